@@ -71,13 +71,13 @@ typedef struct kf_tensor {
 typedef struct kf_diagnosis {
     const kf_tensor *tensor;
     int64_t total, wrong, nonfinite;
-    int64_t first[KF_MAX_AXES];         /* the first wrong element, by coordinate */
-    double first_got, first_want;       /* its value, and the reference */
-    double median_ratio;                /* got/want over wrong finite elements, NaN if there are none */
-    double max_err, max_err_bound;      /* largest finite |got - want|, and the bound there */
-    int64_t columns;                    /* extent of the last axis */
-    int64_t *wrong_in_column;           /* [columns] */
-    int64_t *nonfinite_in_column;       /* [columns] */
+    int64_t first[KF_MAX_AXES];    /* the first wrong element, by coordinate */
+    double first_got, first_want;  /* its value, and the reference */
+    double median_ratio;           /* got/want over wrong finite elements, NaN if there are none */
+    double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
+    int64_t columns;               /* extent of the last axis */
+    int64_t *wrong_in_column;      /* [columns] */
+    int64_t *nonfinite_in_column;  /* [columns] */
 } kf_diagnosis;
 
 struct kf_program;
@@ -165,8 +165,8 @@ kf_cost kf_attention_cost(const kf_shape *shape);
 void kf_rope_tables(kf_run *run);
 
 /* --- Where are we --------------------------------------------------------------------------- */
-bool kf_on_cpu(void);                /* the CPU backend is underneath */
-const char *kf_thread_order(void);   /* "forward", "reverse", "random" on the CPU; "hardware" */
+bool kf_on_cpu(void);              /* the CPU backend is underneath */
+const char *kf_thread_order(void); /* "forward", "reverse", "random" on the CPU; "hardware" */
 
 /* --- Checked calls -------------------------------------------------------------------------- */
 /* On failure prints one line (what, where, what would help) and exits: 77 when this machine cannot

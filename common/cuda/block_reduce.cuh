@@ -1,0 +1,72 @@
+/* block_reduce.cuh: the maximum and the sum of one value a thread, over a whole block.
+ *
+ * Every thread of the block must call, and every thread gets the result. The block has any whole
+ * number of warps up to 32. partial is shared memory of 32 floats; calls in a row may share it.
+ * Step 04 shows what each of the three barriers is for by taking them away.
+ */
+#pragma once
+
+#include <math.h>
+
+#include "warp_reduce.cuh"
+
+/* max and sum differ in how two values join and in what an absent value counts as. */
+struct join_max {
+    static __device__ float warp(float v)
+    {
+        return warp_max(v);
+    }
+    static __device__ float absent()
+    {
+        return -INFINITY;
+    }
+};
+
+struct join_sum {
+    static __device__ float warp(float v)
+    {
+        return warp_sum(v);
+    }
+    static __device__ float absent()
+    {
+        return 0.0f;
+    }
+};
+
+template <typename Join>
+static __device__ float block_reduce(float v, float *partial)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warps = blockDim.x / 32;
+
+    v = Join::warp(v);
+    // Barrier 1: a slow warp may still have to read partial[0], the result of the reduction before
+    // this one. Nobody may overwrite it until everybody has.
+    __syncthreads();
+    if (lane == 0) {
+        partial[warp] = v;
+    }
+    // Barrier 2: warp 0 reads what all the warps wrote.
+    __syncthreads();
+    if (warp == 0) {
+        v = Join::warp(lane < warps ? partial[lane] : Join::absent());
+        if (lane == 0) {
+            partial[0] = v;
+        }
+    }
+    // Barrier 3: all the warps read what warp 0 wrote. Returning v here instead, which only in warp
+    // 0 is the result, is the bug of step 03.
+    __syncthreads();
+    return partial[0];
+}
+
+static __device__ inline float block_max(float v, float *partial)
+{
+    return block_reduce<join_max>(v, partial);
+}
+
+static __device__ inline float block_sum(float v, float *partial)
+{
+    return block_reduce<join_sum>(v, partial);
+}

@@ -1,0 +1,28 @@
+/* tree_reduce.cuh: step 02's block reduction, for later steps to compare with.
+ *
+ * Every thread of a 256-thread block must call, every thread gets the result. values is shared
+ * memory of 256 floats; calls in a row may share it.
+ */
+#pragma once
+
+#include <math.h>
+
+enum { TREE_THREADS = 256 };
+
+// cost: 10 barriers
+template <bool is_sum>
+static __device__ float block_tree(float v, float *values)
+{
+    const int t = threadIdx.x;
+    __syncthreads();
+    values[t] = v;
+    for (int half = TREE_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half) {
+            const float other = values[t + half];
+            values[t] = is_sum ? values[t] + other : fmaxf(values[t], other);
+        }
+    }
+    __syncthreads();
+    return values[0];
+}

@@ -1,0 +1,194 @@
+/* 01-naive-attention: attention as three kernels, with the S x S matrix in memory
+ *
+ * Grows from: nothing
+ *
+ * Idea     Write down the definition. One kernel for the scores q k^T / sqrt(D), one for the
+ *          softmax of each row, one for the weighted sum of v. Each is a page of plain loops. Two
+ *          of them hand a matrix of Sq x Sk numbers to the next one through device memory.
+ * Predict  Inputs and output grow with S, the matrix with S squared: doubling S should cost four
+ *          times the memory and, once the GPU is full, four times the time. From the bytes of the
+ *          matrix alone one can say at which S the device runs out. A causal mask halves the
+ *          arithmetic, not the memory.
+ * Outcome  As predicted, to the byte for memory. Time reaches its factor of four only from the
+ *          length on at which the GPU is full; below, three launches are what one pays for. And
+ *          it is nowhere near the limit: see chapter 1 for what the limit is.
+ */
+#include "harness/harness.h"
+#include "cuda/warp_reduce.cuh"
+
+#include <math.h>
+
+enum { THREADS = 256, ROWS_PER_BLOCK = THREADS / 32 };
+
+// snippet: scores
+// q [BH][Sq][D], k [BH][Sk][D] -> s [BH][Sq][Sk], one thread a score
+// cost: 2 D flops a score; writes 4 bytes a score, reads 8 D bytes a score, nearly all from cache
+__global__ void scores(const float *q, const float *k, float *s, int Sq, int Sk, int D, bool causal)
+{
+    const int64_t i = blockIdx.x;
+    const int j = blockIdx.y * blockDim.x + threadIdx.x;
+    const int64_t head = blockIdx.z;
+    if (j >= Sk) {
+        return;
+    }
+    // solution: mask -- which keys may query i see? give the others a score that softmax turns to 0
+    float score = -INFINITY;
+    if (!causal || j <= Sk - Sq + i) {
+        const float *query = q + (head * Sq + i) * D;
+        const float *key = k + (head * Sk + j) * D;
+        float dot = 0.0f;
+        for (int d = 0; d < D; d++) {
+            dot += query[d] * key[d];
+        }
+        score = dot / sqrtf((float)D);
+    }
+    s[(head * Sq + i) * Sk + j] = score;
+    // end solution: mask
+}
+// end snippet: scores
+
+// snippet: softmax
+// s [rows][Sk] -> s, each row exp(s - max) / sum, one warp a row
+// cost: reads the matrix three times and writes it twice, 20 bytes a score
+__global__ void softmax(float *s, int64_t rows, int Sk)
+{
+    const int lane = threadIdx.x % 32;
+    const int64_t row = (int64_t)blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / 32;
+    if (row >= rows) {
+        return;
+    }
+    s += row * Sk;
+
+    float largest = -INFINITY;
+    for (int j = lane; j < Sk; j += 32) {
+        largest = fmaxf(largest, s[j]);
+    }
+    largest = warp_max(largest);
+
+    // solution: softmax -- exponentials relative to the largest score, then divide by their sum
+    float sum = 0.0f;
+    for (int j = lane; j < Sk; j += 32) {
+        s[j] = expf(s[j] - largest);
+        sum += s[j];
+    }
+    sum = warp_sum(sum);
+
+    for (int j = lane; j < Sk; j += 32) {
+        s[j] /= sum;
+    }
+    // end solution: softmax
+}
+// end snippet: softmax
+
+// snippet: weighted-sum
+// p [BH][Sq][Sk], v [BH][Sk][D] -> o [BH][Sq][D], one thread an element of o
+// cost: 2 Sk flops an element; reads the matrix once, v from cache
+__global__ void weighted_sum(const float *p, const float *v, float *o, int Sq, int Sk, int D)
+{
+    const int d = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t i = blockIdx.y * blockDim.y + threadIdx.y;
+    const int64_t head = blockIdx.z;
+    if (d >= D || i >= Sq) {
+        return;
+    }
+    p += (head * Sq + i) * Sk;
+    v += head * Sk * D;
+    float sum = 0.0f;
+    for (int j = 0; j < Sk; j++) {
+        sum += p[j] * v[(int64_t)j * D + d];
+    }
+    o[(head * Sq + i) * D + d] = sum;
+}
+// end snippet: weighted-sum
+
+static int blocks(int64_t items, int per_block)
+{
+    return (int)((items + per_block - 1) / per_block);
+}
+
+// snippet: launch
+static void launch_naive(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H;
+    const int64_t rows = (int64_t)heads * s.Sq;
+    float *matrix = kf_f32(run, "s");
+
+    const dim3 a_thread_a_score(s.Sq, blocks(s.Sk, THREADS), heads);
+    scores<<<a_thread_a_score, THREADS, 0, stream>>>(kf_f32(run, "q"), kf_f32(run, "k"), matrix,
+                                                     s.Sq, s.Sk, s.D, s.causal);
+    CUDA_CHECK_LAUNCH();
+    softmax<<<blocks(rows, ROWS_PER_BLOCK), THREADS, 0, stream>>>(matrix, rows, s.Sk);
+    CUDA_CHECK_LAUNCH();
+    const dim3 tile(64, 4);
+    const dim3 a_thread_an_element(blocks(s.D, tile.x), blocks(s.Sq, tile.y), heads);
+    weighted_sum<<<a_thread_an_element, tile, 0, stream>>>(matrix, kf_f32(run, "v"),
+                                                           kf_f32(run, "o"), s.Sq, s.Sk, s.D);
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: launch
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t matrix[] = {s.B, s.H, s.Sq, s.Sk};
+    kf_attention_setup(run);
+    kf_scratch(run, "s", "BHSK", KF_F32, matrix);
+}
+
+#define SQUARE(S, flags)                                                                           \
+    {                                                                                              \
+        "S" #S, {1, 8, S, S, 64, 0, false, 0}, flags                                               \
+    }
+#define CAUSAL(S, flags)                                                                           \
+    {                                                                                              \
+        "S" #S "-causal", {1, 8, S, S, 64, 0, true, 0}, flags                                      \
+    }
+
+static const kf_case cases[] = {
+    SQUARE(64, 0),
+    SQUARE(128, 0),
+    SQUARE(256, 0),
+    SQUARE(512, 0),
+    SQUARE(1024, KF_LARGE),
+    SQUARE(2048, KF_LARGE),
+    SQUARE(4096, KF_LARGE),
+    SQUARE(8192, KF_LARGE),
+    SQUARE(16384, KF_LARGE),
+    SQUARE(32768, KF_LARGE | KF_MAY_NOT_FIT),
+    SQUARE(65536, KF_LARGE | KF_MAY_NOT_FIT | KF_VERIFY_ONLY),
+    SQUARE(131072, KF_LARGE | KF_MAY_NOT_FIT | KF_VERIFY_ONLY),
+    CAUSAL(64, 0),
+    CAUSAL(256, 0),
+    CAUSAL(1024, KF_LARGE),
+    CAUSAL(4096, KF_LARGE),
+    CAUSAL(16384, KF_LARGE),
+    // Odd shapes: no extent divides a block, queries fewer than keys, more queries than keys.
+    {"odd", {2, 3, 33, 77, 80, 0, false, 0}, KF_VERIFY_ONLY},
+    {"odd-causal", {2, 3, 33, 77, 80, 0, true, 0}, KF_VERIFY_ONLY},
+    {"one-query", {1, 2, 1, 301, 64, 0, true, 0}, KF_VERIFY_ONLY},
+    {"more-queries", {1, 2, 45, 19, 40, 0, false, 0}, KF_VERIFY_ONLY},
+    {"one-key", {1, 1, 5, 1, 8, 0, false, 0}, KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {"naive", "scores, softmax and weighted sum as three kernels", launch_naive, NULL, 0, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "01-naive-attention",
+        "attention as three kernels, with the S x S matrix in memory",
+        cases,
+        sizeof cases / sizeof *cases,
+        variants,
+        sizeof variants / sizeof *variants,
+        setup,
+        kf_attention_reference,
+        kf_attention_cost,
+        NULL,
+        0,
+    };
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,264 @@
+/* 02-separate-rope: the baseline of Part II, RoPE on Q, RoPE on K, then attention
+ *
+ * Grows from: 01-naive-attention
+ *
+ * Idea     Rotate q and k with one small kernel each, then run attention on the rotated copies.
+ *          Attention is one kernel now: a block of 256 threads owns one query, and its row of
+ *          scores never leaves shared memory. This is what every fused version has to beat.
+ * Predict  Three launches where one would do. At S = 64 the data is small (2 MiB for q, k, v and o
+ *          at D = 2048) and the kernels are short, so the three clocks should disagree about the
+ *          price of a launch: least when a graph replays them, more from a stream, most when the
+ *          host waits for every call.
+ * Outcome  As predicted, with the figures in chapter 1. Joining the two rotations in one launch
+ *          saves on every clock what a launch costs on that clock.
+ */
+#include "harness/harness.h"
+
+#include <math.h>
+
+enum { THREADS = 256 };
+
+// snippet: rope
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
+// tables; one thread a pair, and one a dimension that is not turned
+// cost: 8 bytes an element and 8 a pair of the table; 6 flops a pair
+__device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
+                         int R)
+{
+    const int half = R / 2;
+    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
+        // solution: rotate -- turn the pair (x[t], x[t + half]); copy what lies beyond R
+        if (t < half) {
+            const float c = cosine[t];
+            const float s = sine[t];
+            y[t] = x[t] * c - x[t + half] * s;
+            y[t + half] = x[t + half] * c + x[t] * s;
+        } else {
+            y[t + half] = x[t + half];
+        }
+        // end solution: rotate
+    }
+}
+
+// grid (S, H)
+__global__ void rope(const float *x, const float *cosine, const float *sine, float *y, int S, int D,
+                     int R, int first)
+{
+    const int64_t row = ((int64_t)blockIdx.y * S + blockIdx.x) * D;
+    const int64_t angles = (int64_t)(first + blockIdx.x) * (R / 2);
+    rope_row(x + row, cosine + angles, sine + angles, y + row, D, R);
+}
+// end snippet: rope
+
+// Both rotations in one launch: grid (Sq + Sk, H), the first Sq blocks of a head turn q.
+__global__ void rope_both(const float *q, const float *k, const float *cosine, const float *sine,
+                          float *q_turned, float *k_turned, int Sq, int Sk, int D, int R, int first)
+{
+    const bool is_query = (int)blockIdx.x < Sq;
+    const int S = is_query ? Sq : Sk;
+    const int i = is_query ? blockIdx.x : blockIdx.x - Sq;
+    const int64_t row = ((int64_t)blockIdx.y * S + i) * D;
+    const int64_t angles = (int64_t)(is_query ? first + i : i) * (R / 2);
+    rope_row((is_query ? q : k) + row, cosine + angles, sine + angles,
+             (is_query ? q_turned : k_turned) + row, D, R);
+}
+
+// snippet: tree
+// One value a thread in, the maximum (or the sum) over the block out, for every thread. values
+// [THREADS] is shared memory. Half the threads add the other half's values, then a quarter, ...
+// cost: 10 barriers for 256 threads
+template <bool is_sum>
+__device__ float block_tree(float v, float *values)
+{
+    const int t = threadIdx.x;
+    __syncthreads();
+    values[t] = v;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half) {
+            const float other = values[t + half];
+            values[t] = is_sum ? values[t] + other : fmaxf(values[t], other);
+        }
+    }
+    __syncthreads();
+    return values[0];
+}
+// end snippet: tree
+
+// snippet: attention
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), 256 threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
+__global__ void attention(const float *q, const float *k, const float *v, float *o, int Sq, int Sk,
+                          int D, bool causal, float scale)
+{
+    extern __shared__ float shared[];
+    __shared__ float values[THREADS];
+    float *query = shared;
+    float *score = shared + D;
+    const int row = blockIdx.x;
+    const int64_t head = blockIdx.y;
+    const int visible = causal ? Sk - Sq + row + 1 : Sk;
+    q += (head * Sq + row) * D;
+    o += (head * Sq + row) * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+
+    for (int d = threadIdx.x; d < D; d += blockDim.x) {
+        query[d] = q[d];
+    }
+    __syncthreads();
+
+    // One key a thread: with 64 keys, 192 of the 256 threads have nothing to do here.
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        float dot = 0.0f;
+        for (int d = 0; d < D; d++) {
+            dot += query[d] * k[(int64_t)j * D + d];
+        }
+        score[j] = dot * scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    largest = block_tree<false>(largest, values);
+
+    float sum = 0.0f;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        sum += expf(score[j] - largest);
+    }
+    sum = block_tree<true>(sum, values);
+
+    // One column a thread. Each thread weighs the keys with its own copy of largest and sum.
+    for (int d = threadIdx.x; d < D; d += blockDim.x) {
+        float out = 0.0f;
+        for (int j = 0; j < visible; j++) {
+            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+        }
+        o[d] = out / sum;
+    }
+}
+// end snippet: attention
+
+static void launch_attention(const kf_run *run, const float *q, const float *k, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const size_t shared = (s.D + s.Sk) * sizeof(float);
+    attention<<<dim3(s.Sq, s.H), THREADS, shared, stream>>>(q, k, kf_f32(run, "v"),
+                                                            kf_f32(run, "o"), s.Sq, s.Sk, s.D,
+                                                            s.causal, 1.0f / sqrtf((float)s.D));
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: separate
+static void launch_separate(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const float *cosine = kf_f32(run, "cos");
+    const float *sine = kf_f32(run, "sin");
+    float *q_turned = kf_f32(run, "q_turned");
+    float *k_turned = kf_f32(run, "k_turned");
+    rope<<<dim3(s.Sq, s.H), THREADS, 0, stream>>>(kf_f32(run, "q"), cosine, sine, q_turned, s.Sq,
+                                                  s.D, s.R, s.Sk - s.Sq);
+    CUDA_CHECK_LAUNCH();
+    rope<<<dim3(s.Sk, s.H), THREADS, 0, stream>>>(kf_f32(run, "k"), cosine, sine, k_turned, s.Sk,
+                                                  s.D, s.R, 0);
+    CUDA_CHECK_LAUNCH();
+    launch_attention(run, q_turned, k_turned, stream);
+}
+// end snippet: separate
+
+static void launch_two(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    float *q_turned = kf_f32(run, "q_turned");
+    float *k_turned = kf_f32(run, "k_turned");
+    rope_both<<<dim3(s.Sq + s.Sk, s.H), THREADS, 0, stream>>>(
+        kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"), q_turned,
+        k_turned, s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
+    CUDA_CHECK_LAUNCH();
+    launch_attention(run, q_turned, k_turned, stream);
+}
+
+// Nothing to turn at R = 0: attention alone, to see what the two rotations cost beside it.
+static void launch_alone(const kf_run *run, cudaStream_t stream)
+{
+    launch_attention(run, kf_f32(run, "q"), kf_f32(run, "k"), stream);
+}
+
+static bool without_rope(const kf_shape *shape)
+{
+    return shape->R == 0;
+}
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t q[] = {s.B, s.H, s.Sq, s.D};
+    const int64_t k[] = {s.B, s.H, s.Sk, s.D};
+    kf_attention_setup(run);
+    kf_rope_tables(run);
+    kf_scratch(run, "q_turned", "BHSD", KF_F32, q);
+    kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
+}
+
+#define FULL(D)                                                                                    \
+    {                                                                                              \
+        "D" #D, {1, 4, 64, 64, D, D, false, 0}, 0                                                  \
+    }
+#define PARTIAL(D, R)                                                                              \
+    {                                                                                              \
+        "D" #D "-R" #R, {1, 4, 64, 64, D, R, false, 0}, 0                                          \
+    }
+
+static const kf_case cases[] = {
+    FULL(8),
+    FULL(16),
+    FULL(32),
+    FULL(64),
+    FULL(128),
+    FULL(256),
+    FULL(512),
+    FULL(1024),
+    FULL(2048),
+    PARTIAL(128, 64),
+    PARTIAL(512, 128),
+    PARTIAL(2048, 128),
+    PARTIAL(128, 0),
+    PARTIAL(512, 0),
+    PARTIAL(2048, 0),
+    // Odd shapes: D = 80 with a quarter turned as in GPT-NeoX, few queries over many keys, a mask,
+    // and the largest position a 131072-token context has.
+    {"neox", {1, 3, 37, 37, 80, 20, true, 0}, KF_VERIFY_ONLY},
+    {"decode", {1, 2, 3, 333, 64, 64, true, 0}, KF_VERIFY_ONLY},
+    {"far", {1, 2, 19, 45, 128, 128, false, 131027}, KF_VERIFY_ONLY},
+    {"one", {1, 1, 1, 1, 8, 8, false, 5}, KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL, THREADS,
+     NULL},
+    {"two-launches", "both rotations in one launch, then attention", launch_two, NULL, THREADS,
+     NULL},
+    {"attention-alone", "one launch, where there is nothing to turn (R = 0)", launch_alone,
+     without_rope, THREADS, NULL},
+};
+
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "02-separate-rope",
+        "the baseline of Part II, RoPE on Q, RoPE on K, then attention",
+        cases,
+        sizeof cases / sizeof *cases,
+        variants,
+        sizeof variants / sizeof *variants,
+        setup,
+        kf_attention_reference,
+        kf_attention_cost,
+        timings,
+        sizeof timings / sizeof *timings,
+    };
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,169 @@
+/* 03-block-reduce-bug: a block reduction whose result reaches one warp of eight
+ *
+ * Grows from: 02-separate-rope
+ * Data: --case D128 --map step-03-map.tsv
+ *
+ * Idea     Step 02 pays 10 barriers for each of its two reductions. A warp can reduce its 32 values
+ *          with shuffles and no barrier at all; then one warp reduces the 8 results of the warps.
+ *          Two barriers are left. Nothing else changes: RoPE is left out to see only this.
+ * Predict  Fewer barriers, less time.
+ * Outcome  Faster, and wrong. The result is right in warp 0 only; the other warps go on with what
+ *          they had: their own maximum, their own sum. Threads of warp 1 divide by a sum over half
+ *          of the keys, so their columns are about twice too large. Warps 2 to 7 hold no key (64
+ *          keys, one a thread): their maximum is minus infinity, their sum is 0, and their columns
+ *          come out NaN or infinite. A check that computes `diff > tolerance` does not see NaN.
+ *          This step passes when exactly that shows.
+ */
+#include "harness/harness.h"
+#include "cuda/block_reduce.cuh"
+#include "cuda/one_query_attention.cuh"
+#include "cuda/tree_reduce.cuh"
+
+#include <math.h>
+#include <stdio.h>
+
+// snippet: bug
+// One value a thread in; out: the result over the block, in warp 0. partial: shared, 32 floats.
+// cost: 2 barriers, 10 shuffles in warp 0 and 5 in the others
+template <typename Join>
+__device__ float reduce_into_warp_0(float v, float *partial)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warps = blockDim.x / 32;
+
+    v = Join::warp(v);
+    if (lane == 0) {
+        partial[warp] = v;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        v = Join::warp(lane < warps ? partial[lane] : Join::absent());
+    }
+    __syncthreads(); // partial is free again
+    return v;        // the bug: in seven warps of eight, v is still the warp's own value
+}
+// end snippet: bug
+
+// snippet: variants
+struct right {
+    static __device__ float max(float v, float *scratch)
+    {
+        return block_tree<false>(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return block_tree<true>(v, scratch);
+    }
+};
+
+struct bug_in_sum : right {
+    static __device__ float sum(float v, float *scratch)
+    {
+        return reduce_into_warp_0<join_sum>(v, scratch);
+    }
+};
+
+struct bug_in_max : right {
+    static __device__ float max(float v, float *scratch)
+    {
+        return reduce_into_warp_0<join_max>(v, scratch);
+    }
+};
+
+struct bug_in_both : bug_in_max {
+    static __device__ float sum(float v, float *scratch)
+    {
+        return reduce_into_warp_0<join_sum>(v, scratch);
+    }
+};
+// end snippet: variants
+
+// snippet: predict
+// What must show in column d of the output, before anything has run. Thread d % 256 writes it.
+enum column { RIGHT, TOO_LARGE, NOT_FINITE };
+
+static enum column expect_column(int64_t d, int Sk)
+{
+    const int warp = (int)(d % ONE_QUERY_THREADS) / 32;
+    enum column expected = RIGHT;
+    // solution: predict -- which warps divide by a sum over some keys only, and which over none?
+    if (warp > 0) {
+        expected = warp * 32 < Sk ? TOO_LARGE : NOT_FINITE;
+    }
+    // end solution: predict
+    return expected;
+}
+// end snippet: predict
+
+static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size,
+                      bool max_is_right)
+{
+    const int64_t rows = seen->total / seen->columns;
+    int64_t not_finite = 0;
+    bool as_expected = true;
+    for (int64_t d = 0; d < seen->columns && as_expected; d++) {
+        const enum column expected = expect_column(d, run->shape.Sk);
+        const int64_t wrong = seen->wrong_in_column[d];
+        not_finite += expected == NOT_FINITE ? rows : 0;
+        as_expected = seen->nonfinite_in_column[d] == (expected == NOT_FINITE ? rows : 0);
+        // A row whose largest weights all lie among the warp's own keys is right all the same.
+        as_expected = as_expected && (expected != TOO_LARGE || wrong > 0);
+        // With the right maximum, warp 0 holds the right sum as well.
+        as_expected = as_expected && (expected != RIGHT || !max_is_right || wrong == 0);
+    }
+    snprintf(why, size,
+             "predicted %lld NaN or Inf, in the columns of warps that hold no key%s; seen %lld",
+             (long long)not_finite, max_is_right ? ", and none wrong in warp 0" : "",
+             (long long)seen->nonfinite);
+    return as_expected;
+}
+
+static bool predicted_sum(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    return predicted(run, seen, why, size, true);
+}
+
+static bool predicted_max(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    return predicted(run, seen, why, size, false);
+}
+
+static const kf_case cases[] = {
+    {"D64", {1, 4, 64, 64, 64, 0, false, 0}, 0},
+    {"D128", {1, 4, 64, 64, 128, 0, false, 0}, 0},
+    {"D512", {1, 4, 64, 64, 512, 0, false, 0}, 0},
+    {"D2048", {1, 4, 64, 64, 2048, 0, false, 0}, 0},
+    // 16 keys: warp 0 holds them all, and half of the output is not finite.
+    {"D64-S16", {1, 4, 16, 16, 64, 0, false, 0}, KF_VERIFY_ONLY},
+    {"odd", {1, 3, 37, 77, 80, 0, false, 0}, KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {"tree", "the reduction of step 02", launch_one_query_attention<right>, NULL, ONE_QUERY_THREADS,
+     NULL},
+    {"bug-sum", "only warp 0 gets the sum", launch_one_query_attention<bug_in_sum>, NULL,
+     ONE_QUERY_THREADS, predicted_sum},
+    {"bug-max", "only warp 0 gets the maximum", launch_one_query_attention<bug_in_max>, NULL,
+     ONE_QUERY_THREADS, predicted_max},
+    {"bug-both", "only warp 0 gets either", launch_one_query_attention<bug_in_both>, NULL,
+     ONE_QUERY_THREADS, predicted_max},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "03-block-reduce-bug",
+        "a block reduction whose result reaches one warp of eight",
+        cases,
+        sizeof cases / sizeof *cases,
+        variants,
+        sizeof variants / sizeof *variants,
+        kf_attention_setup,
+        kf_attention_reference,
+        kf_attention_cost,
+        NULL,
+        0,
+    };
+    return kf_main(&program, argc, argv);
+}

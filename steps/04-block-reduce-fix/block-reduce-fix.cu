@@ -1,0 +1,177 @@
+/* 04-block-reduce-fix: the fix, the second bug that it hides, and the right version
+ *
+ * Grows from: 03-block-reduce-bug
+ *
+ * Idea     Warp 0 writes the result to partial[0], and after the barrier every thread reads it.
+ * Predict  Every element right, at the price of nothing: the barrier was there already.
+ * Outcome  Every test passes, on the GPU and, with most thread orders, on the CPU. It is wrong all
+ *          the same. The barrier used to say "partial is free again". Now every warp reads
+ *          partial[0] after it, and nothing stops warp 0 from starting the next reduction and
+ *          overwriting partial[0] before a slow warp has read it. Let warp 0 run ahead, which the
+ *          CPU's forward order does, and the sum has taken the place of the maximum.
+ *          The right version has one barrier more. Its cost is measured below, beside a version
+ *          that gets by with two because no warp is special.
+ */
+#include "harness/harness.h"
+#include "cuda/block_reduce.cuh"
+#include "cuda/one_query_attention.cuh"
+#include "cuda/tree_reduce.cuh"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// snippet: fix
+// One value a thread in, the result over the block out. partial: shared, 32 floats.
+// cost: 2 barriers, 10 shuffles in warp 0 and 5 in the others
+template <typename Join>
+__device__ float reduce_and_broadcast(float v, float *partial)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warps = blockDim.x / 32;
+
+    v = Join::warp(v);
+    if (lane == 0) {
+        partial[warp] = v; // the second bug: who says that partial[0] is not needed any more?
+    }
+    __syncthreads();
+    // solution: broadcast -- give all the warps what warp 0 finds
+    if (warp == 0) {
+        v = Join::warp(lane < warps ? partial[lane] : Join::absent());
+        if (lane == 0) {
+            partial[0] = v;
+        }
+    }
+    __syncthreads();
+    v = partial[0];
+    // end solution: broadcast
+    return v;
+}
+// end snippet: fix
+
+// snippet: every-warp
+// One value a thread in, the result over the block out. partial: shared, 32 floats.
+// cost: 2 barriers, 10 shuffles in every warp
+template <typename Join>
+__device__ float reduce_in_every_warp(float v, float *partial)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warps = blockDim.x / 32;
+
+    v = Join::warp(v);
+    // solution: every-warp -- two barriers, no broadcast: every warp reduces all the partials
+    __syncthreads(); // the reduction before this one has been read by all
+    if (lane == 0) {
+        partial[warp] = v;
+    }
+    __syncthreads();
+    v = Join::warp(lane < warps ? partial[lane] : Join::absent());
+    // end solution: every-warp
+    return v;
+}
+// end snippet: every-warp
+
+struct tree {
+    static __device__ float max(float v, float *scratch)
+    {
+        return block_tree<false>(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return block_tree<true>(v, scratch);
+    }
+};
+
+struct fix {
+    static __device__ float max(float v, float *scratch)
+    {
+        return reduce_and_broadcast<join_max>(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return reduce_and_broadcast<join_sum>(v, scratch);
+    }
+};
+
+struct right {
+    static __device__ float max(float v, float *scratch)
+    {
+        return block_max(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return block_sum(v, scratch);
+    }
+};
+
+struct every_warp {
+    static __device__ float max(float v, float *scratch)
+    {
+        return reduce_in_every_warp<join_max>(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return reduce_in_every_warp<join_sum>(v, scratch);
+    }
+};
+
+// snippet: predict
+// The race needs a warp 0 that runs ahead of the others: forward order makes it do so each time,
+// reverse order never. Random order and hardware may show it or not; both outcomes are the race's.
+static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    const char *order = kf_thread_order();
+    const bool forward = strcmp(order, "forward") == 0;
+    const bool reverse = strcmp(order, "reverse") == 0;
+    (void)run;
+    snprintf(why, size, "in %s order predicted %s, and no NaN; seen %lld wrong, %lld NaN or Inf",
+             order,
+             forward   ? "wrong elements"
+             : reverse ? "none wrong"
+                       : "either, it is a race",
+             (long long)seen->wrong, (long long)seen->nonfinite);
+    return seen->nonfinite == 0 && (!forward || seen->wrong > 0) && (!reverse || seen->wrong == 0);
+}
+// end snippet: predict
+
+static const kf_case cases[] = {
+    {"D8", {1, 4, 64, 64, 8, 0, false, 0}, 0},
+    {"D64", {1, 4, 64, 64, 64, 0, false, 0}, 0},
+    {"D128", {1, 4, 64, 64, 128, 0, false, 0}, 0},
+    {"D512", {1, 4, 64, 64, 512, 0, false, 0}, 0},
+    {"D2048", {1, 4, 64, 64, 2048, 0, false, 0}, 0},
+    {"D64-S16", {1, 4, 16, 16, 64, 0, false, 0}, KF_VERIFY_ONLY},
+    {"odd", {1, 3, 37, 77, 80, 0, false, 0}, KF_VERIFY_ONLY},
+    {"long", {1, 2, 5, 613, 64, 0, true, 0}, KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {"tree", "the reduction of step 02: 10 barriers", launch_one_query_attention<tree>, NULL,
+     ONE_QUERY_THREADS, NULL},
+    {"fix", "broadcast through partial[0]: 2 barriers, and a race", launch_one_query_attention<fix>,
+     NULL, ONE_QUERY_THREADS, race_as_predicted},
+    {"right", "common/cuda/block_reduce.cuh: 3 barriers", launch_one_query_attention<right>, NULL,
+     ONE_QUERY_THREADS, NULL},
+    {"every-warp", "every warp reduces the partials: 2 barriers",
+     launch_one_query_attention<every_warp>, NULL, ONE_QUERY_THREADS, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "04-block-reduce-fix",
+        "the fix, the second bug that it hides, and the right version",
+        cases,
+        sizeof cases / sizeof *cases,
+        variants,
+        sizeof variants / sizeof *variants,
+        kf_attention_setup,
+        kf_attention_reference,
+        kf_attention_cost,
+        NULL,
+        0,
+    };
+    return kf_main(&program, argc, argv);
+}
