@@ -1,0 +1,119 @@
+# Makefile: the only entry point. `make` alone prints help.
+#
+# Some goals name steps (step-03), some say what to do with them (run, diff, exercise, try, cuda, data).
+# The second kind acts on the steps named, or on all of them. A step named without any of these is
+# built. How programs are built is in common/make/build.mk; common/make/ holds what is called here.
+
+ifeq ($(filter output-sync,$(.FEATURES)),)
+$(error This needs GNU make 4 or newer, and $(MAKE) is version $(MAKE_VERSION). \
+On macOS: brew install make, then type gmake)
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+SHELL := /bin/sh
+# Sorting, character classes and dates come out the same for everyone.
+export LC_ALL := C
+
+# --- What can be asked for ---------------------------------------------------------------------
+SOURCES := $(sort $(wildcard steps/[0-9][0-9]-*/*.cu))
+number = $(firstword $(subst -, ,$(word 2,$(subst /, ,$1))))
+NUMBERS := $(foreach s,$(SOURCES),$(call number,$s))
+# The source of step 03; its exercise.
+source = $(filter steps/$1-%,$(SOURCES))
+exercise = work/$1-$(notdir $(call source,$1))
+
+STEP_COMMANDS := run diff exercise try cuda data
+COMMANDS := help setup clean test lint bench $(STEP_COMMANDS) \
+    $(if $(wildcard book/book.mk),book charts)
+SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS V \
+    KF_COMMIT LC_ALL MAKEFLAGS SHELL
+
+unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
+ifneq ($(filter step-%,$(unknown)),)
+$(error There is no $(unknown): the steps are step-$(firstword $(NUMBERS)) to step-$(lastword $(NUMBERS)), see `make help`)
+else ifneq ($(unknown),)
+$(error There is no command `$(unknown)`: the commands are $(strip $(COMMANDS)))
+endif
+
+given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
+unknown := $(firstword $(filter-out $(SETTINGS) -%,$(given)))
+ifneq ($(unknown),)
+$(error There is no setting $(unknown): the settings are ARGS, BACKEND, ARCH and those in `make help`)
+endif
+
+BACKEND := $(or $(BACKEND),auto)
+ifeq ($(filter auto cpu cuda,$(BACKEND)),)
+$(error There is no backend `$(BACKEND)`: write BACKEND=cpu or BACKEND=cuda, or leave it out)
+endif
+
+# What the user named; make's own defaults for CC and CXX do not count.
+asked = $(if $(filter-out default undefined,$(origin $1)),$($1))
+
+# --- Help --------------------------------------------------------------------------------------
+define HELP
+The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
+
+  make step-03 run         build and run a step (on the GPU if there is a usable one, else the CPU)
+  make step-03 exercise    write work/03-...cu, the step with its solutions taken out
+  make step-03 try         build and verify your work/03-...cu
+  make step-03 diff        what changed since the step it grew from
+  make step-03             only build it
+  make step-03 step-04 run several steps;  make run: all of them
+
+  make setup               install what is missing (apt-get, or Homebrew on macOS)
+  make book                the book in build/book;  make charts: only its charts
+  make test                every test;  make lint: only the checks that read the sources
+  make cuda                compile every step for the GPU, whether there is one or not
+  make data                record every step on the GPU, at full size
+  make bench               how fast the CPU backend itself is
+  make clean               remove build/ (your work/ stays)
+
+Settings
+  ARGS="--case D=64 --seed 7"   for the program; ARGS=--help lists what it takes
+  BACKEND=cpu|cuda              choose instead of looking for a GPU
+  ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
+  CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= are added to their flags
+  FORCE=1 (exercise) starts over;  TESTS=tests/make.t (test) runs only that;  V=1 shows commands
+  PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's
+
+A step that cannot run here says why and is passed over. Steps:
+endef
+
+.PHONY: $(COMMANDS)
+help:
+	$(info $(HELP))
+	@awk 'FNR == 1 { n = split(FILENAME, p, "/"); slug = p[n - 1]; title = $$0; \
+	    sub("^/\\* *" slug ": *", "", title); sub(" *\\*/ *$$", "", title); \
+	    printf "  step-%s  %-20s  %s\n", substr(slug, 1, 2), substr(slug, 4), title }' \
+	    $(or $(SOURCES),/dev/null)
+
+# --- First things first ------------------------------------------------------------------------
+# clean and setup come before all other goals, which start in a make of their own: it sees the
+# compiler that setup has brought.
+first := $(filter clean,$(MAKECMDGOALS)) $(filter setup,$(MAKECMDGOALS))
+later := $(filter-out clean setup,$(MAKECMDGOALS))
+
+ifneq ($(and $(strip $(first)),$(later)),)
+
+.PHONY: in-turn $(MAKECMDGOALS)
+$(MAKECMDGOALS): in-turn
+	@:
+in-turn:
+	@for goal in $(first); do $(MAKE) --no-print-directory $$goal || exit; done
+	@$(MAKE) --no-print-directory $(later)
+
+else
+
+clean:
+	rm -rf build
+
+setup: $(filter clean,$(MAKECMDGOALS))
+	@CXX='$(call asked,CXX)' CC='$(call asked,CC)' NVCC='$(NVCC)' sh common/make/setup.sh
+
+include common/make/build.mk
+-include book/book.mk
+
+endif

@@ -1,0 +1,233 @@
+# build.mk: how programs are built and run, for the CPU backend and for nvcc.
+#
+# Everything goes to build/cpu/COMPILER/ or build/cuda/. Each program and object depends on its
+# sources, on every header it read (the .d files), and on a file `flags` that changes when the
+# compiler or its flags do.
+
+selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
+actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
+# Does anything get compiled? Does anything run on whichever backend there is?
+compiles := $(filter-out help setup clean diff exercise lint,$(MAKECMDGOALS))
+chooses := $(filter run try data,$(MAKECMDGOALS))$(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
+
+silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+quiet := $(if $(V),,@)
+# $(call say,TOOL,FILE): one line for what is being made, unless the command itself is shown.
+say = $(if $(silent)$(V),,@printf '%-7s %s\n' $1 '$2')
+# $(call stamp,FILE,TEXT): FILE holds TEXT, and is rewritten only when TEXT is another.
+stamp = $(shell mkdir -p $(dir $1); printf '%s\n' '$2' | cmp -s - $1 || \
+    { printf '%s\n' '$2' >$1.$$$$ && mv $1.$$$$ $1; })
+comma := ,
+
+HARNESS_SOURCES := $(wildcard common/harness/*.c)
+HARNESS_OBJECTS := $(HARNESS_SOURCES:common/%.c=%.o)
+
+# --- Compilers -----------------------------------------------------------------------------------
+ifneq ($(compiles),)
+toolchain := $(shell sh common/make/toolchain.sh '$(call asked,CXX)' '$(call asked,CC)')
+ifeq ($(firstword $(toolchain)),-)
+$(error $(wordlist 2,99,$(toolchain)))
+endif
+CXX := $(word 1,$(toolchain))
+CC := $(word 2,$(toolchain))
+export CXX CC
+
+nvcc := $(shell sh common/make/gpu.sh nvcc '$(NVCC)')
+# Why there is no nvcc, or nothing.
+no_nvcc := $(if $(filter -,$(firstword $(nvcc))),$(wordlist 2,99,$(nvcc)))
+NVCC := $(firstword $(nvcc))
+
+ifneq ($(ARCH),)
+wrong_arch := $(shell sh common/make/gpu.sh arch '$(NVCC)' '$(ARCH)')
+$(if $(wrong_arch),$(error $(wrong_arch)))
+endif
+endif
+
+# --- The CPU backend -------------------------------------------------------------------------------
+CPU := build/cpu/$(notdir $(CXX))$(if $(PORTABLE),-portable)
+CPU_INCLUDE := -Icommon/cpu/include -Icommon
+CPU_CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror $(CPU_INCLUDE) $(CFLAGS)
+CPU_CXXFLAGS := -O2 -g -Wall -Wextra -Werror -Icommon $(CXXFLAGS)
+CUDACC := common/cpu/cudacc$(if $(PORTABLE), --portable)
+CPU_STEPS := $(NUMBERS:%=$(CPU)/step-%)
+CPU_TRIES := $(NUMBERS:%=$(CPU)/try-%)
+CPU_HARNESS := $(HARNESS_OBJECTS:%=$(CPU)/%)
+
+$(CPU_HARNESS): $(CPU)/harness/%.o: common/harness/%.c $(CPU)/flags
+	$(call say,cc,$<)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CPU_CFLAGS) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@.tmp
+	@mv $@.tmp $@
+
+# The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
+# together would all do.
+$(CPU)/runtime: $(wildcard common/cpu/* common/cpu/*/*) $(CPU)/flags
+	$(call say,cudacc,the runtime)
+	$(quiet)$(CUDACC) --runtime-only
+	@touch $@
+
+$(CPU_STEPS): $(CPU)/step-%: $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
+	$(call say,cudacc,$(call source,$*))
+	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) -MMD -MF $@.d -MT $@ $(call source,$*) $(CPU_HARNESS) -o $@
+
+# A reader's program may have warnings.
+$(CPU_TRIES): $(CPU)/try-%: $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
+	$(call say,cudacc,$(call exercise,$*))
+	$(quiet)$(CUDACC) $(filter-out -Werror,$(CPU_CXXFLAGS)) -MMD -MF $@.d -MT $@ \
+	    $(call exercise,$*) $(CPU_HARNESS) -o $@
+
+# --- nvcc ------------------------------------------------------------------------------------------
+# sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
+GENCODE := $(if $(ARCH),-gencode arch=compute_$(ARCH)$(comma)code=sm_$(ARCH),\
+    -gencode arch=compute_80$(comma)code=sm_80 -gencode arch=compute_80$(comma)code=compute_80 \
+    -gencode arch=compute_90a$(comma)code=sm_90a)
+CUDA := build/cuda
+CUDA_CFLAGS := -O2 -g -Xcompiler -std=c11,-Wall,-Wextra,-Werror -Icommon
+CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon
+CUDA_STEPS := $(NUMBERS:%=$(CUDA)/step-%)
+CUDA_TRIES := $(NUMBERS:%=$(CUDA)/try-%)
+CUDA_HARNESS := $(HARNESS_OBJECTS:%=$(CUDA)/%)
+nvcc_command = $(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
+
+$(CUDA_HARNESS): $(CUDA)/harness/%.o: common/harness/%.c $(CUDA)/flags
+	$(call say,nvcc,$<)
+	@mkdir -p $(@D)
+	$(quiet)$(call nvcc_command,$(CUDA_CFLAGS)) -MF $(@:.o=.d) -c $< -o $@.tmp
+	@mv $@.tmp $@
+
+$(CUDA_STEPS): $(CUDA)/step-%: $(CUDA_HARNESS) $(CUDA)/flags
+	$(call say,nvcc,$(call source,$*))
+	$(quiet)$(call nvcc_command,$(CUDA_CXXFLAGS) -Werror all-warnings $(GENCODE)) -MF $@.d \
+	    $(call source,$*) $(CUDA_HARNESS) -o $@.tmp
+	@mv $@.tmp $@
+
+$(CUDA_TRIES): $(CUDA)/try-%: $(CUDA_HARNESS) $(CUDA)/flags
+	$(call say,nvcc,$(call exercise,$*))
+	$(quiet)$(call nvcc_command,$(CUDA_CXXFLAGS) $(GENCODE)) -MF $@.d \
+	    $(call exercise,$*) $(CUDA_HARNESS) -o $@.tmp
+	@mv $@.tmp $@
+
+# --- What both have in common ----------------------------------------------------------------------
+define sources_of
+$(CPU)/step-$1 $(CUDA)/step-$1: $(call source,$1)
+$(CPU)/try-$1 $(CUDA)/try-$1: $(call exercise,$1)
+endef
+$(foreach n,$(NUMBERS),$(eval $(call sources_of,$n)))
+
+# A header that a .d file names and that is gone is no error: what read it is compiled again.
+%.h %.cuh %.hpp: ;
+-include $(wildcard $(CPU)/*.d $(CPU)/harness/*.d $(CUDA)/*.d $(CUDA)/harness/*.d)
+
+ifneq ($(compiles),)
+$(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
+$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(GENCODE) $(NVCCFLAGS))
+endif
+
+# --- Which backend -----------------------------------------------------------------------------------
+# "cpu REASON", or "cuda SLUG REASON".
+choice := cpu
+ifneq ($(chooses),)
+ifeq ($(BACKEND),cpu)
+choice := cpu asked for
+else ifneq ($(no_nvcc),)
+choice := cpu $(no_nvcc)
+else ifeq ($(BACKEND)$(filter data,$(actions)),cuda)
+choice := cuda - asked for
+else
+choice := $(shell sh common/make/gpu.sh device $(NVCC) $(CUDA) -ccbin $(CXX) $(GENCODE))
+endif
+ifeq ($(BACKEND)$(no_nvcc),cuda$(or $(no_nvcc),-))
+$(error BACKEND=cuda needs the CUDA toolkit, 12.0 or newer: $(no_nvcc))
+endif
+endif
+
+ifeq ($(firstword $(choice)),cuda)
+PROGRAMS := $(CUDA)
+backend := CUDA ($(wordlist 3,99,$(choice)))
+else
+PROGRAMS := $(CPU)
+backend := CPU ($(wordlist 2,99,$(choice)))
+endif
+$(if $(and $(chooses),$(if $(silent),,yes)),$(info backend: $(backend)))
+
+# --- Commands on steps ---------------------------------------------------------------------------------
+# Output of steps that run side by side is kept together. A step alone shows its output as it comes.
+ifneq ($(word 2,$(selected)),)
+MAKEFLAGS += --output-sync=target
+endif
+
+.PHONY: $(NUMBERS:%=step-%) $(foreach c,$(STEP_COMMANDS),$(NUMBERS:%=$c-%))
+ifeq ($(actions),)
+$(NUMBERS:%=step-%): step-%: $(PROGRAMS)/step-%
+else
+$(NUMBERS:%=step-%): ; @:
+endif
+
+# 77 means that the program cannot run here, and it has said why. That stops nothing else.
+$(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
+	@$< $(ARGS); code=$$?; \
+	[ $$code -ne 77 ] || { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
+run: $(selected:%=run-%)
+
+$(NUMBERS:%=diff-%): diff-%:
+	@sh common/make/diff.sh $(call source,$*) build/diff/$*
+diff: $(selected:%=diff-%)
+
+$(NUMBERS:%=exercise-%): exercise-%:
+	@sh common/make/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
+exercise: $(selected:%=exercise-%)
+
+# Without a step named, try takes the exercises that there are.
+begun = $(foreach n,$1,$(if $(wildcard $(call exercise,$n)),$n))
+ifneq ($(filter try,$(actions)),)
+ifneq ($(filter exercise,$(actions)),)
+$(foreach n,$(selected),$(eval $(call exercise,$n): | exercise-$n ;))
+tries := $(selected)
+else ifneq ($(filter step-%,$(MAKECMDGOALS)),)
+tries := $(selected)
+not_begun := $(firstword $(filter-out $(call begun,$(selected)),$(selected)))
+$(if $(not_begun),$(error There is no $(call exercise,$(not_begun)) to try: make step-$(not_begun) exercise writes it))
+else
+tries := $(call begun,$(selected))
+$(if $(tries),,$(error There is no exercise in work/ to try: make step-NN exercise writes one))
+endif
+endif
+
+$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-%
+	@$< $(ARGS); code=$$?; case $$code in \
+	0) echo 'step-$* try: right' ;; \
+	1) echo 'step-$* try: not right yet, see above' ;; \
+	77) echo 'step-$* try: passed over, it cannot run here'; exit 0 ;; \
+	*) echo "step-$* try: ended with code $$code" ;; esac; exit $$code
+try: $(tries:%=try-%)
+
+# --- The GPU ---------------------------------------------------------------------------------------------
+ifneq ($(no_nvcc),)
+cuda:
+	@echo 'cuda: nothing compiled: $(no_nvcc)'
+else
+cuda: $(selected:%=$(CUDA)/step-%)
+	@echo 'cuda: compiled for $(if $(ARCH),sm_$(ARCH),sm_80 and sm_90a): $(words $(selected)) steps'
+endif
+
+ifeq ($(firstword $(choice)),cuda)
+data: $(selected:%=$(CUDA)/step-%)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/data.sh $(CUDA) $(word 2,$(choice)) \
+	    $(foreach n,$(selected),$(call source,$n))
+else
+data:
+	@echo 'data: nothing recorded, it needs a GPU: $(wordlist 2,99,$(choice))'
+endif
+
+# --- Tests -------------------------------------------------------------------------------------------------
+TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
+
+# Programs are built first, so that tests which run side by side find them. What was asked of this
+# make is not passed on to those that the tests start.
+test: $(CPU_STEPS)
+	@command -v prove >/dev/null || { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
+	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
+	    prove -j2 --timer $(TESTS)
+
+lint:
+	@sh common/make/lint.sh $(CPU_INCLUDE)

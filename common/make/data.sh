@@ -1,0 +1,57 @@
+#!/bin/sh
+# data.sh PROGRAMS DEVICE SOURCE...: records what this device does, in build/data/DEVICE/.
+# The ceilings first, for every table ends in per cent of them; then each step at full size, one
+# after the other. A step's header may ask for further runs, one a line: " * Data: ARGUMENTS", where a
+# name that ends in .tsv is a file in the same folder.
+programs=$1 device=$2
+shift 2
+
+out=build/data/$device
+KF_COMMIT=${KF_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)$(git diff --quiet HEAD 2>/dev/null || echo +dirty)}
+[ "$KF_COMMIT" != +dirty ] || KF_COMMIT=unknown
+export KF_COMMIT
+began=$(date +%s)
+# Eight minutes: what one may ask of a machine that is lent.
+limit=480
+failed=
+
+# record NAME COMMAND...: says how long it took, and goes on when it fails.
+record() {
+    name=$1 since=$(date +%s)
+    shift
+    echo "== $name: $*"
+    "$@"
+    code=$?
+    echo "== $name: $(($(date +%s) - since)) s"
+    case $code in
+    0) ;;
+    77) echo "== $name: passed over, it cannot run here" ;;
+    *) failed="$failed $name" ;;
+    esac
+}
+
+mkdir -p "$out"
+rm -f "$out/ceilings.tsv"
+record ceilings "$programs/ceilings" --out "$out/ceilings.tsv"
+for source in "$@"; do
+    name=$(basename "$(dirname "$source")")
+    number=${name%%-*}
+    rm -f "$out/step-$number.tsv"
+    record "step-$number" "$programs/step-$number" --out "$out/step-$number.tsv"
+    sed -n 's/^ \* Data: *//p' "$source" | while read -r line; do
+        arguments=
+        for word in $line; do
+            case $word in
+            *.tsv) rm -f "$out/$word" word=$out/$word ;;
+            esac
+            arguments="$arguments $word"
+        done
+        # shellcheck disable=SC2086
+        record "step-$number" "$programs/step-$number" $arguments
+    done
+done
+
+took=$(($(date +%s) - began))
+echo "data: $took s, commit $KF_COMMIT, in $out; to keep it: mkdir -p plots/data/$device && cp $out/*.tsv plots/data/$device/"
+[ $took -le $limit ] || echo "data: that is more than the $limit s it should take" >&2
+[ -z "$failed" ] || { echo "data: failed:$failed" >&2; exit 1; }

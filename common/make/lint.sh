@@ -1,0 +1,83 @@
+#!/bin/sh
+# lint.sh: the checks that read the sources: clang-format, cppcheck, clang-tidy, shellcheck.
+# A tool that is not there is skipped with a word. Exit 1 when one of them complains.
+# Arguments for the compiler (include folders) come from the Makefile.
+
+status=0
+
+have() {
+    command -v "$1" >/dev/null 2>&1 || {
+        echo "lint: $1 is not here: skipped"
+        return 1
+    }
+}
+
+# The files that git knows or would take, so that nothing built and no exercise is looked at.
+files() {
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git ls-files -co --exclude-standard -- "$@"
+    else
+        for pattern in "$@"; do
+            find common steps tests book plots .ci -name "$pattern" -type f 2>/dev/null
+        done
+    fi | while read -r file; do [ -f "$file" ] && echo "$file"; done | sort -u
+}
+
+check() {
+    name=$1 list=$2
+    shift 2
+    [ -n "$list" ] || return 0
+    if echo "$list" | tr '\n' '\0' | xargs -0 "$@"; then
+        echo "lint: $name: $(echo "$list" | wc -l | tr -d ' ') files are fine"
+    else
+        status=1
+        echo "lint: $name complains: see above"
+    fi
+}
+
+# Other versions lay some lines out otherwise, and two layouts cannot both be right.
+layout=14
+if have clang-format; then
+    version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
+    if [ "$version" = $layout ]; then
+        check clang-format "$(files '*.c' '*.h' '*.cu' '*.cuh')" clang-format --dry-run -Werror
+    else
+        echo "lint: clang-format here is version $version, and version $layout decides: skipped"
+    fi
+fi
+
+c_files=$(files '*.c')
+if have cppcheck; then
+    check cppcheck "$c_files" cppcheck --quiet --std=c11 --language=c --error-exitcode=1 \
+        --enable=warning,portability,performance --inline-suppr --suppress=missingIncludeSystem \
+        --suppress=missingInclude --suppress=unmatchedSuppression "$@"
+fi
+if have clang-tidy; then
+    tidy() {
+        # Each file in the language it is written in; the count of suppressed warnings is noise.
+        clang-tidy --quiet --warnings-as-errors='*' "$@" -- -std=c11 $include 2>"$log" || {
+            grep -v 'warnings\{0,1\} \(generated\|treated\)' "$log" >&2
+            return 1
+        }
+    }
+    include="$*" log=${TMPDIR:-/tmp}/lint.$$
+    if [ -n "$c_files" ]; then
+        # shellcheck disable=SC2086
+        if tidy $c_files; then
+            echo "lint: clang-tidy: $(echo "$c_files" | wc -l | tr -d ' ') files are fine"
+        else
+            status=1
+            echo "lint: clang-tidy complains: see above"
+        fi
+    fi
+    rm -f "$log"
+fi
+if have shellcheck; then
+    scripts=$(files '*' | while read -r file; do
+        case $(head -n 1 "$file" 2>/dev/null | tr -d '\0') in
+        '#!'*sh | '#!'*"bash"*) echo "$file" ;;
+        esac
+    done)
+    check shellcheck "$scripts" shellcheck --severity=warning
+fi
+exit $status
