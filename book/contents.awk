@@ -1,0 +1,38 @@
+# The list of what the book has, one tab-separated line each, in the order of the files given:
+#   chapter SLUG FILE TITLE     has SLUG STEP     step NN DIR FILE TITLE     chart NAME
+# Every page depends on it, so it changes only when a chapter, a step or a chart comes, goes or is renamed.
+BEGIN { OFS = "\t" }
+FNR == 1 {
+    base = FILENAME
+    sub(/.*\//, "", base)
+    kind = base
+    sub(/.*\./, "", kind)
+    sub(/\.[^.]*$/, "", base)
+    titled = 0
+    fenced = 0
+    if (kind == "gp") print "chart", base
+    if (kind == "cu") {
+        dir = FILENAME
+        sub(/\/[^\/]*$/, "", dir)
+        sub(/.*\//, "", dir)
+        title = $0
+        sub(/^\/\* */, "", title)
+        sub(/ *\*\/ *$/, "", title)
+        sub(/^[0-9][0-9]-[^:]*: */, "", title)
+        print "step", substr(dir, 1, 2), dir, FILENAME, title
+    }
+}
+kind != "md" { next }
+/^```/ { fenced = !fenced }
+fenced { next }
+/^# / && !titled {
+    title = $0
+    sub(/^# */, "", title)
+    sub(/ *\{[^}]*\} *$/, "", title)
+    gsub(/[`*]/, "", title)
+    print "chapter", base, FILENAME, title
+    titled = 1
+}
+/^:::+ *\{[^}]*\.step/ && match($0, /step="?[0-9][0-9]/) {
+    print "has", base, substr($0, RSTART + RLENGTH - 2, 2)
+}

@@ -1,0 +1,95 @@
+# Writes make rules: on what each chapter and each chart depends, and how a step's output is made.
+# Files: chapters (.md) and chart scripts (.gp). Variables: tree, outputs, charts (folders of made files), plots (the
+# scripts), data (rows of the book's device), alldata (its parent), bin (path of a step's CPU program without its
+# number), steps ("NN=FILE NN=FILE ..."). Files that do not exist are left to the filters, who say who wanted them.
+BEGIN {
+    n = split(steps, pair, " ")
+    for (i = 1; i <= n; i++) source[substr(pair[i], 1, 2)] = substr(pair[i], 4)
+    for (i = 32; i < 127; i++) code[sprintf("%c", i)] = i
+}
+
+function base(path) {
+    sub(/.*\//, "", path)
+    sub(/\.[^.]*$/, "", path)
+    return path
+}
+
+# The value of key=value or key="value" in a code block's opening line.
+function attribute(line, key,   s) {
+    if (match(line, "[ {]" key "=\"[^\"]*\"")) {
+        s = substr(line, RSTART + 1, RLENGTH - 2)
+        sub(/^[^"]*"/, "", s)
+        return s
+    }
+    if (match(line, "[ {]" key "=[^ }\"]+")) {
+        s = substr(line, RSTART + 1, RLENGTH - 1)
+        sub(/^[^=]*=/, "", s)
+        return s
+    }
+    return ""
+}
+
+# One file name for one command; weave.lua has the same function.
+function encode(s,   i, c, r) {
+    r = ""
+    for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        r = r ((c ~ /[A-Za-z0-9.-]/) ? c : (c == " ") ? "_" : sprintf("+%02x", code[c]))
+    }
+    return r
+}
+
+function need(file) {
+    if ((target, file) in asked) return
+    asked[target, file] = 1
+    print target ": $(wildcard " file ")"
+}
+
+# The program's exit status is the file's first line: the filter knows which one the chapter expects.
+function output(step, env, args,   file) {
+    file = outputs "/" encode(step " " env " " args) ".txt"
+    print target ": " file
+    if (file in made) return
+    made[file] = 1
+    gsub(/\$/, "$$", env)
+    gsub(/\$/, "$$", args)
+    print file ": " bin step
+    print "\t@mkdir -p $(@D); " env " " bin step " --seed 1 " args " >$@.out 2>&1; \\"
+    print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp && rm $@.out && mv -f $@.tmp $@"
+}
+
+FNR == 1 {
+    script = FILENAME ~ /\.gp$/
+    target = (script ? charts : tree) "/" base(FILENAME) (script ? ".svg" : ".json")
+    print target ": " FILENAME
+}
+script {
+    if (FNR <= 20 && sub(/^# data: */, "")) for (i = 1; i <= NF; i++) need(data "/" $i)
+    next
+}
+{
+    line = $0
+    while (match(line, /step="?[0-9][0-9]/)) {
+        nn = substr(line, RSTART + RLENGTH - 2, 2)
+        line = substr(line, RSTART + RLENGTH)
+        need(data "/step-" nn ".tsv")
+        if (nn in source) need(source[nn])
+    }
+    line = $0
+    while (match(line, /device=[A-Za-z0-9._-]+/)) {
+        need(alldata "/" substr(line, RSTART + 7, RLENGTH - 7) "/*.tsv")
+        line = substr(line, RSTART + RLENGTH)
+    }
+    line = $0
+    while (match(line, /file=[A-Za-z0-9._-]+/)) {
+        need(data "/" substr(line, RSTART + 5, RLENGTH - 5) ".tsv")
+        line = substr(line, RSTART + RLENGTH)
+    }
+    line = $0
+    while (match(line, /chart:[A-Za-z0-9._-]+/)) {
+        need(plots "/" substr(line, RSTART + 6, RLENGTH - 6) ".gp")
+        line = substr(line, RSTART + RLENGTH)
+    }
+    if ($0 ~ /^```+ *\{[^}]*\.output/)
+        output(attribute($0, "step"), attribute($0, "env"), attribute($0, "args"))
+}

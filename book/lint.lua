@@ -1,0 +1,151 @@
+-- Finds measured numbers that were typed into prose. Two rules:
+--   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %) always is one;
+--   a number of three significant digits or more is one when a row of a step that the chapter shows holds it.
+-- Code, math, looked-up figures, .claim, .given and .claimtable are exempt: they become HIDDEN before the search.
+local M = {}
+local HIDDEN = "\1"
+
+local UNITS = {}
+for unit in ([[ns us µs μs ms s TB/s GB/s MB/s kB/s KB/s TFLOP/s GFLOP/s MFLOP/s TFLOPS GFLOPS x × times % percent
+    nanosecond nanoseconds microsecond microseconds millisecond milliseconds second seconds]]):gmatch("%S+") do
+    UNITS[unit] = true
+end
+local MEASURED = { "median_us", "p5_us", "p95_us", "ratio", "limit_pct", "wrong", "nan", "max_err" }
+local EXACT = { wrong = true, nan = true }
+local SHAPE = { "B", "H", "Sq", "Sk", "D", "R", "pos0" }
+
+local function exempt(element)
+    return element.classes:includes("claim") or element.classes:includes("given") or element.classes:includes("fig")
+        or element.classes:includes("claimtable")
+end
+
+-- Every run of text in the document, one string each, with exempt parts hidden.
+local function texts(doc)
+    local hide = function() return pandoc.Str(HIDDEN) end
+    local drop = function() return {} end
+    local plain = pandoc.walk_block(pandoc.Div(doc.blocks), {
+        Code = hide, Math = hide, RawInline = hide, CodeBlock = drop, RawBlock = drop,
+        Span = function(el) if exempt(el) then return pandoc.Str(HIDDEN) end end,
+        Div = function(el) if exempt(el) then return {} end end,
+    })
+    local found = {}
+    local function take(el) found[#found + 1] = pandoc.utils.stringify(el.content) end
+    pandoc.walk_block(plain, {
+        Para = take, Plain = take, Header = take,
+        LineBlock = function(el) for _, l in ipairs(el.content) do found[#found + 1] = pandoc.utils.stringify(l) end end,
+        DefinitionList = function(el)
+            for _, item in ipairs(el.content) do found[#found + 1] = pandoc.utils.stringify(item[1]) end
+        end,
+    })
+    return found
+end
+
+-- The unit that follows a number, or nil. "4 x 64" and "S x S" are shapes, "the 1990s" and "all 0s" are plurals.
+local function unit_after(number, rest)
+    local gap, tail = rest:match("^([ -]?)(.*)$")
+    local unit = tail:match("^%%")
+    for _, letters in ipairs { "µs", "μs", "×" } do
+        if tail:sub(1, #letters) == letters then unit = letters end
+    end
+    for _, letters in ipairs { tail:match("^%a+") or "", tail:match("^%a+/%a+") or "" } do
+        if UNITS[letters] then unit = letters end
+    end
+    if not unit then return nil end
+    local after = tail:sub(#unit + 1)
+    if after:match("^[%w_]") then return nil end
+    if (unit == "x" or unit == "×") and (after:match("^ ?[%d\1]") or (gap ~= "" and after:match("^ ?%u"))) then
+        return nil
+    end
+    if unit == "s" and gap == "" and (number:match("^[01]$") or number:match("^%d%d%d%d$")) then return nil end
+    return unit, gap
+end
+
+local function significant(number)
+    local digits = number:gsub("[eE].*$", ""):gsub("%D", ""):gsub("^0+", "")
+    if not number:find("%.") then digits = digits:gsub("0+$", "") end
+    return #digits
+end
+
+local function power_of_two(v)
+    while v > 1 and v % 2 == 0 do v = v / 2 end
+    return v == 1
+end
+
+-- What the rows of one step measured: a list of {column, value, name}, and the set of its shape values.
+local function measured(t, nn)
+    local list, shapes = {}, {}
+    for _, row in ipairs(t.rows) do
+        for _, column in ipairs(MEASURED) do
+            local value = t.index[column] and tonumber(row[t.index[column]])
+            if value then list[#list + 1] = { column = column, value = value, name = "step-" .. nn .. " " .. column } end
+        end
+        for _, column in ipairs(SHAPE) do
+            local value = t.index[column] and tonumber(row[t.index[column]])
+            if value then shapes[value] = true end
+        end
+    end
+    return list, shapes
+end
+
+-- Which recorded value a typed number repeats, or nil. An integer that is also a shape or a power of two counts only
+-- against the columns that count elements: a time that happens to round to 256 proves nothing.
+local function recorded(number, known)
+    local typed = number:gsub(",", "")
+    local value = tonumber(typed)
+    if not value or significant(typed) < 3 then return nil end
+    local decimals = #(typed:match("%.(%d*)") or "")
+    local format = "%." .. decimals .. (typed:match("[eE]") and "e" or "f")
+    local whole = not typed:find("[%.eE]")
+    for _, step in ipairs(known) do
+        for _, item in ipairs(step.list) do
+            local exact = EXACT[item.column]
+            if whole and exact and item.value == value then return item.name end
+            if not exact and not (whole and (step.shapes[value] or power_of_two(value)))
+                and tonumber(string.format(format, item.value)) == value then
+                return item.name
+            end
+        end
+    end
+    return nil
+end
+
+-- Calls report(what is wrong, the text to find in the source) for every typed number.
+-- tables: { ["03"] = rows of that step } for the steps that the chapter shows.
+function M.check(doc, tables, report)
+    local known = {}
+    for nn, t in pairs(tables) do
+        local list, shapes = measured(t, nn)
+        known[#known + 1] = { list = list, shapes = shapes }
+    end
+    for _, text in ipairs(texts(doc)) do
+        text = text:gsub("\194\160", " "):gsub("\226\128\175", " "):gsub("\n", " ")
+        local at = 1
+        while true do
+            local first, last = text:find("%d[%d,]*%.?%d*", at)
+            if not first then break end
+            while text:sub(last, last):match("[.,]") do last = last - 1 end
+            local exponent = text:match("^[eE][-+]?%d+", last + 1)
+            if exponent then last = last + #exponent end
+            local number = text:sub(first, last)
+            local before = text:sub(first - 1, first - 1)
+            local previous = text:sub(first - 2, first - 2)
+            local name = before:match("[%w_]") or (before:match("[-.]") and previous:match("[%a_]"))
+            at = last + 1
+            if not name then
+                local unit, gap = unit_after(number, text:sub(last + 1))
+                if unit then
+                    report(number .. gap .. unit .. " is typed: look it up with [step=.. col=..]{.fig}, or mark it "
+                        .. "{.claim by=..} or {.given}", number .. gap .. unit)
+                elseif not text:sub(last + 1):match("^[%a_]") then
+                    local where = recorded(number, known)
+                    if where then
+                        report(number .. " is typed and equals " .. where .. ": look it up with [step=.. col=..]{.fig}, "
+                            .. "or mark it {.given} if that is chance", number)
+                    end
+                end
+            end
+        end
+    end
+end
+
+return M

@@ -1,0 +1,391 @@
+-- Turns one chapter into a document with its code, charts, figures, tables and outputs in place.
+-- Whatever is missing, ambiguous or typed by hand is reported, one line each, and nothing is written.
+-- Environment: BOOK_PLOTS, BOOK_DATA, BOOK_DEVICE, BOOK_OUTPUTS, BOOK_CONTENTS (contents.awk), BOOK_USED (file to write:
+-- the snippets used, for lint.awk). Links leave as page:SLUG#ID and source:NN#LINE; links.lua resolves them.
+local here = PANDOC_SCRIPT_FILE:match("^(.*)/[^/]*$") or "."
+package.path = here .. "/?.lua;" .. package.path
+local rows = require("rows")
+local lint = require("lint")
+
+local chapter = PANDOC_STATE.input_files[1]
+local slug = chapter:match("([^/]*)%.md$")
+local prefix = "ch" .. (slug:match("^%d+") or slug)
+local env = {}
+for _, name in ipairs { "PLOTS", "DATA", "DEVICE", "OUTPUTS", "CONTENTS", "USED" } do
+    env[name:lower()] = os.getenv("BOOK_" .. name) or error("BOOK_" .. name .. " is not set")
+end
+
+local function lines_of(path)
+    local file = io.open(path)
+    if not file then return nil end
+    local list = {}
+    for line in file:lines() do list[#list + 1] = line end
+    file:close()
+    return list
+end
+
+-- Errors ---------------------------------------------------------------------------------------------------------
+-- The parser keeps no line numbers, so a complaint looks for its text in the source, blanks taken as equal.
+local source_lines = lines_of(chapter)
+local function flatten(keep_code)
+    local text, starts, fenced = {}, {}, false
+    local length = 0
+    for n, line in ipairs(source_lines) do
+        local fence = line:match("^%s*```")
+        local piece = ((fenced or fence) and not keep_code) and "" or line:gsub("%s+", " "):gsub("\\ ", " ")
+        if fence then fenced = not fenced end
+        starts[n] = length + 1
+        text[n] = piece
+        length = length + #piece + 1
+    end
+    return table.concat(text, " "), starts
+end
+
+local errors = {}
+local function fail(message, needle, in_prose)
+    local text, starts = flatten(not in_prose)
+    local line = 0
+    local pos = needle and text:find(needle, 1, true)
+    while in_prose and pos and text:sub(pos - 1, pos - 1):match("[%w.]") do pos = text:find(needle, pos + 1, true) end
+    if pos then for n, start in ipairs(starts) do if start <= pos then line = n end end end
+    errors[#errors + 1] = { line = line, text = chapter .. ":" .. (line > 0 and line .. ":" or "") .. " " .. message }
+end
+
+local function finish_errors()
+    if #errors == 0 then return end
+    table.sort(errors, function(a, b) return a.line < b.line end)
+    for _, e in ipairs(errors) do io.stderr:write(e.text, "\n") end
+    os.exit(1)
+end
+
+-- What the book has ----------------------------------------------------------------------------------------------
+local steps, chapters, owner = {}, {}, {}
+for _, line in ipairs(lines_of(env.contents) or error("cannot read " .. env.contents)) do
+    local f = {}
+    for field in (line .. "\t"):gmatch("([^\t]*)\t") do f[#f + 1] = field end
+    if f[1] == "step" then steps[f[2]] = { dir = f[3], file = f[4], title = f[5] } end
+    if f[1] == "chapter" then chapters[f[2]] = f[4] end
+    if f[1] == "has" and not owner[f[3]] then owner[f[3]] = f[2] end
+end
+
+local shown = {}  -- steps that this chapter shows
+local function step_of(nn, what, needle)
+    if not nn or not nn:match("^%d%d$") then
+        fail(what .. ": step=" .. (nn or "") .. " is not a step's two-digit number", needle)
+        return nil
+    end
+    if not steps[nn] then
+        fail(what .. ": there is no step " .. nn, needle)
+        return nil
+    end
+    shown[nn] = true
+    return steps[nn]
+end
+
+-- Code -----------------------------------------------------------------------------------------------------------
+local used = {}
+local function is_marker(line)
+    return line:match("^%s*//%s*snippet: ") or line:match("^%s*//%s*end snippet: ") or line:match("^%s*//%s*solution: ")
+        or line:match("^%s*//%s*end solution: ")
+end
+
+-- The lines between a snippet's markers without their common indent, and the first and last line's number.
+local function cut(file, name)
+    local lines = lines_of(file)
+    local first, last
+    for n, line in ipairs(lines or {}) do
+        local open = line:match("^%s*//%s*snippet: (%S+)%s*$")
+        local close = line:match("^%s*//%s*end snippet: (%S+)%s*$")
+        if open == name then
+            if first then return nil, "marks snippet " .. name .. " twice" end
+            first = n + 1
+        elseif close == name then
+            if not first or last then return nil, "ends snippet " .. name .. " without starting it" end
+            last = n - 1
+        end
+    end
+    if not first then return nil, "has no snippet " .. name end
+    if not last then return nil, "never ends snippet " .. name end
+    local kept, indent = {}, nil
+    for n = first, last do
+        if not is_marker(lines[n]) then
+            kept[#kept + 1] = lines[n]
+            if lines[n]:match("%S") then
+                local depth = #lines[n]:match("^ *")
+                indent = (not indent or depth < indent) and depth or indent
+            end
+        end
+    end
+    if not indent then return nil, "has nothing in snippet " .. name end
+    for i, line in ipairs(kept) do kept[i] = line:sub(indent + 1) end
+    return table.concat(kept, "\n"), first, last
+end
+
+local function code_block(text, class)
+    return pandoc.CodeBlock(text, pandoc.Attr("", { class }, { tabindex = "0" }))
+end
+
+local function listing(el)
+    local a = el.attributes
+    local what = "snippet " .. (a.snippet or "(no name)") .. " of step " .. (a.step or "(no step)")
+    local needle = "snippet=" .. (a.snippet or "")
+    local step = step_of(a.step, what, needle)
+    if not step then return end
+    if el.text:match("%S") then return fail(what .. ": the block must be empty, its code comes from the step", needle) end
+    local text, first, last = cut(step.file, a.snippet or "")
+    if not text then return fail(what .. ": " .. step.file .. " " .. first, needle) end
+    used[#used + 1] = a.step .. "\t" .. a.snippet
+    local range = step.file .. ":" .. first .. "–" .. last
+    return pandoc.Div({
+        pandoc.Div({ pandoc.Plain { pandoc.Link(range, "source:" .. a.step .. "#L-" .. first) } }, { class = "from" }),
+        code_block(text, "cuda"),
+    }, { class = "listing" })
+end
+
+-- Output ---------------------------------------------------------------------------------------------------------
+-- One file name for one command; deps.awk has the same function.
+local function encode(s)
+    return (s:gsub("[^%w.-]", function(c) return c == " " and "_" or string.format("+%02x", c:byte()) end))
+end
+
+local function output(el)
+    local a = el.attributes
+    local args, setting = a.args or "", a.env or ""
+    local what = "output of step " .. (a.step or "(no step)") .. " " .. args
+    local needle = a.args and 'args="' .. a.args .. '"' or ".output"
+    if not step_of(a.step, what, needle) then return end
+    local lines = lines_of(env.outputs .. "/" .. encode(a.step .. " " .. setting .. " " .. args) .. ".txt")
+    if not lines then return fail(what .. ": the program was not run", needle) end
+    local status = table.remove(lines, 1):match("^exit (%d+)$")
+    if status ~= (a.exit or "0") then
+        return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (a.exit or "0") .. ": "
+            .. (lines[#lines] or "no output"), needle)
+    end
+    local command = "make step-" .. a.step .. ' run BACKEND=cpu ARGS="--seed 1' .. (args ~= "" and " " or "") .. args .. '"'
+    if setting ~= "" then command = setting .. " " .. command end
+    return pandoc.Div({
+        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. command) } }, { class = "from" }),
+        code_block(table.concat(lines, "\n"), "text"),
+    }, { class = "output" })
+end
+
+-- Figures and tables from rows -----------------------------------------------------------------------------------
+local UNIT = { us = " µs", x = "×", ["%"] = " %" }
+
+local function rows_of(a, what, needle)
+    local name = a.file
+    if not name then
+        if not step_of(a.step, what, needle) then return nil end
+        name = "step-" .. a.step
+    end
+    local path = env.data .. "/" .. (a.device or env.device) .. "/" .. name .. ".tsv"
+    local t, why = rows.read(path)
+    if not t then fail(what .. ": " .. why, needle) end
+    return t, path
+end
+
+-- A field as text: "-" has no value to show; a format applies to numbers only.
+local function show(raw, format, scale)
+    if raw == nil or raw == "-" then return nil, "has no value there" end
+    if not format and not scale then return raw end
+    local value = tonumber(raw)
+    if not value then return nil, "is " .. raw .. ", not a number" end
+    local ok, text = pcall(string.format, format or "%g", value * (scale or 1))
+    if not ok then return nil, "cannot be printed with fmt=" .. format end
+    return text
+end
+
+local function figure(el)
+    local text = pandoc.utils.stringify(el.content)
+    local what = "figure [" .. text .. "]"
+    local a, conditions = {}, {}
+    local reserved = { step = 1, file = 1, device = 1, col = 1, fmt = 1, scale = 1, unit = 1 }
+    for word in text:gmatch("%S+") do
+        local key, value = word:match("^([%w_]+)=(.+)$")
+        if not key then return fail(what .. ": " .. word .. " is not key=value", text) end
+        if reserved[key] then a[key] = value else conditions[key] = value end
+    end
+    if not a.col then return fail(what .. ": says no col=", text) end
+    local scale = a.scale and tonumber(a.scale)
+    if a.scale and not scale then return fail(what .. ": scale=" .. a.scale .. " is not a number", text) end
+    local t, path = rows_of(a, what, text)
+    if not t then return end
+    if not t.index[a.col] then return fail(what .. ": " .. path .. " has no column " .. a.col, text) end
+    local found, missing = rows.select(t, conditions)
+    if not found then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
+    if #found ~= 1 then return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text) end
+    local shown_text, why = show(found[1][t.index[a.col]], a.fmt, scale)
+    if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end
+    local unit = a.unit and (UNIT[a.unit] or " " .. a.unit) or ""
+    local origin = path .. ": " .. text:gsub("step=%S+ ?", ""):gsub("file=%S+ ?", "")
+    return pandoc.Span(shown_text .. unit:gsub("^ ", "\194\160"), { class = "fig", title = origin })
+end
+
+local HEADS = { median_us = "median, µs", p5_us = "5 %, µs", p95_us = "95 %, µs", limit_us = "limit, µs",
+    limit_pct = "% of limit", limit_by = "limited by", ratio = "ratio, ×", max_err = "largest error", nan = "NaN" }
+
+-- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f" caption="..."}
+local function row_table(el)
+    local a = el.attributes
+    local what = "table of rows, cols=" .. (a.cols or "")
+    local needle = a.cols and 'cols="' .. a.cols .. '"' or ".rows"
+    if not a.cols then return fail(what .. ": says no cols=", needle) end
+    local t, path = rows_of(a, what, needle)
+    if not t then return end
+    local conditions = {}
+    for word in (a.where or ""):gmatch("%S+") do
+        local key, value = word:match("^([%w_]+)=(.+)$")
+        if not key then return fail(what .. ": where: " .. word .. " is not column=value", needle) end
+        conditions[key] = value
+    end
+    local found, missing = rows.select(t, conditions)
+    if not found then return fail(what .. ": " .. path .. " has no column " .. missing, needle) end
+    if #found == 0 then return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle) end
+    local columns, heads, aligns, body = {}, {}, {}, {}
+    local given = {}
+    for head in ((a.heads or "") .. "|"):gmatch("([^|]*)|") do given[#given + 1] = head end
+    for word in a.cols:gmatch("%S+") do
+        local name, format = word:match("^([%w_]+):?(.*)$")
+        if not name or not t.index[name] then return fail(what .. ": " .. path .. " has no column " .. word, needle) end
+        columns[#columns + 1] = { at = t.index[name], name = name, format = format ~= "" and format or nil }
+        local head = a.heads and given[#columns] or HEADS[name] or name
+        heads[#columns] = { pandoc.Plain { pandoc.Str(head) } }
+        aligns[#columns] = (format ~= "" or tonumber(found[1][t.index[name]])) and pandoc.AlignRight or pandoc.AlignLeft
+    end
+    for _, row in ipairs(found) do
+        local line = {}
+        for i, column in ipairs(columns) do
+            local raw = row[column.at]
+            local text, why = raw, nil
+            if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
+            if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
+            line[i] = { pandoc.Plain { pandoc.Str(text) } }
+        end
+        body[#body + 1] = line
+    end
+    local widths = {}
+    for i = 1, #columns do widths[i] = 0 end
+    local caption = a.caption and { pandoc.Str(a.caption) } or {}
+    return pandoc.utils.from_simple_table(pandoc.SimpleTable(caption, aligns, widths, heads, body))
+end
+
+-- Charts ---------------------------------------------------------------------------------------------------------
+local function image(el)
+    local name = el.src:match("^chart:(.+)$")
+    if not name then
+        if not el.src:match("^%a+:") then fail("picture " .. el.src .. ": only chart:NAME can be shown", el.src) end
+        return
+    end
+    local script = env.plots .. "/" .. name .. ".gp"
+    local lines = lines_of(script)
+    if not lines then return fail("chart " .. name .. ": there is no " .. script, el.src) end
+    local alt
+    for i = 1, math.min(20, #lines) do alt = alt or lines[i]:match("^# alt: *(.+)$") end
+    if not alt then return fail("chart " .. name .. ": " .. script .. " has no '# alt:' line", el.src) end
+    el.src = "charts/" .. name .. ".svg"
+    el.attributes.alt = alt
+    el.classes:insert("chart")
+    return el
+end
+
+-- Structure ------------------------------------------------------------------------------------------------------
+local function div(el)
+    if not el.classes:includes("step") then
+        if el.classes:includes("exercise") then el.attributes.role = "note" end
+        return el
+    end
+    local nn = el.attributes.step
+    local step = step_of(nn, "step box", ".step")
+    if not step then return end
+    local name = step.dir:sub(4)
+    local box = pandoc.Div({
+        pandoc.Plain { pandoc.Span({ pandoc.Str("Step " .. nn) }, { class = "number" }), pandoc.Space(),
+            pandoc.Strong { pandoc.Str(name) } },
+        pandoc.Para { pandoc.Str(step.title) },
+        pandoc.Para { pandoc.Code("make step-" .. nn .. " run"), pandoc.Space(),
+            pandoc.Link(step.file, "source:" .. nn) },
+    }, { class = "stephead" })
+    -- Headings inside a div would be missing from the table of contents, so the div goes and its box stays.
+    local blocks = el.content
+    if blocks[1] and blocks[1].t == "Header" then
+        blocks[1].identifier = "step-" .. nn
+        table.insert(blocks, 2, box)
+    else
+        box.identifier = "step-" .. nn
+        table.insert(blocks, 1, box)
+    end
+    return blocks
+end
+
+-- Identifiers are unique in the whole book, as the EPUB is one document: each carries its chapter's number.
+local titled = false
+local function header(el)
+    if el.level == 1 and titled then
+        fail("a chapter has one title: make '# " .. pandoc.utils.stringify(el) .. "' a '##'", "# " .. pandoc.utils.stringify(el))
+    end
+    if el.level == 1 then
+        titled = true
+        el.identifier = prefix
+    else
+        el.identifier = prefix .. "-" .. el.identifier
+    end
+    return el
+end
+
+local function link(el)
+    local nn = el.target:match("^step:(%d%d)$")
+    if nn then
+        if not owner[nn] then return fail("link " .. el.target .. ": no chapter shows step " .. nn, el.target) end
+        el.target = "page:" .. owner[nn] .. "#step-" .. nn
+    elseif el.target:match("^source:%d%d$") then
+        if not steps[el.target:sub(8)] then fail("link " .. el.target .. ": there is no such step", el.target) end
+    elseif el.target:match("^#") then
+        local id = el.target:sub(2)
+        el.target = id:match("^step%-%d%d$") and el.target or "#" .. prefix .. "-" .. id
+    elseif not el.target:match("^%a[%w+.-]*:") then
+        local page, id = el.target:match("^([^/#]+)%.md#?(.*)$")
+        if not page or not chapters[page] then
+            return fail("link " .. el.target .. ": no such chapter (write NN-name.md, step:NN or source:NN)", el.target)
+        end
+        local number = "ch" .. (page:match("^%d+") or page)
+        el.target = "page:" .. page .. "#" .. number .. (id ~= "" and "-" .. id or "")
+    end
+    return el
+end
+
+local function code(el)
+    if el.classes:includes("output") then return output(el) end
+    if el.classes:includes("rows") then return row_table(el) end
+    if el.attributes.snippet or el.attributes.step then return listing(el) end
+    if el.text:match("%S") then return code_block(el.text, el.classes[1] or "text") end
+    fail("an empty code block: name a step= and a snippet=, or use .output or .rows", "```")
+end
+
+local function wide(el) return pandoc.Div({ el }, { class = "wide", tabindex = "0" }) end
+
+local function display(el)
+    if el.mathtype == "DisplayMath" then return pandoc.Span({ el }, { class = "display", tabindex = "0" }) end
+end
+
+function Pandoc(doc)
+    local body = pandoc.Div(doc.blocks)
+    local typed = doc  -- the lint looks at what was written, before anything is looked up
+    body = pandoc.walk_block(body, {
+        CodeBlock = code, Image = image, Header = header, Link = link, Math = display,
+        Span = function(el) if el.classes:includes("fig") then return figure(el) end end,
+    })
+    body = pandoc.walk_block(body, { Div = div, Table = wide })
+    if not titled then fail("the chapter has no title: start it with '# Title'") end
+    local tables = {}
+    for nn in pairs(shown) do
+        tables[nn] = rows.read(env.data .. "/" .. env.device .. "/step-" .. nn .. ".tsv")
+    end
+    lint.check(typed, tables, function(message, needle) fail(message, needle, true) end)
+    finish_errors()
+    local file = io.open(env.used, "w")
+    for _, line in ipairs(used) do file:write(line, "\n") end
+    file:close()
+    doc.blocks = body.content
+    doc.meta.slug = slug
+    return doc
+end

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Draws one chart:  plots/draw.sh plots/NAME.gp DATADIR OUT.svg
+# A script starts with   # alt: what the chart shows, for who cannot see it
+# and                    # data: step-02.tsv ceilings.tsv      (in DATADIR, which is plots/data/<device>)
+# The device in the chart comes from the data's own header. No data, a warning of gnuplot's, or nothing found: one line
+# on stderr, exit status 1, and OUT stays as it was.
+set -u
+script=$1
+datadir=$2
+out=$3
+here=$(dirname "$0")
+tmp=$out.$$
+trap 'rm -f "$tmp" "$tmp.err"' EXIT
+
+fail() {
+    echo "$script: $*" >&2
+    exit 1
+}
+
+alt=$(sed -n '1,20s/^# alt: *//p' "$script")
+data=$(sed -n '1,20s/^# data: *//p' "$script")
+[ -n "$alt" ] || fail "has no '# alt:' line among its first 20: say what the chart shows"
+[ -n "$data" ] || fail "has no '# data:' line among its first 20: name the files it reads"
+device=
+for name in $data; do
+    file=$datadir/$name
+    [ -f "$file" ] || fail "$file does not exist (make data records it)"
+    awk '!/^#/ && NF { n++ } END { exit n < 2 }' "$file" || fail "$file has no rows"
+    this=$(sed -n 's/^# device: *//p' "$file")
+    [ -n "$this" ] || fail "$file has no '# device:' line"
+    [ -z "$device" ] || [ "$device" = "$this" ] || fail "$file was recorded on $this, another file on $device"
+    device=$this
+done
+
+mkdir -p "$(dirname "$out")"
+gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "$script" 2>"$tmp.err" || {
+    fail "$(grep -v '^ *\^* *$' "$tmp.err" | tail -n 1)"
+}
+[ ! -s "$tmp.err" ] || fail "$(grep -v '^ *\^* *$' "$tmp.err" | head -n 1)"
+[ -s "$tmp" ] || fail "draws nothing"
+awk -v title="$alt" -f "$here/dress.awk" "$tmp" >"$tmp.err" && mv -f "$tmp.err" "$out"

@@ -1,0 +1,73 @@
+# One style for all charts. A chart script is plots/NAME.gp; `make charts` draws build/charts/NAME.svg. An example:
+#
+#   # alt: Time of a call against D for the separate and the fused kernel; the fused one is below at every D.
+#   # data: step-02.tsv ceilings.tsv
+#   load 'plots/style.gp'
+#   set xlabel 'head dimension D'
+#   set ylabel 'time of a call, µs'
+#   set logscale xy
+#   plot rows('step-02.tsv', 'variant=separate clock=graph l2=warm', 'D median_us p5_us p95_us') \
+#            using 1:2:3:4 with yerrorlines ls 1 title 'separate', \
+#        rows('step-02.tsv', 'variant=fused clock=graph l2=warm', 'D median_us') with linespoints ls 2 title 'fused', \
+#        rows('step-02.tsv', 'variant=fused clock=graph l2=warm', 'D limit_us') with lines ls LIMIT title 'limit'
+#
+# Set before this file is loaded (plots/draw.sh does): datadir, device, out.
+#   rows(file, where, cols)   data for plot: the columns named, of the rows where every condition holds (a=b or a!=b).
+#                             Nothing found, or a column with only "-", fails the build.
+#   cell(file, where, col)    one value as a string; anything but one row fails. Use real(cell(...)) for a number.
+#   ceiling(name)             a measured ceiling as a number: ceiling('copy_tbps'); name ceilings.tsv in "# data:".
+#   names(file, where, col)   the distinct values of a column, in order, as a blank-separated string for `for [v in ...]`.
+# Lines and points: ls 1 to 6 (each its own colour, point and dash), ls LIMIT (the limit: dashed, in the text's colour),
+#   ls FAILED (a version that failed or lost: red crosses). Keep failed versions in.
+# Filled areas: GOOD, BAD, FAINT are colours for `lc rgb GOOD` or, as numbers GOODC, BADC, FAINTC, for `lc rgb variable`.
+# A picture of elements: `with image` cannot change with dark mode; use `with boxxyerror fs solid lc rgb variable`, one
+#   box an element (set style fill solid noborder; using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):(...colour...)).
+# The device stands on top as the chart's title, so a script sets none; what the chart shows is its caption in the book.
+# Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown 340 wide on a phone.
+
+if (!exists('plotdir')) plotdir = 'plots'
+
+INK = '#1f2328'
+SOFT = '#5b626b'
+GRID = '#d8d9d2'
+PANEL = '#fcfcf9'
+GOOD = '#0a5ea8'
+BAD = '#c81e3a'
+FAINT = '#dfe8f1'
+GOODC = 0x0a5ea8
+BADC = 0xc81e3a
+FAINTC = 0xdfe8f1
+LIMIT = 9
+FAILED = 8
+
+set encoding utf8
+set terminal svg size 400,312 dynamic enhanced font 'sans-serif,14' background PANEL linewidth 1.2
+set output out
+
+set style line 1 lc rgb '#0a5ea8' lw 1.8 dt 1 pt 7 ps 0.55
+set style line 2 lc rgb '#c2480a' lw 1.8 dt (9, 3) pt 5 ps 0.5
+set style line 3 lc rgb '#007a5e' lw 1.8 dt (5, 3) pt 9 ps 0.65
+set style line 4 lc rgb '#9c3f86' lw 1.8 dt (9, 3, 2, 3) pt 13 ps 0.65
+set style line 5 lc rgb '#7a6200' lw 1.8 dt (2, 3) pt 4 ps 0.55
+set style line 6 lc rgb '#4a5a78' lw 1.8 dt (9, 3, 2, 3, 2, 3) pt 6 ps 0.55
+set style line 8 lc rgb '#c81e3a' lw 1.8 dt (2, 2) pt 2 ps 0.75
+set style line 9 lc rgb '#1f2328' lw 1.6 dt (7, 5) pt 0
+
+set title device font ',12' textcolor rgb SOFT offset 0,-0.6
+set border 3 lc rgb SOFT lw 0.8
+set tics nomirror textcolor rgb INK font ',12' scale 0.5
+set grid back lc rgb GRID lw 0.7 dt 1
+set xlabel textcolor rgb INK font ',13' offset 0,0.3
+set ylabel textcolor rgb INK font ',13' offset 0.8,0
+set key top left textcolor rgb INK font ',12' samplen 2.2 spacing 1.05 width -1
+set style fill solid 1.0 noborder
+set boxwidth 0.7 relative
+set label textcolor rgb INK font ',12'
+unset label
+
+selected(file, where, cols, one) = sprintf("awk -f '%s/select.awk' -v where='%s' -v cols='%s' -v one=%d '%s/%s'", \
+    plotdir, where, cols, one, datadir, file)
+rows(file, where, cols) = '< ' . selected(file, where, cols, 0)
+cell(file, where, col) = system(selected(file, where, col, 1))
+ceiling(name) = real(cell('ceilings.tsv', 'name=' . name, 'value'))
+names(file, where, col) = system(selected(file, where, col, 0) . " | awk '!seen[$0]++ { printf \"%s \", $0 }'")
