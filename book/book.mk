@@ -47,6 +47,12 @@ charts: $(book_charts)
 
 # The rules on what each chapter and chart needs are read when one of these is asked for, not on every make.
 ifneq ($(filter book book-lint book-pdf charts $(BOOK_OUT)/% $(BOOK_CHARTS)/%,$(MAKECMDGOALS)),)
+ifeq ($(shell command -v pandoc),)
+$(error The book needs pandoc: make setup installs it)
+endif
+ifeq ($(shell command -v gnuplot),)
+$(error The charts need gnuplot: make setup installs it)
+endif
 -include $(book_rules)
 endif
 
@@ -105,6 +111,7 @@ $(BOOK_OUT)/epub.css: $(book_here)/code.css $(book_here)/epub.css
 	@cat $^ >$@.tmp $(book_put)
 
 $(book_epub): $(book_tree) $(book_charts) $(BOOK_OUT)/epub.css $(addprefix $(book_here)/,metadata.yaml links.lua cuda.xml)
+	@test -n "$(book_md)" || { echo "book: no chapters in $(BOOK_CHAPTERS)/" >&2; exit 1; }
 	$(call book_say,EPUB)
 	@$(book_pandoc) -f json -t epub3 --mathml --toc --toc-depth=2 --epub-chapter-level=1 --css $(BOOK_OUT)/epub.css \
 	    -V highlighting-css= --metadata-file $(book_here)/metadata.yaml --resource-path=$(patsubst %/,%,$(dir $(BOOK_CHARTS))) \

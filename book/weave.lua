@@ -221,7 +221,7 @@ local function figure(el)
     return pandoc.Span(shown_text .. unit:gsub("^ ", "\194\160"), { class = "fig", title = origin })
 end
 
-local HEADS = { median_us = "median, µs", p5_us = "5 %, µs", p95_us = "95 %, µs", limit_us = "limit, µs",
+local HEADS = { median_us = "median, µs", p5_us = "p5, µs", p95_us = "p95, µs", limit_us = "limit, µs",
     limit_pct = "% of limit", limit_by = "limited by", ratio = "ratio, ×", max_err = "largest error", nan = "NaN" }
 
 -- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f" caption="..."}

@@ -44,26 +44,27 @@ set encoding utf8
 set terminal svg size 400,312 dynamic enhanced font 'sans-serif,14' background PANEL linewidth 1.2
 set output out
 
-set style line 1 lc rgb '#0a5ea8' lw 1.8 dt 1 pt 7 ps 0.55
-set style line 2 lc rgb '#c2480a' lw 1.8 dt (9, 3) pt 5 ps 0.5
-set style line 3 lc rgb '#007a5e' lw 1.8 dt (5, 3) pt 9 ps 0.65
-set style line 4 lc rgb '#9c3f86' lw 1.8 dt (9, 3, 2, 3) pt 13 ps 0.65
-set style line 5 lc rgb '#7a6200' lw 1.8 dt (2, 3) pt 4 ps 0.55
-set style line 6 lc rgb '#4a5a78' lw 1.8 dt (9, 3, 2, 3, 2, 3) pt 6 ps 0.55
-set style line 8 lc rgb '#c81e3a' lw 1.8 dt (2, 2) pt 2 ps 0.75
+set style line 1 lc rgb '#0a5ea8' lw 1.8 dt 1 pt 7 ps 0.7
+set style line 2 lc rgb '#c2480a' lw 1.8 dt (9, 3) pt 5 ps 0.65
+set style line 3 lc rgb '#007a5e' lw 1.8 dt (5, 3) pt 9 ps 0.8
+set style line 4 lc rgb '#9c3f86' lw 1.8 dt (9, 3, 2, 3) pt 13 ps 0.8
+set style line 5 lc rgb '#7a6200' lw 1.8 dt (2, 3) pt 4 ps 0.7
+set style line 6 lc rgb '#4a5a78' lw 1.8 dt (9, 3, 2, 3, 2, 3) pt 6 ps 0.7
+set style line 8 lc rgb '#c81e3a' lw 1.8 dt (2, 2) pt 2 ps 0.8
 set style line 9 lc rgb '#1f2328' lw 1.6 dt (7, 5) pt 0
 
-set title device font ',12' textcolor rgb SOFT offset 0,-0.6
+set title device font ',12' textcolor rgb SOFT offset 0,-0.7
 set border 3 lc rgb SOFT lw 0.8
 set tics nomirror textcolor rgb INK font ',12' scale 0.5
 set grid back lc rgb GRID lw 0.7 dt 1
 set xlabel textcolor rgb INK font ',13' offset 0,0.3
 set ylabel textcolor rgb INK font ',13' offset 0.8,0
-set key top left textcolor rgb INK font ',12' samplen 2.2 spacing 1.05 width -1
+set key top left Left reverse opaque fillcolor rgb PANEL textcolor rgb INK font ',12' samplen 2.4 spacing 1.05 width -2
+set tmargin 1.9
+set rmargin 1.8
+set bmargin 3.1
 set style fill solid 1.0 noborder
 set boxwidth 0.7 relative
-set label textcolor rgb INK font ',12'
-unset label
 
 selected(file, where, cols, one) = sprintf("awk -f '%s/select.awk' -v where='%s' -v cols='%s' -v one=%d '%s/%s'", \
     plotdir, where, cols, one, datadir, file)

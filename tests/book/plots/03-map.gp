@@ -9,9 +9,8 @@ set xrange [-0.5:31.5]
 set yrange [7.5:-0.5]
 set xtics 8
 set ytics 1
-set key at graph 0.0, 1.13 left horizontal
-set bmargin 4
-set title offset 0,1.2
+set tmargin 3.4
+set key above horizontal width 1
 colour(s) = s eq 'ok' ? FAINTC : s eq 'nan' ? BADC : GOODC
 cells = rows('step-03-map.tsv', '', 'row col what')
 plot cells using 2:1:($2-0.46):($2+0.46):($1-0.44):($1+0.44):(colour(strcol(3))) \
