@@ -71,13 +71,17 @@ typedef struct kf_tensor {
 typedef struct kf_diagnosis {
     const kf_tensor *tensor;
     int64_t total, wrong, nonfinite;
+    int64_t unwritten;                  /* of the nonfinite: still the poison the harness put there */
     int64_t first[KF_MAX_AXES];    /* the first wrong element, by coordinate */
     double first_got, first_want;  /* its value, and the reference */
-    double median_ratio;           /* got/want over wrong finite elements, NaN if there are none */
+    double median_ratio;                /* got/want over wrong finite elements, NaN if there are none */
+    bool same_ratio;                    /* and it hardly varies: 90% of them lie within 1% of it */
     double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
+    double max_ratio;                   /* largest finite |got - want| / bound; right means <= 1 */
     int64_t columns;               /* extent of the last axis */
     int64_t *wrong_in_column;      /* [columns] */
     int64_t *nonfinite_in_column;  /* [columns] */
+    int64_t *wrong_at[KF_MAX_AXES];     /* [axis][index on that axis]; the last is wrong_in_column */
 } kf_diagnosis;
 
 struct kf_program;
@@ -97,7 +101,8 @@ typedef struct kf_run {
  * synchronisation, no allocation, so that it can be captured in a graph.
  * predicted is NULL for a variant that must be right. A variant that shows a bug has one: it gets
  * the diagnosis and says whether the bug showed exactly as predicted, writing one line into why
- * (what was predicted and what was seen) either way. */
+ * (what was predicted and what was seen) either way. seen: one diagnosis an output, in the order of
+ * their declaration. */
 typedef struct kf_variant {
     const char *name;
     const char *about; /* one line for --list */
@@ -163,6 +168,11 @@ kf_cost kf_attention_cost(const kf_shape *shape);
  * computed in fp64 and rounded once. angle = position * base^(-2i/R), base 10000 (Su et al. 2021,
  * RoFormer, section 3.2.2), NeoX halves: x[i] pairs with x[i + R/2]. */
 void kf_rope_tables(kf_run *run);
+
+/* --- For references of a step's own: every bound is derived in tolerance.c ------------------- */
+double kf_unit_roundoff(enum kf_dtype dtype);
+/* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */
+double kf_gamma(int64_t n, double u);
 
 /* --- Where are we --------------------------------------------------------------------------- */
 bool kf_on_cpu(void);              /* the CPU backend is underneath */

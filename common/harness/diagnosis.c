@@ -1,0 +1,177 @@
+/* diagnosis.c: turns the counts of a comparison into findings, one line each. */
+#include "internal.h"
+#include <math.h>
+#include <string.h>
+
+enum { WARP = 32, MOST_RANGES = 4 };
+
+static void append(char *text, size_t size, const char *more)
+{
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s", more);
+}
+
+static int64_t count_marks(const int64_t *marks, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += marks[i] != 0;
+    return count;
+}
+
+/* The step between marked indices when it is the same throughout, 0 otherwise. */
+static int64_t regular_step(const int64_t *marks, int64_t n)
+{
+    int64_t last = -1, step = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!marks[i])
+            continue;
+        if (last >= 0 && step == 0)
+            step = i - last;
+        else if (last >= 0 && i - last != step)
+            return 0;
+        last = i;
+    }
+    return step;
+}
+
+void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size)
+{
+    int ranges = 0;
+    int64_t first = -1, last = -1;
+    text[0] = '\0';
+    for (int64_t i = 0; i < n; i++) {
+        if (!marks[i])
+            continue;
+        int64_t end = i;
+        while (end + 1 < n && marks[end + 1])
+            end++;
+        char one[64];
+        snprintf(one, sizeof one, end > i ? "%s%lld-%lld" : "%s%lld", ranges ? ", " : "",
+                 (long long)i, (long long)end);
+        append(text, size, one);
+        first = first < 0 ? i : first;
+        last = end;
+        ranges++;
+        i = end;
+    }
+    if (ranges <= MOST_RANGES)
+        return;
+    int64_t step = regular_step(marks, n), count = count_marks(marks, n);
+    if (step > 1)
+        snprintf(text, size, "every %lld%s from %lld to %lld", (long long)step,
+                 step == 2   ? "nd"
+                 : step == 3 ? "rd"
+                             : "th",
+                 (long long)first, (long long)last);
+    else
+        snprintf(text, size, "%lld between %lld and %lld", (long long)count, (long long)first,
+                 (long long)last);
+}
+
+static const char *axis_word(const kf_tensor *t, int axis)
+{
+    static const char *const known[] = {"Bbatch", "Hhead", "Srow", "Dcolumn", "Pposition"};
+    static char letter[KF_MAX_AXES][8];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i][0] == t->axes[axis])
+            return known[i] + 1;
+    snprintf(letter[axis], sizeof letter[axis], "%c", t->axes[axis]);
+    return letter[axis];
+}
+
+/* Which warps write the wrong columns, and whether that is the whole story: every column of these
+ * warps is wrong, every column of the others right. */
+static void print_warps(FILE *to, const kf_diagnosis *seen, int block)
+{
+    int64_t wrong_warp[32] = {0}, right_warp[32] = {0}, wrong_thread[1024] = {0};
+    int warps = (block + WARP - 1) / WARP;
+    if (block < 1 || block > 1024)
+        return;
+    bool split = false;
+    for (int64_t column = 0; column < seen->columns; column++) {
+        int64_t thread = column % block;
+        bool wrong = seen->wrong_in_column[column] > 0;
+        wrong_thread[thread] |= wrong;
+        (wrong ? wrong_warp : right_warp)[thread / WARP] = 1;
+    }
+    for (int w = 0; w < warps; w++) {
+        split |= wrong_warp[w] && right_warp[w];
+        right_warp[w] &= !wrong_warp[w];
+    }
+    char threads[128], wrong[128], right[128];
+    kf_ranges(wrong_thread, block, threads, sizeof threads);
+    kf_ranges(wrong_warp, warps, wrong, sizeof wrong);
+    kf_ranges(right_warp, warps, right, sizeof right);
+    fprintf(to, "    written by warp%s %s of %d (thread%s %s)", strpbrk(wrong, "-, ") ? "s" : "",
+            wrong, warps, strpbrk(threads, "-, ") ? "s" : "", threads);
+    if (split)
+        fprintf(to, "; parts of warps, so no warp boundary\n");
+    else if (right[0])
+        fprintf(to, "; all that warp%s %s write%s is right\n", strpbrk(right, "-, ") ? "s" : "",
+                right, strpbrk(right, "-, ") ? "" : "s");
+    else
+        fprintf(to, "\n");
+}
+
+/* Where along one axis. "all 64" says that every index of it has something wrong. */
+static void print_axis(FILE *to, const kf_diagnosis *seen, int axis)
+{
+    const kf_tensor *t = seen->tensor;
+    const int64_t *marks = seen->wrong_at[axis];
+    int64_t n = t->dim[axis], count = count_marks(marks, n);
+    if (n == 1)
+        return;
+    char where[128];
+    kf_ranges(marks, n, where, sizeof where);
+    fprintf(to, "    %ss: ", axis_word(t, axis));
+    if (count == n)
+        fprintf(to, "all %lld\n", (long long)n);
+    else
+        fprintf(to, "%s of 0-%lld; the others right\n", where, (long long)n - 1);
+    bool last_only = count < n && marks[n - 1] && regular_step(marks, n) <= 1;
+    if (t->axes[axis] == 'S' && last_only && !marks[0])
+        fprintf(to, "    only the last %lld of %lld rows: a tail that does not fill a tile?\n",
+                (long long)count, (long long)n);
+}
+
+static void print_nonfinite(FILE *to, const kf_diagnosis *seen)
+{
+    char where[128];
+    kf_ranges(seen->nonfinite_in_column, seen->columns, where, sizeof where);
+    bool everywhere = count_marks(seen->nonfinite_in_column, seen->columns) == seen->columns;
+    fprintf(to, "    NaN or Inf: %lld, in %s%s\n", (long long)seen->nonfinite,
+            everywhere ? "every column" : "columns ", everywhere ? "" : where);
+    if (seen->unwritten > 0)
+        fprintf(to, "    unwritten: %lld%s still carry the poison the harness put there\n",
+                (long long)seen->unwritten,
+                seen->unwritten == seen->nonfinite ? " (all of them)" : "");
+    else
+        fprintf(to, "    unwritten: none; the kernel wrote these values\n");
+}
+
+void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
+{
+    const kf_tensor *t = seen->tensor;
+    fprintf(to, "  %s: %lld of %lld elements wrong, %lld of them NaN or Inf\n", t->name,
+            (long long)seen->wrong, (long long)seen->total, (long long)seen->nonfinite);
+    if (seen->wrong == 0)
+        return;
+    fprintf(to, "    first at");
+    for (int axis = 0; axis < t->n_axes; axis++)
+        fprintf(to, "%s %s %lld", axis ? "," : "", axis_word(t, axis),
+                (long long)seen->first[axis]);
+    if (isnan(seen->first_want))
+        fprintf(to, ": got %.4g (this row has no reference)\n", seen->first_got);
+    else
+        fprintf(to, ": got %.4g, want %.4g\n", seen->first_got, seen->first_want);
+    for (int axis = 0; axis < t->n_axes; axis++)
+        print_axis(to, seen, axis);
+    if (block > 0)
+        print_warps(to, seen, block);
+    if (seen->nonfinite > 0)
+        print_nonfinite(to, seen);
+    if (isfinite(seen->median_ratio))
+        fprintf(to, "    where finite: got/want is %.3g%s\n", seen->median_ratio,
+                seen->same_ratio ? " throughout: a missing factor?" : " (median)");
+}

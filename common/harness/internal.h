@@ -1,0 +1,188 @@
+/* internal.h: what the files of the harness share. A step includes harness.h only. */
+#ifndef KF_INTERNAL_H
+#define KF_INTERNAL_H
+
+#include "harness.h"
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KF_NORETURN __attribute__((noreturn))
+#define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* --- message.c: one line for every trouble ---------------------------------------------------- */
+void kf_set_program(const char *name); /* what every line begins with */
+void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
+void kf_die(int code, const char *format, ...) KF_NORETURN KF_PRINTF(2, 3);
+void kf_quiet(bool quiet); /* kf_say prints nothing: --json */
+void kf_say(const char *format, ...) KF_PRINTF(1, 2);
+void *kf_alloc(int64_t count, size_t size); /* zeroed; no memory ends the program with a line */
+void kf_catch_interrupts(void);
+void kf_hold_interrupts(bool hold); /* around a write that must be whole */
+
+/* --- parallel.c ------------------------------------------------------------------------------- */
+/* body(context, i) for every i < n, spread over the processors. */
+void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *context);
+
+/* --- dtype.c ---------------------------------------------------------------------------------- */
+const char *kf_dtype_name(enum kf_dtype dtype);
+size_t kf_dtype_size(enum kf_dtype dtype);
+float kf_round_to(enum kf_dtype dtype, float value);
+void kf_pack(enum kf_dtype dtype, const float *from, void *to, int64_t count);
+float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
+/* Poison is a signalling NaN with a payload of our own. A copy keeps it, arithmetic on it turns it
+ * into another NaN: so what still carries it was never written. */
+void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count);
+bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index);
+
+/* --- random.c --------------------------------------------------------------------------------- */
+void kf_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t below);
+void kf_fill_random(float *to, const char *name, int64_t count, int64_t columns,
+                    enum kf_dtype dtype, uint64_t seed);
+uint64_t kf_fresh_seed(void);
+
+/* --- tensors.c -------------------------------------------------------------------------------- */
+int64_t kf_tensor_bytes(const kf_tensor *tensor);
+int64_t kf_run_bytes(const kf_run *run);
+bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
+void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else */
+void kf_fetch(const kf_tensor *tensor, void *raw);
+void kf_release(kf_run *run);
+
+/* --- tolerance.c: every bound comes from here ------------------------------------------------- */
+double kf_score_error(int D, int R, double u, double q_norm, double k_norm);
+double kf_attention_bound(double abs_sum, double want, int64_t keys, double u, double score_error);
+
+/* --- rope.c ----------------------------------------------------------------------------------- */
+double kf_rope_angle(int64_t position, int i, int R);
+/* cos and sin in fp64 of positions pos0 .. pos0 + rows - 1: [rows][R/2] each. */
+void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines);
+void kf_rotate(double *x, int R, const double *cosines, const double *sines);
+
+/* --- sample.c: which rows get a reference ----------------------------------------------------- */
+void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_row, uint64_t seed);
+
+/* --- plain.c: the plain implementation that low precision is compared with ---------------------
+ */
+/* One query row in dtype: scores and probabilities rounded to dtype, sums in fp32. q [D],
+ * k and v [keys][D] of one head, already rotated and rounded. */
+void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const float *q,
+                            const float *k, const float *v, float *o);
+
+/* --- verify.c, diagnosis.c -------------------------------------------------------------------- */
+void kf_compare(const kf_tensor *tensor, const void *raw, kf_diagnosis *seen);
+void kf_diagnosis_free(kf_diagnosis *seen);
+void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
+/* "0-3, 7 and 9-12"; more than a few ranges become a count. */
+void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size);
+void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
+
+/* --- stats.c ---------------------------------------------------------------------------------- */
+double kf_percentile(const double *sorted, int n, double percent);
+void kf_sort(double *values, int64_t n);
+bool kf_median_interval(int n, int *low, int *high); /* ranks, 0-based; false: n is too small */
+typedef struct kf_stat {
+    double median, p5, p95, ratio, ratio_p5, ratio_p95;
+    int n;
+    bool noisy;
+} kf_stat;
+enum kf_verdict { KF_GO_ON, KF_STABLE, KF_ENOUGH };
+/* samples [variants][stride]: what to do after n rounds that took so many seconds. */
+enum kf_verdict kf_decide(const double *samples, int variants, int stride, int n, int max_rounds,
+                          double seconds, double budget);
+void kf_summarise(const double *samples, int variants, int stride, int n, bool stable,
+                  kf_stat *stat);
+
+/* --- timing.c --------------------------------------------------------------------------------- */
+typedef struct kf_work {
+    void (*enqueue)(void *context, cudaStream_t stream);
+    void *context;
+} kf_work;
+void kf_timing_begin(const kf_timing *timings, int n); /* before cases: it takes some memory */
+void kf_timing_end(void);
+cudaStream_t kf_stream(void);
+/* Times all works in paired rounds; stat [n]. Ratios are to work 0. */
+void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat *stat);
+const char *kf_clock_name(enum kf_clock clock);
+const char *kf_l2_name(enum kf_l2 l2);
+
+/* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
+enum kf_lock { KF_UNLOCKED, KF_SHARED, KF_EXCLUSIVE };
+void kf_device_lock(enum kf_lock how);
+
+/* --- device.c --------------------------------------------------------------------------------- */
+typedef struct kf_device {
+    char name[256], slug[256], compute[16], bus[32], driver[16], toolkit[16];
+    int64_t l2_bytes;
+} kf_device;
+const kf_device *kf_open_device(void); /* none that we can use: a line, exit 77 */
+int kf_error_exit_code(cudaError_t error);
+const char *kf_error_advice(cudaError_t error);
+
+/* --- probes.cu -------------------------------------------------------------------------------- */
+void kf_probe_empty(cudaStream_t stream);
+/* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
+void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);
+
+/* --- ceilings.c ------------------------------------------------------------------------------- */
+typedef struct kf_ceilings {
+    bool known;
+    double copy_tbps, fp32_tflops, tensor_f16_tflops, launch_us[3];
+} kf_ceilings;
+bool kf_ceilings_read(const char *path, kf_ceilings *ceilings);
+void kf_ceilings_find(const char *slug, kf_ceilings *ceilings);
+typedef struct kf_limit {
+    double us;      /* 0: not known */
+    const char *by; /* bytes, flops, launch */
+} kf_limit;
+kf_limit kf_least_time(const kf_ceilings *ceilings, const kf_cost *cost, enum kf_clock clock);
+
+/* --- row.c, record.c, table.c ----------------------------------------------------------------- */
+typedef struct kf_row {
+    const char *step, *variant, *case_name, *status;
+    kf_shape shape;
+    enum kf_dtype dtype;
+    const kf_timing *how; /* NULL: verification only */
+    kf_stat stat;
+    bool has_ratio;
+    kf_cost cost;
+    int64_t device_bytes;
+    kf_limit limit;
+    bool verified; /* the counts below mean something */
+    int64_t wrong, nonfinite, total;
+    double max_err, err_bound, max_ratio;
+} kf_row;
+enum { KF_COLUMNS = 33, KF_CELL = 64 };
+extern const char *const kf_column_name[KF_COLUMNS];
+void kf_row_cells(const kf_row *row, char cell[KF_COLUMNS][KF_CELL]);
+/* Opens --out, refuses a file with other columns or another origin (exit 2). */
+void kf_record_open(const char *path, const kf_device *device, const char *program, uint64_t seed);
+/* The header lines every recorded file begins with, each ending in a newline. */
+char *kf_record_header(const kf_device *device, const char *program, uint64_t seed);
+void kf_record_append(const kf_row *rows, int n); /* all or none; a full disk: a line, exit 1 */
+void kf_record_close(void);
+bool kf_cell_is_text(int column);
+void kf_json_print(const kf_row *rows, int n);
+void kf_table_print(const kf_row *rows, int n);
+
+/* --- options.c -------------------------------------------------------------------------------- */
+enum { KF_MAX_CHOICES = 64, KF_MAX_REPS = 100000 };
+typedef struct kf_options {
+    bool list, json, has_seed;
+    uint64_t seed;
+    int reps; /* most timing rounds */
+    const char *out, *map;
+    bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
+    bool variant_chosen[KF_MAX_CHOICES];
+} kf_options;
+void kf_options_read(const kf_program *program, int argc, char **argv, kf_options *options);
+void kf_list_print(const kf_program *program);
+void kf_shape_text(const kf_shape *shape, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,109 @@
+/* message.c: every trouble is one line on stderr, "PROGRAM: what, and what would be right". */
+#define _DEFAULT_SOURCE
+#include "internal.h"
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char program[128] = "harness";
+static bool quiet;
+
+void kf_set_program(const char *name)
+{
+    snprintf(program, sizeof program, "%s", name);
+}
+
+static void line(const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", program, text);
+}
+
+void kf_complain(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    line(format, args);
+    va_end(args);
+}
+
+void kf_die(int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    line(format, args);
+    va_end(args);
+    exit(code);
+}
+
+void kf_quiet(bool on)
+{
+    quiet = on;
+}
+
+void kf_say(const char *format, ...)
+{
+    if (quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    fflush(stdout);
+}
+
+void *kf_alloc(int64_t count, size_t size)
+{
+    void *memory = NULL;
+    if (count >= 0 && (uint64_t)count <= SIZE_MAX / size)
+        memory = calloc(count > 0 ? (size_t)count : 1, size);
+    if (!memory)
+        kf_die(KF_CANNOT_RUN, "no host memory for %.3g GB; a smaller --case needs less",
+               (double)count * (double)size / 1e9);
+    return memory;
+}
+
+/* A handler may neither print through stdio nor free anything: it writes its line and leaves. Rows
+ * are appended by one write while interrupts are held back, so there is nothing to clean up. */
+static volatile sig_atomic_t held, pending;
+
+static void leave(void)
+{
+    static const char text[] = ": interrupted; rows recorded before stay\n";
+    ssize_t ignored = write(STDERR_FILENO, program, strlen(program));
+    ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(130);
+}
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    if (held)
+        pending = 1;
+    else
+        leave();
+}
+
+void kf_catch_interrupts(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    /* A file size limit must show as an error of write, a closed pipe as one of printf. */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void kf_hold_interrupts(bool hold)
+{
+    held = hold;
+    if (!hold && pending)
+        leave();
+}

@@ -1,0 +1,271 @@
+/* options.c: the command line. Whatever is wrong with it is one line that names the argument and
+ * says what would be right, and exit code 2. */
+#define _DEFAULT_SOURCE
+#include "internal.h"
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct field {
+    const char *name;
+    size_t offset;
+} fields[] = {{"B", offsetof(kf_shape, B)},
+              {"H", offsetof(kf_shape, H)},
+              {"Sq", offsetof(kf_shape, Sq)},
+              {"Sk", offsetof(kf_shape, Sk)},
+              {"S", offsetof(kf_shape, Sq)},
+              {"D", offsetof(kf_shape, D)},
+              {"R", offsetof(kf_shape, R)},
+              {"pos0", offsetof(kf_shape, pos0)},
+              {"causal", 0}};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static long long field_of(const kf_shape *shape, const struct field *f)
+{
+    if (strcmp(f->name, "causal") == 0)
+        return shape->causal;
+    int value;
+    memcpy(&value, (const char *)shape + f->offset, sizeof value);
+    return value;
+}
+
+void kf_shape_text(const kf_shape *s, char *text, size_t size)
+{
+    int length =
+        s->Sq == s->Sk
+            ? snprintf(text, size, "B=%d H=%d S=%d D=%d", s->B, s->H, s->Sq, s->D)
+            : snprintf(text, size, "B=%d H=%d Sq=%d Sk=%d D=%d", s->B, s->H, s->Sq, s->Sk, s->D);
+    if (s->R > 0)
+        length += snprintf(text + length, size - (size_t)length, " R=%d", s->R);
+    if (s->pos0 != 0)
+        length += snprintf(text + length, size - (size_t)length, " pos0=%d", s->pos0);
+    if (s->causal)
+        snprintf(text + length, size - (size_t)length, " causal");
+}
+
+static const struct field *find_field(const char *name, size_t length)
+{
+    for (int i = 0; i < FIELDS; i++)
+        if (strlen(fields[i].name) == length && strncmp(fields[i].name, name, length) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+/* "64, 128 and so on": the values of a field among the cases, each once. */
+static void known_values(const kf_program *p, const struct field *f, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < p->n_cases; i++) {
+        long long value = field_of(&p->cases[i].shape, f);
+        bool seen = false;
+        for (int j = 0; j < i; j++)
+            seen |= field_of(&p->cases[j].shape, f) == value;
+        if (!seen && length < size)
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%lld", length ? ", " : "", value);
+    }
+}
+
+static bool whole_number(const char *text, size_t length, unsigned long long *value)
+{
+    char digits[32];
+    if (length == 0 || length >= sizeof digits || strspn(text, "0123456789") < length)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    errno = 0;
+    *value = strtoull(digits, NULL, 10);
+    return errno == 0;
+}
+
+static void match_field(const kf_program *p, const char *argument, const char *text, size_t length,
+                        bool *match)
+{
+    const char *equals = memchr(text, '=', length);
+    const struct field *f = equals ? find_field(text, (size_t)(equals - text)) : NULL;
+    if (!f)
+        kf_die(KF_USAGE, "--case %s: no field \"%.*s\"; B, H, S, Sq, Sk, D, R, causal, pos0 exist",
+               argument, (int)(equals ? equals - text : (ptrdiff_t)length), text);
+    unsigned long long value;
+    size_t digits = length - (size_t)(equals + 1 - text);
+    if (!whole_number(equals + 1, digits, &value))
+        kf_die(KF_USAGE, "--case %s: \"%.*s\" is not a whole number", argument, (int)digits,
+               equals + 1);
+    bool exists = false;
+    for (int i = 0; i < p->n_cases; i++) {
+        const kf_shape *shape = &p->cases[i].shape;
+        bool same = (unsigned long long)field_of(shape, f) == value;
+        if (strcmp(f->name, "S") == 0)
+            same = same && shape->Sq == shape->Sk;
+        exists |= same;
+        match[i] = match[i] && same;
+    }
+    if (!exists) {
+        char known[256];
+        known_values(p, f, known, sizeof known);
+        kf_die(KF_USAGE, "--case %s: no case has %s=%llu; %s is one of %s", argument, f->name,
+               value, f->name, known);
+    }
+}
+
+static void choose_case(const kf_program *p, const char *argument, kf_options *o)
+{
+    bool match[KF_MAX_CHOICES], any = false;
+    if (!strchr(argument, '=')) {
+        for (int i = 0; i < p->n_cases; i++)
+            if (strcmp(p->cases[i].name, argument) == 0) {
+                o->case_chosen[i] = o->case_named[i] = true;
+                return;
+            }
+        kf_die(KF_USAGE, "--case %s: no case of that name; --list shows them, FIELD=VALUE selects",
+               argument);
+    }
+    memset(match, true, sizeof match);
+    for (const char *text = argument;;) {
+        size_t length = strcspn(text, ",");
+        match_field(p, argument, text, length, match);
+        if (text[length] == '\0')
+            break;
+        text += length + 1;
+    }
+    for (int i = 0; i < p->n_cases; i++) {
+        any |= match[i];
+        o->case_chosen[i] |= match[i];
+    }
+    if (!any)
+        kf_die(KF_USAGE, "--case %s: each value exists, but no case has them all; see --list",
+               argument);
+}
+
+static void choose_variant(const kf_program *p, const char *argument, kf_options *o)
+{
+    char known[512] = "";
+    for (int i = 0; i < p->n_variants; i++) {
+        size_t length = strlen(known);
+        if (strcmp(p->variants[i].name, argument) == 0) {
+            o->variant_chosen[i] = true;
+            return;
+        }
+        snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", p->variants[i].name);
+    }
+    kf_die(KF_USAGE, "--variant %s: no such variant; one of %s", argument, known);
+}
+
+static void print_help(const kf_program *p)
+{
+    printf(
+        "%s: %s\n\n"
+        "  --case FIELD=VALUE[,...]  only cases with these values (B H S Sq Sk D R causal pos0)\n"
+        "  --case NAME               only this case; give --case again for more\n"
+        "  --variant NAME            only this variant; give it again for more\n"
+        "  --seed N                  repeat the inputs of an earlier run\n"
+        "  --reps N                  at most N timing rounds\n"
+        "  --out FILE                append rows (tab-separated) to FILE\n"
+        "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
+        "  --json                    rows as JSON on stdout, nothing else\n"
+        "  --list                    cases and variants\n"
+        "  --help                    this\n\n"
+        "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n",
+        p->step, p->title);
+}
+
+void kf_list_print(const kf_program *p)
+{
+    printf("cases\n");
+    for (int i = 0; i < p->n_cases; i++) {
+        char shape[128];
+        unsigned flags = p->cases[i].flags;
+        kf_shape_text(&p->cases[i].shape, shape, sizeof shape);
+        printf("  %-16s %s%s%s%s\n", p->cases[i].name, shape,
+               flags & KF_VERIFY_ONLY ? "  (verified only)" : "",
+               flags & KF_LARGE ? "  (on the CPU only when named)" : "",
+               flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "");
+    }
+    printf("variants\n");
+    for (int i = 0; i < p->n_variants; i++)
+        printf("  %-16s %s\n", p->variants[i].name, p->variants[i].about);
+}
+
+static unsigned long long number(const char *option, const char *text, unsigned long long least,
+                                 unsigned long long most)
+{
+    unsigned long long value = 0;
+    if (!whole_number(text, strlen(text), &value) || value < least || value > most)
+        kf_die(KF_USAGE, "--%s %s: a whole number from %llu to %llu is right", option, text, least,
+               most);
+    return value;
+}
+
+static void check_program(const kf_program *p)
+{
+    if (p->n_cases > KF_MAX_CHOICES || p->n_variants > KF_MAX_CHOICES)
+        kf_die(KF_WRONG, "at most %d cases and %d variants are right", KF_MAX_CHOICES,
+               KF_MAX_CHOICES);
+    for (int i = 0; i < p->n_cases + p->n_variants; i++) {
+        const char *name = i < p->n_cases ? p->cases[i].name : p->variants[i - p->n_cases].name;
+        if (!*name || strlen(name) >= KF_CELL || strpbrk(name, " \t\n\"\\=,") != NULL)
+            kf_die(KF_WRONG, "name \"%s\": no blanks, quotes, backslashes, commas or =", name);
+    }
+}
+
+void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
+{
+    static const struct option known[] = {
+        {"help", no_argument, NULL, 'h'},          {"list", no_argument, NULL, 'l'},
+        {"json", no_argument, NULL, 'j'},          {"case", required_argument, NULL, 'c'},
+        {"variant", required_argument, NULL, 'v'}, {"seed", required_argument, NULL, 's'},
+        {"reps", required_argument, NULL, 'r'},    {"out", required_argument, NULL, 'o'},
+        {"map", required_argument, NULL, 'm'},     {NULL, 0, NULL, 0}};
+    bool some_case = false, some_variant = false;
+    memset(o, 0, sizeof *o);
+    o->reps = KF_MAX_REPS;
+    check_program(p);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int at = optind, c = getopt_long(argc, argv, "+:", known, NULL);
+        if (c == -1)
+            break;
+        if (c == 'h') {
+            print_help(p);
+            exit(KF_OK);
+        }
+        if (c == ':')
+            kf_die(KF_USAGE, "%s: needs a value; see --help", argv[at]);
+        if (c == '?')
+            kf_die(KF_USAGE, "%s: no such option, or one that takes no value; see --help",
+                   argv[at < argc ? at : argc - 1]);
+        if (c == 'l')
+            o->list = true;
+        else if (c == 'j')
+            o->json = true;
+        else if (c == 'o')
+            o->out = optarg;
+        else if (c == 'm')
+            o->map = optarg;
+        else if (c == 'r')
+            o->reps = (int)number("reps", optarg, 1, KF_MAX_REPS);
+        else if (c == 's') {
+            o->seed = number("seed", optarg, 0, UINT64_MAX);
+            o->has_seed = true;
+        } else if (c == 'c') {
+            choose_case(p, optarg, o);
+            some_case = true;
+        } else if (c == 'v') {
+            choose_variant(p, optarg, o);
+            some_variant = true;
+        }
+    }
+    if (optind < argc)
+        kf_die(KF_USAGE, "%s: not an option; options begin with --, see --help", argv[optind]);
+    for (int i = 0; i < p->n_cases; i++)
+        o->case_chosen[i] |= !some_case;
+    for (int i = 0; i < p->n_variants; i++)
+        o->variant_chosen[i] |= !some_variant;
+    if (!o->has_seed)
+        o->seed = kf_fresh_seed();
+}

@@ -1,0 +1,193 @@
+/* reference.c: attention in fp64, with or without RoPE, and the bound of every element.
+ * q [B][H][Sq][D], k and v [B][H][Sk][D] -> want, bound [B][H][Sq][D]
+ *
+ * One head at a time: rotate its keys once, then its checked rows in parallel. A query that sees no
+ * key at all (causal with Sq > Sk) has the result 0. */
+#include "internal.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+void kf_attention_setup(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    const char *name = run->c->name;
+    if (s->R < 0 || s->R > s->D || s->R % 2)
+        kf_die(KF_WRONG, "case %s: R = %d; an even number from 0 to D = %d is right", name, s->R,
+               s->D);
+    if (s->R > 0 && (s->Sq > s->Sk || s->pos0 < 0))
+        kf_die(KF_WRONG, "case %s: with RoPE no position may be negative; Sq <= Sk and pos0 >= 0",
+               name);
+    int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
+    kf_input(run, "q", "BHSD", KF_F32, query);
+    kf_input(run, "k", "BHSD", KF_F32, key);
+    kf_input(run, "v", "BHSD", KF_F32, key);
+    kf_output(run, "o", "BHSD", KF_F32, query);
+}
+
+static int64_t visible_keys(const kf_shape *s, int64_t query)
+{
+    int64_t last = s->causal ? s->Sk - s->Sq + query : s->Sk - 1;
+    return last + 1 < 0 ? 0 : last + 1;
+}
+
+kf_cost kf_attention_cost(const kf_shape *s)
+{
+    double heads = (double)s->B * s->H, pairs = 0;
+    for (int64_t i = 0; i < s->Sq; i++)
+        pairs += (double)visible_keys(s, i);
+    double rotated = ((double)s->Sq + s->Sk) * s->R;
+    return (kf_cost){.bytes = heads * 4.0 * s->D * (2.0 * s->Sq + 2.0 * s->Sk),
+                     .flops = heads * (4.0 * s->D * pairs + 3.0 * rotated)};
+}
+
+typedef struct job {
+    const kf_shape *s;
+    const float *q, *k, *v; /* of this head */
+    double *want, *bound;
+    const bool *checked;
+    enum kf_dtype dtype;
+    const double *cosines, *sines; /* [max(Sq, Sk)][R/2] */
+    double *keys, *key_norm;       /* [Sk][D] rotated, [Sk] */
+    float *plain_keys;             /* [Sk][D] rotated and rounded; low precision only */
+    double *plain_error;           /* [Sq] largest error of the plain implementation */
+} job;
+
+static double load_rotated(const job *j, const float *from, int64_t row, double *to)
+{
+    double norm2 = 0.0;
+    for (int d = 0; d < j->s->D; d++)
+        norm2 += (double)from[d] * from[d];
+    for (int d = 0; d < j->s->D; d++)
+        to[d] = from[d];
+    int half = j->s->R / 2;
+    if (half > 0)
+        kf_rotate(to, j->s->R, j->cosines + row * half, j->sines + row * half);
+    return sqrt(norm2); /* a rotation does not change it */
+}
+
+static void key_row(void *context, int64_t row)
+{
+    const job *j = context;
+    int D = j->s->D;
+    double *key = j->keys + row * D;
+    j->key_norm[row] = load_rotated(j, j->k + row * D, row, key);
+    for (int d = 0; j->plain_keys && d < D; d++)
+        j->plain_keys[row * D + d] = kf_round_to(j->dtype, (float)key[d]);
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum[4] = {0}; /* independent sums keep the processor busy */
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int lane = 0; lane < 4; lane++)
+            sum[lane] += a[i + lane] * b[i + lane];
+    for (; i < n; i++)
+        sum[0] += a[i] * b[i];
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+static double plain_error_of_row(const job *j, const double *query, int64_t keys,
+                                 const double *want)
+{
+    int D = j->s->D;
+    float *q = kf_alloc(2 * D, sizeof *q), *o = q + D;
+    for (int d = 0; d < D; d++)
+        q[d] = kf_round_to(j->dtype, (float)query[d]);
+    kf_plain_attention_row(j->dtype, D, keys, q, j->plain_keys, j->v, o);
+    double worst = 0.0;
+    for (int d = 0; d < D; d++)
+        worst = fmax(worst, fabs(o[d] - want[d]));
+    free(q);
+    return worst;
+}
+
+static void query_row(void *context, int64_t row)
+{
+    const job *j = context;
+    const kf_shape *s = j->s;
+    int D = s->D;
+    int64_t keys = visible_keys(s, row);
+    if (!j->checked[row] || keys == 0)
+        return; /* want and bound are zero already */
+    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(keys, sizeof *p);
+    double *abs_sum = kf_alloc(D, sizeof *abs_sum), *want = j->want + row * D;
+    double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row, query);
+    double scale = 1.0 / sqrt((double)D), largest = -INFINITY, farthest = 0.0, sum = 0.0;
+    for (int64_t i = 0; i < keys; i++) {
+        p[i] = scale * dot(query, j->keys + i * D, D);
+        largest = fmax(largest, p[i]);
+        farthest = fmax(farthest, j->key_norm[i]);
+    }
+    for (int64_t i = 0; i < keys; i++)
+        sum += p[i] = exp(p[i] - largest);
+    for (int64_t i = 0; i < keys; i++) {
+        const float *value = j->v + i * D;
+        double weight = p[i] / sum;
+        for (int d = 0; d < D; d++) {
+            want[d] += weight * value[d];
+            abs_sum[d] += weight * fabs(value[d]);
+        }
+    }
+    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
+    double ds = kf_score_error(D, s->R, u, norm, farthest);
+    for (int d = 0; d < D; d++)
+        j->bound[row * D + d] = kf_attention_bound(abs_sum[d], want[d], keys, u, ds);
+    if (j->plain_keys)
+        j->plain_error[row] = plain_error_of_row(j, query, keys, want);
+    free(query);
+    free(p);
+    free(abs_sum);
+}
+
+/* The fp16 and bf16 rule: twice the largest error of the plain implementation in this head, and the
+ * rounding of the output, which no implementation can avoid. */
+static void low_precision_bounds(const job *j)
+{
+    int64_t rows = j->s->Sq, D = j->s->D;
+    double worst = 0.0, u = kf_unit_roundoff(j->dtype);
+    for (int64_t row = 0; row < rows; row++)
+        worst = fmax(worst, j->plain_error[row]);
+    for (int64_t i = 0; i < rows * D; i++)
+        j->bound[i] = 2.0 * worst + u * fabs(j->want[i]);
+}
+
+void kf_attention_reference(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    const kf_tensor *q = kf_find(run, "q"), *k = kf_find(run, "k"), *v = kf_find(run, "v");
+    const kf_tensor *o = kf_find(run, "o");
+    int64_t heads = (int64_t)s->B * s->H, D = s->D, half = s->R / 2;
+    int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
+    kf_sample_rows(o->checked, heads, s->Sq, (double)s->Sk * s->D, run->seed);
+
+    double *cosines = kf_alloc(positions * half, sizeof *cosines);
+    double *sines = kf_alloc(positions * half, sizeof *sines);
+    if (half > 0)
+        kf_rope_fp64(s->pos0, positions, s->R, cosines, sines);
+    job j = {.s = s, .dtype = o->dtype, .cosines = cosines, .sines = sines};
+    j.keys = kf_alloc(s->Sk * D, sizeof *j.keys);
+    j.key_norm = kf_alloc(s->Sk, sizeof *j.key_norm);
+    j.plain_error = kf_alloc(s->Sq, sizeof *j.plain_error);
+    if (o->dtype != KF_F32)
+        j.plain_keys = kf_alloc(s->Sk * D, sizeof *j.plain_keys);
+    for (int64_t head = 0; head < heads; head++) {
+        j.q = q->host + head * s->Sq * D;
+        j.k = k->host + head * s->Sk * D;
+        j.v = v->host + head * s->Sk * D;
+        j.want = o->want + head * s->Sq * D;
+        j.bound = o->bound + head * s->Sq * D;
+        j.checked = o->checked + head * s->Sq;
+        kf_parallel(s->Sk, key_row, &j);
+        kf_parallel(s->Sq, query_row, &j);
+        if (j.plain_keys)
+            low_precision_bounds(&j);
+    }
+    free(j.keys);
+    free(j.key_norm);
+    free(j.plain_error);
+    free(j.plain_keys);
+    free(cosines);
+    free(sines);
+}

@@ -1,0 +1,67 @@
+/* rope.c: rotary position embedding in fp64 (Su et al. 2021, RoFormer, section 3.2.2). */
+#include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROPE_BASE = 10000 };
+
+double kf_rope_angle(int64_t position, int i, int R)
+{
+    return (double)position * pow(ROPE_BASE, -2.0 * i / R);
+}
+
+typedef struct table {
+    int pos0, R;
+    double *cosines, *sines;
+    const double *frequency;
+} table;
+
+static void table_row(void *context, int64_t row)
+{
+    const table *t = context;
+    int half = t->R / 2;
+    for (int i = 0; i < half; i++) {
+        double angle = (double)(t->pos0 + row) * t->frequency[i];
+        t->cosines[row * half + i] = cos(angle);
+        t->sines[row * half + i] = sin(angle);
+    }
+}
+
+void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines)
+{
+    double *frequency = kf_alloc(R / 2, sizeof *frequency);
+    for (int i = 0; i < R / 2; i++)
+        frequency[i] = kf_rope_angle(1, i, R);
+    table t = {pos0, R, cosines, sines, frequency};
+    kf_parallel(rows, table_row, &t);
+    free(frequency);
+}
+
+void kf_rotate(double *x, int R, const double *cosines, const double *sines)
+{
+    int half = R / 2;
+    for (int i = 0; i < half; i++) {
+        double a = x[i], b = x[i + half];
+        x[i] = a * cosines[i] - b * sines[i];
+        x[i + half] = b * cosines[i] + a * sines[i];
+    }
+}
+
+void kf_rope_tables(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    if (s->R < 2 || s->R % 2)
+        kf_die(KF_WRONG, "case %s: R = %d rotates nothing; an even R of at least 2 has tables",
+               run->c->name, s->R);
+    int64_t dim[2] = {s->Sq > s->Sk ? s->Sq : s->Sk, s->R / 2};
+    kf_tensor *cosines = kf_input(run, "cos", "PR", KF_F32, dim);
+    kf_tensor *sines = kf_input(run, "sin", "PR", KF_F32, dim);
+    double *c = kf_alloc(cosines->count, sizeof *c), *si = kf_alloc(cosines->count, sizeof *si);
+    kf_rope_fp64(s->pos0, dim[0], s->R, c, si);
+    for (int64_t i = 0; i < cosines->count; i++) {
+        cosines->host[i] = (float)c[i];
+        sines->host[i] = (float)si[i];
+    }
+    free(c);
+    free(si);
+}

@@ -1,0 +1,181 @@
+/* tensors.c: the arrays of one case, on the host and on the device. */
+#include "internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+static kf_tensor *add(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                      enum kf_role role, const int64_t *dim)
+{
+    const char *step = run->program->step;
+    int n = (int)strlen(axes);
+    if (run->n_tensors == KF_MAX_TENSORS)
+        kf_die(KF_WRONG, "step %s declares more than %d tensors; raise KF_MAX_TENSORS", step,
+               KF_MAX_TENSORS);
+    if (n < 1 || n > KF_MAX_AXES)
+        kf_die(KF_WRONG, "tensor %s of step %s has axes \"%s\"; 1 to %d letters are right", name,
+               step, axes, KF_MAX_AXES);
+    kf_tensor *t = &run->tensor[run->n_tensors++];
+    memset(t, 0, sizeof *t);
+    t->name = name;
+    t->axes = axes;
+    t->n_axes = n;
+    t->dtype = dtype;
+    t->role = role;
+    t->count = 1;
+    for (int i = 0; i < n; i++) {
+        if (dim[i] < 1)
+            kf_die(KF_WRONG, "axis %c of tensor %s of step %s has extent %lld; 1 at least is right",
+                   axes[i], name, step, (long long)dim[i]);
+        t->dim[i] = dim[i];
+        t->count *= dim[i];
+    }
+    t->rows = t->count / dim[n - 1];
+    return t;
+}
+
+kf_tensor *kf_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                    const int64_t *dim)
+{
+    kf_tensor *t = add(run, name, axes, dtype, KF_INPUT, dim);
+    t->host = kf_alloc(t->count, sizeof *t->host);
+    kf_fill_random(t->host, name, t->count, dim[t->n_axes - 1], dtype, run->seed);
+    return t;
+}
+
+kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                     const int64_t *dim)
+{
+    kf_tensor *t = add(run, name, axes, dtype, KF_OUTPUT, dim);
+    t->want = kf_alloc(t->count, sizeof *t->want);
+    t->bound = kf_alloc(t->count, sizeof *t->bound);
+    t->checked = kf_alloc(t->rows, sizeof *t->checked);
+    return t;
+}
+
+kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                      const int64_t *dim)
+{
+    return add(run, name, axes, dtype, KF_SCRATCH, dim);
+}
+
+kf_tensor *kf_find(const kf_run *run, const char *name)
+{
+    for (int i = 0; i < run->n_tensors; i++)
+        if (strcmp(run->tensor[i].name, name) == 0)
+            return (kf_tensor *)&run->tensor[i];
+    kf_die(KF_WRONG, "step %s has no tensor named %s; its setup function declares them",
+           run->program->step, name);
+}
+
+float *kf_f32(const kf_run *run, const char *name)
+{
+    kf_tensor *t = kf_find(run, name);
+    if (t->dtype != KF_F32)
+        kf_die(KF_WRONG, "tensor %s of step %s is %s, asked for as f32", name, run->program->step,
+               kf_dtype_name(t->dtype));
+    return t->device;
+}
+
+int64_t kf_tensor_bytes(const kf_tensor *tensor)
+{
+    return tensor->count * (int64_t)kf_dtype_size(tensor->dtype);
+}
+
+int64_t kf_run_bytes(const kf_run *run)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < run->n_tensors; i++)
+        bytes += kf_tensor_bytes(&run->tensor[i]);
+    return bytes;
+}
+
+static void free_device(kf_run *run)
+{
+    for (int i = 0; i < run->n_tensors; i++) {
+        if (run->tensor[i].device)
+            CUDA_CHECK(cudaFree(run->tensor[i].device));
+        run->tensor[i].device = NULL;
+    }
+}
+
+bool kf_allocate(kf_run *run)
+{
+    for (int i = 0; i < run->n_tensors; i++) {
+        kf_tensor *t = &run->tensor[i];
+        cudaError_t error = cudaMalloc(&t->device, (size_t)kf_tensor_bytes(t));
+        if (error == cudaErrorMemoryAllocation) {
+            t->device = NULL;
+            cudaGetLastError(); /* this failure is handled: later checks must not see it */
+            free_device(run);
+            return false;
+        }
+        CUDA_CHECK(error);
+    }
+    return true;
+}
+
+enum { BLOCK = 1 << 20 }; /* bytes of the host block that poison and uploads go through */
+
+/* One block from the host, then copies of what is there already, twice as much each time: device
+ * bandwidth, and no kernel that a checker would take for the one under study. */
+static void poison(const kf_tensor *t, char *block)
+{
+    int64_t size = (int64_t)kf_dtype_size(t->dtype), bytes = kf_tensor_bytes(t);
+    int64_t done = bytes < BLOCK ? bytes : BLOCK;
+    kf_poison_pattern(t->dtype, block, done / size);
+    CUDA_CHECK(cudaMemcpy(t->device, block, (size_t)done, cudaMemcpyHostToDevice));
+    while (done < bytes) {
+        int64_t more = done < bytes - done ? done : bytes - done;
+        char *device = t->device;
+        CUDA_CHECK(cudaMemcpy(device + done, device, (size_t)more, cudaMemcpyDeviceToDevice));
+        done += more;
+    }
+}
+
+static void upload(const kf_tensor *t, char *block)
+{
+    if (t->dtype == KF_F32) {
+        CUDA_CHECK(
+            cudaMemcpy(t->device, t->host, (size_t)kf_tensor_bytes(t), cudaMemcpyHostToDevice));
+        return;
+    }
+    int64_t size = (int64_t)kf_dtype_size(t->dtype), step = BLOCK / size;
+    for (int64_t i = 0; i < t->count; i += step) {
+        int64_t n = t->count - i < step ? t->count - i : step;
+        kf_pack(t->dtype, t->host + i, block, n);
+        char *device = (char *)t->device + i * size;
+        CUDA_CHECK(cudaMemcpy(device, block, (size_t)(n * size), cudaMemcpyHostToDevice));
+    }
+}
+
+/* Inputs go up again each time: a variant that wrote into them must not spoil the next one. */
+void kf_prepare(kf_run *run)
+{
+    char *block = kf_alloc(BLOCK, 1);
+    for (int i = 0; i < run->n_tensors; i++) {
+        if (run->tensor[i].role == KF_INPUT)
+            upload(&run->tensor[i], block);
+        else
+            poison(&run->tensor[i], block);
+    }
+    free(block);
+    CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+void kf_fetch(const kf_tensor *tensor, void *raw)
+{
+    CUDA_CHECK(
+        cudaMemcpy(raw, tensor->device, (size_t)kf_tensor_bytes(tensor), cudaMemcpyDeviceToHost));
+}
+
+void kf_release(kf_run *run)
+{
+    free_device(run);
+    for (int i = 0; i < run->n_tensors; i++) {
+        free(run->tensor[i].host);
+        free(run->tensor[i].want);
+        free(run->tensor[i].bound);
+        free(run->tensor[i].checked);
+    }
+    run->n_tensors = 0;
+}

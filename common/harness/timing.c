@@ -1,0 +1,226 @@
+/* timing.c: three clocks, two states of the L2, variants in turn.
+ *
+ * graph   N calls captured in a graph, replayed between two events: device time, no launch cost.
+ * stream  N calls launched back to back between two events: what a busy host sees.
+ * call    host clock around one call and its synchronisation: what a waiting host sees.
+ *
+ * A sample is long enough (SAMPLE_US) for the events, which resolve about half a microsecond.
+ * warm: the call before left its data in the L2. One untimed call precedes each sample.
+ * cold: before each call a kernel reads more than twice the L2. Graph and stream samples then hold
+ * N x (flush + call), from which the time of N flushes, measured in the same round, is taken. What
+ * a call left dirty in the L2 is written back during the next flush and so counted as the call's.
+ * With the stream clock the flush hides the launch, so a cold stream sample is device time. */
+#define _DEFAULT_SOURCE
+#include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, WARM_UP_S = 0.2;
+static const double LEAST_US = 0.001; /* a difference of two samples may come out below zero */
+enum { MOST_CALLS = 2000, MOST_ROUNDS = 1000, L2_FACTOR = 3 };
+
+static cudaStream_t stream;
+static cudaEvent_t before, after;
+static float *flush_data;
+static int64_t flush_floats;
+
+const char *kf_clock_name(enum kf_clock clock)
+{
+    return clock == KF_GRAPH ? "graph" : clock == KF_STREAM ? "stream" : "call";
+}
+
+const char *kf_l2_name(enum kf_l2 l2)
+{
+    return l2 == KF_WARM ? "warm" : "cold";
+}
+
+cudaStream_t kf_stream(void)
+{
+    if (!stream)
+        CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+void kf_timing_begin(const kf_timing *timings, int n)
+{
+    kf_stream();
+    CUDA_CHECK(cudaEventCreate(&before));
+    CUDA_CHECK(cudaEventCreate(&after));
+    for (int i = 0; i < n && !flush_data; i++) {
+        if (timings[i].l2 != KF_COLD)
+            continue;
+        flush_floats = kf_open_device()->l2_bytes * L2_FACTOR / (int64_t)sizeof(float);
+        flush_floats -= flush_floats % 4;
+        size_t bytes = (size_t)flush_floats * sizeof(float);
+        CUDA_CHECK(cudaMalloc((void **)&flush_data, bytes + 16));
+        CUDA_CHECK(cudaMemset(flush_data, 0, bytes + 16));
+    }
+}
+
+void kf_timing_end(void)
+{
+    if (flush_data)
+        CUDA_CHECK(cudaFree(flush_data));
+    CUDA_CHECK(cudaEventDestroy(before));
+    CUDA_CHECK(cudaEventDestroy(after));
+    CUDA_CHECK(cudaStreamDestroy(stream));
+    flush_data = NULL;
+    stream = NULL;
+}
+
+static double host_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
+
+static void flush(void)
+{
+    kf_probe_read(flush_data, flush_data + flush_floats, flush_floats, stream);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* What one sample runs: calls of one work, or (work NULL) of the flush alone. */
+typedef struct lane {
+    const kf_work *work;
+    bool cold;
+    int calls;
+    cudaGraphExec_t graph;
+} lane;
+
+static void enqueue_once(const lane *l)
+{
+    if (l->cold)
+        flush();
+    if (l->work)
+        l->work->enqueue(l->work->context, stream);
+}
+
+static void enqueue_all(const lane *l)
+{
+    for (int i = 0; i < l->calls; i++)
+        enqueue_once(l);
+}
+
+static double event_us(void (*body)(const lane *), const lane *l)
+{
+    float milliseconds = 0.0f;
+    CUDA_CHECK(cudaEventRecord(before, stream));
+    body(l);
+    CUDA_CHECK(cudaEventRecord(after, stream));
+    CUDA_CHECK(cudaEventSynchronize(after));
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, before, after));
+    return milliseconds * 1e3;
+}
+
+static void launch_graph(const lane *l)
+{
+    CUDA_CHECK(cudaGraphLaunch(l->graph, stream));
+}
+
+static void capture(lane *l)
+{
+    cudaGraph_t graph;
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    enqueue_all(l);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaGraphInstantiate(&l->graph, graph, 0));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    launch_graph(l); /* the first replay uploads the graph */
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+static double call_us(const lane *l)
+{
+    double total = 0.0;
+    for (int i = 0; i < l->calls; i++) {
+        if (l->cold)
+            flush();
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+        double start = host_us();
+        l->work->enqueue(l->work->context, stream);
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+        total += host_us() - start;
+    }
+    return total;
+}
+
+/* Microseconds a call, of the whole sample; the flush is still in it on the cold device clocks. */
+static double sample_us(const lane *l, enum kf_clock clock)
+{
+    if (!l->cold)
+        enqueue_once(l);
+    double total = clock == KF_CALL    ? call_us(l)
+                   : clock == KF_GRAPH ? event_us(launch_graph, l)
+                                       : event_us(enqueue_all, l);
+    return total / l->calls;
+}
+
+/* Warms the work up and chooses how many calls make a sample. */
+static lane lane_open(const kf_work *work, kf_timing how)
+{
+    lane l = {.work = work, .cold = how.l2 == KF_COLD, .calls = 1};
+    double once = INFINITY;
+    for (int i = 0; i < 3; i++)
+        once = fmin(once, event_us(enqueue_once, &l));
+    double target = how.clock == KF_CALL ? CALL_SAMPLE_US : SAMPLE_US;
+    double calls = ceil(target / fmax(once, 0.5));
+    l.calls = calls > MOST_CALLS ? MOST_CALLS : calls < 1.0 ? 1 : (int)calls;
+    if (how.clock == KF_GRAPH)
+        capture(&l);
+    return l;
+}
+
+static void lane_close(lane *l)
+{
+    if (l->graph)
+        CUDA_CHECK(cudaGraphExecDestroy(l->graph));
+}
+
+/* An idle device runs at a low clock rate: keep it busy until that is over. Once a program. */
+static void warm_up(const kf_work *work)
+{
+    static bool warm;
+    double end = host_us() + WARM_UP_S * 1e6;
+    while (!warm && host_us() < end) {
+        for (int i = 0; i < 20; i++)
+            work->enqueue(work->context, stream);
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+    }
+    warm = true;
+}
+
+void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat *stat)
+{
+    int most = max_rounds < MOST_ROUNDS ? max_rounds : MOST_ROUNDS, rounds = 0;
+    double *samples = kf_alloc((int64_t)n * most, sizeof *samples);
+    lane *lanes = kf_alloc(n, sizeof *lanes), flush_lane = {0};
+    bool subtract = how.l2 == KF_COLD && how.clock != KF_CALL;
+    kf_device_lock(KF_EXCLUSIVE);
+    warm_up(&works[0]);
+    for (int i = 0; i < n; i++)
+        lanes[i] = lane_open(&works[i], how);
+    if (subtract)
+        flush_lane = lane_open(NULL, how);
+    double start = host_us();
+    enum kf_verdict verdict = KF_GO_ON;
+    while (verdict == KF_GO_ON) {
+        double flush_us = subtract ? sample_us(&flush_lane, how.clock) : 0.0;
+        for (int i = 0; i < n; i++) {
+            int v = (rounds + i) % n; /* each variant follows each other one in turn */
+            double us = sample_us(&lanes[v], how.clock) - flush_us;
+            samples[(int64_t)v * most + rounds] = fmax(us, LEAST_US);
+        }
+        rounds++;
+        verdict = kf_decide(samples, n, most, rounds, most, (host_us() - start) * 1e-6, BUDGET_S);
+    }
+    kf_summarise(samples, n, most, rounds, verdict == KF_STABLE, stat);
+    for (int i = 0; i < n; i++)
+        lane_close(&lanes[i]);
+    lane_close(&flush_lane);
+    free(samples);
+    free(lanes);
+    kf_device_lock(KF_UNLOCKED);
+}

@@ -1,0 +1,288 @@
+/* fake.c: see fake.h. Device memory is host memory; time is a number that work adds to. */
+#include "fake.h"
+#include <stdlib.h>
+#include <string.h>
+
+double fake_launch_us = 3.0;
+static double now_us;
+static bool l2_cold;
+static cudaError_t last, sticky;
+static struct CUgraph_st {
+    double us;
+} captured;
+static bool capturing;
+static struct CUevent_st {
+    double us;
+} event[2];
+static int events;
+
+static const char *knob(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? text : "";
+}
+
+bool kf_on_cpu(void)
+{
+    return *knob("FAKE_CPU") == '1';
+}
+
+const char *kf_thread_order(void)
+{
+    return "forward";
+}
+
+static double noise(void)
+{
+    static uint64_t draws;
+    return 1.0 + atof(knob("FAKE_NOISE")) / 100.0 * kf_random_below(1, draws++, 1000) / 1000.0;
+}
+
+static void spend(double us)
+{
+    if (capturing)
+        captured.us += us;
+    else
+        now_us += us;
+}
+
+void fake_work(cudaStream_t stream, double us, double cold_us)
+{
+    (void)stream;
+    double device = us + (l2_cold ? cold_us : 0.0);
+    l2_cold = false;
+    spend(capturing || device > fake_launch_us ? device * noise() : fake_launch_us * noise());
+}
+
+void fake_fault(cudaError_t error)
+{
+    sticky = error;
+}
+
+void fake_reset_clock(void)
+{
+    now_us = 0.0;
+    events = 0;
+}
+
+void kf_probe_empty(cudaStream_t stream)
+{
+    (void)stream;
+    if (!strcmp(knob("FAKE_DEVICE"), "wrong-build"))
+        last = cudaErrorNoKernelImageForDevice;
+}
+
+void kf_probe_read(const float *from, float *never, int64_t count, cudaStream_t stream)
+{
+    (void)from, (void)never, (void)count;
+    fake_work(stream, 40.0, 0.0);
+    l2_cold = true;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = last;
+    last = cudaSuccess;
+    return error;
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    return error == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : "cudaErrorSome";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    static char text[32];
+    snprintf(text, sizeof text, "error %d", (int)error);
+    return text;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = !strcmp(knob("FAKE_DEVICE"), "old-driver") ? 11040 : CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return !strcmp(knob("FAKE_DEVICE"), "none") ? cudaErrorNoDevice : cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    (void)device;
+    memset(properties, 0, sizeof *properties);
+    strcpy(properties->name, "FAKE G-100 (test)");
+    properties->major = 9;
+    properties->l2CacheSize = 1 << 16;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    return sticky;
+}
+
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+static size_t used;
+static struct block {
+    void *memory;
+    size_t bytes;
+} blocks[64];
+
+static size_t capacity(void)
+{
+    return *knob("FAKE_MEMORY") ? strtoull(knob("FAKE_MEMORY"), NULL, 10) : 1000000000u;
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    *total = capacity();
+    *available = *knob("FAKE_FREE") ? strtoull(knob("FAKE_FREE"), NULL, 10) : *total - used;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+    if (used + bytes > capacity())
+        return last = cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (blocks[i].memory)
+            continue;
+        blocks[i] = (struct block){ *p = malloc(bytes), bytes};
+        used += bytes;
+        return cudaSuccess;
+    }
+    return last = cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (p && blocks[i].memory == p) {
+            free(p);
+            used -= blocks[i].bytes;
+            blocks[i].memory = NULL;
+            return cudaSuccess;
+        }
+    return p ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    (void)kind;
+    memmove(to, from, bytes);
+    return sticky;
+}
+
+cudaError_t cudaMemset(void *p, int value, size_t bytes)
+{
+    memset(p, value, bytes);
+    return cudaSuccess;
+}
+
+/* --- Streams, events, graphs ----------------------------------------------------------------- */
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = (cudaStream_t)&used;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    (void)stream;
+    return sticky;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *e)
+{
+    *e = &event[events++ % 2];
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t e)
+{
+    (void)e;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream)
+{
+    (void)stream;
+    e->us = now_us;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t e)
+{
+    (void)e;
+    return sticky;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    *ms = (float)((end->us - start->us) / 1e3);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    (void)stream, (void)mode;
+    capturing = true;
+    captured.us = 0.0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    (void)stream;
+    capturing = false;
+    *graph = &captured;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    (void)flags;
+    double *us = malloc(sizeof *us);
+    *us = graph->us;
+    *exec = (cudaGraphExec_t)us;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    (void)stream;
+    now_us += *(double *)exec * noise();
+    l2_cold = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    free(exec);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    (void)graph;
+    return cudaSuccess;
+}

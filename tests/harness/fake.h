@@ -1,0 +1,18 @@
+/* fake.h: a CUDA runtime that computes nothing and whose clock is ours, for tests of the harness.
+ *
+ * FAKE_DEVICE=none|old-driver|wrong-build   what kf_open_device meets
+ * FAKE_MEMORY=bytes                         how much device memory there is (default 1 GB)
+ * FAKE_FREE=bytes                           what cudaMemGetInfo claims is free (default: the truth)
+ * FAKE_NOISE=percent                        work takes up to so much longer, at random
+ * FAKE_CPU=1                                kf_on_cpu() */
+#ifndef FAKE_H
+#define FAKE_H
+#include "internal.h"
+
+/* A kernel that takes us microseconds, and cold_us more when its data are not in the L2. */
+void fake_work(cudaStream_t stream, double us, double cold_us);
+void fake_fault(cudaError_t error); /* the next synchronisation fails */
+void fake_reset_clock(void);
+extern double fake_launch_us; /* host time of a launch: what the stream clock sees at least */
+
+#endif

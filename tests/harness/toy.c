@@ -1,0 +1,108 @@
+/* toy.c: a small step for tests of the command line, rows and timing. Its kernels are C functions
+ * on the fake runtime: attention over memory that is really the host's. TOY_BUG plants a bug in
+ * "right", TOY_FIXED makes the bug that "bug" predicts disappear. */
+#include "fake.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void attention(const kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    const float *q = kf_f32(run, "q"), *k = kf_f32(run, "k"), *v = kf_f32(run, "v");
+    float *o = kf_f32(run, "o"), *p = malloc(sizeof *p * (size_t)s->Sk);
+    for (int h = 0; h < s->B * s->H; h++)
+        for (int i = 0; i < s->Sq; i++) {
+            float sum = 0.0f;
+            for (int j = 0; j < s->Sk; j++) {
+                float dot = 0.0f;
+                for (int d = 0; d < s->D; d++)
+                    dot += q[(h * s->Sq + i) * s->D + d] * k[(h * s->Sk + j) * s->D + d];
+                p[j] = s->causal && j > s->Sk - s->Sq + i ? 0.0f : expf(dot / sqrtf((float)s->D));
+                sum += p[j];
+            }
+            for (int d = 0; d < s->D; d++) {
+                float dot = 0.0f;
+                for (int j = 0; j < s->Sk; j++)
+                    dot += p[j] * v[(h * s->Sk + j) * s->D + d];
+                o[(h * s->Sq + i) * s->D + d] = dot / sum;
+            }
+        }
+    free(p);
+}
+
+static void right(const kf_run *run, cudaStream_t stream)
+{
+    fake_work(stream, 20.0, 5.0);
+    attention(run);
+    const char *bug = getenv("TOY_BUG");
+    if (bug && !strcmp(bug, "one"))
+        kf_f32(run, "o")[5] += 1.0f;
+    if (bug && !strcmp(bug, "input"))
+        kf_f32(run, "q")[5] += 1.0f;
+    if (bug && !strcmp(bug, "fault"))
+        fake_fault(cudaErrorIllegalAddress);
+    if (bug && !strcmp(bug, "sleep"))
+        sleep(10);
+    static int calls;
+    if (bug && !strcmp(bug, "later") && calls++ > 3)
+        kf_f32(run, "o")[7] = NAN;
+}
+
+static void slow(const kf_run *run, cudaStream_t stream)
+{
+    fake_work(stream, 40.0, 0.0);
+    attention(run);
+}
+
+static void bug(const kf_run *run, cudaStream_t stream)
+{
+    fake_work(stream, 10.0, 0.0);
+    attention(run);
+    if (!getenv("TOY_FIXED"))
+        for (int64_t i = 0; i < kf_find(run, "o")->count; i += 2)
+            kf_f32(run, "o")[i] = NAN;
+}
+
+static bool bug_shows(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    (void)run;
+    snprintf(why, size, "half of the outputs are NaN: %lld of %lld", (long long)seen->nonfinite,
+             (long long)seen->total);
+    return seen->nonfinite * 2 == seen->total && seen->wrong == seen->nonfinite;
+}
+
+static bool even(const kf_shape *shape)
+{
+    return shape->D % 2 == 0;
+}
+
+static const kf_case cases[] = {
+    {"D8", {1, 2, 5, 5, 8, 0, false, 0}, 0},
+    {"odd", {1, 1, 3, 7, 5, 0, true, 0}, KF_VERIFY_ONLY},
+    {"big", {1, 1, 64, 64, 64, 0, false, 0}, KF_LARGE | KF_MAY_NOT_FIT},
+};
+static const kf_variant variants[] = {
+    {"right", "as it should be", right, NULL, 32, NULL},
+    {"slow", "twice the time", slow, even, 32, NULL},
+    {"bug", "half of the outputs NaN", bug, even, 32, bug_shows},
+};
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {.step = "99-toy",
+                                .title = "a step for tests",
+                                .cases = cases,
+                                .n_cases = 3,
+                                .variants = variants,
+                                .n_variants = 3,
+                                .setup = kf_attention_setup,
+                                .reference = kf_attention_reference,
+                                .cost = kf_attention_cost,
+                                .timings = timings,
+                                .n_timings = 4};
+    return kf_main(&program, argc, argv);
+}
