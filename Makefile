@@ -27,7 +27,7 @@ exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run diff exercise try cuda data
 COMMANDS := help setup clean test lint bench $(STEP_COMMANDS) \
-    $(if $(wildcard book/book.mk),book charts)
+    $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS V \
     KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
@@ -39,7 +39,7 @@ $(error There is no command `$(unknown)`: the commands are $(strip $(COMMANDS)))
 endif
 
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
-unknown := $(firstword $(filter-out $(SETTINGS) -%,$(given)))
+unknown := $(firstword $(filter-out $(SETTINGS) BOOK_% -%,$(given)))
 ifneq ($(unknown),)
 $(error There is no setting $(unknown): the settings are ARGS, BACKEND, ARCH and those in `make help`)
 endif
@@ -56,7 +56,7 @@ asked = $(if $(filter-out default undefined,$(origin $1)),$($1))
 define HELP
 The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
-  make step-03 run         build and run a step (on the GPU if there is a usable one, else the CPU)
+  make step-03 run         build and run a step, on the GPU if there is a usable one, else the CPU
   make step-03 exercise    write work/03-...cu, the step with its solutions taken out
   make step-03 try         build and verify your work/03-...cu
   make step-03 diff        what changed since the step it grew from
@@ -64,7 +64,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03 step-04 run several steps;  make run: all of them
 
   make setup               install what is missing (apt-get, or Homebrew on macOS)
-  make book                the book in build/book;  make charts: only its charts
+  make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
   make test                every test;  make lint: only the checks that read the sources
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
@@ -75,7 +75,7 @@ Settings
   ARGS="--case D=64 --seed 7"   for the program; ARGS=--help lists what it takes
   BACKEND=cpu|cuda              choose instead of looking for a GPU
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
-  CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= are added to their flags
+  CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
   FORCE=1 (exercise) starts over;  TESTS=tests/make.t (test) runs only that;  V=1 shows commands
   PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's
 
@@ -114,6 +114,7 @@ setup: $(filter clean,$(MAKECMDGOALS))
 	@CXX='$(call asked,CXX)' CC='$(call asked,CC)' NVCC='$(NVCC)' sh common/make/setup.sh
 
 include common/make/build.mk
+BOOK_BIN := $(CPU)/step-
 -include book/book.mk
 
 endif

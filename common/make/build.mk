@@ -19,8 +19,11 @@ stamp = $(shell mkdir -p $(dir $1); printf '%s\n' '$2' | cmp -s - $1 || \
     { printf '%s\n' '$2' >$1.$$$$ && mv $1.$$$$ $1; })
 comma := ,
 
-HARNESS_SOURCES := $(wildcard common/harness/*.c)
-HARNESS_OBJECTS := $(HARNESS_SOURCES:common/%.c=%.o)
+# A source of the harness with a main of its own is a program; the others go into every program.
+HARNESS_MAINS := $(shell grep -ls '^int main' common/harness/*.cu /dev/null)
+HARNESS_SOURCES := $(filter-out $(HARNESS_MAINS),$(wildcard common/harness/*.c common/harness/*.cu))
+HARNESS_OBJECTS := $(patsubst common/%,%.o,$(basename $(HARNESS_SOURCES)))
+HARNESS_PROGRAMS := $(basename $(notdir $(HARNESS_MAINS)))
 
 # --- Compilers -----------------------------------------------------------------------------------
 ifneq ($(compiles),)
@@ -47,17 +50,20 @@ endif
 CPU := build/cpu/$(notdir $(CXX))$(if $(PORTABLE),-portable)
 CPU_INCLUDE := -Icommon/cpu/include -Icommon
 CPU_CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror $(CPU_INCLUDE) $(CFLAGS)
-CPU_CXXFLAGS := -O2 -g -Wall -Wextra -Werror -Icommon $(CXXFLAGS)
-CUDACC := common/cpu/cudacc$(if $(PORTABLE), --portable)
-CPU_STEPS := $(NUMBERS:%=$(CPU)/step-%)
-CPU_TRIES := $(NUMBERS:%=$(CPU)/try-%)
+CPU_CXXFLAGS := -O2 -g -Wall -Wextra -Icommon $(CXXFLAGS)
 CPU_HARNESS := $(HARNESS_OBJECTS:%=$(CPU)/%)
+CUDACC := common/cpu/cudacc$(if $(PORTABLE), --portable)
 
-$(CPU_HARNESS): $(CPU)/harness/%.o: common/harness/%.c $(CPU)/flags
+$(CPU)/harness/%.o: common/harness/%.c $(CPU)/flags
 	$(call say,cc,$<)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CPU_CFLAGS) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@.tmp
 	@mv $@.tmp $@
+
+$(CPU)/harness/%.o: common/harness/%.cu $(CPU)/runtime $(CPU)/flags
+	$(call say,cudacc,$<)
+	@mkdir -p $(@D)
+	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) -Werror -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@
 
 # The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
 # together would all do.
@@ -66,15 +72,10 @@ $(CPU)/runtime: $(wildcard common/cpu/* common/cpu/*/*) $(CPU)/flags
 	$(quiet)$(CUDACC) --runtime-only
 	@touch $@
 
-$(CPU_STEPS): $(CPU)/step-%: $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$(call say,cudacc,$(call source,$*))
-	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) -MMD -MF $@.d -MT $@ $(call source,$*) $(CPU_HARNESS) -o $@
-
-# A reader's program may have warnings.
-$(CPU_TRIES): $(CPU)/try-%: $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$(call say,cudacc,$(call exercise,$*))
-	$(quiet)$(CUDACC) $(filter-out -Werror,$(CPU_CXXFLAGS)) -MMD -MF $@.d -MT $@ \
-	    $(call exercise,$*) $(CPU_HARNESS) -o $@
+define cpu_program
+	$(call say,cudacc,$<)
+	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) $(strict) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
+endef
 
 # --- nvcc ------------------------------------------------------------------------------------------
 # sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
@@ -83,36 +84,42 @@ GENCODE := $(if $(ARCH),-gencode arch=compute_$(ARCH)$(comma)code=sm_$(ARCH),\
     -gencode arch=compute_90a$(comma)code=sm_90a)
 CUDA := build/cuda
 CUDA_CFLAGS := -O2 -g -Xcompiler -std=c11,-Wall,-Wextra,-Werror -Icommon
-CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon
-CUDA_STEPS := $(NUMBERS:%=$(CUDA)/step-%)
-CUDA_TRIES := $(NUMBERS:%=$(CUDA)/try-%)
+CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon $(GENCODE)
 CUDA_HARNESS := $(HARNESS_OBJECTS:%=$(CUDA)/%)
-nvcc_command = $(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
+nvcc_command = $(quiet)$(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
 
-$(CUDA_HARNESS): $(CUDA)/harness/%.o: common/harness/%.c $(CUDA)/flags
+$(CUDA)/harness/%.o: common/harness/%.c $(CUDA)/flags
 	$(call say,nvcc,$<)
 	@mkdir -p $(@D)
-	$(quiet)$(call nvcc_command,$(CUDA_CFLAGS)) -MF $(@:.o=.d) -c $< -o $@.tmp
+	$(call nvcc_command,$(CUDA_CFLAGS)) -MF $(@:.o=.d) -c $< -o $@.tmp
 	@mv $@.tmp $@
 
-$(CUDA_STEPS): $(CUDA)/step-%: $(CUDA_HARNESS) $(CUDA)/flags
-	$(call say,nvcc,$(call source,$*))
-	$(quiet)$(call nvcc_command,$(CUDA_CXXFLAGS) -Werror all-warnings $(GENCODE)) -MF $@.d \
-	    $(call source,$*) $(CUDA_HARNESS) -o $@.tmp
+$(CUDA)/harness/%.o: common/harness/%.cu $(CUDA)/flags
+	$(call say,nvcc,$<)
+	@mkdir -p $(@D)
+	$(call nvcc_command,$(CUDA_CXXFLAGS) -Werror all-warnings) -MF $(@:.o=.d) -c $< -o $@.tmp
 	@mv $@.tmp $@
 
-$(CUDA_TRIES): $(CUDA)/try-%: $(CUDA_HARNESS) $(CUDA)/flags
-	$(call say,nvcc,$(call exercise,$*))
-	$(quiet)$(call nvcc_command,$(CUDA_CXXFLAGS) $(GENCODE)) -MF $@.d \
-	    $(call exercise,$*) $(CUDA_HARNESS) -o $@.tmp
+define cuda_program
+	$(call say,nvcc,$<)
+	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings)) -MF $@.d $< $(CUDA_HARNESS) -o $@.tmp
 	@mv $@.tmp $@
-
-# --- What both have in common ----------------------------------------------------------------------
-define sources_of
-$(CPU)/step-$1 $(CUDA)/step-$1: $(call source,$1)
-$(CPU)/try-$1 $(CUDA)/try-$1: $(call exercise,$1)
 endef
-$(foreach n,$(NUMBERS),$(eval $(call sources_of,$n)))
+
+# --- Programs --------------------------------------------------------------------------------------
+# A reader's own program may have warnings.
+strict = $(if $(filter try-%,$(@F)),,-Werror)
+
+# $(call program,NAME,SOURCE)
+define program
+$(CPU)/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
+	$$(cpu_program)
+$(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
+	$$(cuda_program)
+endef
+$(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
+$(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
+$(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
 # A header that a .d file names and that is gone is no error: what read it is compiled again.
 %.h %.cuh %.hpp: ;
@@ -120,7 +127,23 @@ $(foreach n,$(NUMBERS),$(eval $(call sources_of,$n)))
 
 ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
-$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(GENCODE) $(NVCCFLAGS))
+$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(NVCCFLAGS))
+endif
+
+# Without a step named, try takes the exercises that there are.
+begun = $(strip $(foreach n,$1,$(if $(wildcard $(call exercise,$n)),$n)))
+ifneq ($(filter try,$(actions)),)
+ifneq ($(filter exercise,$(actions)),)
+$(foreach n,$(selected),$(eval $(call exercise,$n): | exercise-$n ;))
+tries := $(selected)
+else ifneq ($(filter step-%,$(MAKECMDGOALS)),)
+tries := $(selected)
+not_begun := $(firstword $(filter-out $(call begun,$(selected)),$(selected)))
+$(if $(not_begun),$(error There is no $(call exercise,$(not_begun)) to try: make step-$(not_begun) exercise writes it))
+else
+tries := $(call begun,$(selected))
+$(if $(tries),,$(error There is no exercise in work/ to try: make step-NN exercise writes one))
+endif
 endif
 
 # --- Which backend -----------------------------------------------------------------------------------
@@ -148,7 +171,8 @@ else
 PROGRAMS := $(CPU)
 backend := CPU ($(wordlist 2,99,$(choice)))
 endif
-$(if $(and $(chooses),$(if $(silent),,yes)),$(info backend: $(backend)))
+# make starts again when it has remade a file that it includes: the line is not said twice.
+$(if $(and $(chooses),$(if $(silent)$(MAKE_RESTARTS),,yes)),$(info backend: $(backend)))
 
 # --- Commands on steps ---------------------------------------------------------------------------------
 # Output of steps that run side by side is kept together. A step alone shows its output as it comes.
@@ -177,22 +201,6 @@ $(NUMBERS:%=exercise-%): exercise-%:
 	@sh common/make/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
 exercise: $(selected:%=exercise-%)
 
-# Without a step named, try takes the exercises that there are.
-begun = $(foreach n,$1,$(if $(wildcard $(call exercise,$n)),$n))
-ifneq ($(filter try,$(actions)),)
-ifneq ($(filter exercise,$(actions)),)
-$(foreach n,$(selected),$(eval $(call exercise,$n): | exercise-$n ;))
-tries := $(selected)
-else ifneq ($(filter step-%,$(MAKECMDGOALS)),)
-tries := $(selected)
-not_begun := $(firstword $(filter-out $(call begun,$(selected)),$(selected)))
-$(if $(not_begun),$(error There is no $(call exercise,$(not_begun)) to try: make step-$(not_begun) exercise writes it))
-else
-tries := $(call begun,$(selected))
-$(if $(tries),,$(error There is no exercise in work/ to try: make step-NN exercise writes one))
-endif
-endif
-
 $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-%
 	@$< $(ARGS); code=$$?; case $$code in \
 	0) echo 'step-$* try: right' ;; \
@@ -202,16 +210,18 @@ $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-%
 try: $(tries:%=try-%)
 
 # --- The GPU ---------------------------------------------------------------------------------------------
+cuda_programs := $(selected:%=$(CUDA)/step-%) $(HARNESS_PROGRAMS:%=$(CUDA)/%)
+
 ifneq ($(no_nvcc),)
 cuda:
 	@echo 'cuda: nothing compiled: $(no_nvcc)'
 else
-cuda: $(selected:%=$(CUDA)/step-%)
+cuda: $(cuda_programs)
 	@echo 'cuda: compiled for $(if $(ARCH),sm_$(ARCH),sm_80 and sm_90a): $(words $(selected)) steps'
 endif
 
 ifeq ($(firstword $(choice)),cuda)
-data: $(selected:%=$(CUDA)/step-%)
+data: $(cuda_programs)
 	@KF_COMMIT='$(KF_COMMIT)' sh common/make/data.sh $(CUDA) $(word 2,$(choice)) \
 	    $(foreach n,$(selected),$(call source,$n))
 else
@@ -224,10 +234,10 @@ TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
 
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.
-test: $(CPU_STEPS)
+test: $(NUMBERS:%=$(CPU)/step-%) $(HARNESS_PROGRAMS:%=$(CPU)/%)
 	@command -v prove >/dev/null || { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
 	    prove -j2 --timer $(TESTS)
 
 lint:
-	@sh common/make/lint.sh $(CPU_INCLUDE)
+	@sh common/make/lint.sh $(CPU_INCLUDE) -Icommon/harness

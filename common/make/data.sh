@@ -14,6 +14,9 @@ began=$(date +%s)
 # Eight minutes: what one may ask of a machine that is lent.
 limit=480
 failed=
+blanks=$IFS
+newline="
+"
 
 # record NAME COMMAND...: says how long it took, and goes on when it fails.
 record() {
@@ -38,17 +41,23 @@ for source in "$@"; do
     number=${name%%-*}
     rm -f "$out/step-$number.tsv"
     record "step-$number" "$programs/step-$number" --out "$out/step-$number.tsv"
-    sed -n 's/^ \* Data: *//p' "$source" | while read -r line; do
-        arguments=
+    # One line of the header a turn of the loop, its words are split in the loop.
+    IFS=$newline
+    for line in $(sed -n "s/^ \\* Data: *//p" "$source"); do
+        IFS=$blanks arguments=
         for word in $line; do
             case $word in
-            *.tsv) rm -f "$out/$word" word=$out/$word ;;
+            *.tsv)
+                word=$out/$word
+                rm -f "$word"
+                ;;
             esac
             arguments="$arguments $word"
         done
         # shellcheck disable=SC2086
         record "step-$number" "$programs/step-$number" $arguments
     done
+    IFS=$blanks
 done
 
 took=$(($(date +%s) - began))

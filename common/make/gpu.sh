@@ -10,7 +10,7 @@ oldest=12
 find_nvcc() {
     nvcc=$1
     if [ -z "$nvcc" ]; then
-        for nvcc in nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc ""; do
+        for nvcc in nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ""; do
             [ -n "$nvcc" ] && command -v "$nvcc" >/dev/null 2>&1 && break
         done
         [ -n "$nvcc" ] || { echo "- no nvcc found"; return; }
@@ -54,8 +54,8 @@ probe() {
         return
     fi
     mkdir -p "$dir"
-    program=$dir/probe-$(echo "$version $*" | cksum | tr ' ' '-')
-    if [ ! -x "$program" ] || [ common/make/probe.cu -nt "$program" ]; then
+    program=$dir/probe-$({ echo "$version $*"; cat common/make/probe.cu; } | cksum | tr " " "-")
+    if [ ! -x "$program" ]; then
         if ! "$nvcc" "$@" -o "$program.$$" common/make/probe.cu >"$dir/probe.log" 2>&1; then
             echo "cpu nvcc $version found, but it compiles nothing here: see $dir/probe.log"
             return

@@ -1,0 +1,87 @@
+#!/usr/bin/env perl
+# Exercises: every step's compiles and fails as it is handed out, and passes with the solution put
+# back. A reader's file is never overwritten.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my $tree = scratch(build => 1);
+my %cpu = (BACKEND => "cpu");
+sub in_tree {
+    my ($command) = @_;
+    return run("cd '$tree' && $command");
+}
+
+my @steps = glob("steps/[0-9][0-9]-*/*.cu");
+ok(scalar(@steps), "there are steps");
+for my $step (@steps) {
+    my ($number, $slug) = $step =~ m{/(\d\d)-[^/]*/(.*)\.cu$};
+    my $work = "$tree/work/$number-$slug.cu";
+    my $tasks = () = slurp($step) =~ m{^ *// solution: }mg;
+    my %r = in_tree("make step-$number exercise");
+    is($r{code}, 0, "step-$number exercise") or diag($r{err});
+    if (!$tasks) {
+        like($r{out}, qr/has no solution to take out/, "step-$number: no exercise, and it says so");
+        next;
+    }
+    my $exercise = slurp($work);
+    is(scalar(() = $exercise =~ m{^ *// YOUR CODE: \S}mg), $tasks, "step-$number: a task for each solution");
+    unlike($exercise, qr{^ *// (end )?(solution|snippet): }m, "step-$number: no marker is left");
+
+    %r = in_tree("make step-$number try BACKEND=cpu");
+    is($r{code}, 2, "step-$number: fails as it is handed out");
+    like($r{out}, qr/^step-$number try: not right yet, see above$/m, "step-$number: because its result is wrong")
+        or diag($r{out}, $r{err});
+
+    %r = in_tree("awk -v mode=strip -f common/make/markers.awk $step");
+    spew($work, $r{out});
+    %r = in_tree("make step-$number try BACKEND=cpu");
+    is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{out}, $r{err});
+    like($r{out}, qr/^step-$number try: right$/m, "step-$number: and says so");
+
+    my $before = slurp($work);
+    %r = in_tree("make step-$number exercise");
+    is($r{code}, 0, "step-$number: asked again");
+    like($r{out}, qr/is kept: .*FORCE=1/, "step-$number: the changed file is kept, and it says how to start over");
+    is(slurp($work), $before, "step-$number: really");
+}
+
+# The rest needs one small step only.
+tiny_step($tree, "98-tiny", "for this test",
+    "    // snippet: all\n    int code = 1;\n    // solution: code -- what ends a program well?\n    code = 0;\n"
+    . "    // end solution: code\n    // end snippet: all\n    return code;\n");
+my $work = "$tree/work/98-tiny.cu";
+my %r = in_tree("make step-98 exercise");
+like(slurp($work), qr{^    int code = 1;\n    // YOUR CODE: what ends a program well\?\n    return code;$}m,
+    "the task stands where the solution stood");
+%r = in_tree("make step-98 exercise");
+unlike($r{out}, qr/is kept/, "an untouched exercise may be written again");
+spew($work, "int main()\n{\n    int unused = 3;\n    return 0;\n}\n");
+%r = in_tree("make step-98 exercise FORCE=1");
+is($r{code}, 0, "FORCE=1 starts over");
+like(slurp($work), qr/YOUR CODE/, "the exercise is fresh");
+like(slurp("$work.bak"), qr/unused/, "and the reader's is beside it");
+%r = in_tree("mv work/98-tiny.cu.bak work/98-tiny.cu && make step-98 try BACKEND=cpu");
+is($r{code}, 0, "a reader's warning is no error") or diag($r{err});
+spew($work, "int main()\n{\n    return 0\n}\n");
+%r = in_tree("make step-98 try BACKEND=cpu");
+is($r{code}, 2, "what does not compile fails");
+like($r{err}, qr{^work/98-tiny\.cu:3:}m, "and the compiler names the reader's file and line");
+
+# Markers that are not in order stop everything that reads them.
+sub markers {
+    my ($text, $line, $what) = @_;
+    spew("$tree/bad.cu", $text);
+    my %r = in_tree("awk -v mode=exercise -f common/make/markers.awk bad.cu");
+    is($r{code}, 2, "$what: refused");
+    is($r{err}, "$line\n", "$what: in one line");
+}
+markers("// solution: a -- do it\nx\n", "bad.cu:1: solution: a has no end", "no end");
+markers("x\n// end solution: a\n", "bad.cu:2: end solution: a ends what is not open", "no start");
+markers("// solution: a\n// end solution: a\n", "bad.cu:1: solution: a has no task: write `solution: NAME -- task`", "no task");
+markers("// snippet: a\n// end snippet: a\n// snippet: a\n// end snippet: a\n",
+    "bad.cu:3: snippet: a is there twice, first in line 1", "twice");
+
+done_testing();

@@ -1,0 +1,72 @@
+package Workbook;
+# What the tests of the command line share: running a command, and a copy of the tree to try it in.
+use strict;
+use warnings;
+use Cwd qw(getcwd);
+use Exporter qw(import);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+our @EXPORT = qw(run spew slurp scratch tiny_step errors have);
+
+# run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
+# Returns a hash: code, out, err.
+sub run {
+    my ($command, %env) = @_;
+    local %ENV = (%ENV, %env);
+    # prove may itself have been started by make.
+    delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH)};
+    for (keys %env) { delete $ENV{$_} unless defined $env{$_} }
+    my $dir = tempdir(CLEANUP => 1);
+    my $status = system("sh", "-c", "{ $command\n} >'$dir/out' 2>'$dir/err' </dev/null");
+    return (code => $status >> 8, out => slurp("$dir/out"), err => slurp("$dir/err"));
+}
+
+sub slurp {
+    my ($file) = @_;
+    open my $in, "<", $file or die "$file: $!";
+    local $/;
+    my $text = <$in>;
+    return defined $text ? $text : "";
+}
+
+sub spew {
+    my ($file, $text) = @_;
+    (my $dir = $file) =~ s{/[^/]*$}{};
+    make_path($dir) if $dir ne $file;
+    open my $out, ">", $file or die "$file: $!";
+    print $out $text;
+    close $out or die "$file: $!";
+}
+
+sub have {
+    my %r = run("command -v $_[0]");
+    return $r{code} == 0;
+}
+
+# What stands on stderr besides make's own last words.
+sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
+
+# A copy of the files that git tracks, as they are in the working tree now: what a fresh clone would
+# have if it were committed. With build => 1, what is built comes along. Its path has a blank in it.
+sub scratch {
+    my (%want) = @_;
+    my $dir = tempdir("workbook XXXXXX", TMPDIR => 1, CLEANUP => 1);
+    my $list = -e ".git" ? "git ls-files -z | xargs -0 ls -d 2>/dev/null" : "find . -type f ! -path './build/*' ! -path './work/*'";
+    $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
+    my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");
+    die "no copy of the tree: $r{err}" if $r{code};
+    return $dir;
+}
+
+# A step of a few lines that needs nothing of the harness.
+sub tiny_step {
+    my ($tree, $name, $title, $main, %more) = @_;
+    (my $slug = $name) =~ s/^\d+-//;
+    spew("$tree/steps/$name/$slug.cu", "/* $name: $title\n *\n * Grows from: "
+        . ($more{from} || "nothing") . "\n" . ($more{header} || "") . " */\n"
+        . "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+        . ($more{include} || "") . "int main(int argc, char **argv)\n{\n"
+        . "    (void)argc;\n    (void)argv;\n$main}\n");
+}
+
+1;

@@ -1,0 +1,216 @@
+#!/usr/bin/env perl
+# The Makefile: what it says, what it builds and does not build again, what it refuses.
+# Everything happens in a copy of the tree whose steps are a few lines each.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+# --- The tree itself -----------------------------------------------------------------------------
+my %help = run("make");
+is($help{code}, 0, "make alone succeeds");
+is($help{err}, "", "and says nothing on stderr");
+my @steps = glob("steps/[0-9][0-9]-*/*.cu");
+for my $step (@steps) {
+    my ($number) = $step =~ m{/(\d\d)-};
+    my ($title) = slurp($step) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
+    like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m, "help has step-$number with its title");
+}
+for my $command (qw(run diff exercise try setup book charts test lint cuda data clean)) {
+    like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
+}
+like($help{out}, qr/ARGS=.*BACKEND=.*ARCH=/s, "help has ARGS, BACKEND and ARCH");
+cmp_ok(scalar(grep { length > 100 } split /\n/, $help{out}), "==", 0, "no line of help is too wide");
+
+# --- A copy with small steps ---------------------------------------------------------------------
+my $tree = scratch();
+run("rm -rf '$tree/steps'");
+my $lines = join "", map { "    printf(\"%s line $_\\n\", argv[0]);\n    fflush(stdout);\n    usleep(60000);\n" } 1 .. 4;
+tiny_step($tree, "01-one", "prints four lines", $lines . "    return 0;\n", include => "#include \"cuda/own.h\"\n");
+tiny_step($tree, "02-two", "prints four lines as well", $lines . "    return 0;\n");
+tiny_step($tree, "03-code", "ends with the code that is asked for",
+    "    for (int i = 1; i < argc; i++)\n        printf(\"[%s]\\n\", argv[i]);\n"
+    . "    if (argc > 2)\n        fprintf(stderr, \"03-code: ending with %s\\n\", argv[2]);\n"
+    . "    return argc > 2 ? atoi(argv[2]) : 0;\n", from => "02-two");
+spew("$tree/common/cuda/own.h", "");
+
+my $cxx = do { my %r = run("sh common/make/toolchain.sh"); (split " ", $r{out})[0] };
+sub in_tree {
+    my ($command, %env) = @_;
+    return run("cd '$tree' && $command", %env);
+}
+my %r;
+
+%r = in_tree("make step-02 BACKEND=cpu");
+is($r{code}, 0, "one step is built from nothing") or diag($r{out}, $r{err});
+like($r{out}, qr/^backend: CPU \(asked for\)$/m, "the backend is said, with the reason");
+ok(-x "$tree/build/cpu/$cxx/step-02", "its program is there");
+ok(!-e "$tree/build/cpu/$cxx/step-01", "no other program is");
+
+%r = in_tree("make step-01 step-02 run BACKEND=cpu");
+is($r{code}, 0, "two steps run, one built and one not") or diag($r{err});
+is(scalar(() = $r{out} =~ /step-01 line/g), 4, "the first printed");
+is(scalar(() = $r{out} =~ /step-02 line/g), 4, "the second printed");
+unlike($r{out}, qr/two\.cu/, "what was built is not built again");
+unlike($r{out}, qr/step-03|code\.cu/, "a step not named stays out");
+
+%r = in_tree("make -j2 run BACKEND=cpu");
+is($r{code}, 0, "all run with -j2") or diag($r{err});
+my @order = $r{out} =~ /step-(0[12]) line/g;
+is(scalar(@order), 8, "both printed everything");
+like("@order", qr/^(01 01 01 01 02 02 02 02|02 02 02 02 01 01 01 01)$/, "and their lines do not mix");
+
+%r = in_tree("make step-01 step-02 step-03 BACKEND=cpu");
+like($r{out}, qr/Nothing to be done/, "a second make has nothing to do");
+unlike($r{out}, qr/^(cc|cudacc|nvcc) /m, "and compiles nothing");
+%r = in_tree("make -q step-01 step-02 step-03 BACKEND=cpu");
+is($r{code}, 0, "make -q agrees");
+
+sub compiled { return join " ", sort map { m{([^/]+)$} } $_[0] =~ /^(?:cc|cudacc|nvcc) +(.*)$/mg }
+sleep 1;
+in_tree("touch common/cuda/own.h");
+%r = in_tree("make step-01 step-02 step-03 BACKEND=cpu");
+is(compiled($r{out}), "one.cu", "a touched header rebuilds what includes it and nothing else");
+in_tree("touch common/harness/harness.h");
+%r = in_tree("make step-01 BACKEND=cpu");
+like(compiled($r{out}), qr/\brun\.c\b/, "a header of the harness rebuilds the harness");
+in_tree("rm common/cuda/own.h && sed -i.old '/own.h/d' steps/01-one/one.cu && rm steps/01-one/one.cu.old");
+%r = in_tree("make step-01 BACKEND=cpu");
+is($r{code}, 0, "a header that is gone and not asked for any more is no error") or diag($r{err});
+is(compiled($r{out}), "one.cu", "and its user is rebuilt");
+%r = in_tree("make step-03 BACKEND=cpu CXXFLAGS=-DOTHER");
+like(compiled($r{out}), qr/\bcode\.cu\b/, "other flags rebuild");
+%r = in_tree("make step-03 BACKEND=cpu CXXFLAGS=-DOTHER");
+is(compiled($r{out}), "", "the same flags do not");
+in_tree("make step-03 BACKEND=cpu");
+
+%r = in_tree("printf 'int f(void) { return }' >common/harness/broken.c; make step-03 BACKEND=cpu; rm common/harness/broken.c");
+is($r{code}, 0, "the shell ran");
+ok(!-e "$tree/build/cpu/$cxx/harness/broken.o", "a compilation that fails leaves no output");
+
+# --- Arguments and codes -------------------------------------------------------------------------
+%r = in_tree("make -s step-03 run BACKEND=cpu ARGS='--code 0 \"two words\"'");
+is($r{out}, "[--code]\n[0]\n[two words]\n", "ARGS reaches the program, and -s leaves only its output");
+%r = in_tree("make step-03 run BACKEND=cpu ARGS='--code 2'");
+is($r{code}, 2, "a program that fails fails make");
+is_deeply([errors($r{err})], ["03-code: ending with 2"], "with the program's line");
+like($r{err}, qr/run-03\] Error 2$/m, "and its code in make's last line");
+%r = in_tree("make step-03 run BACKEND=cpu ARGS='--code 1'");
+like($r{err}, qr/run-03\] Error 1$/m, "likewise code 1");
+%r = in_tree("make step-03 step-02 run BACKEND=cpu ARGS='--code 77'");
+is($r{code}, 0, "77 does not fail make");
+like($r{out}, qr/^step-03: passed over, it cannot run here$/m, "it is said");
+like($r{out}, qr/step-02 line 4/, "and the other step runs");
+
+sub refused {
+    my ($goals, $line, %env) = @_;
+    my %r = in_tree("make $goals", %env);
+    is($r{code}, 2, "make $goals: code 2");
+    like($r{err}, qr/^\S+: \*\*\* $line\.  Stop\.$/, "make $goals: says what is wrong");
+    is(scalar(split /\n/, $r{err}), 1, "make $goals: in one line");
+    is($r{out}, "", "make $goals: and does nothing");
+}
+refused("step-09 run", qr/There is no step-09: .*step-01 to step-03.*/);
+refused("step-1", qr/There is no step-1: .*/);
+refused("rnu", qr/There is no command `rnu`: .*\brun\b.*/);
+refused("step-01 run BACKEND=gpu", qr/There is no backend `gpu`: .*BACKEND=cpu.*/);
+refused("step-01 run backend=cpu", qr/There is no setting backend: .*BACKEND.*/);
+refused("step-01 run ARCH=ninety", qr/ARCH=ninety is no architecture: .*/);
+refused("step-01 run CXX=no-such-compiler", qr/CXX=no-such-compiler is no C\+\+ compiler.*/);
+refused("step-01 try", qr{There is no work/01-one\.cu to try: make step-01 exercise writes it});
+refused("try", qr{There is no exercise in work/ to try: .*});
+
+# --- diff, clean -----------------------------------------------------------------------------------
+%r = in_tree("make step-03 diff");
+is($r{code}, 0, "diff succeeds although there is a difference");
+like($r{out}, qr{^--- steps/02-two/two\.cu\n\+\+\+ steps/03-code/code\.cu\n\@\@}m, "it is a unified diff from the earlier step");
+%r = in_tree("make step-01 diff");
+is($r{out}, "01-one grows from nothing: there is no earlier step to compare it with\n", "a step without one says so");
+in_tree("mkdir -p work && echo mine >work/01-one.cu");
+%r = in_tree("make clean step-02 BACKEND=cpu");
+is($r{code}, 0, "clean and a step in one go") or diag($r{err});
+ok(-x "$tree/build/cpu/$cxx/step-02" && !-e "$tree/build/cpu/$cxx/step-01", "clean came first");
+in_tree("make clean");
+ok(!-e "$tree/build", "clean removes build/");
+is(slurp("$tree/work/01-one.cu"), "mine\n", "and leaves the reader's file");
+
+# --- Compilers and devices that are not there, or are ------------------------------------------------
+# A PATH with the ordinary tools and without any compiler.
+my $bin = "$tree/build/bin";
+in_tree("mkdir -p build/bin && for tool in sh make awk sed grep cat head tail tr cut sort cmp cksum mkdir mv cp rm ls "
+    . "dirname basename printf touch diff date env id rmdir git perl; do ln -s \"\$(command -v \$tool)\" build/bin/ 2>/dev/null; done");
+%r = in_tree("make step-01", PATH => $bin);
+is($r{code}, 2, "without a compiler: code 2");
+like($r{err}, qr/^\S+: \*\*\* There is no C\+\+ compiler.*make setup.*\.  Stop\.\n\z/i, "and one line that names make setup");
+%r = in_tree("make", PATH => $bin);
+is($r{code}, 0, "help needs no compiler");
+like($r{out}, qr/step-01  one/, "and lists the steps");
+
+sub tool {
+    my ($name, $text) = @_;
+    spew("$tree/build/$name", "#!/bin/sh\n$text");
+    chmod 0755, "$tree/build/$name";
+    return "$tree/build/$name";
+}
+my %no_nvcc = (CUDA_HOME => "/nowhere", PATH => join ":", grep { !-e "$_/nvcc" } split /:/, $ENV{PATH});
+%r = in_tree("make step-02 run", %no_nvcc);
+like($r{out}, qr/^backend: CPU \(no nvcc found\)$/m, "without nvcc: the CPU, and why");
+%r = in_tree("make cuda", %no_nvcc);
+is($r{code}, 0, "make cuda without nvcc is no failure");
+is($r{out}, "cuda: nothing compiled: no nvcc found\n", "and one line");
+%r = in_tree("make data", %no_nvcc);
+is($r{code}, 0, "make data without a GPU is no failure");
+like($r{out}, qr/^data: nothing recorded, it needs a GPU: no nvcc found$/m, "and says why");
+refused("step-02 run BACKEND=cuda", qr/BACKEND=cuda needs the CUDA toolkit, 12\.0 or newer: no nvcc found/, %no_nvcc);
+
+tool("old/nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'\n");
+%r = in_tree("make step-02 run NVCC=build/old/nvcc");
+like($r{out}, qr/^backend: CPU \(nvcc 11\.8 is too old, 12\.0 or newer is needed\)$/m, "an nvcc that is too old");
+
+# An nvcc whose programs are scripts: probe.cu's names a device, the others print and record a row.
+tool("fake/nvcc", <<'SCRIPT');
+while [ $# -gt 0 ]; do
+    case $1 in
+    --version) echo 'Cuda compilation tools, release 12.4, V12.4.1'; exit ;;
+    --list-gpu-arch) printf 'compute_80\ncompute_90\n'; exit ;;
+    -o) out=$2; shift ;;
+    *probe.cu) probe=1 ;;
+    esac
+    shift
+done
+if [ "$probe" ]; then
+    if [ -e no-device ]; then echo 'echo no CUDA device; exit 77'; else echo 'echo NVIDIA Test 1'; fi
+else
+    echo 'echo "ran $(basename $0) $*"; while [ $# -gt 0 ]; do
+        case $1 in --out | --map) echo "row $KF_COMMIT" >>$2 ;; esac; shift; done'
+fi >"$out"
+chmod +x "$out"
+SCRIPT
+my $fake = "NVCC=build/fake/nvcc";
+%r = in_tree("make step-02 run $fake ARGS='--seed 7'");
+is($r{code}, 0, "with a device") or diag($r{err});
+like($r{out}, qr/^backend: CUDA \(NVIDIA Test 1, nvcc 12\.4\)$/m, "CUDA is chosen, and the device named");
+like($r{out}, qr/^ran step-02 --seed 7$/m, "its program runs");
+%r = in_tree("make step-02 run $fake BACKEND=cpu");
+like($r{out}, qr/^backend: CPU \(asked for\)$/m, "BACKEND=cpu wins");
+refused("step-01 run ARCH=50 $fake", qr/ARCH=50 is not among those this nvcc compiles for: 80 90/);
+%r = in_tree("make -n cuda ARCH=90a $fake");
+like($r{out}, qr/-gencode arch=compute_90a,code=sm_90a/, "ARCH=90a is passed on");
+unlike($r{out}, qr/sm_80/, "and nothing else");
+
+# A step may ask for a run of its own.
+tiny_step($tree, "04-map", "asks for a map", "    return 0;\n", header => " * Data: --case odd --map step-04-map.tsv\n");
+in_tree("mkdir -p build/data/nvidia-test-1 && echo old >build/data/nvidia-test-1/step-02.tsv");
+%r = in_tree("make data $fake KF_COMMIT=abc");
+is($r{code}, 0, "data with a device") or diag($r{out}, $r{err});
+for my $name (qw(ceilings step-01 step-02 step-03 step-04 step-04-map)) {
+    is(slurp("$tree/build/data/nvidia-test-1/$name.tsv"), "row abc\n", "data: $name.tsv is there, fresh, with the commit");
+}
+like($r{out}, qr{plots/data/nvidia-test-1/}, "and it says how to keep them");
+
+in_tree("rm build/cuda/probe-*; touch no-device");
+%r = in_tree("make step-02 run $fake");
+like($r{out}, qr/^backend: CPU \(nvcc 12\.4 found, but no CUDA device\)$/m, "nvcc without a device: the CPU, and why");
+
+done_testing();

@@ -1,0 +1,44 @@
+#!/usr/bin/env perl
+# nvcc compiles every program for sm_80 and sm_90a, warnings as errors. No device is needed.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my %nvcc = run("sh common/make/gpu.sh nvcc");
+plan skip_all => $nvcc{out} if $nvcc{out} =~ /^-/;
+my ($nvcc) = split " ", $nvcc{out};
+
+my %r = run("make -j2 cuda");
+is($r{code}, 0, "make cuda compiles everything") or diag($r{out}, $r{err});
+my @programs = map { m{/(\d\d)-} ? "step-$1" : () } glob("steps/[0-9][0-9]-*/*.cu");
+push @programs, "ceilings";
+for my $program (@programs) {
+    ok(-x "build/cuda/$program", "build/cuda/$program is there");
+}
+%r = run("make -j2 cuda");
+unlike($r{out}, qr/^nvcc /m, "a second make cuda compiles nothing");
+
+# A warning in a kernel or in host code is an error.
+my $tree = scratch();
+run("rm -rf '$tree/steps'");
+%r = run("cd '$tree' && make -n cuda");
+like($r{out}, qr/arch=compute_$_,code=sm_$_\b/, "for sm_$_") for qw(80 90a);
+like($r{out}, qr/-Werror all-warnings/, "warnings as errors");
+my %warns = (
+    "a kernel" => ["__global__ void k() { int unused = 3; }\n", ""],
+    "host code" => ["", "    int signed_one = -1;\n    return sizeof(int) > signed_one;\n"],
+);
+for my $where (sort keys %warns) {
+    my ($include, $main) = @{$warns{$where}};
+    tiny_step($tree, "01-warns", "has a warning", $main, include => $include);
+    %r = run("cd '$tree' && make step-01 cuda");
+    is($r{code}, 2, "a warning in $where fails");
+    like($r{err}, qr{steps/01-warns/warns\.cu}, "and its place is named") or diag($r{out}, $r{err});
+}
+tiny_step($tree, "01-warns", "has none", "    return 0;\n");
+%r = run("cd '$tree' && make step-01 cuda");
+is($r{code}, 0, "without it nothing fails") or diag($r{err});
+
+done_testing();

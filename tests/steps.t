@@ -1,0 +1,66 @@
+#!/usr/bin/env perl
+# Every step, on the CPU: right at every case in three thread orders, and a command line that answers
+# and refuses as all of them do.
+use strict;
+use warnings;
+use JSON::PP;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my %r = run("sh common/make/toolchain.sh \"\$CXX\" \"\$CC\"");
+my ($cxx) = split " ", $r{out};
+my $build = "build/cpu/" . ($cxx =~ m{([^/]+)$})[0];
+my @sources = glob("steps/[0-9][0-9]-*/*.cu");
+my @steps = map { m{/(\d\d)-} } @sources;
+%r = run("make " . join(" ", map { "$build/step-$_" } @steps));
+is($r{code}, 0, "all are built") or BAIL_OUT($r{err});
+
+for my $source (@sources) {
+    my ($name, $number, $slug) = $source =~ m{^steps/((\d\d)-([^/]+))/};
+    my $step = "$build/step-$number";
+    is($source, "steps/$name/$slug.cu", "$name: its source is called like it");
+    like(slurp($source), qr/\A\/\* \Q$name\E: \S.*\n \*\n(?: \* .*\n)*? \* Grows from: (nothing|\d\d-[\w-]+)\n/,
+        "$name: the header has a title and a parent");
+    for my $word (qw(Idea Predict Outcome)) {
+        like(slurp($source), qr/^ \* $word\b/m, "$name: the header has $word");
+    }
+
+    # --- What it says about itself.
+    %r = run("$step --help");
+    is($r{code}, 0, "$name --help");
+    is($r{err}, "", "$name --help: nothing on stderr");
+    like($r{out}, qr/$_\b/, "$name --help: has $_") for qw(--list --json --case --variant --seed --reps --out);
+    %r = run("$step --list");
+    is($r{code}, 0, "$name --list");
+    my ($title) = slurp($source) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
+    like($r{out}, qr/\Q$title\E/, "$name --list: the program's title is the header's");
+
+    # --- Right in every order. Forward is the order of the second run as well: same seed, same output.
+    my %output;
+    for my $order (qw(forward reverse random)) {
+        %r = run("$step --seed 1", CUDACPU_ORDER => $order, CUDACPU_SEED => 5);
+        is($r{code}, 0, "$name: as predicted, threads in $order order") or diag($r{out}, $r{err});
+        is($r{err}, "", "$name: nothing on stderr, $order");
+        $output{$order} = $r{out};
+    }
+    %r = run("$step --seed 1", CUDACPU_ORDER => "forward");
+    is($r{out}, $output{forward}, "$name: the same seed gives the same output");
+    %r = run("$step --json --seed 2");
+    is($r{code}, 0, "$name --json, another seed");
+    ok(eval { decode_json($r{out}); 1 }, "$name --json is JSON") or diag($@, $r{out});
+
+    # --- What it refuses, each in one line that names what was wrong.
+    for my $bad (["--nonsense", "--nonsense"], ["--case no-such-case", "no-such-case"], ["--case Q=3", "Q"],
+        ["--variant no-such-variant", "no-such-variant"], ["--seed x1", "x1"], ["--reps -4", "-4"],
+        ["--seed", "--seed"], ["--out /nowhere/at/all.tsv", "/nowhere/at/all.tsv"]) {
+        my ($arguments, $named) = @$bad;
+        %r = run("$step $arguments");
+        my @lines = split /\n/, $r{err};
+        is(scalar(@lines), 1, "$name $arguments: one line") or diag($r{err});
+        like($r{err}, qr/\Q$named\E/, "$name $arguments: names it");
+        isnt($r{code}, 0, "$name $arguments: fails");
+        is($r{code}, 2, "$name $arguments: as bad usage") unless $arguments =~ /^--out/;
+    }
+}
+done_testing();
