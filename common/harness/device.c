@@ -87,6 +87,9 @@ const kf_device *kf_open_device(void)
     }
     int driver = 0, number = 0;
     require(cudaDriverGetVersion(&driver));
+    if (driver == 0)
+        kf_die(KF_CANNOT_RUN,
+               "no usable device: no NVIDIA driver is loaded; the CPU build runs without one");
     version_text(device.driver, sizeof device.driver, driver);
     version_text(device.toolkit, sizeof device.toolkit, CUDART_VERSION);
     if (driver > 0 && driver / 1000 < CUDART_VERSION / 1000)

@@ -127,7 +127,7 @@ void kf_probe_empty(cudaStream_t stream);
 /* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
 void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);
 
-/* --- ceilings.c ------------------------------------------------------------------------------- */
+/* --- limits.c --------------------------------------------------------------------------------- */
 typedef struct kf_ceilings {
     bool known;
     double copy_tbps, fp32_tflops, tensor_f16_tflops, launch_us[3];

@@ -1,4 +1,4 @@
-/* ceilings.c: what this device can do at best, measured once by the program ceilings, and the least
+/* limits.c: what this device can do at best, measured once by the program ceilings, and the least
  * time a case can take under it. */
 #include "internal.h"
 #include <math.h>
