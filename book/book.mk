@@ -9,6 +9,8 @@ BOOK_STEPS ?= steps
 BOOK_PLOTS ?= plots
 BOOK_DATA ?= plots/data
 BOOK_DEVICE ?= nvidia-h200
+# What the steps share and chapters may show.
+BOOK_SHARED ?= common
 BOOK_OUT ?= build/book
 BOOK_CHARTS ?= build/charts
 # A step's CPU program is this with the step's number behind it.
@@ -21,6 +23,7 @@ book_draw := $(book_here:%book=%plots)
 book_md := $(sort $(wildcard $(BOOK_CHAPTERS)/*.md))
 book_cu := $(sort $(wildcard $(BOOK_STEPS)/[0-9][0-9]-*/*.cu))
 book_gp := $(sort $(filter-out $(BOOK_PLOTS)/style.gp,$(wildcard $(BOOK_PLOTS)/*.gp)))
+book_shared := $(sort $(wildcard $(BOOK_SHARED)/*/*.cuh $(BOOK_SHARED)/*/*.h $(BOOK_SHARED)/*/*.c))
 book_tsv := $(sort $(wildcard $(BOOK_DATA)/*/*.tsv))
 book_tree := $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.json)
 book_pages := $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/html/%.html)
@@ -118,7 +121,7 @@ $(book_epub): $(book_tree) $(book_charts) $(BOOK_OUT)/epub.css $(addprefix $(boo
 	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
 
 book-lint: $(book_tree)
-	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_cu)
+	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_cu) $(book_shared)
 
 book-pdf: $(book_pdf)
 

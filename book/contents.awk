@@ -8,6 +8,7 @@ FNR == 1 {
     kind = base
     sub(/.*\./, "", kind)
     sub(/\.[^.]*$/, "", base)
+    front = $0 == "---"
     titled = 0
     fenced = 0
     if (kind == "gp") print "chart", base
@@ -23,6 +24,17 @@ FNR == 1 {
     }
 }
 kind != "md" { next }
+front {
+    if (FNR > 1 && /^(---|\.\.\.) *$/) front = 0
+    if (/^title:/) {
+        title = $0
+        sub(/^title: */, "", title)
+        gsub(/^"|" *$/, "", title)
+        print "chapter", base, FILENAME, title
+        titled = 1
+    }
+    next
+}
 /^```/ { fenced = !fenced }
 fenced { next }
 /^# / && !titled {

@@ -46,12 +46,12 @@ function need(file) {
 }
 
 # The program's exit status is the file's first line: the filter knows which one the chapter expects.
-function output(step, env, args,   file) {
+function output(step, order, args,   env, file) {
+    env = order == "" ? "" : "CUDACPU_ORDER=" order
     file = outputs "/" encode(step " " env " " args) ".txt"
     print target ": " file
     if (file in made) return
     made[file] = 1
-    gsub(/\$/, "$$", env)
     gsub(/\$/, "$$", args)
     print file ": " bin step
     print "\t@mkdir -p $(@D); " env " " bin step " --seed 1 " args " >$@.out 2>&1; \\"
@@ -81,8 +81,9 @@ script {
         line = substr(line, RSTART + RLENGTH)
     }
     line = $0
-    while (match(line, /file=[A-Za-z0-9._-]+/)) {
-        need(data "/" substr(line, RSTART + 5, RLENGTH - 5) ".tsv")
+    while (match(line, /file=[A-Za-z0-9._/-]+/)) {
+        name = substr(line, RSTART + 5, RLENGTH - 5)
+        need(name ~ /\// ? name : data "/" name ".tsv")
         line = substr(line, RSTART + RLENGTH)
     }
     line = $0
@@ -91,5 +92,5 @@ script {
         line = substr(line, RSTART + RLENGTH)
     }
     if ($0 ~ /^```+ *\{[^}]*\.output/)
-        output(attribute($0, "step"), attribute($0, "env"), attribute($0, "args"))
+        output(attribute($0, "step"), attribute($0, "order"), attribute($0, "args"))
 }

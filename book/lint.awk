@@ -1,5 +1,6 @@
 # Checks the markers of the steps' sources against the snippets that the chapters use.
-# Files: first the lists of used snippets ("NN<tab>NAME" lines, weave.lua writes them), then the steps' .cu files.
+# Files: first the lists of used snippets ("FILE<tab>NAME" lines, weave.lua writes them), then the
+# sources: the steps' .cu files and what they share.
 function complain(line, text) { print FILENAME ":" line ": " text; bad = 1 }
 function finish(   i) {
     for (i = 1; i <= depth; i++) {
@@ -8,25 +9,20 @@ function finish(   i) {
     }
     depth = 0
 }
-FILENAME !~ /\.cu$/ { used[$1, $2] = 1; next }
+FILENAME ~ /\.used$/ { used[$1, $2] = 1; next }
 FNR == 1 {
     finish()
     file = FILENAME
-    nn = FILENAME
-    sub(/\/[^\/]*$/, "", nn)
-    sub(/.*\//, "", nn)
-    nn = substr(nn, 1, 2)
 }
 /^ *\/\/ *(snippet|solution): / {
     kind = ($2 == "snippet:" || $1 == "//snippet:") ? "snippet" : "solution"
     name = $0
     sub(/^ *\/\/ *(snippet|solution): */, "", name)
     sub(/ .*/, "", name)
-    if ((nn, kind, name) in seen) complain(FNR, kind " " name " is marked twice; names are unique within a step")
-    seen[nn, kind, name] = 1
-    if (kind == "snippet" && !((nn, name) in used))
-        complain(FNR, "no chapter uses snippet " name ": show it with ```{.cuda step=" nn " snippet=" name \
-            "} or drop the marker")
+    if ((FILENAME, kind, name) in seen) complain(FNR, kind " " name " is marked twice; names are unique within a step")
+    seen[FILENAME, kind, name] = 1
+    if (kind == "snippet" && !((FILENAME, name) in used))
+        complain(FNR, "no chapter uses snippet " name ": show it with ```{.cuda step=.. snippet=" name "} or drop the marker")
     depth++
     open[depth] = kind " " name
     at[depth] = FNR

@@ -83,6 +83,7 @@ local function step_of(nn, what, needle)
 end
 
 -- Code -----------------------------------------------------------------------------------------------------------
+-- A block names a step= or, for what the steps share, a file= of the repository.
 local used = {}
 local function is_marker(line)
     return line:match("^%s*//%s*snippet: ") or line:match("^%s*//%s*end snippet: ") or line:match("^%s*//%s*solution: ")
@@ -92,8 +93,9 @@ end
 -- The lines between a snippet's markers without their common indent, and the first and last line's number.
 local function cut(file, name)
     local lines = lines_of(file)
+    if not lines then return nil, "does not exist" end
     local first, last
-    for n, line in ipairs(lines or {}) do
+    for n, line in ipairs(lines) do
         local open = line:match("^%s*//%s*snippet: (%S+)%s*$")
         local close = line:match("^%s*//%s*end snippet: (%S+)%s*$")
         if open == name then
@@ -127,17 +129,19 @@ end
 
 local function listing(el)
     local a = el.attributes
-    local what = "snippet " .. (a.snippet or "(no name)") .. " of step " .. (a.step or "(no step)")
+    local what = "snippet " .. (a.snippet or "(no name)") .. " of " .. (a.file or "step " .. (a.step or "(no step)"))
     local needle = "snippet=" .. (a.snippet or "")
-    local step = step_of(a.step, what, needle)
+    local step = a.file or step_of(a.step, what, needle)
     if not step then return end
-    if el.text:match("%S") then return fail(what .. ": the block must be empty, its code comes from the step", needle) end
-    local text, first, last = cut(step.file, a.snippet or "")
-    if not text then return fail(what .. ": " .. step.file .. " " .. first, needle) end
-    used[#used + 1] = a.step .. "\t" .. a.snippet
-    local range = step.file .. ":" .. first .. "–" .. last
+    local path = a.file or step.file
+    if el.text:match("%S") then return fail(what .. ": the block must be empty, its code comes from " .. path, needle) end
+    local text, first, last = cut(path, a.snippet or "")
+    if not text then return fail(what .. ": " .. path .. " " .. first, needle) end
+    used[#used + 1] = path .. "\t" .. a.snippet
+    local range = pandoc.Str(path .. ":" .. first .. "–" .. last)
+    local from = a.file and range or pandoc.Link({ range }, "source:" .. a.step .. "#L-" .. first)
     return pandoc.Div({
-        pandoc.Div({ pandoc.Plain { pandoc.Link(range, "source:" .. a.step .. "#L-" .. first) } }, { class = "from" }),
+        pandoc.Div({ pandoc.Plain { from } }, { class = "from" }),
         code_block(text, "cuda"),
     }, { class = "listing" })
 end
@@ -150,7 +154,8 @@ end
 
 local function output(el)
     local a = el.attributes
-    local args, setting = a.args or "", a.env or ""
+    local args = a.args or ""
+    local setting = a.order and "CUDACPU_ORDER=" .. a.order or ""
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args
     local needle = a.args and 'args="' .. a.args .. '"' or ".output"
     if not step_of(a.step, what, needle) then return end
@@ -306,8 +311,16 @@ local function div(el)
             pandoc.Link(step.file, "source:" .. nn) },
     }, { class = "stephead" })
     -- Headings inside a div would be missing from the table of contents, so the div goes and its box stays.
+    -- A step is a section of its own, whatever came before it.
     local blocks = el.content
     if blocks[1] and blocks[1].t == "Header" then
+        local shift = 2 - blocks[1].level
+        blocks = pandoc.walk_block(el, {
+            Header = function(h)
+                h.level = h.level + shift
+                return h
+            end,
+        }).content
         blocks[1].identifier = "step-" .. nn
         table.insert(blocks, 2, box)
     else
@@ -368,14 +381,25 @@ local function display(el)
 end
 
 function Pandoc(doc)
+    -- With a title on top of the file, "#" starts a section; without, the first "#" is the title.
     local body = pandoc.Div(doc.blocks)
+    if doc.meta.title then
+        body = pandoc.walk_block(body, {
+            Header = function(el)
+                el.level = el.level + 1
+                return el
+            end,
+        })
+        table.insert(body.content, 1, pandoc.Header(1, pandoc.utils.blocks_to_inlines({ pandoc.Plain(doc.meta.title) })))
+        doc.meta.title = nil
+    end
     local typed = doc  -- the lint looks at what was written, before anything is looked up
     body = pandoc.walk_block(body, {
         CodeBlock = code, Image = image, Header = header, Link = link, Math = display,
         Span = function(el) if el.classes:includes("fig") then return figure(el) end end,
     })
     body = pandoc.walk_block(body, { Div = div, Table = wide })
-    if not titled then fail("the chapter has no title: start it with '# Title'") end
+    if not titled then fail("the chapter has no title: start it with '# Title', or with title: ... between two lines of ---") end
     local tables = {}
     for nn in pairs(shown) do
         tables[nn] = rows.read(env.data .. "/" .. env.device .. "/step-" .. nn .. ".tsv")

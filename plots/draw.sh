@@ -33,9 +33,12 @@ for name in $data; do
 done
 
 mkdir -p "$(dirname "$out")"
-gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "$script" 2>"$tmp.err" || {
-    fail "$(grep -v '^ *\^* *$' "$tmp.err" | tail -n 1)"
+# gnuplot prints the faulty line and a caret before its message, select.awk the file and what is not there.
+said() {
+    grep "^$datadir/" "$tmp.err" | head -n 1 | grep . || grep -v "^ *^* *\$" "$tmp.err" | tail -n 1
 }
-[ ! -s "$tmp.err" ] || fail "$(grep -v '^ *\^* *$' "$tmp.err" | head -n 1)"
+gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "$script" 2>"$tmp.err" ||
+    fail "$(said)"
+[ ! -s "$tmp.err" ] || fail "$(said)"
 [ -s "$tmp" ] || fail "draws nothing"
 awk -v title="$alt" -f "$here/dress.awk" "$tmp" >"$tmp.err" && mv -f "$tmp.err" "$out"

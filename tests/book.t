@@ -1,0 +1,296 @@
+#!/usr/bin/perl
+# The book: the small one of tests/book/ is built and read, each failure is planted in a copy of it and must stop the
+# build with its line, and the real book is built, timed and checked for markers that no chapter uses.
+use strict;
+use warnings;
+use Cwd qw(getcwd);
+use File::Basename qw(dirname);
+use File::Copy qw(copy);
+use File::Find qw(find);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+use Time::HiRes qw(time);
+
+chdir dirname(__FILE__) . '/..' or die $!;
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};
+for my $tool (qw(pandoc gnuplot)) {
+    plan skip_all => "no $tool here: make setup installs it" if system("command -v $tool >/dev/null 2>&1");
+}
+my $make = $ENV{MAKE} || 'make';
+my $tmp = tempdir(CLEANUP => 1);
+
+# like() would print whole pages.
+sub has {
+    my ($text, $want, $name) = @_;
+    return ok($text =~ $want, $name);
+}
+
+sub lacks {
+    my ($text, $want, $name) = @_;
+    return ok($text !~ $want, $name);
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $f, '<:raw', $path or return undef;
+    local $/;
+    my $text = <$f>;
+    return $text;
+}
+
+sub spew {
+    my ($path, $text) = @_;
+    open my $f, '>:raw', $path or die "$path: $!";
+    print $f $text;
+    close $f or die "$path: $!";
+}
+
+# A copy of tests/book in a folder of its own.
+sub fixture {
+    my ($name) = @_;
+    my $to = "$tmp/$name";
+    find({ no_chdir => 1, wanted => sub {
+        (my $rest = $_) =~ s{^tests/book}{};
+        if (-d $_) { make_path("$to$rest") }
+        else { copy($_, "$to$rest") or die "$_: $!"; chmod 0755, "$to$rest" if -x $_ }
+    } }, "tests/book");
+    edit("$to/chapters/01-sum.md", qr{file=tests/book/}, "file=$to/");
+    return $to;
+}
+
+# Runs make on a fixture; returns its exit status and what it said.
+sub book {
+    my ($dir, @goals) = @_;
+    my $out = `$make --no-print-directory -f book/book.mk BOOK_CHAPTERS=$dir/chapters BOOK_STEPS=$dir/steps \\
+        BOOK_PLOTS=$dir/plots BOOK_DATA=$dir/data BOOK_SHARED=$dir/common BOOK_OUT=$dir/out/book \\
+        BOOK_CHARTS=$dir/out/charts BOOK_BIN=$dir/bin/step- @goals 2>&1`;
+    return ($? >> 8, $out);
+}
+
+sub edit {
+    my ($path, $from, $to) = @_;
+    my $text = slurp($path);
+    (my $changed = $text) =~ s/$from/$to/ or die "$path has no $from";
+    spew($path, $changed);
+    return $text;
+}
+
+# Files are compared by time, and a second edit within a clock tick must still count.
+sub older { my $t = time - 10; utime $t, $t, $_ for @_ }
+
+# --- The small book, from nothing -----------------------------------------------------------------------------------
+my $dir = fixture('good');
+my ($status, $said) = book($dir, '-j2', 'book', 'book-lint');
+is($status, 0, 'the small book builds') or diag($said);
+
+my $page = slurp("$dir/out/book/html/01-sum.html") // '';
+(my $text = $page) =~ s/<[^>]*>//g;
+$text =~ s/&lt;/</g;
+$text =~ s/&gt;/>/g;
+$text =~ s/\s+/ /g;
+has($text, qr/tree takes 3\.0\xc2\xa0\xc2\xb5s a call/, 'a figure comes from its row, with its unit');
+has($text, qr/shuffle is 1\.61\xc3\x97 as fast/, 'a ratio is printed as one');
+has($text, qr/and 8192 elements are wrong/, 'the row without a clock is found');
+has($text, qr/limit\xe2\x80\x99s 30\xc2\xa0%/, 'a share has its sign');
+has($text, qr/milliseconds: 0\.0234\xc2\xa0ms/, 'a figure is scaled');
+has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
+has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
+has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
+has($text, qr/float v = threadIdx\.x < n \? in\[threadIdx\.x\] : 0\.0f;/, 'the snippet is there');
+lacks($page, qr/snippet:|solution:/, 'markers are dropped');
+has($page, qr{<span id="cb1-1">(<a [^>]*></a>)?<span class="dt">float}, 'the common indent is removed');
+has($page, qr{<span class="va">threadIdx</span>}, 'CUDA names are coloured');
+has($page, qr{<span class="ex">&lt;&lt;&lt;</span>}, 'so is a launch');
+has($text, qr{add\.cuh:3\xe2\x80\x936.*static __device__ float add}, 'a shared file is woven too');
+has($page, qr{<img[^>]*charts/03-time\.svg[^>]*alt="Time of a call against D, both axes}s, 'a chart has its alt text');
+has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/, 'the output is the program\'s');
+has($text, qr/order reverse: 224/, 'the order of the threads reaches it');
+has($page, qr{<h2 id="step-03">}, 'a step can be linked to');
+has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
+has($page, qr{rel="prev" href="00-start\.html"}, 'the page before');
+lacks($page, qr{<script|(?:src|href)="(?:https?:)?//}, 'no script, nothing from the network');
+
+my $start = slurp("$dir/out/book/html/00-start.html") // '';
+has($start, qr{href="01-sum\.html#ch01-the-code"}, 'a link into another chapter');
+has($start, qr{href="01-sum\.html#step-03"}, 'a link to a step');
+has($start, qr{rel="next" href="01-sum\.html"}, 'the page after');
+has($start, qr{<math [^>]*display="block"}, 'math is MathML');
+has(slurp("$dir/out/book/html/index.html") // '', qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
+    'the contents page lists chapters, steps and sources');
+has(slurp("$dir/out/book/html/steps/03-sum.html") // '', qr{id="L-13"}, 'a source page has numbered lines');
+
+my $chart = slurp("$dir/out/charts/03-time.svg") // '';
+has($chart, qr/>NVIDIA H200</, 'a chart names the device of its rows');
+has($chart, qr/prefers-color-scheme: dark/, 'a chart follows dark mode');
+has($chart, qr/stroke-dasharray/, 'the limit is dashed');
+lacks($chart, qr/rgb\(/, 'every colour of a chart is one that the style sheet can swap');
+
+my $epub = `pandoc -f epub -t html --wrap=none '$dir/out/book/kernel-fusion-workbook.epub' 2>&1`;
+is($?, 0, 'the EPUB can be read') or diag($epub);
+has($epub, qr{3\.0.{1,8}s</span> a call}, 'the EPUB has the figures');
+is(scalar(() = $epub =~ /<img /g), 3, 'the EPUB shows all the charts');
+lacks($epub, qr/(?:page|source|step|chart):\d/, 'no reference is left open');
+
+# --- Only what must be is built again -------------------------------------------------------------------------------
+my @all;
+find({ no_chdir => 1, wanted => sub { push @all, $_ if -f $_ } }, $dir);
+older(grep { !m{/out/} } @all);
+($status, $said) = book($dir, 'book');
+lacks($said, qr/chapter|chart|EPUB/, 'nothing is built twice') or diag($said);
+
+sub pages { return map { (stat "$dir/out/book/html/$_.html")[9] } qw(00-start 01-sum) }
+my @out = grep { m{/out/} } @all;
+older(@out);
+older(@all) ; # sources and products alike, then one source newer
+my @before = pages();
+edit("$dir/chapters/00-start.md", qr/which never overflows/, 'which cannot overflow');
+($status, $said) = book($dir, 'book');
+my @after = pages();
+ok($after[0] > $before[0] && $after[1] == $before[1], 'one edited chapter, one page') or diag($said);
+older(grep { -f } @all);
+@before = pages();
+my $rows = "$dir/data/nvidia-h200/step-03.tsv";
+edit($rows, qr/\t2\.970\t/, "\t7.770\t");
+($status, $said) = book($dir, 'book');
+@after = pages();
+ok($after[1] > $before[1] && $after[0] == $before[0], 'a new row reaches the page that shows it') or diag($said);
+has(slurp("$dir/out/book/html/01-sum.html"), qr/7\.8.{1,3}\xc2\xb5s/, 'with the new value');
+has($said, qr/chart 03-time/, 'and the charts');
+older(grep { -f } @all);
+edit("$dir/steps/03-sum/sum.cu", qr/0\.0f;/, '1.5f;');
+book($dir, 'book');
+has(slurp("$dir/out/book/html/01-sum.html"), qr/1\.5f/, 'edited code reaches the page');
+older(grep { -f } @all);
+edit("$dir/chapters/00-start.md", qr/# How to read this book/, '# Another title');
+book($dir, 'book');
+has(slurp("$dir/out/book/html/01-sum.html"), qr/Another\s+title/, 'a new title reaches its neighbour');
+
+# --- What must fail -------------------------------------------------------------------------------------------------
+# A planted fault: file, what to replace, by what, the lines that must be said (all, and no others).
+my $tree = 'out/book/tree/01-sum.json';
+my $bad = fixture('bad');
+my $md = 'chapters/01-sum.md';
+my $say = qr{chapters/01-sum\.md:\d+: };
+sub plant {
+    my ($name, $file, $from, $to, @lines) = @_;
+    my $goal = ref $lines[0] eq "ARRAY" ? (shift @lines)->[0] : $tree;
+    my $made = $goal eq "book-lint" ? undef : "$bad/$goal";
+    my $kept = edit("$bad/$file", $from, $to);
+    my ($code, $out) = book($bad, $made // $goal);
+    spew("$bad/$file", $kept);
+    my @said = grep { !/^(make|gmake)|^  chart|^  chapter/ } split /\n/, $out;
+    my $fits = $code != 0 && @said == @lines;
+    for my $i (0 .. $#lines) { $fits &&= $said[$i] =~ $lines[$i] }
+    ok($fits, "fails: $name") or diag("exit $code\n$out");
+    ok(!-e $made, "  and nothing is written") if $made;
+}
+
+plant('a snippet that is not there', $md, qr/snippet=tree/, 'snippet=tee',
+    qr{^\S*/chapters/01-sum\.md:15: snippet tee of step 03: \S+/sum\.cu has no snippet tee$});
+plant('a snippet without an end', 'steps/03-sum/sum.cu', qr{// end snippet: tree}, '//', qr{${say}snippet tree .*never ends snippet tree$});
+plant('a step that is not there', $md, qr/step=03 snippet=tree/, 'step=09 snippet=tree',
+    qr{${say}snippet tree of step 09: there is no step 09$});
+plant('a file that is not there', $md, qr{add\.cuh}, 'sub.cuh', qr{${say}snippet add of \S+sub\.cuh: \S+sub\.cuh does not exist$});
+plant('a chart that is not there', $md, qr/chart:03-time/, 'chart:03-tine', qr{${say}chart 03-tine: there is no \S+/03-tine\.gp$});
+plant('a figure without a row', $md, qr/case=D64 variant=tree/, 'case=D65 variant=tree', qr{${say}figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+plant('a figure with two rows', $md, qr/variant=tree clock=graph col=median_us fmt=%.1f/, 'variant=tree col=p5_us fmt=%.1f',
+    qr{${say}figure \[.*\]: 3 rows of \S+ match, not 1$});
+plant('a column that is not there', $md, qr/col=median_us/, 'col=mean_us', qr{${say}figure .* has no column mean_us$});
+plant('a condition on no column', $md, qr/clock=graph col=ratio/, 'klock=graph col=ratio', qr{${say}figure .* has no column klock$});
+plant('a value that does not apply', $md, qr/clock=- col=wrong/, 'clock=- col=median_us', qr{${say}figure .*: median_us has no value there$});
+plant('rows of an unknown device', $md, qr/col=wrong/, 'col=wrong device=none', qr{${say}figure .*none/step-03\.tsv does not exist});
+plant('a table without rows', $md, qr/where="clock=graph"/, 'where="clock=grape"', qr{${say}table of rows.*: no row of \S+ has clock=grape$});
+plant('an unexpected exit status', $md, qr/args="--case D=64"/, 'args="--exit 3"', qr{${say}output of step 03 --exit 3: exit status 3, not 0: });
+plant('a link to no chapter', 'chapters/01-sum.md', qr/A block adds/, '[A](09-none.md) block adds', qr{${say}link 09-none\.md: no such chapter});
+plant('a link to a step that no chapter shows', $md, qr/A block adds/, '[A](step:09) block adds', qr{${say}link step:09: no chapter shows step 09$});
+plant('an empty block', $md, qr/```sh\nmake step-03 run\n/, "```sh\n", qr{${say}an empty code block});
+plant("two faults at once, two lines", $md, qr/snippet=tree/, "snippet=tee}\n```\n\n```{.cuda step=03 snippet=tie",
+    qr/snippet tee/, qr/snippet tie/);
+
+for my $typed ('1.66x', '3.1 us', '12 %', '12%', '3.1 µs', '3.1\\ ms', '4.2 TB/s', '60.5 TFLOP/s', '2 times', '0.5 s',
+    '250 ns', '900 GB/s', '1.5 ×', '3 milliseconds', '1,024.5 us') {
+    (my $number = $typed) =~ s/[^\d.,].*//;
+    plant("$typed typed", $md, qr/A block adds its numbers\./, "A block takes $typed.",
+        qr{chapters/01-sum\.md:3: \Q$number\E\D* is typed: look it up with});
+}
+plant('a figure typed into a table', $md, qr/\| tree    \| 10  /, '| tree    | 2.97 us ', qr{2\.97 us is typed});
+plant('a figure typed into a caption', $md, qr/!\[How much faster\./, '![1.61x faster.', qr{1\.61x is typed});
+plant('a figure typed across a line', $md, qr/A block adds/, "A block takes 3.1\nus and adds", qr{3\.1 us is typed});
+plant('a figure typed into an exercise', $md, qr/Give every warp/, 'In 3.1 us, give every warp', qr{3\.1 us is typed});
+plant('a recorded time typed', $md, qr/A block adds/, 'It took 14.5 on our device. A block adds', qr{chapters/01-sum\.md:3: 14\.5 is typed and equals step-03 median_us: });
+plant('a recorded count typed', $md, qr/A block adds/, 'There were 24,576 wrong. A block adds', qr{24,576 is typed and equals step-03 (wrong|nan): });
+for my $free ('a 4 x 64 matrix', 'S x S', '32x32 tiles', '[3.1 us]{.given}', '[1.66x]{.claim by=E1}', '`3.1 us`', '$3.1 us$',
+    'sm_90 and step-03', 'E1, V6 and CUDA 13', 'in 2026', '16,384 keys', 'the 1990s') {
+    my $kept = edit("$bad/$md", qr/A block adds/, "$free: a block adds");
+    my ($code, $out) = book($bad, "$bad/$tree");
+    spew("$bad/$md", $kept);
+    unlink "$bad/$tree";
+    is($code, 0, "may be typed: $free") or diag($out);
+}
+
+plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '', ['book-lint'],
+    qr{steps/03-sum/sum\.cu:25: no chapter uses snippet launch});
+plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh', qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
+    qr{add\.cuh:1: no chapter uses snippet more});
+plant('a solution without an end', 'steps/03-sum/sum.cu', qr{    // end solution: shuffle\n}, '', ['book-lint'],
+    qr{sum\.cu:\d+: end of snippet tree, but solution shuffle is open}, qr{}, qr{});
+
+my $svg = ['out/charts/03-time.svg'];
+my $gp = 'plots/03-time.gp';
+plant('a chart without rows', $gp, qr/variant=tree/, 'variant=bush', $svg, qr{step-03\.tsv: no row has variant=bush});
+plant('a chart of a column that is not there', $gp, qr/p5_us/, 'p6_us', $svg, qr{step-03\.tsv: no column p6_us});
+plant('a chart of an empty column', $gp, qr/clock=graph', 'D median/, "clock=-', 'D median", $svg, qr{column median_us is empty});
+plant('a chart whose ceiling is not there', $gp, qr/launch_graph_us/, 'launch_grape_us', $svg, qr{ceilings\.tsv: no row has name=launch_grape_us});
+plant('a chart whose data is not there', $gp, qr/ceilings\.tsv\n/, "ceiling.tsv\n", $svg, qr{ceiling\.tsv does not exist});
+plant('a chart without alt text', $gp, qr/# alt:/, '# all:', $svg, qr{03-time\.gp: has no '# alt:' line});
+plant('a mistake in a chart script', $gp, qr/set logscale xy/, 'set logscale qy', $svg, qr{03-time\.gp});
+plant('a chart from another device\'s rows', 'data/nvidia-h200/ceilings.tsv', qr/NVIDIA H200/, 'NVIDIA A100', $svg,
+    qr{03-time\.gp: \S+ was recorded on});
+plant('a chart of an empty file', 'data/nvidia-h200/step-03.tsv', qr/\nstep\t.*/s, "\n", $svg, qr{step-03\.tsv has no rows});
+
+# A page that was there stays whole when its chapter fails, and the failure does not go away by itself.
+my $whole = slurp("$dir/out/book/html/01-sum.html");
+my $kept = edit("$dir/chapters/01-sum.md", qr/snippet=tree/, 'snippet=tee');
+($status) = book($dir, 'book');
+isnt($status, 0, 'a broken chapter fails the book');
+is(slurp("$dir/out/book/html/01-sum.html"), $whole, 'the page that was there is untouched');
+($status) = book($dir, 'book');
+isnt($status, 0, 'and it fails again');
+spew("$dir/chapters/01-sum.md", $kept);
+($status, $said) = book($dir, 'book');
+is($status, 0, 'until it is mended') or diag($said);
+unlink $rows;
+($status, $said) = book($dir, 'book');
+ok($status != 0 && $said =~ /step-03\.tsv does not exist/, 'rows that are gone fail the book');
+my @left = glob("$dir/out/book/*.tmp $dir/out/book/*/*.tmp $dir/out/charts/*.[0-9]* $bad/out/*/*.tmp $bad/out/*/*/*.tmp");
+is("@left", '', 'nothing half made is left');
+
+# --- The real book --------------------------------------------------------------------------------------------------
+SKIP: {
+    skip 'no chapters', 1 unless glob 'chapters/*.md';
+    local $ENV{BOOK_OUT} = "$tmp/real/book";
+    local $ENV{BOOK_CHARTS} = "$tmp/real/charts";
+    my $log = `$make --no-print-directory book 2>&1`;
+    is($?, 0, 'the book builds') or diag($log);
+    $log = `$make --no-print-directory -f book/book.mk book-lint 2>&1`;
+    is($?, 0, 'the book uses every marker, and all are paired') or diag($log);
+    system("rm -rf '$tmp/real'");
+    my $t = time;
+    system("$make --no-print-directory -s book >/dev/null 2>&1");
+    my $full = time - $t;
+    note(sprintf 'the book from nothing: %.1f s', $full);
+    my ($chapter) = sort glob 'chapters/*.md';
+    my $is = "$tmp/real/book/tree/" . ($chapter =~ s{.*/(.*)\.md}{$1}r) . '.json';
+    older($is);
+    $t = time;
+    system("$make --no-print-directory -s book >/dev/null 2>&1");
+    my $again = time - $t;
+    note(sprintf 'the book after one edited chapter: %.1f s', $again);
+    if ($ENV{CI_TIMING}) {
+        cmp_ok($full, '<', 20, 'from nothing in 20 s');
+        cmp_ok($again, '<', 3, 'after one edited chapter in 3 s');
+    }
+}
+
+done_testing();
