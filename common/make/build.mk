@@ -234,7 +234,7 @@ TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
 
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.
-test: $(NUMBERS:%=$(CPU)/step-%) $(HARNESS_PROGRAMS:%=$(CPU)/%)
+test: $(NUMBERS:%=$(CPU)/step-%)
 	@command -v prove >/dev/null || { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
 	    prove -j2 --timer $(TESTS)
