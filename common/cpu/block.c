@@ -1,0 +1,339 @@
+/* One block of CUDA threads on one OS thread.
+ *
+ * The scheduler runs one warp as far as it goes: until all its lanes wait for other warps or have
+ * exited. Then it takes the next warp. Which is next, and which lane of a warp, is the launch's
+ * order: forward, reverse or random. A program whose result depends on it lacks a barrier.
+ *
+ * A fiber runs thread after thread in a loop. Only when a thread waits does the next thread get
+ * another fiber, so a kernel without barriers runs on one stack and never switches. */
+#include "runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__thread struct worker *cpu_worker;
+__thread uint3 threadIdx, blockIdx, blockDim, gridDim;
+
+static uint64_t next_random(struct worker *w)
+{
+    w->random ^= w->random << 13;
+    w->random ^= w->random >> 7;
+    w->random ^= w->random << 17;
+    return w->random;
+}
+
+/* One of the set bits, by the launch's order. */
+int block_pick_lane(struct worker *w, unsigned bits)
+{
+    if (w->launch->order == ORDER_FORWARD)
+        return __builtin_ctz(bits);
+    if (w->launch->order == ORDER_REVERSE)
+        return 31 - __builtin_clz(bits);
+    int turn = (int)(next_random(w) >> 59);
+    return (__builtin_ctz(bits >> turn | bits << (-turn & 31)) + turn) & 31;
+}
+
+void block_make_ready(struct worker *w, int warp, unsigned lanes)
+{
+    w->warps[warp].ready |= lanes;
+    w->ready_warps |= 1u << warp;
+}
+
+static void stop_running(struct worker *w)
+{
+    struct warp *warp = &w->warps[w->now / WARP];
+    warp->ready &= ~(1u << w->now % WARP);
+    if (!warp->ready)
+        w->ready_warps &= ~(1u << w->now / WARP);
+}
+
+static void wake_yielded(struct worker *w)
+{
+    for (int i = 0; i < MAX_WARPS; i++)
+        if (w->warps[i].yielded) {
+            block_make_ready(w, i, w->warps[i].yielded);
+            w->warps[i].yielded = 0;
+        }
+    w->yielded = 0;
+}
+
+/* The thread to run next, or -1 when none can. */
+static int pick(struct worker *w)
+{
+    if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
+        w->warp = block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
+    if (!w->warps[w->warp].ready && !warp_release_active(w, w->warp)) {
+        if (!w->ready_warps && w->yielded)
+            wake_yielded(w);
+        if (!w->ready_warps)
+            return -1;
+        w->warp = block_pick_lane(w, w->ready_warps);
+    }
+    return w->warp * WARP + block_pick_lane(w, w->warps[w->warp].ready);
+}
+
+static void fiber_body(void);
+
+static int take_fiber(struct worker *w)
+{
+    if (w->idles)
+        return w->idle[--w->idles];
+    fiber_start(&w->fiber[w->fibers], w->stacks, w->fibers, fiber_body);
+    return w->fibers++;
+}
+
+/* Makes t the running thread; true when it has not started yet. */
+static int enter(struct worker *w, int t)
+{
+    struct warp *warp = &w->warps[t / WARP];
+    unsigned bit = 1u << t % WARP, fresh = warp->fresh & bit;
+    w->now = t;
+    threadIdx = w->index[t];
+    warp->fresh &= ~bit;
+    return fresh != 0;
+}
+
+void block_wait(struct worker *w)
+{
+    int me = w->now, next = pick(w);
+    if (next < 0)
+        block_report_stuck(w);
+    if (enter(w, next))
+        w->threads[next].fiber = take_fiber(w);
+    if (next != me)
+        fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
+}
+
+static void open_barrier(struct worker *w, struct barrier *b)
+{
+    if (b->mixed)
+        block_report_stuck(w);
+    for (int i = 0; i < MAX_WARPS; i++)
+        if (b->waiting[i]) {
+            block_make_ready(w, i, b->waiting[i]);
+            b->waiting[i] = 0;
+        }
+    enum cpu_op op = w->threads[b->first].op;
+    b->result = op == CPU_SYNCTHREADS_COUNT ? b->count
+                : op == CPU_SYNCTHREADS_AND ? b->count == b->arrived
+                                            : b->count > 0;
+    b->arrived = b->count = 0;
+    w->warp = block_pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
+}
+
+static void thread_exits(struct worker *w)
+{
+    w->warps[w->now / WARP].live &= ~(1u << w->now % WARP);
+    w->live--;
+    stop_running(w);
+    struct barrier *all = &w->barriers[0];
+    if (all->arrived && all->arrived == w->live)
+        open_barrier(w, all); /* exited threads are not waited for, as on the GPU */
+}
+
+/* Runs the current thread, then every thread it can reach without leaving this stack. */
+static void fiber_body(void)
+{
+    struct worker *w = cpu_worker;
+    for (;;) {
+        int me = w->threads[w->now].fiber;
+        w->launch->kernel->entry(w->launch->kernel->arguments);
+        thread_exits(w);
+        int next = pick(w);
+        if (next < 0 && w->live)
+            block_report_stuck(w);
+        if (next >= 0 && enter(w, next)) {
+            w->threads[next].fiber = me;
+            continue;
+        }
+        w->idle[w->idles++] = me;
+        fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->threads[next].fiber]);
+    }
+}
+
+/* Block numbers follow the order too. Random visits each once: a step that shares no factor with
+ * the number of blocks, from a random start. */
+static uint64_t place_of(const struct launch *l, uint64_t i)
+{
+    if (l->order == ORDER_FORWARD)
+        return i;
+    if (l->order == ORDER_REVERSE)
+        return l->blocks - 1 - i;
+    uint64_t step = (l->seed * 0x9e3779b97f4a7c15u + l->id) >> 33, a, b, c;
+    do
+        for (a = ++step, b = l->blocks; b; c = a % b, a = b, b = c)
+            ;
+    while (a != 1);
+    return (uint64_t)(((unsigned __int128)step * i + l->seed) % l->blocks);
+}
+
+static void run_block(struct worker *w, uint64_t place)
+{
+    const struct cpu_kernel *k = w->launch->kernel;
+    blockIdx.x = (unsigned)(place % k->grid.x);
+    blockIdx.y = (unsigned)(place / k->grid.x % k->grid.y);
+    blockIdx.z = (unsigned)(place / k->grid.x / k->grid.y);
+    w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
+                w->launch->id << 32;
+    w->random |= w->random == 0;
+    w->live = w->size;
+    w->ready_warps = 0;
+    for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
+        struct warp *warp = &w->warps[i];
+        warp->exists = left >= WARP ? ~0u : (1u << left) - 1;
+        warp->live = warp->ready = warp->fresh = warp->exists;
+        w->ready_warps |= 1u << i;
+    }
+    memset(w->arena, 0xff, w->shared_used); /* NaN: reading it unwritten shows */
+    w->warp = block_pick_lane(w, w->ready_warps);
+    int first = pick(w);
+    enter(w, first);
+    w->threads[first].fiber = take_fiber(w);
+    fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
+}
+
+static void prepare(struct worker *w)
+{
+    const struct cpu_kernel *k = w->launch->kernel;
+    uint3 b = k->block;
+    gridDim = k->grid;
+    blockDim = b;
+    w->size = (int)(b.x * b.y * b.z);
+    if (memcmp(&w->shape, &b, sizeof b) != 0) {
+        uint3 *index = w->index;
+        for (uint3 i = {0, 0, 0}; i.z < b.z; i.z++)
+            for (i.y = 0; i.y < b.y; i.y++)
+                for (i.x = 0; i.x < b.x; i.x++)
+                    *index++ = i;
+        w->shape = b;
+    }
+    memset(w->warps, 0, sizeof w->warps);
+    memset(w->barriers, 0, sizeof w->barriers);
+    w->yielded = 0;
+    w->shared_used = k->shared;
+}
+
+void block_run_all(struct worker *w)
+{
+    struct launch *l = w->launch;
+    prepare(w);
+    if (sigsetjmp(w->escape, 0)) {
+        w->fibers = w->idles = 0; /* their threads will never end: start all anew */
+        w->running = 0;
+        return;
+    }
+    w->running = 1;
+    for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->blocks;)
+        run_block(w, place_of(l, i));
+    w->running = 0;
+}
+
+/* Calls from kernels. */
+
+struct worker *block_inside(enum cpu_op op, const char *file, int line)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running) {
+        complain("%s:%d: %s is called outside a kernel", file, line, op_names[op]);
+        abort();
+    }
+    struct thread *t = &w->threads[w->now];
+    t->op = op;
+    t->file = file;
+    t->line = line;
+    return w;
+}
+
+static void join_barrier(struct worker *w, struct barrier *b, int predicate)
+{
+    const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
+    if (!b->arrived) {
+        b->first = w->now;
+        b->mixed = 0;
+    } else if (t->op != first->op || t->line != first->line ||
+               (t->file != first->file && strcmp(t->file, first->file) != 0)) {
+        b->mixed = t->op != CPU_NAMED_BARRIER; /* bar.sync may meet across places, as in PTX */
+    }
+    b->arrived++;
+    b->count += predicate != 0;
+}
+
+int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
+{
+    struct worker *w = block_inside(op, file, line);
+    struct barrier *b = &w->barriers[0];
+    join_barrier(w, b, predicate);
+    stop_running(w);
+    b->waiting[w->now / WARP] |= 1u << w->now % WARP;
+    if (b->arrived == w->live)
+        open_barrier(w, b);
+    block_wait(w);
+    return b->result;
+}
+
+void cpu_named_barrier(int id, int threads, int wait, const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
+    if (id < 1 || id >= MAX_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
+        block_fail(w, cudaErrorLaunchFailure,
+                   "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
+                   "multiple of 32 threads, at most the block's %d",
+                   file, line, id, threads, w->size);
+    struct barrier *b = &w->barriers[id];
+    w->threads[w->now].mask = (unsigned)id;
+    join_barrier(w, b, 0);
+    if (wait) {
+        stop_running(w);
+        b->waiting[w->now / WARP] |= 1u << w->now % WARP;
+    }
+    if (b->arrived == threads)
+        open_barrier(w, b);
+    if (wait)
+        block_wait(w);
+}
+
+void cpu_yield(void)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    stop_running(w);
+    w->warps[w->now / WARP].yielded |= 1u << w->now % WARP;
+    w->yielded = 1;
+    block_wait(w);
+}
+
+/* Shared memory: dynamic first, then each __shared__ variable where it is first met. */
+
+void *cpu_dynamic_shared(void)
+{
+    return cpu_worker->arena;
+}
+
+size_t cpu_shared_offset(const void *p)
+{
+    return (size_t)((const char *)p - cpu_worker->arena);
+}
+
+void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line)
+{
+    struct worker *w = cpu_worker;
+    struct launch *l = w->launch;
+    if (slot->launch != l->id) {
+        size_t at = (w->shared_used + align - 1) / align * align, end = at + bytes;
+        size_t fixed = end - l->kernel->shared;
+        if (fixed > SHARED_DEFAULT || end > l->shared_limit)
+            block_fail(w, cudaErrorInvalidValue,
+                       "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
+                       "%d static, %zu in all",
+                       file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
+        memset(w->arena + w->shared_used, 0xff, end - w->shared_used);
+        w->shared_used = end;
+        if (fixed > l->static_shared)
+            l->static_shared = fixed;
+        slot->offset = at;
+        slot->launch = l->id;
+    }
+    return w->arena + slot->offset;
+}

@@ -1,0 +1,105 @@
+/* Fibers: stacks, and the switch between them. swapcontext would cost a system call a switch, so
+ * x86-64 has its own few instructions, and every other machine enters each fiber once through
+ * makecontext and from then on jumps with _setjmp and _longjmp. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+#define _DARWIN_C_SOURCE
+#include "fiber.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef CPU_PORTABLE
+#include <ucontext.h>
+#endif
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+char *fiber_area(int count)
+{
+    void *p = mmap(NULL, (size_t)count * FIBER_STACK, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t page_size(void)
+{
+    static size_t size; /* every writer writes the same value */
+    if (!size)
+        size = (size_t)sysconf(_SC_PAGESIZE);
+    return size;
+}
+
+int fiber_is_guard(const char *area, int count, const void *address)
+{
+    size_t offset = (size_t)((uintptr_t)address - (uintptr_t)area);
+    return offset < (size_t)count * FIBER_STACK && offset % FIBER_STACK < page_size();
+}
+
+/* Equal tops would put the hot end of every stack into the same few cache sets. */
+static size_t stagger(int i)
+{
+    return (size_t)(i % 61) * 64;
+}
+
+#ifdef CPU_PORTABLE
+
+void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
+{
+    char *low = area + (size_t)i * FIBER_STACK;
+    if (!f->base)
+        mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
+    f->base = low + page_size();
+    f->size = FIBER_STACK - page_size() - stagger(i);
+    f->body = body;
+    f->started = 0;
+}
+
+void fiber_switch(struct fiber *from, struct fiber *to)
+{
+    if (_setjmp(from->place))
+        return;
+    from->started = 1;
+    if (to->started)
+        _longjmp(to->place, 1);
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = to->base;
+    context.uc_stack.ss_size = to->size;
+    context.uc_link = NULL;
+    makecontext(&context, to->body, 0);
+    setcontext(&context);
+}
+
+#else
+
+void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
+{
+    char *low = area + (size_t)i * FIBER_STACK;
+    if (!f->stack)
+        mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
+    void **top = (void **)(low + FIBER_STACK - stagger(i));
+    *--top = NULL; /* a function is entered with the stack 8 bytes off a multiple of 16 */
+    *--top = (void *)(uintptr_t)body;
+    top -= 6; /* the six registers that the first switch pops */
+    memset(top, 0, 6 * sizeof *top);
+    f->stack = top;
+}
+
+/* Saves what the calling convention says a call keeps, swaps stacks, restores. The jump in place
+ * of ret spares the return predictor, which would guess wrong every time. */
+__asm__(".text\n"
+        ".globl fiber_switch\n"
+        "fiber_switch:\n"
+        "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n"
+        "    pushq %r13\n    pushq %r14\n    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq (%rsi), %rsp\n"
+        "    popq %r15\n    popq %r14\n    popq %r13\n"
+        "    popq %r12\n    popq %rbx\n    popq %rbp\n"
+        "    popq %rcx\n"
+        "    jmp *%rcx\n");
+
+#endif

@@ -1,0 +1,80 @@
+/* What rewritten kernels and the C++ headers call in the C runtime. Not for programs. */
+#ifndef CPU_RUNTIME_H
+#define CPU_RUNTIME_H
+
+#include <stdint.h>
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where the running CUDA thread is; the scheduler writes them at each switch. */
+extern __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
+
+/* One launch: everything it takes to run the kernel any number of times. */
+struct cpu_kernel {
+    const char *name, *file; /* for reports; line is the launch's */
+    int line;
+    const void *function; /* identifies the kernel to cudaFuncSetAttribute */
+    void (*entry)(void *arguments);
+    void (*drop)(void *arguments);
+    void *arguments; /* owned; given to entry for each thread, to drop at the end */
+    uint3 grid, block;
+    size_t shared; /* bytes of dynamic shared memory */
+};
+cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream);
+
+/* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
+struct cpu_slot {
+    uint64_t launch;
+    size_t offset;
+};
+void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line);
+void *cpu_dynamic_shared(void);
+size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
+
+enum cpu_op { /* what a thread can wait for; the names of block.c are in this order */
+    CPU_SYNCTHREADS,
+    CPU_SYNCTHREADS_COUNT,
+    CPU_SYNCTHREADS_AND,
+    CPU_SYNCTHREADS_OR,
+    CPU_NAMED_BARRIER,
+    CPU_SYNCWARP,
+    CPU_ACTIVEMASK,
+    CPU_BALLOT,
+    CPU_ANY,
+    CPU_ALL,
+    CPU_MATCH_ANY,
+    CPU_MATCH_ALL,
+    CPU_REDUCE_ADD,
+    CPU_REDUCE_MIN_SIGNED,
+    CPU_REDUCE_MAX_SIGNED,
+    CPU_REDUCE_MIN,
+    CPU_REDUCE_MAX,
+    CPU_REDUCE_AND,
+    CPU_REDUCE_OR,
+    CPU_REDUCE_XOR,
+    CPU_SHFL,
+    CPU_SHFL_UP,
+    CPU_SHFL_DOWN,
+    CPU_SHFL_XOR
+};
+
+/* A barrier of the block; the result is that of __syncthreads_count and its like. */
+int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line);
+/* bar.sync and bar.arrive: barrier id (1 to 15) opens when `threads` threads have come. */
+void cpu_named_barrier(int id, int threads, int wait, const char *file, int line);
+/* A warp operation: returns when every lane in mask has called it. */
+uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *file, int line);
+uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, int width,
+                     const char *file, int line);
+void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
+void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
+    __attribute__((noreturn));
+long long cpu_clock(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

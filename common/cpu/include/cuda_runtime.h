@@ -1,0 +1,434 @@
+/* CUDA C++ as kernels see it: built-in variables, barriers, warp operations, atomics, launches and
+ * the C++ forms of the runtime API. Device math is in cpu_math.h. cudacc includes this first. */
+#ifndef CPU_CUDA_RUNTIME_H
+#define CPU_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+
+#ifdef __cplusplus
+#include "cpu_runtime.h"
+#include "cpu_math.h"
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+constexpr int warpSize = 32;
+
+/* A call's own place, for reports. */
+#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+template <class T> struct cpu_same {
+    typedef T type;
+};
+template <class T> using cpu_same_t = typename cpu_same<T>::type; /* takes no part in deduction */
+
+template <class T>
+inline uint64_t cpu_bits(T v)
+{
+    static_assert(sizeof(T) <= 8, "warp operations take values of at most 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &v, sizeof v);
+    return bits;
+}
+template <class T>
+inline T cpu_value(uint64_t bits)
+{
+    T v;
+    memcpy(static_cast<void *>(&v), &bits, sizeof v);
+    return v;
+}
+
+/* Barriers. */
+inline void __syncthreads(CPU_PLACE)
+{
+    cpu_block_barrier(CPU_SYNCTHREADS, 0, file, line);
+}
+inline int __syncthreads_count(int predicate, CPU_PLACE)
+{
+    return cpu_block_barrier(CPU_SYNCTHREADS_COUNT, predicate, file, line);
+}
+inline int __syncthreads_and(int predicate, CPU_PLACE)
+{
+    return cpu_block_barrier(CPU_SYNCTHREADS_AND, predicate, file, line);
+}
+inline int __syncthreads_or(int predicate, CPU_PLACE)
+{
+    return cpu_block_barrier(CPU_SYNCTHREADS_OR, predicate, file, line);
+}
+inline void __cpu_named_barrier(int id, int threads, CPU_PLACE)
+{
+    cpu_named_barrier(id, threads, 1, file, line);
+}
+inline void __cpu_named_arrive(int id, int threads, CPU_PLACE)
+{
+    cpu_named_barrier(id, threads, 0, file, line);
+}
+inline void __syncwarp(unsigned mask = 0xffffffff, CPU_PLACE)
+{
+    cpu_warp(CPU_SYNCWARP, mask, 0, file, line);
+}
+
+/* Votes, matches, reductions. */
+inline unsigned __activemask(CPU_PLACE)
+{
+    return (unsigned)cpu_warp(CPU_ACTIVEMASK, 0, 0, file, line);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, CPU_PLACE)
+{
+    return (unsigned)cpu_warp(CPU_BALLOT, mask, predicate != 0, file, line);
+}
+inline int __any_sync(unsigned mask, int predicate, CPU_PLACE)
+{
+    return (int)cpu_warp(CPU_ANY, mask, predicate != 0, file, line);
+}
+inline int __all_sync(unsigned mask, int predicate, CPU_PLACE)
+{
+    return (int)cpu_warp(CPU_ALL, mask, predicate != 0, file, line);
+}
+template <class T>
+inline unsigned __match_any_sync(unsigned mask, T v, CPU_PLACE)
+{
+    return (unsigned)cpu_warp(CPU_MATCH_ANY, mask, cpu_bits(v), file, line);
+}
+template <class T>
+inline unsigned __match_all_sync(unsigned mask, T v, int *all, CPU_PLACE)
+{
+    unsigned lanes = (unsigned)cpu_warp(CPU_MATCH_ALL, mask, cpu_bits(v), file, line);
+    *all = lanes != 0;
+    return lanes;
+}
+#define CPU_REDUCE(name, T, wide, op)                                                              \
+    inline T name(unsigned mask, T v, CPU_PLACE)                                                   \
+    {                                                                                              \
+        return (T)cpu_warp(op, mask, (uint64_t)(wide)v, file, line);                               \
+    }
+CPU_REDUCE(__reduce_add_sync, int, int64_t, CPU_REDUCE_ADD)
+CPU_REDUCE(__reduce_add_sync, unsigned, uint64_t, CPU_REDUCE_ADD)
+CPU_REDUCE(__reduce_min_sync, int, int64_t, CPU_REDUCE_MIN_SIGNED)
+CPU_REDUCE(__reduce_min_sync, unsigned, uint64_t, CPU_REDUCE_MIN)
+CPU_REDUCE(__reduce_max_sync, int, int64_t, CPU_REDUCE_MAX_SIGNED)
+CPU_REDUCE(__reduce_max_sync, unsigned, uint64_t, CPU_REDUCE_MAX)
+CPU_REDUCE(__reduce_and_sync, unsigned, uint64_t, CPU_REDUCE_AND)
+CPU_REDUCE(__reduce_or_sync, unsigned, uint64_t, CPU_REDUCE_OR)
+CPU_REDUCE(__reduce_xor_sync, unsigned, uint64_t, CPU_REDUCE_XOR)
+#undef CPU_REDUCE
+
+/* Shuffles. */
+template <class T>
+inline T __shfl_sync(unsigned mask, T v, int lane, int width = 32, CPU_PLACE)
+{
+    return cpu_value<T>(cpu_shuffle(CPU_SHFL, mask, cpu_bits(v), lane, width, file, line));
+}
+template <class T>
+inline T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32, CPU_PLACE)
+{
+    return cpu_value<T>(
+        cpu_shuffle(CPU_SHFL_UP, mask, cpu_bits(v), (int)delta, width, file, line));
+}
+template <class T>
+inline T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, CPU_PLACE)
+{
+    return cpu_value<T>(
+        cpu_shuffle(CPU_SHFL_DOWN, mask, cpu_bits(v), (int)delta, width, file, line));
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLACE)
+{
+    return cpu_value<T>(cpu_shuffle(CPU_SHFL_XOR, mask, cpu_bits(v), lanes, width, file, line));
+}
+
+/* Fences, time, loads with a cache hint. */
+inline void __threadfence()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+inline void __threadfence_block()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+inline void __threadfence_system()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+inline long long clock64() /* counts its own calls: there is no GPU clock to read */
+{
+    return cpu_clock();
+}
+inline void __nanosleep(unsigned)
+{
+    cpu_yield();
+}
+inline void __trap(CPU_PLACE)
+{
+    cpu_trap(cudaErrorLaunchFailure, "__trap()", file, line);
+}
+template <class T> inline T __ldg(const T *p)
+{
+    return *p;
+}
+template <class T> inline T __ldcg(const T *p)
+{
+    return *p;
+}
+template <class T> inline T __ldcs(const T *p)
+{
+    return *p;
+}
+template <class T> inline void __stcg(T *p, cpu_same_t<T> v)
+{
+    *p = v;
+}
+template <class T> inline void __stcs(T *p, cpu_same_t<T> v)
+{
+    *p = v;
+}
+inline size_t __cvta_generic_to_shared(const void *p)
+{
+    return cpu_shared_offset(p);
+}
+
+/* Atomics: every one is a compare-and-swap loop on the value's bits. */
+template <size_t bytes> struct cpu_word;
+template <> struct cpu_word<2> {
+    typedef uint16_t type;
+};
+template <> struct cpu_word<4> {
+    typedef uint32_t type;
+};
+template <> struct cpu_word<8> {
+    typedef uint64_t type;
+};
+template <class T, class F> inline T cpu_atomic(T *p, F change)
+{
+    typedef typename cpu_word<sizeof(T)>::type word;
+    word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
+    for (;;) {
+        T before = cpu_value<T>(old);
+        word wanted = (word)cpu_bits<T>(change(before));
+        if (__atomic_compare_exchange_n(q, &old, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+            return before;
+    }
+}
+/* v takes no part in deduction, so that atomicAdd(&counter, 1) works for an unsigned counter. */
+#define CPU_ATOMIC(name, expression)                                                               \
+    template <class T> inline T name(T *p, cpu_same_t<T> v)                                        \
+    {                                                                                              \
+        return cpu_atomic(p, [v](T old) { return (T)(expression); });                              \
+    }                                                                                              \
+    template <class T> inline T name##_block(T *p, cpu_same_t<T> v)                                \
+    {                                                                                              \
+        return name(p, v);                                                                         \
+    }
+CPU_ATOMIC(atomicAdd, old + v)
+CPU_ATOMIC(atomicSub, old - v)
+CPU_ATOMIC(atomicExch, ((void)old, v))
+CPU_ATOMIC(atomicMin, v < old ? v : old)
+CPU_ATOMIC(atomicMax, old < v ? v : old)
+CPU_ATOMIC(atomicAnd, old &v)
+CPU_ATOMIC(atomicOr, old | v)
+CPU_ATOMIC(atomicXor, old ^ v)
+CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
+CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
+#undef CPU_ATOMIC
+template <class T> inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
+{
+    return cpu_atomic(p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; });
+}
+
+/* What the rewriter makes of __shared__ declarations. */
+template <class T> inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
+{
+    size_t natural = alignof(std::remove_all_extents_t<T>);
+    return *static_cast<T *>(const_cast<void *>(static_cast<const volatile void *>(
+        cpu_shared(&slot, sizeof(T), align > natural ? align : natural, file, line))));
+}
+template <class T> inline T &cpu_place_dynamic()
+{
+    return *reinterpret_cast<T *>(cpu_dynamic_shared());
+}
+
+/* What the rewriter makes of launches: arguments are converted to the kernel's parameters and
+ * copied when the launch is made, and copied again for each thread. */
+struct cpu_config {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    const char *file;
+    int line;
+    cpu_config(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr, CPU_PLACE)
+        : grid(grid), block(block), shared(shared), stream(stream), file(file), line(line)
+    {
+    }
+};
+template <class F, class... T> struct cpu_call {
+    F f;
+    std::tuple<T...> arguments;
+    static void enter(void *p)
+    {
+        std::apply(static_cast<cpu_call *>(p)->f, static_cast<cpu_call *>(p)->arguments);
+    }
+    static void drop(void *p)
+    {
+        delete static_cast<cpu_call *>(p);
+    }
+};
+template <class F, class... T>
+inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const void *function, F f,
+                                   std::tuple<T...> &&arguments)
+{
+    typedef cpu_call<F, T...> call;
+    cpu_kernel k = {name,
+                    c.file,
+                    c.line,
+                    function,
+                    call::enter,
+                    call::drop,
+                    new call{f, std::move(arguments)},
+                    c.grid,
+                    c.block,
+                    c.shared};
+    return cpu_launch_kernel(&k, c.stream);
+}
+template <class... P>
+inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, cpu_same_t<P>... a)
+{
+    cpu_launch_call(c, name, reinterpret_cast<const void *>(f), f,
+                    std::tuple<P...>(std::move(a)...));
+}
+/* A kernel template whose parameters follow from the arguments: f is a lambda that calls it. */
+template <class F, class... A>
+inline void cpu_launch_deduced(const char *name, F f, const cpu_config &c, const A &...a)
+{
+    cpu_launch_call(c, name, nullptr, f, std::tuple<std::decay_t<A>...>(a...));
+}
+template <class... P, size_t... i>
+inline std::tuple<P...> cpu_unpack(void **arguments, std::index_sequence<i...>)
+{
+    return std::tuple<P...>(*static_cast<std::remove_const_t<P> *>(arguments[i])...);
+}
+template <class... P>
+inline cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 grid, dim3 block, void **arguments,
+                                    size_t shared = 0, cudaStream_t stream = nullptr, CPU_PLACE)
+{
+    return cpu_launch_call(cpu_config(grid, block, shared, stream, file, line), "cudaLaunchKernel",
+                           reinterpret_cast<const void *>(f), f,
+                           cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
+}
+
+/* C++ forms of the API. */
+template <class T> inline cudaError_t cudaMalloc(T **p, size_t bytes)
+{
+    return cudaMalloc(reinterpret_cast<void **>(p), bytes);
+}
+template <class T> inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t stream)
+{
+    return cudaMallocAsync(reinterpret_cast<void **>(p), bytes, stream);
+}
+template <class T> inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t w, size_t h)
+{
+    return cudaMallocPitch(reinterpret_cast<void **>(p), pitch, w, h);
+}
+template <class T> inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned flags = 1)
+{
+    return cudaMallocManaged(reinterpret_cast<void **>(p), bytes, flags);
+}
+template <class T> inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0)
+{
+    return cudaMallocHost(reinterpret_cast<void **>(p), bytes);
+}
+template <class T> inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags)
+{
+    return cudaHostAlloc(reinterpret_cast<void **>(p), bytes, flags);
+}
+template <class T>
+inline cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags)
+{
+    return cudaHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned flags)
+{
+    return cudaEventCreateWithFlags(event, flags);
+}
+template <class T> inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
+{
+    *p = const_cast<void *>(static_cast<const volatile void *>(&symbol));
+    return cudaSuccess;
+}
+template <class T> inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &)
+{
+    *bytes = sizeof(T);
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind,
+                                           cudaStream_t stream = nullptr)
+{
+    if (offset > sizeof(T) || bytes > sizeof(T) - offset)
+        return cudaMemcpyAsync(nullptr, nullptr, 1, kind, stream); /* an invalid argument */
+    void *p;
+    cudaGetSymbolAddress(&p, symbol);
+    return cudaMemcpyAsync(static_cast<char *>(p) + offset, from, bytes, kind, stream);
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+                                      size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+    return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
+                                             cudaMemcpyKind kind, cudaStream_t stream = nullptr)
+{
+    if (offset > sizeof(T) || bytes > sizeof(T) - offset)
+        return cudaMemcpyAsync(nullptr, nullptr, 1, kind, stream);
+    void *p;
+    cudaGetSymbolAddress(&p, symbol);
+    return cudaMemcpyAsync(to, static_cast<char *>(p) + offset, bytes, kind, stream);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+    return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind);
+}
+template <class... P>
+inline cudaError_t cudaFuncSetAttribute(void (*f)(P...), cudaFuncAttribute attribute, int value)
+{
+    return cudaFuncSetAttribute(reinterpret_cast<const void *>(f), attribute, value);
+}
+template <class... P>
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, void (*f)(P...))
+{
+    return cudaFuncGetAttributes(attributes, reinterpret_cast<const void *>(f));
+}
+template <class... P>
+inline cudaError_t cudaFuncSetCacheConfig(void (*f)(P...), cudaFuncCache config)
+{
+    return cudaFuncSetCacheConfig(reinterpret_cast<const void *>(f), config);
+}
+template <class... P>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*f)(P...),
+                                                                 int threads, size_t shared)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(f),
+                                                         threads, shared);
+}
+template <class... P>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, void (*)(P...),
+                                                      size_t = 0, int limit = 0)
+{
+    *block = limit ? limit : 1024;
+    return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
+}
+#undef CPU_PLACE
+#endif
+#endif

@@ -1,0 +1,521 @@
+/* rewrite: preprocessed CUDA C++ on standard input becomes plain C++ on standard output.
+ *
+ *   k<T><<<g, b, s, st>>>(args)   ::cpu_launch("k<T>", k<T>, ::cpu_config(g, b, s, st), args)
+ *   __shared__ float a[32], b;    references into the block's arena, placed when first met
+ *   extern __shared__ T s[];      a reference to the arena's start
+ *   __global__, __device__ ...    nothing
+ *
+ * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
+ * in one line, exit code 2; it is never passed on to mean something else. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ctype.h>
+
+struct token {
+    const char *s;
+    int n;
+    int line, file; /* an index into files; -1 in system headers */
+};
+
+struct edit {
+    const char *from, *to; /* this text becomes `text` */
+    char *text;
+    int order, next; /* the token that follows, to keep line numbers right */
+};
+
+struct kernel {
+    const struct token *name;
+    int parameters; /* of the template; 0 when it is none */
+};
+
+static struct token *tokens;
+static struct edit *edits;
+static struct kernel *kernels;
+static char **files;
+static int token_count, edit_count, kernel_count, file_count, shared_count;
+
+/* Grows an array by one element; lengths double at powers of two. */
+#define APPEND(array, count, ...)                                                                  \
+    do {                                                                                           \
+        if (!((count) & ((count) - 1)))                                                            \
+            (array) = allocate((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array));    \
+        (array)[(count)++] = __VA_ARGS__;                                                          \
+    } while (0)
+
+static void *allocate(void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes);
+    if (!p) {
+        fputs("rewrite: out of memory\n", stderr);
+        exit(1);
+    }
+    return p;
+}
+
+static char *format(const char *f, ...)
+{
+    va_list list;
+    va_start(list, f);
+    int n = vsnprintf(NULL, 0, f, list);
+    va_end(list);
+    char *s = allocate(NULL, (size_t)n + 1);
+    va_start(list, f);
+    vsnprintf(s, (size_t)n + 1, f, list);
+    va_end(list);
+    return s;
+}
+
+static int is(int i, const char *s)
+{
+    return i >= 0 && i < token_count && tokens[i].n == (int)strlen(s) &&
+           memcmp(tokens[i].s, s, strlen(s)) == 0;
+}
+
+static int is_name(int i)
+{
+    return i >= 0 && i < token_count && (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
+}
+
+/* "textures are" and token tex2D: "textures (tex2D) are not supported ..." */
+static void unsupported(int i, const char *what, const char *hint)
+{
+    const char *verb = strrchr(what, ' ');
+    fprintf(stderr, "%s:%d: %.*s (%.*s)%s not supported by the CPU backend; %s\n",
+            files[tokens[i].file], tokens[i].line, (int)(verb - what), what, tokens[i].n, tokens[i].s,
+            verb, hint);
+    exit(2);
+}
+
+/* Tokens first..last become text. */
+static void replace(int first, int last, char *text)
+{
+    APPEND(edits, edit_count,
+           (struct edit){tokens[first].s, tokens[last].s + tokens[last].n, text, edit_count,
+                         last + 1});
+}
+
+static void insert(int before, char *text)
+{
+    APPEND(edits, edit_count,
+           (struct edit){tokens[before].s, tokens[before].s, text, edit_count, before});
+}
+
+/* Reading. */
+
+static const char *skip_quoted(const char *p)
+{
+    char quote = *p++;
+    while (*p && *p != quote)
+        p += *p == '\\' ? 2 : 1;
+    return *p ? p + 1 : p;
+}
+
+static const char *skip_raw_string(const char *p) /* at the quote of R"x(...)x" */
+{
+    const char *open = strchr(p, '(');
+    char *close = format(")%.*s\"", (int)(open - p - 1), p + 1);
+    const char *end = strstr(open, close);
+    size_t n = strlen(close);
+    free(close);
+    return end ? end + n : open + strlen(open);
+}
+
+static int find_file(const char *name, int n)
+{
+    for (int i = file_count - 1; i >= 0; i--)
+        if ((int)strlen(files[i]) == n && memcmp(files[i], name, (size_t)n) == 0)
+            return i;
+    APPEND(files, file_count, format("%.*s", n, name));
+    return file_count - 1;
+}
+
+/* One line that starts with #: a line marker, or a pragma of nvcc's, which goes. */
+static void directive(const char *p, const char *end, int *line, int *file)
+{
+    char *name = memchr(p, '"', (size_t)(end - p)), *after;
+    long number = strtol(p + 1, &after, 10);
+    if (after > p + 1 && name) {
+        const char *close = memchr(name + 1, '"', (size_t)(end - name - 1));
+        int system = 0;
+        for (const char *q = close + 1; q < end; q++)
+            system |= *q == '3';
+        *line = (int)number - 1; /* the newline that ends the marker counts */
+        *file = system ? -1 : find_file(name + 1, (int)(close - name - 1));
+    } else if (*file >= 0 && sscanf(p, "#pragma %*s") == 0) {
+        const char *w = p + strcspn(p, " ");
+        w += strspn(w, " ");
+        if (strncmp(w, "unroll", 6) == 0 || strncmp(w, "nounroll", 8) == 0 ||
+            strncmp(w, "nv_", 3) == 0)
+            APPEND(edits, edit_count, (struct edit){p, end, format(""), edit_count, -1});
+    }
+}
+
+static void read_tokens(const char *p)
+{
+    int line = 1, file = -1, fresh = 1;
+    while (*p) {
+        const char *s = p;
+        if (*p == '\n') {
+            line++;
+            fresh = 1;
+            p++;
+            continue;
+        }
+        if (isspace((unsigned char)*p)) {
+            p++;
+            continue;
+        }
+        if (*p == '#' && fresh) {
+            p += strcspn(p, "\n");
+            directive(s, p, &line, &file);
+            continue;
+        }
+        fresh = 0;
+        if (isalnum((unsigned char)*p) || *p == '_') {
+            int number = isdigit((unsigned char)*p) != 0;
+            while (isalnum((unsigned char)*p) || *p == '_' || (number && (*p == '.' || *p == '\'')))
+                p++;
+            if (*p == '"' && p[-1] == 'R' && p - s <= 3)
+                p = skip_raw_string(p);
+        } else if (*p == '"' || *p == '\'') {
+            p = skip_quoted(p);
+        } else {
+            p++;
+        }
+        if (file >= 0)
+            APPEND(tokens, token_count, (struct token){s, (int)(p - s), line, file});
+        for (const char *q = s; q < p; q++)
+            line += *q == '\n'; /* raw strings */
+    }
+}
+
+/* The token that closes (step 1) or opens (step -1) the bracket at i. */
+static int match(int i, int step)
+{
+    const char *up = step > 0 ? "([{" : ")]}", *down = step > 0 ? ")]}" : "([{";
+    for (int depth = 0; i >= 0 && i < token_count; i += step) {
+        if (tokens[i].n == 1 && strchr(up, *tokens[i].s))
+            depth++;
+        else if (tokens[i].n == 1 && strchr(down, *tokens[i].s) && --depth == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* The same for template brackets; *commas counts the commas between them. */
+static int match_angle(int i, int step, int *commas)
+{
+    const char *up = step > 0 ? "<" : ">", *down = step > 0 ? ">" : "<";
+    *commas = 0;
+    for (int depth = 0; i >= 0 && i < token_count; i += step) {
+        if (tokens[i].n == 1 && strchr(step > 0 ? "([{" : ")]}", *tokens[i].s)) {
+            i = match(i, step);
+            if (i < 0)
+                return -1;
+        } else if (is(i, up)) {
+            depth++;
+        } else if (is(i, down)) {
+            if (!(step > 0 && is(i - 1, "-")) && --depth == 0)
+                return i;
+        } else if (is(i, ",") && depth == 1) {
+            ++*commas;
+        } else if (is(i, ";")) {
+            return -1;
+        }
+    }
+    return -1;
+}
+
+static char *text_of(int first, int last)
+{
+    char *s = format("");
+    for (int i = first; i <= last; i++) {
+        int space = i > first && (is_name(i) || isdigit((unsigned char)*tokens[i].s)) &&
+                    (is_name(i - 1) || isdigit((unsigned char)*tokens[i - 1].s));
+        char *t = format("%s%s%.*s", s, space ? " " : "", tokens[i].n, tokens[i].s);
+        free(s);
+        s = t;
+    }
+    return s;
+}
+
+/* Declarations. */
+
+static int statement_start(int i)
+{
+    while (i > 0 && !is(i - 1, ";") && !is(i - 1, "{") && !is(i - 1, "}") &&
+           !(is(i - 1, ":") && !is(i - 2, ":") && !is(i, ":")) && !is(i - 1, ")"))
+        i--;
+    return i;
+}
+
+static void note_kernel(int i)
+{
+    int parameters = 0, start = statement_start(i), end = i;
+    if (is(start, "template") && match_angle(start + 1, 1, &parameters) > start + 2)
+        parameters++;
+    for (; end < token_count && !is(end, ";") && !is(end, "{"); end++) {
+        if (is(end, "(") && is(end - 1, "__attribute__"))
+            end = match(end, 1);
+        else if (is(end, "(")) {
+            APPEND(kernels, kernel_count, (struct kernel){&tokens[end - 1], parameters});
+            return;
+        }
+    }
+}
+
+/* One __shared__ statement; returns its last token. */
+static int shared(int at)
+{
+    int i = statement_start(at), dynamic = 0, id = shared_count++, part = 0, commas;
+    char *base = format(""), *align = format(""), *out, *t;
+    for (; !is(i, ";") && !is(i, "="); i++) { /* all up to the first declarator */
+        int first = i;
+        if (i < 0 || i >= token_count)
+            break;
+        if (is(i, "__shared__") || is(i, "static") || is(i, "extern")) {
+            dynamic |= is(i, "extern");
+            continue;
+        }
+        if (is(i, "alignas") || is(i, "__attribute__")) {
+            i = match(i + 1, 1);
+            align = format("%s %s", align, text_of(first, i));
+            continue;
+        }
+        if (is(i, "*") || (is_name(i) && (is(i + 1, "[") || is(i + 1, ";") || is(i + 1, ","))))
+            break;
+        if (is_name(i) && is(i + 1, "<"))
+            i = match_angle(i + 1, 1, &commas);
+        else if (is(i, "{"))
+            i = match(i, 1);
+        base = format("%s%s%s", base, is(first, ":") ? "" : " ", text_of(first, i));
+    }
+    out = format("struct%s cpu_t%d_align {}; using cpu_t%d =%s;", align, id, id, base);
+    for (int end = -1; !is(end, ";"); i = end + 1, part++) {
+        int name = i;
+        while (is(name, "*") || is(name, "const") || is(name, "__restrict__"))
+            name++;
+        for (end = name + 1; is(end, "[");)
+            end = match(end, 1) + 1;
+        if (!is_name(name) || !(is(end, ",") || is(end, ";")))
+            unsupported(at, "this form of declaration is",
+                        "declare plain variables or arrays without initialisers");
+        char *type = format("cpu_t%d_%d", id, part);
+        t = format("%s using %s = cpu_t%d %s%s; ", out, type, id, text_of(i, name - 1),
+                   text_of(name + 1, end - 1));
+        if (dynamic)
+            out = format("%s%s &%.*s = ::cpu_place_dynamic<%s>();", t, type, tokens[name].n,
+                         tokens[name].s, type);
+        else
+            out = format("%sstatic __thread ::cpu_slot %s_slot; %s &%.*s = "
+                         "::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));",
+                         t, type, type, tokens[name].n, tokens[name].s, type, type, id);
+    }
+    replace(statement_start(at), i - 1, out);
+    return i - 1;
+}
+
+/* Launches. */
+
+/* The first token of the expression that ends at i, just before <<<; *arguments counts the template
+ * arguments that end it. */
+static int callee_start(int i, int *arguments)
+{
+    int end = i, commas;
+    *arguments = 0;
+    while (i >= 0) {
+        if (is(i, ">")) {
+            int open = match_angle(i, -1, &commas);
+            if (i == end)
+                *arguments = open == i - 1 ? 0 : commas + 1;
+            i = open - 1;
+        } else if (is(i, ")") || is(i, "]")) {
+            int open = match(i, -1);
+            if (is(open, "(") && !is_name(open - 1) && !is(open - 1, "]") && !is(open - 1, ")"))
+                return open;
+            i = open - 1;
+        } else if (is_name(i)) {
+            if (is(i - 1, ":") && is(i - 2, ":")) {
+                if (!is_name(i - 3) && !is(i - 3, ">"))
+                    return i - 2;
+                i -= 3;
+            } else if (is(i - 1, ".")) {
+                i -= 2;
+            } else if (is(i - 1, ">") && is(i - 2, "-")) {
+                i -= 3;
+            } else if (is(i - 1, "template")) {
+                i--;
+            } else {
+                return i;
+            }
+        } else {
+            return -1;
+        }
+    }
+    return -1;
+}
+
+static int adjacent3(int i, const char *s)
+{
+    return is(i, s) && is(i + 1, s) && is(i + 2, s);
+}
+
+static void launch(int i, int in_device)
+{
+    int arguments, start = callee_start(i - 1, &arguments), close = i + 3, deduced = 0;
+    while (close < token_count && !(adjacent3(close, ">") && is(close + 3, "(")) && !is(close, ";"))
+        close = is(close, "(") || is(close, "[") || is(close, "{") ? match(close, 1) + 1 : close + 1;
+    if (start < 0 || !adjacent3(close, ">"))
+        unsupported(i, "this form of launch is", "write kernel<<<grid, block>>>(arguments)");
+    if (in_device) {
+        tokens[start].n = (int)(tokens[i - 1].s + tokens[i - 1].n - tokens[start].s);
+        unsupported(start, "dynamic parallelism, a launch inside a kernel, is",
+                    "launch from the host");
+    }
+    int name = i - 1, commas;
+    if (is(name, ">"))
+        name = match_angle(name, -1, &commas) - 1;
+    for (int k = 0; k < kernel_count; k++)
+        deduced |= kernels[k].name->n == tokens[name].n && arguments < kernels[k].parameters &&
+                   memcmp(kernels[k].name->s, tokens[name].s, (size_t)tokens[name].n) == 0;
+    char *text = text_of(start, i - 1);
+    for (char *p = text; *p; p++)
+        if (*p == '"' || *p == '\\')
+            *p = '\''; /* for the report's sake only */
+    insert(start, deduced ? format("::cpu_launch_deduced(\"%s\", [=](auto &...cpu_a) { ", text)
+                          : format("::cpu_launch(\"%s\", ", text));
+    replace(i, i + 2, format("%s, ::cpu_config(", deduced ? "(cpu_a...); }" : ""));
+    replace(close, close + 3, format(is(close + 4, ")") ? ")" : "), "));
+}
+
+/* What cannot be done: a name, or a prefix of names ending in '*'. */
+static const struct {
+    const char *name, *what, *hint;
+} limits[] = {
+    {"tex1D*", "textures are", "read through a pointer"},
+    {"tex2D*", "textures are", "read through a pointer"},
+    {"tex3D*", "textures are", "read through a pointer"},
+    {"texCubemap*", "textures are", "read through a pointer"},
+    {"cudaTexture*", "textures are", "read through a pointer"},
+    {"cudaCreateTexture*", "textures are", "read through a pointer"},
+    {"cudaBindTexture*", "textures are", "read through a pointer"},
+    {"surf1D*", "surfaces are", "write through a pointer"},
+    {"surf2D*", "surfaces are", "write through a pointer"},
+    {"surf3D*", "surfaces are", "write through a pointer"},
+    {"cudaSurface*", "surfaces are", "write through a pointer"},
+    {"cudaCreateSurface*", "surfaces are", "write through a pointer"},
+    {"cudaArray*", "CUDA arrays are", "use cudaMalloc"},
+    {"cudaMallocArray*", "CUDA arrays are", "use cudaMalloc"},
+    {"cudaMalloc3D*", "CUDA arrays are", "use cudaMalloc"},
+    {"cooperative_groups", "cooperative groups are", "use the _sync functions, or two launches"},
+    {"cudaLaunchCooperative*", "cooperative grids are", "use two launches"},
+    {"nvcuda", "wmma is", "run this kernel on a GPU"},
+    {"wmma", "wmma is", "run this kernel on a GPU"},
+    {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
+    {"cudaLaunchKernelEx*", "extended launches are", "use <<<>>>"},
+    {"cudaLaunchAttribute*", "extended launches are", "use <<<>>>"},
+    {"cudaMemPool*", "memory pools are", "use cudaMalloc"},
+    {"cudaIpc*", "memory shared between processes is", "use one process"},
+    {"thrust", "Thrust is", "write the kernel out"},
+    {"curandState*", "cuRAND is", "generate numbers with a hash of the index"},
+};
+
+static void check_limits(int i, int in_device)
+{
+    if (is(i - 1, ".") || (is(i - 1, ">") && is(i - 2, "-")))
+        return;
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        const char *s = limits[k].name, *star = strchr(s, '*');
+        if (star ? strncmp(tokens[i].s, s, (size_t)(star - s)) == 0 : is(i, s))
+            unsupported(i, limits[k].what, limits[k].hint);
+    }
+    if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm")))
+        unsupported(i, "inline PTX is", "guard it with #ifndef CUDA_CPU_BACKEND");
+    if (is(i, "texture") && is(i + 1, "<"))
+        unsupported(i, "textures are", "read through a pointer");
+    if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))
+        unsupported(i, "libcu++ is", "use the built-in functions");
+}
+
+static void rewrite(void)
+{
+    int depth = 0, parens = 0, device_depth = -1, device_next = 0;
+    for (int i = 0; i < token_count; i++) {
+        int in_device = device_depth >= 0;
+        if (is(i, "(")) {
+            parens++;
+        } else if (is(i, ")")) {
+            parens--;
+        } else if (is(i, ";") && parens == 0) {
+            device_next = 0;
+        } else if (is(i, "{")) {
+            if (device_next && !in_device)
+                device_depth = depth;
+            device_next = 0;
+            depth++;
+        } else if (is(i, "}")) {
+            if (--depth == device_depth)
+                device_depth = -1;
+        } else if (adjacent3(i, "<") && !is(i + 3, "<") && !is(i - 1, "operator")) {
+            launch(i, in_device);
+            i += 2;
+        } else if (is(i, "__global__") || is(i, "__device__")) {
+            if (is(i, "__global__"))
+                note_kernel(i);
+            device_next = 1;
+            replace(i, i, format(""));
+        } else if (is(i, "__host__") || is(i, "__constant__") || is(i, "__managed__") ||
+                   is(i, "__grid_constant__")) {
+            replace(i, i, format(""));
+        } else if (is(i, "__noinline__") && !is(i - 1, "(") && !is(i - 1, ",")) {
+            replace(i, i, format("__attribute__((noinline))"));
+        } else if (is(i, "__shared__")) {
+            if (!in_device)
+                unsupported(i, "a shared variable outside a kernel is", "declare it in the kernel");
+            i = shared(i);
+        } else if (is_name(i)) {
+            check_limits(i, in_device);
+        }
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct edit *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->order - y->order;
+}
+
+static void write_out(const char *text)
+{
+    qsort(edits, (size_t)edit_count, sizeof *edits, by_place);
+    for (int i = 0; i < edit_count; i++) {
+        const struct edit *e = &edits[i];
+        if (e->from < text)
+            continue; /* inside text that went */
+        fwrite(text, 1, (size_t)(e->from - text), stdout);
+        fputs(e->text, stdout);
+        text = e->to;
+        if (e->next >= 0 && e->next < token_count && memchr(e->from, '\n', (size_t)(e->to - e->from))) {
+            printf("\n# %d \"%s\"\n", tokens[e->next - 1].line, files[tokens[e->next - 1].file]);
+        }
+    }
+    fputs(text, stdout);
+}
+
+int main(void)
+{
+    size_t n = 0, size = 1 << 20, got;
+    char *text = allocate(NULL, size);
+    while ((got = fread(text + n, 1, size - n - 1, stdin)) > 0)
+        if ((n += got) > size / 2)
+            text = allocate(text, size *= 2);
+    text[n] = '\0';
+    read_tokens(text);
+    rewrite();
+    write_out(text);
+    return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}

@@ -1,0 +1,35 @@
+/* Streams as stream.c and graph.c share them. */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include "runtime.h"
+#include <pthread.h>
+
+/* A capture in progress: the graph it fills, and the streams whose `capture` points here. */
+struct capture {
+    struct CUgraph_st *graph;
+    struct CUstream_st *origin;
+    enum cudaStreamCaptureMode mode;
+    pthread_t thread;
+    int invalid;
+    uint64_t id; /* never used again: events remember it */
+};
+
+struct CUstream_st {
+    unsigned flags;
+    struct capture *capture; /* NULL when none */
+    uint64_t position;       /* counts what was captured here */
+    int unjoined;            /* the origin does not yet wait for what was captured here */
+    struct CUstream_st *next;
+};
+
+/* Recursive: a host function in a stream may call the API. Guards streams, captures and graphs. */
+extern pthread_mutex_t stream_lock;
+extern struct CUstream_st *streams; /* all, the legacy default stream last */
+
+struct CUstream_st *stream_find(cudaStream_t stream); /* NULL: no such stream */
+int stream_is_legacy(const struct CUstream_st *s);
+/* Invalidates every capture that the legacy stream would have to wait for; true if there is one. */
+int capture_breaks_legacy(const struct CUstream_st *s);
+
+#endif
