@@ -71,17 +71,17 @@ typedef struct kf_tensor {
 typedef struct kf_diagnosis {
     const kf_tensor *tensor;
     int64_t total, wrong, nonfinite;
-    int64_t unwritten;                  /* of the nonfinite: still the poison the harness put there */
-    int64_t first[KF_MAX_AXES];    /* the first wrong element, by coordinate */
-    double first_got, first_want;  /* its value, and the reference */
-    double median_ratio;                /* got/want over wrong finite elements, NaN if there are none */
-    bool same_ratio;                    /* and it hardly varies: 90% of them lie within 1% of it */
-    double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
-    double max_ratio;                   /* largest finite |got - want| / bound; right means <= 1 */
-    int64_t columns;               /* extent of the last axis */
-    int64_t *wrong_in_column;      /* [columns] */
-    int64_t *nonfinite_in_column;  /* [columns] */
-    int64_t *wrong_at[KF_MAX_AXES];     /* [axis][index on that axis]; the last is wrong_in_column */
+    int64_t unwritten;              /* of the nonfinite: still the poison the harness put there */
+    int64_t first[KF_MAX_AXES];     /* the first wrong element, by coordinate */
+    double first_got, first_want;   /* its value, and the reference */
+    double median_ratio;            /* got/want over wrong finite elements, NaN if there are none */
+    bool same_ratio;                /* and it hardly varies: 90% of them lie within 1% of it */
+    double max_err, max_err_bound;  /* largest finite |got - want|, and the bound there */
+    double max_ratio;               /* largest finite |got - want| / bound; right means <= 1 */
+    int64_t columns;                /* extent of the last axis */
+    int64_t *wrong_in_column;       /* [columns] */
+    int64_t *nonfinite_in_column;   /* [columns] */
+    int64_t *wrong_at[KF_MAX_AXES]; /* [axis][index on that axis]; the last is wrong_in_column */
 } kf_diagnosis;
 
 struct kf_program;

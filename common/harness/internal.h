@@ -182,6 +182,33 @@ void kf_options_read(const kf_program *program, int argc, char **argv, kf_option
 void kf_list_print(const kf_program *program);
 void kf_shape_text(const kf_shape *shape, char *text, size_t size);
 
+/* --- run.c, trial.c --------------------------------------------------------------------------- */
+typedef struct kf_session {
+    const kf_program *program;
+    kf_options options;
+    const kf_device *device;
+    kf_ceilings ceilings;
+    const kf_timing *timings;
+    int n_timings;
+    FILE *map;
+    char step[16];
+    kf_row *rows; /* of all cases so far, for --json */
+    int n_rows;
+    bool wrong, could_not_run;
+} kf_session;
+
+/* What became of one variant of a case. */
+typedef struct kf_outcome {
+    const char *status;
+    kf_row counts; /* wrong, nonfinite, total and errors */
+    kf_stat *stat; /* [n_timings], NULL when not timed */
+} kf_outcome;
+
+/* Runs variant v once and compares; when: "" or " after timing". */
+void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *out);
+bool kf_may_be_timed(const kf_outcome *out);
+void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,28 +12,7 @@
 
 static const kf_timing default_timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
 
-typedef struct session {
-    const kf_program *program;
-    kf_options options;
-    const kf_device *device;
-    kf_ceilings ceilings;
-    const kf_timing *timings;
-    int n_timings;
-    FILE *map;
-    char step[16];
-    kf_row *rows; /* of all cases so far, for --json */
-    int n_rows;
-    bool wrong, could_not_run;
-} session;
-
-/* What became of one variant of a case. */
-typedef struct outcome {
-    const char *status;
-    kf_row counts; /* wrong, nonfinite, total and errors */
-    kf_stat *stat; /* [n_timings], NULL when not timed */
-} outcome;
-
-static kf_row *new_row(session *s, const kf_run *run, int variant, const char *status)
+static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char *status)
 {
     s->rows = realloc(s->rows, (size_t)(s->n_rows + 1) * sizeof *s->rows);
     if (!s->rows)
@@ -53,152 +32,16 @@ static kf_row *new_row(session *s, const kf_run *run, int variant, const char *s
     return row;
 }
 
-/* --- One variant, verified ------------------------------------------------------------------- */
-
-static void launch_once(const kf_run *run, const kf_variant *variant)
-{
-    cudaStream_t stream = kf_stream();
-    variant->launch(run, stream);
-    cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess)
-        kf_die(kf_error_exit_code(error), "variant %s, case %s: the kernel failed: %s (%s)",
-               variant->name, run->c->name, cudaGetErrorString(error), cudaGetErrorName(error));
-}
-
-static void add_counts(kf_row *counts, const kf_diagnosis *seen)
-{
-    double was = counts->err_bound > 0.0 ? counts->max_err / counts->err_bound : -1.0;
-    double is = seen->max_err_bound > 0.0 ? seen->max_err / seen->max_err_bound : seen->max_err;
-    counts->verified = true;
-    counts->wrong += seen->wrong;
-    counts->nonfinite += seen->nonfinite;
-    counts->total += seen->total;
-    counts->max_ratio = fmax(counts->max_ratio, seen->max_ratio);
-    if (is > was) {
-        counts->max_err = seen->max_err;
-        counts->err_bound = seen->max_err_bound;
-    }
-}
-
-static const char *judge(const session *s, const kf_run *run, const kf_variant *variant,
-                         const kf_diagnosis *seen, int n, const char *when, bool first)
-{
-    char why[512] = "";
-    int64_t wrong = 0;
-    for (int i = 0; i < n; i++)
-        wrong += seen[i].wrong;
-    bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
-    if (right && !(first && variant->predicted))
-        return variant->predicted ? "predicted" : "ok";
-    kf_say("  variant %s%s: %s\n", variant->name, when,
-           !right && variant->predicted ? "NOT as predicted"
-           : right                      ? "wrong, as predicted"
-                                        : "WRONG");
-    for (int i = 0; i < n && !s->options.json; i++)
-        kf_diagnosis_print(stdout, &seen[i], variant->block);
-    if (why[0])
-        kf_say("    prediction: %s\n", why);
-    if (!right)
-        kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
-                    when, variant->predicted ? "not as predicted, " : "", (long long)wrong,
-                    why[0] ? ": " : "", why);
-    return right ? "predicted" : "wrong";
-}
-
-static void verify(session *s, kf_run *run, int v, const char *when, outcome *out)
-{
-    const kf_variant *variant = &s->program->variants[v];
-    kf_diagnosis seen[KF_MAX_TENSORS];
-    int n = 0;
-    bool first = out->status == NULL;
-    kf_device_lock(KF_SHARED);
-    kf_prepare(run);
-    launch_once(run, variant);
-    memset(&out->counts, 0, sizeof out->counts);
-    for (int i = 0; i < run->n_tensors; i++) {
-        const kf_tensor *t = &run->tensor[i];
-        if (t->role != KF_OUTPUT)
-            continue;
-        void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
-        kf_fetch(t, raw);
-        kf_compare(t, raw, &seen[n]);
-        add_counts(&out->counts, &seen[n]);
-        if (n == 0 && first && s->map) {
-            fprintf(s->map, "# case %s\n", run->c->name);
-            kf_map_write(s->map, variant->name, t, raw);
-        }
-        n++;
-        free(raw);
-    }
-    kf_device_lock(KF_UNLOCKED);
-    const char *status = judge(s, run, variant, seen, n, when, first);
-    if (first || strcmp(status, "wrong") == 0)
-        out->status = status;
-    s->wrong |= strcmp(status, "wrong") == 0;
-    for (int i = 0; i < n; i++)
-        kf_diagnosis_free(&seen[i]);
-}
-
-/* --- All variants, timed --------------------------------------------------------------------- */
-
-typedef struct call {
-    const kf_run *run;
-    const kf_variant *variant;
-} call;
-
-static void enqueue(void *context, cudaStream_t stream)
-{
-    const call *c = context;
-    c->variant->launch(c->run, stream);
-    CUDA_CHECK_LAUNCH();
-}
-
-static bool timed(const outcome *out)
-{
-    return out->status && (!strcmp(out->status, "ok") || !strcmp(out->status, "predicted"));
-}
-
-static void time_variants(session *s, kf_run *run, outcome *out)
-{
-    int n = 0, chosen[KF_MAX_CHOICES];
-    call calls[KF_MAX_CHOICES];
-    kf_work works[KF_MAX_CHOICES];
-    kf_stat stat[KF_MAX_CHOICES];
-    for (int v = 0; v < s->program->n_variants; v++) {
-        if (!timed(&out[v]))
-            continue;
-        calls[n] = (call){run, &s->program->variants[v]};
-        works[n] = (kf_work){enqueue, &calls[n]};
-        out[v].stat = kf_alloc(s->n_timings, sizeof *out[v].stat);
-        chosen[n++] = v;
-    }
-    for (int t = 0; t < s->n_timings && n > 0; t++) {
-        kf_time(works, n, s->timings[t], s->options.reps, stat);
-        for (int i = 0; i < n; i++) {
-            out[chosen[i]].stat[t] = stat[i];
-            if (stat[i].noisy)
-                kf_complain(
-                    "variant %s, case %s, clock %s %s: too noisy to trust, 90%% of %d samples "
-                    "spread over %.0f%% of the median; is the device shared?",
-                    s->program->variants[chosen[i]].name, run->c->name,
-                    kf_clock_name(s->timings[t].clock), kf_l2_name(s->timings[t].l2), stat[i].n,
-                    100.0 * (stat[i].p95 - stat[i].p5) / stat[i].median);
-        }
-    }
-}
-
 /* --- One case -------------------------------------------------------------------------------- */
 
-static bool applies(const session *s, const kf_case *c, int v)
+static bool applies(const kf_session *s, const kf_case *c, int v)
 {
     const kf_variant *variant = &s->program->variants[v];
     return !variant->applies || variant->applies(&c->shape);
 }
 
-static void rows_of_variant(session *s, const kf_run *run, int v, const outcome *out,
-                            const outcome *baseline)
+static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_outcome *out,
+                            const kf_outcome *baseline)
 {
     int rows = out->stat ? 1 + s->n_timings : 1;
     for (int i = 0; i < rows; i++) {
@@ -216,12 +59,12 @@ static void rows_of_variant(session *s, const kf_run *run, int v, const outcome 
         row->stat = out->stat[i - 1];
         row->has_ratio = baseline->stat != NULL;
         row->limit = kf_least_time(&s->ceilings, &row->cost, row->how->clock);
-        if (row->stat.noisy && timed(out))
+        if (row->stat.noisy && kf_may_be_timed(out))
             row->status = "noisy";
     }
 }
 
-static void finish_case(session *s, const kf_run *run, outcome *out)
+static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
 {
     int first = s->n_rows;
     for (int v = 0; v < s->program->n_variants; v++)
@@ -249,8 +92,8 @@ static bool predict_fit(const kf_run *run, bool announce)
     return fits;
 }
 
-/* Returns whether the case's tensors are on the device; if not, says so and sets the outcome. */
-static bool allocate(session *s, kf_run *run, outcome *out)
+/* Returns whether the case's tensors are on the device; if not, says so and sets the kf_outcome. */
+static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
 {
     bool may_fail = run->c->flags & KF_MAY_NOT_FIT;
     bool predicted = predict_fit(run, may_fail), fits = kf_allocate(run);
@@ -270,12 +113,12 @@ static bool allocate(session *s, kf_run *run, outcome *out)
     return fits;
 }
 
-static void run_case(session *s, int index)
+static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
     const kf_case *c = &p->cases[index];
     kf_run run = {.program = p, .c = c, .shape = c->shape, .seed = s->options.seed};
-    outcome out[KF_MAX_CHOICES];
+    kf_outcome out[KF_MAX_CHOICES];
     char shape[128];
     memset(out, 0, sizeof out);
     kf_shape_text(&c->shape, shape, sizeof shape);
@@ -290,12 +133,12 @@ static void run_case(session *s, int index)
         p->reference(&run);
         for (int v = 0; v < p->n_variants; v++)
             if (s->options.variant_chosen[v] && applies(s, c, v))
-                verify(s, &run, v, "", &out[v]);
+                kf_verify(s, &run, v, "", &out[v]);
         if (!kf_on_cpu() && !(c->flags & KF_VERIFY_ONLY)) {
-            time_variants(s, &run, out);
+            kf_time_variants(s, &run, out);
             for (int v = 0; v < p->n_variants; v++)
-                if (timed(&out[v]))
-                    verify(s, &run, v, " after timing", &out[v]);
+                if (kf_may_be_timed(&out[v]))
+                    kf_verify(s, &run, v, " after timing", &out[v]);
         }
     }
     finish_case(s, &run, out);
@@ -304,7 +147,7 @@ static void run_case(session *s, int index)
 
 /* --- The program ----------------------------------------------------------------------------- */
 
-static void announce(const session *s)
+static void announce(const kf_session *s)
 {
     kf_say("%s: %s\n", s->program->step, s->program->title);
     if (kf_on_cpu())
@@ -320,7 +163,7 @@ static void announce(const session *s)
 
 int kf_main(const kf_program *program, int argc, char **argv)
 {
-    session s = {.program = program};
+    kf_session s = {.program = program};
     setvbuf(stdout, NULL, _IOLBF, 0);
     kf_set_program(program->step);
     kf_catch_interrupts();

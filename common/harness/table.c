@@ -31,7 +31,7 @@ static void print_timed(const kf_row *r, int width)
     if (r->limit.us > 0.0)
         kf_say(" %6.1f%% %s", 100.0 * r->limit.us / r->stat.median, r->limit.by);
     else
-        kf_say(" %7s -", "-");
+        kf_say(" %7s", "-");
     kf_say("%s\n", r->stat.noisy ? " noisy" : "");
 }
 

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, WARM_UP_S = 0.2;
+static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, WARM_UP_S = 0.2,
+                    LONG_US = 1e5;
 static const double LEAST_US = 0.001; /* a difference of two samples may come out below zero */
 enum { MOST_CALLS = 2000, MOST_ROUNDS = 1000, L2_FACTOR = 3 };
 
@@ -158,25 +159,39 @@ static double sample_us(const lane *l, enum kf_clock clock)
     return total / l->calls;
 }
 
-/* Warms the work up and chooses how many calls make a sample. */
-static lane lane_open(const kf_work *work, kf_timing how)
-{
-    lane l = {.work = work, .cold = how.l2 == KF_COLD, .calls = 1};
-    double once = INFINITY;
-    for (int i = 0; i < 3; i++)
-        once = fmin(once, event_us(enqueue_once, &l));
-    double target = how.clock == KF_CALL ? CALL_SAMPLE_US : SAMPLE_US;
-    double calls = ceil(target / fmax(once, 0.5));
-    l.calls = calls > MOST_CALLS ? MOST_CALLS : calls < 1.0 ? 1 : (int)calls;
-    if (how.clock == KF_GRAPH)
-        capture(&l);
-    return l;
-}
-
 static void lane_close(lane *l)
 {
     if (l->graph)
         CUDA_CHECK(cudaGraphExecDestroy(l->graph));
+    l->graph = NULL;
+}
+
+static int calls_for(double us, enum kf_clock clock)
+{
+    double target = clock == KF_CALL ? CALL_SAMPLE_US : SAMPLE_US;
+    double calls = ceil(target / us);
+    return calls > MOST_CALLS ? MOST_CALLS : calls < 1.0 ? 1 : (int)calls;
+}
+
+/* Warms the work up and chooses how many calls make a sample. A single call includes the latency of
+ * its launch, so the first choice is too small for short kernels: a first sample corrects it. */
+static lane lane_open(const kf_work *work, kf_timing how)
+{
+    lane l = {.work = work, .cold = how.l2 == KF_COLD, .calls = 1};
+    double once = INFINITY;
+    for (int i = 0; i < 3 && (i == 0 || once < LONG_US); i++)
+        once = fmin(once, event_us(enqueue_once, &l));
+    for (int i = 0; i < 2; i++) {
+        int calls = calls_for(once, how.clock);
+        if (i > 0 && calls < 2 * l.calls)
+            break;
+        lane_close(&l);
+        l.calls = calls;
+        if (how.clock == KF_GRAPH)
+            capture(&l);
+        once = fmax(sample_us(&l, how.clock), LEAST_US);
+    }
+    return l;
 }
 
 /* An idle device runs at a low clock rate: keep it busy until that is over. Once a program. */
@@ -185,8 +200,7 @@ static void warm_up(const kf_work *work)
     static bool warm;
     double end = host_us() + WARM_UP_S * 1e6;
     while (!warm && host_us() < end) {
-        for (int i = 0; i < 20; i++)
-            work->enqueue(work->context, stream);
+        work->enqueue(work->context, stream);
         CUDA_CHECK(cudaStreamSynchronize(stream));
     }
     warm = true;

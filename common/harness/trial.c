@@ -1,0 +1,141 @@
+/* trial.c: one variant verified, all variants of a case timed. */
+#include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- One variant, verified ------------------------------------------------------------------- */
+
+static void launch_once(const kf_run *run, const kf_variant *variant)
+{
+    cudaStream_t stream = kf_stream();
+    variant->launch(run, stream);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess)
+        kf_die(kf_error_exit_code(error), "variant %s, case %s: the kernel failed: %s (%s)",
+               variant->name, run->c->name, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+static void add_counts(kf_row *counts, const kf_diagnosis *seen)
+{
+    double was = counts->err_bound > 0.0 ? counts->max_err / counts->err_bound : -1.0;
+    double is = seen->max_err_bound > 0.0 ? seen->max_err / seen->max_err_bound : seen->max_err;
+    counts->verified = true;
+    counts->wrong += seen->wrong;
+    counts->nonfinite += seen->nonfinite;
+    counts->total += seen->total;
+    counts->max_ratio = fmax(counts->max_ratio, seen->max_ratio);
+    if (is > was) {
+        counts->max_err = seen->max_err;
+        counts->err_bound = seen->max_err_bound;
+    }
+}
+
+static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
+                         const kf_diagnosis *seen, int n, const char *when, bool first)
+{
+    char why[512] = "";
+    int64_t wrong = 0;
+    for (int i = 0; i < n; i++)
+        wrong += seen[i].wrong;
+    bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
+    if (right && !(first && variant->predicted))
+        return variant->predicted ? "predicted" : "ok";
+    kf_say("  variant %s%s: %s\n", variant->name, when,
+           !right && variant->predicted ? "NOT as predicted"
+           : right                      ? "wrong, as predicted"
+                                        : "WRONG");
+    for (int i = 0; i < n && !s->options.json; i++)
+        kf_diagnosis_print(stdout, &seen[i], variant->block);
+    if (why[0])
+        kf_say("    prediction: %s\n", why);
+    if (!right)
+        kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
+                    when, variant->predicted ? "not as predicted, " : "", (long long)wrong,
+                    why[0] ? ": " : "", why);
+    return right ? "predicted" : "wrong";
+}
+
+void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *out)
+{
+    const kf_variant *variant = &s->program->variants[v];
+    kf_diagnosis seen[KF_MAX_TENSORS];
+    int n = 0;
+    bool first = out->status == NULL;
+    kf_device_lock(KF_SHARED);
+    kf_prepare(run);
+    launch_once(run, variant);
+    memset(&out->counts, 0, sizeof out->counts);
+    for (int i = 0; i < run->n_tensors; i++) {
+        const kf_tensor *t = &run->tensor[i];
+        if (t->role != KF_OUTPUT)
+            continue;
+        void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
+        kf_fetch(t, raw);
+        kf_compare(t, raw, &seen[n]);
+        add_counts(&out->counts, &seen[n]);
+        if (n == 0 && first && s->map) {
+            fprintf(s->map, "# case %s\n", run->c->name);
+            kf_map_write(s->map, variant->name, t, raw);
+        }
+        n++;
+        free(raw);
+    }
+    kf_device_lock(KF_UNLOCKED);
+    const char *status = judge(s, run, variant, seen, n, when, first);
+    if (first || strcmp(status, "wrong") == 0)
+        out->status = status;
+    s->wrong |= strcmp(status, "wrong") == 0;
+    for (int i = 0; i < n; i++)
+        kf_diagnosis_free(&seen[i]);
+}
+
+/* --- All variants, timed --------------------------------------------------------------------- */
+
+typedef struct call {
+    const kf_run *run;
+    const kf_variant *variant;
+} call;
+
+static void enqueue(void *context, cudaStream_t stream)
+{
+    const call *c = context;
+    c->variant->launch(c->run, stream);
+    CUDA_CHECK_LAUNCH();
+}
+
+bool kf_may_be_timed(const kf_outcome *out)
+{
+    return out->status && (!strcmp(out->status, "ok") || !strcmp(out->status, "predicted"));
+}
+
+void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
+{
+    int n = 0, chosen[KF_MAX_CHOICES];
+    call calls[KF_MAX_CHOICES];
+    kf_work works[KF_MAX_CHOICES];
+    kf_stat stat[KF_MAX_CHOICES];
+    for (int v = 0; v < s->program->n_variants; v++) {
+        if (!kf_may_be_timed(&out[v]))
+            continue;
+        calls[n] = (call){run, &s->program->variants[v]};
+        works[n] = (kf_work){enqueue, &calls[n]};
+        out[v].stat = kf_alloc(s->n_timings, sizeof *out[v].stat);
+        chosen[n++] = v;
+    }
+    for (int t = 0; t < s->n_timings && n > 0; t++) {
+        kf_time(works, n, s->timings[t], s->options.reps, stat);
+        for (int i = 0; i < n; i++) {
+            out[chosen[i]].stat[t] = stat[i];
+            if (stat[i].noisy)
+                kf_complain(
+                    "variant %s, case %s, clock %s %s: too noisy to trust, 90%% of %d samples "
+                    "spread over %.0f%% of the median; is the device shared?",
+                    s->program->variants[chosen[i]].name, run->c->name,
+                    kf_clock_name(s->timings[t].clock), kf_l2_name(s->timings[t].l2), stat[i].n,
+                    100.0 * (stat[i].p95 - stat[i].p5) / stat[i].median);
+        }
+    }
+}
