@@ -60,9 +60,17 @@ if have apt-get; then
         *) packages="$packages $what" ;;
         esac
     done
-    echo "setup: installing with apt-get:$packages"
+    log=build/setup.log
+    mkdir -p build
+    echo "setup: installing with apt-get:$packages (log: $log)"
     # env: sudo does not pass the variable on by itself.
-    $root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $packages
+    # shellcheck disable=SC2086
+    $root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+        $packages >$log 2>&1 || {
+        tail -n 20 $log >&2
+        echo "setup: apt-get could not install them, see above and $log" >&2
+        exit 1
+    }
 elif have brew; then
     packages=
     for what in $missing; do
@@ -73,6 +81,7 @@ elif have brew; then
         esac
     done
     echo "setup: installing with Homebrew:$packages"
+    # shellcheck disable=SC2086
     brew install $packages
 else
     echo "setup: neither apt-get nor Homebrew is here; install these by hand:$missing" >&2
