@@ -41,7 +41,8 @@ static int token_count, edit_count, kernel_count, file_count, shared_count;
     do {                                                                                           \
         if (!((count) & ((count) - 1)))                                                            \
             (array) = allocate((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array));    \
-        (array)[(count)++] = __VA_ARGS__;                                                          \
+        (array)[count] = __VA_ARGS__;                                                          \
+        (count)++;                                                                                 \
     } while (0)
 
 static void *allocate(void *old, size_t bytes)
@@ -122,11 +123,15 @@ static const char *skip_raw_string(const char *p) /* at the quote of R"x(...)x" 
     return end ? end + n : open + strlen(open);
 }
 
-static int find_file(const char *name, int n)
+/* The number of a file of the user's; -1 for a system header. A macro of a system header, used in the
+ * user's text, marks its expansion as system text too: but the file is known by then. */
+static int find_file(const char *name, int n, int system)
 {
     for (int i = file_count - 1; i >= 0; i--)
         if ((int)strlen(files[i]) == n && memcmp(files[i], name, (size_t)n) == 0)
             return i;
+    if (system)
+        return -1;
     APPEND(files, file_count, format("%.*s", n, name));
     return file_count - 1;
 }
@@ -142,7 +147,7 @@ static void directive(const char *p, const char *end, int *line, int *file)
         for (const char *q = close + 1; q < end; q++)
             system |= *q == '3';
         *line = (int)number - 1; /* the newline that ends the marker counts */
-        *file = system ? -1 : find_file(name + 1, (int)(close - name - 1));
+        *file = find_file(name + 1, (int)(close - name - 1), system);
     } else if (*file >= 0 && sscanf(p, "#pragma %*s") == 0) {
         const char *w = p + strcspn(p, " ");
         w += strspn(w, " ");

@@ -1,0 +1,334 @@
+/* 16-bit floating point for cuda_fp16.h and cuda_bf16.h, with E exponent and M fraction bits.
+ *
+ * Every operation is computed in double and rounded once to nearest even. That gives the correctly
+ * rounded result: for + - * / and sqrt a double has more than twice the bits plus two, so its own
+ * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right. */
+#ifndef CPU_FLOAT16_H
+#define CPU_FLOAT16_H
+
+#include "cuda_runtime.h"
+
+template <int E, int M> struct cpu_float16 {
+    unsigned short x;
+
+    cpu_float16() = default;
+    template <class A, class = std::enable_if_t<std::is_arithmetic<A>::value>>
+    cpu_float16(A a) : x(rounded((double)a))
+    {
+    }
+    template <int E2, int M2, class = std::enable_if_t<E2 != E>>
+    explicit cpu_float16(cpu_float16<E2, M2> a) : x(rounded(a.value()))
+    {
+    }
+    operator float() const
+    {
+        return (float)value();
+    }
+
+    static cpu_float16 of_bits(unsigned bits)
+    {
+        cpu_float16 r;
+        r.x = (unsigned short)bits;
+        return r;
+    }
+
+    double value() const
+    {
+        const uint64_t bias = (1 << (E - 1)) - 1, e = x >> M & ((1 << E) - 1);
+        const uint64_t sign = (uint64_t)(x >> 15) << 63, m = x & ((1 << M) - 1);
+        if (e == 0) /* zero or subnormal: a multiple of the least step */
+            return (sign ? -1.0 : 1.0) * (double)m *
+                   cpu_bit_cast<double>((1024 - bias - M) << 52);
+        const uint64_t wide = e == (1 << E) - 1 ? 2047 : e - bias + 1023;
+        return cpu_bit_cast<double>(sign | wide << 52 | m << (52 - M));
+    }
+
+    /* The nearest such number, ties to even; NaN becomes 0x7fff, as on the GPU. */
+    static unsigned short rounded(double v)
+    {
+        const int bias = (1 << (E - 1)) - 1, infinity = ((1 << E) - 1) << M;
+        const uint64_t bits = cpu_bit_cast<uint64_t>(v), a = bits & ~0ull >> 1;
+        const unsigned sign = (unsigned)(bits >> 63) << 15;
+        uint64_t m = a & ((1ull << 52) - 1);
+        int e = (int)(a >> 52) - 1023 + bias, shift = 52 - M;
+        if (v != v)
+            return 0x7fff;
+        if (e >= (1 << E) - 1)
+            return (unsigned short)(sign | infinity);
+        if (e > 0) { /* the exponent lies above the fraction, so a carry moves into it */
+            m |= (uint64_t)e << 52;
+        } else {
+            m |= 1ull << 52;
+            shift += 1 - e;
+            if (shift > 54)
+                return (unsigned short)sign; /* below half the least step */
+        }
+        uint64_t r = m >> shift, rest = m & ((1ull << shift) - 1), half = 1ull << (shift - 1);
+        r += rest > half || (rest == half && (r & 1));
+        return (unsigned short)(sign | (unsigned)r);
+    }
+
+    static cpu_float16 fma(cpu_float16 a, cpu_float16 b, cpu_float16 c)
+    {
+        double p = a.value() * b.value(), d = c.value(), s = p + d; /* p is exact */
+        double back = s - p, error = (p - (s - back)) + (d - back);
+        if (error != 0 && std::isfinite(s)) {
+            uint64_t bits = cpu_bit_cast<uint64_t>(s);
+            if (!(bits & 1)) /* round to odd: the last bit tells that something was lost */
+                s = cpu_bit_cast<double>((error > 0) == (s > 0) ? bits + 1 : bits - 1);
+        }
+        return cpu_float16(s);
+    }
+
+#define CPU_OPERATOR(op)                                                                           \
+    friend cpu_float16 operator op(cpu_float16 a, cpu_float16 b)                                   \
+    {                                                                                              \
+        return cpu_float16(a.value() op b.value());                                                \
+    }                                                                                              \
+    cpu_float16 &operator op##=(cpu_float16 b)                                                     \
+    {                                                                                              \
+        return *this = *this op b;                                                                 \
+    }
+    CPU_OPERATOR(+)
+    CPU_OPERATOR(-)
+    CPU_OPERATOR(*)
+    CPU_OPERATOR(/)
+#undef CPU_OPERATOR
+#define CPU_OPERATOR(op)                                                                           \
+    friend bool operator op(cpu_float16 a, cpu_float16 b)                                          \
+    {                                                                                              \
+        return a.value() op b.value();                                                             \
+    }
+    CPU_OPERATOR(==)
+    CPU_OPERATOR(!=)
+    CPU_OPERATOR(<)
+    CPU_OPERATOR(<=)
+    CPU_OPERATOR(>)
+    CPU_OPERATOR(>=)
+#undef CPU_OPERATOR
+    friend cpu_float16 operator-(cpu_float16 a)
+    {
+        return of_bits(a.x ^ 0x8000u);
+    }
+};
+
+template <int E, int M> struct __align__(4) cpu_float16x2 {
+    typedef cpu_float16<E, M> half;
+    half x, y;
+    cpu_float16x2() = default;
+    cpu_float16x2(half x, half y) : x(x), y(y)
+    {
+    }
+#define CPU_OPERATOR(op)                                                                           \
+    friend cpu_float16x2 operator op(cpu_float16x2 a, cpu_float16x2 b)                             \
+    {                                                                                              \
+        return {a.x op b.x, a.y op b.y};                                                           \
+    }                                                                                              \
+    cpu_float16x2 &operator op##=(cpu_float16x2 b)                                                 \
+    {                                                                                              \
+        return *this = *this op b;                                                                 \
+    }
+    CPU_OPERATOR(+)
+    CPU_OPERATOR(-)
+    CPU_OPERATOR(*)
+    CPU_OPERATOR(/)
+#undef CPU_OPERATOR
+};
+
+/* The intrinsics that both types have under the same name. */
+#define CPU_H template <int E, int M>
+#define CPU_H1(R, name, expression)                                                                \
+    CPU_H inline R name(cpu_float16<E, M> a)                                                       \
+    {                                                                                              \
+        typedef cpu_float16<E, M> H;                                                               \
+        return (void)sizeof(H), expression;                                                        \
+    }
+#define CPU_H2(R, name, expression)                                                                \
+    CPU_H inline R name(cpu_float16<E, M> a, cpu_float16<E, M> b)                                  \
+    {                                                                                              \
+        return expression;                                                                         \
+    }
+#define CPU_PAIR(name, scalar)                                                                     \
+    CPU_H inline cpu_float16x2<E, M> name(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b)            \
+    {                                                                                              \
+        return {scalar(a.x, b.x), scalar(a.y, b.y)};                                               \
+    }
+#define CPU_HALF cpu_float16<E, M>
+CPU_H2(CPU_HALF, __hadd, a + b)
+CPU_H2(CPU_HALF, __hadd_rn, a + b)
+CPU_H2(CPU_HALF, __hsub, a - b)
+CPU_H2(CPU_HALF, __hmul, a *b)
+CPU_H2(CPU_HALF, __hmul_rn, a *b)
+CPU_H2(CPU_HALF, __hdiv, a / b)
+CPU_H2(bool, __heq, a == b)
+CPU_H2(bool, __hne, !__hisnan(a) && !__hisnan(b) && a != b)
+CPU_H2(bool, __hlt, a < b)
+CPU_H2(bool, __hle, a <= b)
+CPU_H2(bool, __hgt, a > b)
+CPU_H2(bool, __hge, a >= b)
+CPU_H1(bool, __hisnan, a != a)
+CPU_H1(int, __hisinf, std::isinf(a.value()) ? (a.x >> 15 ? -1 : 1) : 0)
+CPU_H2(CPU_HALF, __hmax_nan, a != a || a > b ? a : b)
+CPU_H2(CPU_HALF, __hmin_nan, a != a || a < b ? a : b)
+/* Of a number and a NaN the number; of two zeros of either sign the larger, or the smaller. */
+CPU_H2(CPU_HALF, __hmax,
+       a != a ? b : b != b || a > b || (a == b && !(a.x >> 15)) ? a : b)
+CPU_H2(CPU_HALF, __hmin, a != a ? b : b != b || a < b || (a == b && a.x >> 15) ? a : b)
+CPU_H1(CPU_HALF, __hneg, -a)
+CPU_H1(CPU_HALF, __habs, H::of_bits(a.x & 0x7fffu))
+CPU_H1(CPU_HALF, hsqrt, H(std::sqrt(a.value())))
+CPU_H1(CPU_HALF, hrsqrt, H(1 / std::sqrt(a.value())))
+CPU_H1(CPU_HALF, hrcp, H(1 / a.value()))
+CPU_H1(CPU_HALF, hexp, H(std::exp(a.value())))
+CPU_H1(CPU_HALF, hexp2, H(std::exp2(a.value())))
+CPU_H1(CPU_HALF, hlog, H(std::log(a.value())))
+CPU_H1(CPU_HALF, hlog2, H(std::log2(a.value())))
+CPU_H1(CPU_HALF, hsin, H(std::sin(a.value())))
+CPU_H1(CPU_HALF, hcos, H(std::cos(a.value())))
+CPU_H1(CPU_HALF, htanh, H(std::tanh(a.value())))
+CPU_H1(CPU_HALF, hfloor, H(std::floor(a.value())))
+CPU_H1(CPU_HALF, hceil, H(std::ceil(a.value())))
+CPU_H1(CPU_HALF, htrunc, H(std::trunc(a.value())))
+CPU_H1(CPU_HALF, hrint, H(std::rint(a.value())))
+CPU_PAIR(__hadd2, __hadd)
+CPU_PAIR(__hsub2, __hsub)
+CPU_PAIR(__hmul2, __hmul)
+CPU_PAIR(__h2div, __hdiv)
+CPU_PAIR(__hmax2, __hmax)
+CPU_PAIR(__hmin2, __hmin)
+CPU_H inline cpu_float16<E, M> __hfma(cpu_float16<E, M> a, cpu_float16<E, M> b, cpu_float16<E, M> c)
+{
+    return cpu_float16<E, M>::fma(a, b, c);
+}
+CPU_H inline cpu_float16x2<E, M> __hfma2(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b,
+                                         cpu_float16x2<E, M> c)
+{
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+CPU_H inline cpu_float16x2<E, M> __hneg2(cpu_float16x2<E, M> a)
+{
+    return {-a.x, -a.y};
+}
+CPU_H inline cpu_float16x2<E, M> __habs2(cpu_float16x2<E, M> a)
+{
+    return {__habs(a.x), __habs(a.y)};
+}
+CPU_H inline float __low2float(cpu_float16x2<E, M> a)
+{
+    return a.x;
+}
+CPU_H inline float __high2float(cpu_float16x2<E, M> a)
+{
+    return a.y;
+}
+CPU_H inline cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
+{
+    return {a.y, a.x};
+}
+#undef CPU_H
+#undef CPU_H1
+#undef CPU_H2
+#undef CPU_PAIR
+#undef CPU_HALF
+
+/* The intrinsics whose names hold the type's: `scalar` as in __float2##scalar, `pair` as in
+ * __float22##pair##_rn. */
+#define CPU_FLOAT16_NAMES(H, H2, scalar, pair)                                                     \
+    inline H __float2##scalar(float a)                                                             \
+    {                                                                                              \
+        return H(a);                                                                               \
+    }                                                                                              \
+    inline H __float2##scalar##_rn(float a)                                                        \
+    {                                                                                              \
+        return H(a);                                                                               \
+    }                                                                                              \
+    inline H __double2##scalar(double a)                                                           \
+    {                                                                                              \
+        return H(a);                                                                               \
+    }                                                                                              \
+    inline H __int2##scalar##_rn(int a)                                                            \
+    {                                                                                              \
+        return H(a);                                                                               \
+    }                                                                                              \
+    inline float __##scalar##2float(H a)                                                           \
+    {                                                                                              \
+        return a;                                                                                  \
+    }                                                                                              \
+    inline int __##scalar##2int_rn(H a)                                                            \
+    {                                                                                              \
+        return __float2int_rn(a);                                                                  \
+    }                                                                                              \
+    inline int __##scalar##2int_rz(H a)                                                            \
+    {                                                                                              \
+        return __float2int_rz(a);                                                                  \
+    }                                                                                              \
+    inline unsigned short __##scalar##_as_ushort(H a)                                              \
+    {                                                                                              \
+        return a.x;                                                                                \
+    }                                                                                              \
+    inline short __##scalar##_as_short(H a)                                                        \
+    {                                                                                              \
+        return (short)a.x;                                                                         \
+    }                                                                                              \
+    inline H __ushort_as_##scalar(unsigned short a)                                                \
+    {                                                                                              \
+        return H::of_bits(a);                                                                      \
+    }                                                                                              \
+    inline H __short_as_##scalar(short a)                                                          \
+    {                                                                                              \
+        return H::of_bits((unsigned short)a);                                                      \
+    }                                                                                              \
+    inline H2 __float2##pair##_rn(float a)                                                         \
+    {                                                                                              \
+        return {H(a), H(a)};                                                                       \
+    }                                                                                              \
+    inline H2 __floats2##pair##_rn(float a, float b)                                               \
+    {                                                                                              \
+        return {H(a), H(b)};                                                                       \
+    }                                                                                              \
+    inline H2 __float22##pair##_rn(float2 a)                                                       \
+    {                                                                                              \
+        return {H(a.x), H(a.y)};                                                                   \
+    }                                                                                              \
+    inline float2 __##pair##2float2(H2 a)                                                          \
+    {                                                                                              \
+        return make_float2(a.x, a.y);                                                              \
+    }                                                                                              \
+    inline H2 __halves2##pair(H a, H b)                                                            \
+    {                                                                                              \
+        return {a, b};                                                                             \
+    }                                                                                              \
+    inline H2 make_##pair(H a, H b)                                                                \
+    {                                                                                              \
+        return {a, b};                                                                             \
+    }                                                                                              \
+    inline H2 __##scalar##2##pair(H a)                                                             \
+    {                                                                                              \
+        return {a, a};                                                                             \
+    }                                                                                              \
+    inline H __low2##scalar(H2 a)                                                                  \
+    {                                                                                              \
+        return a.x;                                                                                \
+    }                                                                                              \
+    inline H __high2##scalar(H2 a)                                                                 \
+    {                                                                                              \
+        return a.y;                                                                                \
+    }                                                                                              \
+    inline H2 __low2##pair(H2 a)                                                                   \
+    {                                                                                              \
+        return {a.x, a.x};                                                                         \
+    }                                                                                              \
+    inline H2 __high2##pair(H2 a)                                                                  \
+    {                                                                                              \
+        return {a.y, a.y};                                                                         \
+    }                                                                                              \
+    inline H2 __lows2##pair(H2 a, H2 b)                                                            \
+    {                                                                                              \
+        return {a.x, b.x};                                                                         \
+    }                                                                                              \
+    inline H2 __highs2##pair(H2 a, H2 b)                                                           \
+    {                                                                                              \
+        return {a.y, b.y};                                                                         \
+    }
+
+#endif
