@@ -53,8 +53,10 @@ void kf_fetch(const kf_tensor *tensor, void *raw);
 void kf_release(kf_run *run);
 
 /* --- tolerance.c: every bound comes from here ------------------------------------------------- */
-double kf_score_error(int D, int R, double u, double q_norm, double k_norm);
-double kf_attention_bound(double abs_sum, double want, int64_t keys, double u, double score_error);
+/* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
+double kf_score_error(int D, int R, double u, double abs_dot, double norms);
+/* Relative error of one key's share; least_sum: sum over the keys of p exp(-score_error). */
+double kf_weight_error(double score_error, double least_sum, int64_t keys, double u);
 
 /* --- rope.c ----------------------------------------------------------------------------------- */
 double kf_rope_angle(int64_t position, int i, int R);

@@ -76,16 +76,23 @@ static void key_row(void *context, int64_t row)
         j->plain_keys[row * D + d] = kf_round_to(j->dtype, (float)key[d]);
 }
 
-static double dot(const double *a, const double *b, int n)
+/* Returns a.b and stores |a|.|b|. Independent sums keep the processor busy. */
+static double dot(const double *a, const double *b, int n, double *abs_dot)
 {
-    double sum[4] = {0}; /* independent sums keep the processor busy */
+    double sum[4] = {0}, abs_sum[4] = {0};
     int i = 0;
     for (; i + 4 <= n; i += 4)
-        for (int lane = 0; lane < 4; lane++)
-            sum[lane] += a[i + lane] * b[i + lane];
-    for (; i < n; i++)
+        for (int lane = 0; lane < 4; lane++) {
+            double product = a[i + lane] * b[i + lane];
+            sum[lane] += product;
+            abs_sum[lane] += fabs(product);
+        }
+    for (; i < n; i++) {
         sum[0] += a[i] * b[i];
-    return sum[0] + sum[1] + (sum[2] + sum[3]);
+        abs_sum[0] += fabs(a[i] * b[i]);
+    }
+    *abs_dot = abs_sum[0] + abs_sum[1] + abs_sum[2] + abs_sum[3];
+    return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
 static double plain_error_of_row(const job *j, const double *query, int64_t keys,
@@ -111,34 +118,37 @@ static void query_row(void *context, int64_t row)
     int64_t keys = visible_keys(s, row);
     if (!j->checked[row] || keys == 0)
         return; /* want and bound are zero already */
-    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(keys, sizeof *p);
-    double *abs_sum = kf_alloc(D, sizeof *abs_sum), *want = j->want + row * D;
+    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(2 * keys, sizeof *p), *ds = p + keys;
+    double *want = j->want + row * D, *bound = j->bound + row * D;
     double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row, query);
-    double scale = 1.0 / sqrt((double)D), largest = -INFINITY, farthest = 0.0, sum = 0.0;
+    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
+    double scale = 1.0 / sqrt((double)D), largest = -INFINITY, sum = 0.0, least_sum = 0.0;
     for (int64_t i = 0; i < keys; i++) {
-        p[i] = scale * dot(query, j->keys + i * D, D);
+        double abs_dot;
+        p[i] = scale * dot(query, j->keys + i * D, D, &abs_dot);
+        ds[i] = kf_score_error(D, s->R, u, abs_dot, norm * j->key_norm[i]);
         largest = fmax(largest, p[i]);
-        farthest = fmax(farthest, j->key_norm[i]);
     }
     for (int64_t i = 0; i < keys; i++)
         sum += p[i] = exp(p[i] - largest);
     for (int64_t i = 0; i < keys; i++) {
+        p[i] /= sum;
+        least_sum += p[i] * exp(-ds[i]);
+    }
+    for (int64_t i = 0; i < keys; i++) {
         const float *value = j->v + i * D;
-        double weight = p[i] / sum;
+        double error = p[i] * kf_weight_error(ds[i], least_sum, keys, u);
         for (int d = 0; d < D; d++) {
-            want[d] += weight * value[d];
-            abs_sum[d] += weight * fabs(value[d]);
+            want[d] += p[i] * value[d];
+            bound[d] += error * fabs(value[d]);
         }
     }
-    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
-    double ds = kf_score_error(D, s->R, u, norm, farthest);
     for (int d = 0; d < D; d++)
-        j->bound[row * D + d] = kf_attention_bound(abs_sum[d], want[d], keys, u, ds);
+        bound[d] += u * fabs(want[d]); /* the result is rounded once more */
     if (j->plain_keys)
         j->plain_error[row] = plain_error_of_row(j, query, keys, want);
     free(query);
     free(p);
-    free(abs_sum);
 }
 
 /* The fp16 and bf16 rule: twice the largest error of the plain implementation in this head, and the

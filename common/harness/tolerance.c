@@ -9,19 +9,20 @@
  * of length 2048 escapes with probability 5e-11: a run of 10^6 of them fails once in 20,000 runs.
  * (The theorem holds for each n; what is measured stays far below it, see tests/harness.)
  *
- * Scores. |q|.|k| <= |q|_2 |k|_2 (Cauchy-Schwarz), so the score s = scale q.k is off by at most
- *     ds = scale |q|_2 |k|_2 (gamma(D) + 4 u + rope),
+ * Scores. The score s = scale q.k is off by at most
+ *     ds = scale ((gamma(D) + 4 u) |q|.|k| + rope |q|_2 |k|_2),
  * where 4 u pays for the scale, the conversion to a base-2 exponent and the subtracted maximum.
  *
  * Rotation. y1 = x1 cos - x2 sin with cos and sin rounded once: three roundings an element, so each
  * of the pair is off by at most 3 u (|x1 cos| + |x2 sin|) <= 3 u |x|_2 of the pair. Summed over the
- * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope below. A kernel that
- * computes its angles in fp32 adds |angle error| per element: it enters in rope_error(), nowhere
+ * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope. A kernel that
+ * computes its angles in fp32 adds |angle error| an element: it enters in rope_error(), nowhere
  * else.
  *
- * Output. p = softmax(s) changes by a factor within exp(+-2 max ds) (numerator and denominator),
- * the two sums over the keys add gamma(keys) each, exp and the division a few u: bound = sum_k p_k
- * |v_k| (exp(2 ds) - 1 + 2 gamma(keys) + 8 u). */
+ * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
+ * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
+ * division a few u:
+ *     bound = sum_k p_k |v_k| (exp(ds_k) / sum_j p_j exp(-ds_j) - 1 + 2 gamma(keys) + 8 u). */
 #include "internal.h"
 #include <math.h>
 
@@ -42,14 +43,13 @@ static double rope_error(int R, double u)
     return R > 0 ? 2.0 * sqrt(2.0) * 3.0 * u : 0.0;
 }
 
-double kf_score_error(int D, int R, double u, double q_norm, double k_norm)
+double kf_score_error(int D, int R, double u, double abs_dot, double norms)
 {
-    double relative = kf_gamma(D, u) + 4.0 * u + rope_error(R, u);
-    return q_norm * k_norm * relative / sqrt((double)D);
+    double error = (kf_gamma(D, u) + 4.0 * u) * abs_dot + rope_error(R, u) * norms;
+    return error / sqrt((double)D);
 }
 
-double kf_attention_bound(double abs_sum, double want, int64_t keys, double u, double score_error)
+double kf_weight_error(double score_error, double least_sum, int64_t keys, double u)
 {
-    double relative = expm1(2.0 * score_error) + 2.0 * kf_gamma(keys, u) + 8.0 * u;
-    return abs_sum * relative + u * fabs(want);
+    return exp(score_error) / least_sum - 1.0 + 2.0 * kf_gamma(keys, u) + 8.0 * u;
 }

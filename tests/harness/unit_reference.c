@@ -1,0 +1,282 @@
+/* unit_reference.c: the fp64 reference against another formulation, the bounds against a right fp32
+ * implementation (which must pass) and against wrong ones (which must not). */
+#include "unit.h"
+#include <complex.h>
+#include <math.h>
+
+static const kf_case shapes[] = {
+    {"plain", {1, 2, 9, 9, 16, 0, false, 0}, 0},
+    {"causal", {2, 1, 33, 33, 8, 0, true, 0}, 0},
+    {"full-rope", {1, 2, 17, 17, 64, 64, false, 0}, 0},
+    {"partial-rope", {1, 1, 12, 12, 80, 20, true, 0}, 0},
+    {"decode-far", {1, 2, 1, 65, 128, 128, true, 131007}, 0},
+    {"few-queries", {1, 1, 3, 40, 32, 32, true, 5}, 0},
+    {"wide", {1, 1, 4, 64, 2048, 2048, false, 0}, 0},
+    {"more-queries", {1, 1, 6, 4, 8, 0, true, 0}, 0},
+    {"longer", {1, 1, 5, 3000, 40, 40, true, 0}, 0},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Rotating q by m and k by n and multiplying is multiplying once by e^{i (m - n) angle}: no table,
+ * no rotated vector, and softmax as a stream with a running maximum. */
+static void other_formulation(const kf_run *run, int64_t head, int i, long double *o)
+{
+    const kf_shape *s = &run->shape;
+    const float *q = kf_find(run, "q")->host + (head * s->Sq + i) * s->D;
+    long double largest = -INFINITY, sum = 0;
+    memset(o, 0, sizeof *o * (size_t)s->D);
+    for (int j = 0; j < s->Sk; j++) {
+        const float *k = kf_find(run, "k")->host + (head * s->Sk + j) * s->D;
+        const float *v = kf_find(run, "v")->host + (head * s->Sk + j) * s->D;
+        int distance = s->Sk - s->Sq + i - j;
+        if (s->causal && distance < 0)
+            continue;
+        long double score = 0;
+        for (int d = 0; d < s->R / 2; d++) {
+            double complex a = q[d] + I * q[d + s->R / 2], b = k[d] + I * k[d + s->R / 2];
+            double angle = distance * exp(-2.0 * d / s->R * log(10000.0));
+            score += creal(a * conj(b) * cexp(I * angle));
+        }
+        for (int d = s->R; d < s->D; d++)
+            score += (long double)q[d] * k[d];
+        score /= sqrtl(s->D);
+        long double top = fmaxl(largest, score), keep = expl(largest - top);
+        long double weight = expl(score - top);
+        sum = sum * keep + weight;
+        for (int d = 0; d < s->D; d++)
+            o[d] = o[d] * keep + weight * v[d];
+        largest = top;
+    }
+    for (int d = 0; d < s->D && sum > 0; d++)
+        o[d] /= sum;
+}
+
+static double difference_from_other(const kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    const kf_tensor *o = kf_find(run, "o");
+    long double *other = malloc(sizeof *other * (size_t)s->D);
+    double worst = 0;
+    for (int64_t row = 0; row < o->rows; row++) {
+        other_formulation(run, row / s->Sq, (int)(row % s->Sq), other);
+        for (int d = 0; d < s->D; d++)
+            worst = fmax(worst, fabs((double)other[d] - o->want[row * s->D + d]));
+    }
+    free(other);
+    return worst;
+}
+
+/* A plain fp32 implementation with a rounded table, as a kernel would do it; and its bugs. */
+enum bug { NONE, POSITION, SCALE, MASK, HALVES, TAIL, ANGLES, BUGS };
+static const char *const bug_name[] = {
+    "none",           "position off by one", "missing scale",  "mask off by one",
+    "halves swapped", "last row skipped",    "wrong frequency"};
+
+static void rotate32(float *x, const kf_shape *s, int position, enum bug bug)
+{
+    int half = s->R / 2;
+    for (int i = 0; i < half; i++) {
+        double angle = position * pow(10000.0, -2.0 * i / (bug == ANGLES ? s->D + 2 : s->R));
+        float c = (float)cos(angle), si = (float)sin(angle), a = x[i], b = x[i + half];
+        if (bug == HALVES)
+            si = -si;
+        x[i] = a * c - b * si;
+        x[i + half] = b * c + a * si;
+    }
+}
+
+static void naive32(const kf_run *run, enum bug bug, float *o)
+{
+    const kf_shape *s = &run->shape;
+    int D = s->D;
+    float *q = malloc(sizeof *q * (size_t)D), *k = malloc(sizeof *k * (size_t)D);
+    float *p = malloc(sizeof *p * (size_t)s->Sk);
+    for (int64_t row = 0; row < (int64_t)s->B * s->H * s->Sq; row++) {
+        int64_t head = row / s->Sq, i = row % s->Sq, key0 = head * s->Sk;
+        int last = s->causal ? (int)(s->Sk - s->Sq + i) : s->Sk - 1;
+        int position = s->pos0 + s->Sk - s->Sq + (int)i;
+        if (bug == TAIL && i == s->Sq - 1)
+            continue;
+        if (bug == MASK && s->causal && last + 1 < s->Sk)
+            last++;
+        memcpy(q, kf_find(run, "q")->host + row * D, sizeof *q * (size_t)D);
+        rotate32(q, s, position + (bug == POSITION), bug);
+        float sum = 0, largest = -INFINITY;
+        for (int j = 0; j <= last; j++) {
+            memcpy(k, kf_find(run, "k")->host + (key0 + j) * D, sizeof *k * (size_t)D);
+            rotate32(k, s, s->pos0 + j, bug == HALVES ? NONE : bug);
+            float dot = 0;
+            for (int d = 0; d < D; d++)
+                dot += q[d] * k[d];
+            p[j] = bug == SCALE ? dot : dot / sqrtf((float)D);
+            largest = fmaxf(largest, p[j]);
+        }
+        for (int j = 0; j <= last; j++)
+            sum += p[j] = expf(p[j] - largest);
+        for (int d = 0; d < D; d++) {
+            float dot = 0;
+            for (int j = 0; j <= last; j++)
+                dot += p[j] * kf_find(run, "v")->host[(key0 + j) * D + d];
+            o[row * D + d] = last < 0 ? 0.0f : dot / sum;
+        }
+    }
+    free(q);
+    free(k);
+    free(p);
+}
+
+static kf_diagnosis judge(const kf_run *run, enum bug bug)
+{
+    const kf_tensor *o = kf_find(run, "o");
+    float *got = malloc(sizeof *got * (size_t)o->count);
+    kf_poison_pattern(KF_F32, got, o->count);
+    naive32(run, bug, got);
+    kf_diagnosis seen;
+    kf_compare(o, got, &seen);
+    free(got);
+    return seen;
+}
+
+static void right_and_wrong(void)
+{
+    double least = INFINITY, most = 0;
+    bool none_wrong = true;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        for (int i = 0; i < SHAPES; i++) {
+            kf_run run = unit_attention(&shapes[i], seed);
+            kf_attention_reference(&run);
+            kf_diagnosis seen = judge(&run, NONE);
+            none_wrong &= seen.wrong == 0 && seen.total == kf_find(&run, "o")->count;
+            least = fmin(least, seen.max_ratio);
+            most = fmax(most, seen.max_ratio);
+            kf_diagnosis_free(&seen);
+            kf_release(&run);
+        }
+    ok(none_wrong, "a right fp32 implementation passes at every shape and seed");
+    ok(least > 0.0005 && most < 0.5, "and uses %.4f to %.4f of its bound at most", least, most);
+
+    for (int bug = POSITION; bug < BUGS; bug++)
+        for (int i = 0; i < SHAPES; i++) {
+            const kf_shape *s = &shapes[i].shape;
+            bool rope = bug == POSITION || bug == HALVES || bug == ANGLES;
+            bool shows = rope ? s->R > 0 && s->Sk > 1 : bug != MASK || (s->causal && s->Sq > 1);
+            if (!shows)
+                continue;
+            kf_run run = unit_attention(&shapes[i], 3);
+            kf_attention_reference(&run);
+            kf_diagnosis seen = judge(&run, bug);
+            ok(seen.wrong > 0, "%s: %s is caught (%lld of %lld wrong)", shapes[i].name,
+               bug_name[bug], (long long)seen.wrong, (long long)seen.total);
+            kf_diagnosis_free(&seen);
+            kf_release(&run);
+        }
+}
+
+static void sampling(void)
+{
+    enum { HEADS = 3, ROWS = 1000 };
+    bool checked[HEADS * ROWS] = {0};
+    kf_sample_rows(checked, HEADS, ROWS, 1.0, 1);
+    int64_t all = 0, some = 0;
+    for (int i = 0; i < HEADS * ROWS; i++)
+        all += checked[i];
+    memset(checked, 0, sizeof checked);
+    kf_sample_rows(checked, HEADS, ROWS, 2e5, 1);
+    bool edges = true, tail = true;
+    for (int head = 0; head < HEADS; head++) {
+        const bool *mine = checked + head * ROWS;
+        edges &= mine[0] && mine[31] && mine[32] && mine[33] && mine[63] && mine[64] && mine[65] &&
+                 mine[127] && mine[128] && mine[999];
+        for (int row = 896; row < ROWS; row++)
+            tail &= mine[row];
+        for (int row = 0; row < ROWS; row++)
+            some += mine[row];
+    }
+    ok(all == HEADS * ROWS, "a small case is checked in every row");
+    ok(edges && tail, "a large one at tile boundaries and in its whole last partial tile");
+    ok(some > 3 * 120 && some < 3 * 160, "and in a few random rows: %lld in all", (long long)some);
+
+    static bool many[64 * 4096];
+    kf_sample_rows(many, 64, 4096, 4e6, 1);
+    bool ends = true;
+    int64_t inner = 0, full = 0;
+    for (int head = 0; head < 64; head++) {
+        ends &= many[head * 4096] && many[head * 4096 + 4095];
+        for (int row = 0; row < 4096; row++)
+            *(head == 0 ? &full : &inner) += many[head * 4096 + row];
+    }
+    ok(ends && inner / 63 < full && inner / 63 >= 4,
+       "many heads: all ends, fewer rows inside (%lld in the first, %lld a head after)",
+       (long long)full, (long long)inner / 63);
+}
+
+/* A kernel as the tensor cores make it: p rounded, sums in fp32, division last. sloppy: sums
+ * rounded to the type after each addition. */
+static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
+{
+    static const kf_case c = {"low", {1, 1, 24, 200, 64, 0, false, 0}, 0};
+    kf_run run = unit_attention(&c, 5);
+    kf_tensor *o = kf_find(&run, "o");
+    for (int i = 0; i < 4; i++) {
+        kf_tensor *t = &run.tensor[i];
+        t->dtype = dtype;
+        for (int64_t j = 0; t->host && j < t->count; j++)
+            t->host[j] = kf_round_to(dtype, t->host[j]);
+    }
+    kf_attention_reference(&run);
+    uint16_t *raw = malloc((size_t)o->count * 2);
+    for (int i = 0; i < c.shape.Sq; i++) {
+        float p[200], sum = 0, largest = -INFINITY;
+        for (int j = 0; j < 200; j++) {
+            p[j] = 0;
+            for (int d = 0; d < 64; d++) {
+                p[j] += run.tensor[0].host[i * 64 + d] * run.tensor[1].host[j * 64 + d] * 0.125f;
+                p[j] = sloppy ? kf_round_to(dtype, p[j]) : p[j];
+            }
+            largest = fmaxf(largest, p[j]);
+        }
+        for (int j = 0; j < 200; j++)
+            sum += p[j] = kf_round_to(dtype, expf(p[j] - largest));
+        for (int d = 0; d < 64; d++) {
+            float dot = 0;
+            for (int j = 0; j < 200; j++) {
+                dot += p[j] * run.tensor[2].host[j * 64 + d];
+                dot = sloppy ? kf_round_to(dtype, dot) : dot;
+            }
+            dot /= sum;
+            kf_pack(dtype, &dot, raw + i * 64 + d, 1);
+        }
+    }
+    kf_diagnosis seen;
+    kf_compare(o, raw, &seen);
+    double wrong = (double)seen.wrong;
+    kf_diagnosis_free(&seen);
+    kf_release(&run);
+    free(raw);
+    return wrong;
+}
+
+int main(void)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        kf_run run = unit_attention(&shapes[i], 11);
+        kf_attention_reference(&run);
+        double worst = difference_from_other(&run);
+        ok(worst < 2e-10, "%s: two formulations agree to %.1e", shapes[i].name, worst);
+        kf_release(&run);
+    }
+    kf_cost cost = kf_attention_cost(&(kf_shape){1, 2, 4, 6, 8, 4, true, 0});
+    /* pairs 3+4+5+6 = 18 a head; 2 heads (4 * 8 * 18 + 3 * (4 + 6) * 4); 2 heads * 8 * (2*4 + 2*6)
+     */
+    ok(cost.flops == 2 * (4 * 8 * 18 + 120) && cost.bytes == 4 * 2 * 8 * 20,
+       "cost of a causal case");
+    ok(fabs(kf_gamma(100, 0x1p-24) - 80 * 0x1p-24) < 1e-10, "gamma(100) is 8 sqrt(100) u");
+    right_and_wrong();
+    sampling();
+    for (int dtype = KF_F16; dtype <= KF_BF16; dtype++) {
+        double good = low_precision_wrong(dtype, false), bad = low_precision_wrong(dtype, true);
+        ok(good == 0, "%s: sums in fp32 pass (%g wrong)", kf_dtype_name(dtype), good);
+        ok(bad > 0, "%s: sums in the type itself fail (%g wrong)", kf_dtype_name(dtype), bad);
+    }
+    return done();
+}
