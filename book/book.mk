@@ -1,8 +1,11 @@
-# Makes the book and its charts. Included by the Makefile; works alone too (make -f book/book.mk book), as its tests do.
+# Makes the book and its charts. Included by the Makefile; works alone too, as its tests do:
+# make -f book/book.mk book
 #   book       build/book/html/ (a page a chapter, a page a step's source) and the EPUB
-#   book-pdf   the PDF, where a browser that prints is found      book-lint  markers that are unpaired or not used
+#   book-pdf   the PDF, where a browser that prints is found
+#   book-lint  no marker in the sources may be unpaired, doubled or left out of the book
 #   charts     build/charts/NAME.svg from plots/NAME.gp
-# chapter -> build/book/tree/NAME.json (weave.lua: everything looked up and checked) -> page, EPUB, PDF.
+# A chapter becomes build/book/tree/NAME.json (weave.lua: everything looked up and checked); page,
+# EPUB and PDF are made from that. Every file is written beside its place and moved there whole.
 
 BOOK_CHAPTERS ?= chapters
 BOOK_STEPS ?= steps
@@ -15,40 +18,52 @@ BOOK_OUT ?= build/book
 BOOK_CHARTS ?= build/charts
 # A step's CPU program is this with the step's number behind it.
 BOOK_BIN ?= $(or $(CPU),build/cpu/g++)/step-
-BOOK_BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome,$(shell command -v $b)))
+BOOK_BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome,\
+    $(shell command -v $b)))
 
 book_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 book_draw := $(book_here:%book=%plots)
+# $(call book_folder,FILE): the name of the folder it is in.
+book_folder = $(notdir $(patsubst %/,%,$(dir $1)))
 
 book_md := $(sort $(wildcard $(BOOK_CHAPTERS)/*.md))
 book_cu := $(sort $(wildcard $(BOOK_STEPS)/[0-9][0-9]-*/*.cu))
 book_gp := $(sort $(filter-out $(BOOK_PLOTS)/style.gp,$(wildcard $(BOOK_PLOTS)/*.gp)))
-book_shared := $(sort $(wildcard $(BOOK_SHARED)/*/*.cuh $(BOOK_SHARED)/*/*.h $(BOOK_SHARED)/*/*.c))
 book_tsv := $(sort $(wildcard $(BOOK_DATA)/*/*.tsv))
+book_shared := $(sort $(wildcard $(foreach e,cuh cu h c,$(BOOK_SHARED)/*/*.$e)))
+
 book_tree := $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.json)
-book_pages := $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/html/%.html)
-book_sources := $(foreach f,$(book_cu),$(BOOK_OUT)/html/steps/$(notdir $(patsubst %/,%,$(dir $f))).html)
+book_html := $(BOOK_OUT)/html
+book_pages := $(book_md:$(BOOK_CHAPTERS)/%.md=$(book_html)/%.html)
+book_sources := $(foreach f,$(book_cu),$(book_html)/steps/$(call book_folder,$f).html)
 book_charts := $(book_gp:$(BOOK_PLOTS)/%.gp=$(BOOK_CHARTS)/%.svg)
+book_shown := $(book_charts:$(BOOK_CHARTS)/%=$(book_html)/charts/%)
 book_epub := $(BOOK_OUT)/kernel-fusion-workbook.epub
 book_pdf := $(BOOK_OUT)/kernel-fusion-workbook.pdf
+book_print := $(book_html)/print.html
+book_all := $(book_pages) $(book_sources) $(book_shown) $(book_html)/index.html \
+    $(book_html)/style.css $(book_epub)
+# Pages of chapters, steps and charts that are gone.
+book_stale = $(filter-out $(book_all) $(book_print),\
+    $(wildcard $(book_html)/*.html $(book_html)/*/*.html $(book_html)/charts/*.svg))
 book_list := $(BOOK_OUT)/contents.txt
 book_rules := $(BOOK_OUT)/rules.mk
 
 book_pandoc := pandoc --syntax-definition=$(book_here)/cuda.xml
+book_page := -t html5 --mathml --template $(book_here)/page.html
 book_say = $(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,@echo "  $1")
-# Every file is written beside its place and moved there whole.
 book_put = && mv -f $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 
 .PHONY: book book-lint book-pdf charts book_force
 .SECONDARY: $(book_tree)
 
-book: $(book_pages) $(BOOK_OUT)/html/index.html $(BOOK_OUT)/html/style.css $(book_epub) $(book_sources) \
-    $(book_charts:$(BOOK_CHARTS)/%=$(BOOK_OUT)/html/charts/%)
-	$(call book_say,the book: $(BOOK_OUT)/html/index.html $(book_epub))
+book: $(book_all)
+	@rm -f $(book_stale)
+	$(call book_say,the book: $(book_html)/index.html and $(book_epub))
 
 charts: $(book_charts)
 
-# The rules on what each chapter and chart needs are read when one of these is asked for, not on every make.
+# What each chapter and chart needs is read when one of these is asked for, not on every make.
 ifneq ($(filter book book-lint book-pdf charts $(BOOK_OUT)/% $(BOOK_CHARTS)/%,$(MAKECMDGOALS)),)
 ifeq ($(shell command -v pandoc),)
 $(error The book needs pandoc: make setup installs it)
@@ -61,63 +76,72 @@ endif
 
 $(book_list): book_force
 	@mkdir -p $(@D)
-	@{ awk -f $(book_here)/contents.awk $(or $(book_cu),/dev/null) $(or $(book_md),/dev/null) $(book_gp); \
+	@{ awk -f $(book_here)/contents.awk $(book_cu) $(book_md) $(book_gp) /dev/null; \
 	    for f in $(book_tsv); do printf 'rows\t%s\n' "$$f"; done; } >$@.tmp
 	@if cmp -s $@.tmp $@; then rm $@.tmp; else mv -f $@.tmp $@; fi
 
-$(book_rules): $(book_md) $(book_gp) $(book_list) $(book_here)/deps.awk $(book_here)/book.mk
-	@awk -v tree=$(BOOK_OUT)/tree -v outputs=$(BOOK_OUT)/output -v charts=$(BOOK_CHARTS) -v plots=$(BOOK_PLOTS) \
-	    -v data=$(BOOK_DATA)/$(BOOK_DEVICE) -v alldata=$(BOOK_DATA) -v bin='$(BOOK_BIN)' \
-	    -v steps='$(foreach f,$(book_cu),$(firstword $(subst -, ,$(notdir $(patsubst %/,%,$(dir $f)))))=$f)' \
-	    -f $(book_here)/deps.awk $(or $(book_md) $(book_gp),/dev/null) >$@.tmp $(book_put)
+# Rewritten only when it changes: make starts over whenever it is newer, for ever if a chapter's time
+# lies in the future.
+$(book_rules): $(book_md) $(book_gp) $(book_list) $(addprefix $(book_here)/,deps.awk book.mk)
+	@awk -v tree=$(BOOK_OUT)/tree -v outputs=$(BOOK_OUT)/output -v charts=$(BOOK_CHARTS) \
+	    -v plots=$(BOOK_PLOTS) -v data=$(BOOK_DATA)/$(BOOK_DEVICE) -v alldata=$(BOOK_DATA) \
+	    -v bin='$(BOOK_BIN)' -v sources='$(book_cu)' \
+	    -f $(book_here)/deps.awk $(book_md) $(book_gp) /dev/null >$@.tmp
+	@if cmp -s $@.tmp $@; then rm $@.tmp; else mv -f $@.tmp $@; fi
 
-$(book_charts): $(BOOK_CHARTS)/%.svg: $(BOOK_PLOTS)/%.gp $(addprefix $(book_draw)/,style.gp select.awk dress.awk draw.sh)
+$(book_charts): $(BOOK_CHARTS)/%.svg: $(BOOK_PLOTS)/%.gp \
+    $(addprefix $(book_draw)/,style.gp select.awk dress.awk draw.sh)
 	$(call book_say,chart $*)
 	@$(book_draw)/draw.sh $< $(BOOK_DATA)/$(BOOK_DEVICE) $@
 
-$(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) $(addprefix $(book_here)/,weave.lua rows.lua lint.lua)
+$(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) \
+    $(addprefix $(book_here)/,weave.lua rows.lua lint.lua)
 	$(call book_say,chapter $*)
 	@mkdir -p $(@D)
-	@BOOK_PLOTS=$(BOOK_PLOTS) BOOK_DATA=$(BOOK_DATA) BOOK_DEVICE=$(BOOK_DEVICE) BOOK_OUTPUTS=$(BOOK_OUT)/output \
-	    BOOK_CONTENTS=$(book_list) BOOK_USED=$(@:.json=.used) \
+	@BOOK_PLOTS=$(BOOK_PLOTS) BOOK_DATA=$(BOOK_DATA) BOOK_DEVICE=$(BOOK_DEVICE) \
+	    BOOK_OUTPUTS=$(BOOK_OUT)/output BOOK_CONTENTS=$(book_list) BOOK_USED=$(@:.json=.used) \
 	    pandoc -L $(book_here)/weave.lua -t json $< -o $@.tmp $(book_put)
 
-$(book_pages): $(BOOK_OUT)/html/%.html: $(BOOK_OUT)/tree/%.json $(addprefix $(book_here)/,page.html links.lua cuda.xml)
+$(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json \
+    $(addprefix $(book_here)/,page.html links.lua cuda.xml)
 	@mkdir -p $(@D)
-	@BOOK_PAGES=$(book_list) $(book_pandoc) -f json -t html5 --template $(book_here)/page.html --toc --toc-depth=2 \
-	    --mathml -L $(book_here)/links.lua $< -o $@.tmp $(book_put)
+	@BOOK_PAGES=$(book_list) $(book_pandoc) -f json $(book_page) --toc --toc-depth=2 \
+	    -L $(book_here)/links.lua $< -o $@.tmp $(book_put)
 
-$(BOOK_OUT)/html/index.html: $(book_list) $(addprefix $(book_here)/,index.awk metadata.yaml page.html)
+$(book_html)/index.html: $(book_list) $(addprefix $(book_here)/,index.awk metadata.yaml page.html)
 	@mkdir -p $(@D)
-	@awk -v title="$$(sed -n 's/^title: //p' $(book_here)/metadata.yaml)" \
-	    -v subtitle="$$(sed -n 's/^subtitle: //p' $(book_here)/metadata.yaml)" -f $(book_here)/index.awk $(book_list) | \
-	    pandoc -t html5 --template $(book_here)/page.html -M pagetitle=Contents -o $@.tmp $(book_put)
+	@awk -f $(book_here)/index.awk $(book_here)/metadata.yaml $(book_list) | \
+	    pandoc $(book_page) -M pagetitle=Contents -o $@.tmp $(book_put)
 
-# The pages of the sources; a step is found by its folder's name.
 define book_source_rule
-$(BOOK_OUT)/html/steps/$(notdir $(patsubst %/,%,$(dir $1))).html: $1 $(addprefix $(book_here)/,source.awk page.html cuda.xml)
+$(book_html)/steps/$(call book_folder,$1).html: $1 \
+    $(addprefix $(book_here)/,source.awk page.html cuda.xml)
 	@mkdir -p $$(@D)
-	@awk -f $(book_here)/source.awk $$< | $(book_pandoc) -t html5 --template $(book_here)/page.html -V root=../ \
-	    -V wide=1 -M pagetitle=$$(notdir $$<) -o $$@.tmp $$(book_put)
+	@awk -f $(book_here)/source.awk $$< | $(book_pandoc) $(book_page) -V root=../ -V wide=1 \
+	    -M pagetitle=$$(notdir $$<) -o $$@.tmp $$(book_put)
 endef
 $(foreach f,$(book_cu),$(eval $(call book_source_rule,$f)))
 
-$(BOOK_OUT)/html/style.css: $(book_here)/code.css $(book_here)/style.css
+$(book_html)/style.css: $(book_here)/code.css $(book_here)/style.css
 	@mkdir -p $(@D)
 	@cat $^ >$@.tmp $(book_put)
 
-$(BOOK_OUT)/html/charts/%.svg: $(BOOK_CHARTS)/%.svg
+$(book_html)/charts/%.svg: $(BOOK_CHARTS)/%.svg
 	@mkdir -p $(@D)
 	@cp $< $@.tmp $(book_put)
 
 $(BOOK_OUT)/epub.css: $(book_here)/code.css $(book_here)/epub.css
+	@mkdir -p $(@D)
 	@cat $^ >$@.tmp $(book_put)
 
-$(book_epub): $(book_tree) $(book_charts) $(BOOK_OUT)/epub.css $(addprefix $(book_here)/,metadata.yaml links.lua cuda.xml)
+$(book_epub): $(book_tree) $(book_charts) $(BOOK_OUT)/epub.css \
+    $(addprefix $(book_here)/,metadata.yaml links.lua cuda.xml)
 	@test -n "$(book_md)" || { echo "book: no chapters in $(BOOK_CHAPTERS)/" >&2; exit 1; }
 	$(call book_say,EPUB)
-	@$(book_pandoc) -f json -t epub3 --mathml --toc --toc-depth=2 --epub-chapter-level=1 --css $(BOOK_OUT)/epub.css \
-	    -V highlighting-css= --metadata-file $(book_here)/metadata.yaml --resource-path=$(patsubst %/,%,$(dir $(BOOK_CHARTS))) \
+	@$(book_pandoc) -f json -t epub3 --mathml --toc --toc-depth=2 --epub-chapter-level=1 \
+	    --css $(BOOK_OUT)/epub.css -V highlighting-css= \
+	    --metadata-file $(book_here)/metadata.yaml \
+	    --resource-path=$(patsubst %/,%,$(dir $(BOOK_CHARTS))) \
 	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
 
 book-lint: $(book_tree)
@@ -125,16 +149,18 @@ book-lint: $(book_tree)
 
 book-pdf: $(book_pdf)
 
-$(BOOK_OUT)/html/print.html: $(book_tree) $(BOOK_OUT)/html/style.css $(addprefix $(book_here)/,page.html links.lua cuda.xml)
-	@$(book_pandoc) -f json -t html5 --template $(book_here)/page.html --mathml -M pagetitle=Print \
-	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
+$(book_print): $(book_tree) $(book_html)/style.css \
+    $(addprefix $(book_here)/,page.html links.lua cuda.xml)
+	@$(book_pandoc) -f json $(book_page) -M pagetitle=Print -L $(book_here)/links.lua \
+	    $(book_tree) -o $@.tmp $(book_put)
 
-# Chromium will not run as root inside its own sandbox.
-$(book_pdf): $(BOOK_OUT)/html/print.html $(book_charts:$(BOOK_CHARTS)/%=$(BOOK_OUT)/html/charts/%)
-	@test -n "$(BOOK_BROWSER)" || { echo "book-pdf: no browser that prints; install chromium" >&2; exit 77; }
-	@profile=$$(mktemp -d) && "$(BOOK_BROWSER)" --headless --no-sandbox --disable-gpu --user-data-dir=$$profile \
-	    --no-pdf-header-footer --print-to-pdf=$(abspath $@).tmp "file://$(abspath $<)" >$@.log 2>&1; \
-	    status=$$?; rm -rf "$$profile"; \
+# Chromium does not run as root inside its own sandbox.
+$(book_pdf): $(book_print) $(book_shown)
+	@test -n "$(BOOK_BROWSER)" || \
+	    { echo "book-pdf: no browser that prints: install chromium" >&2; exit 77; }
+	@profile=$$(mktemp -d) && "$(BOOK_BROWSER)" --headless --no-sandbox --disable-gpu \
+	    --user-data-dir="$$profile" --no-pdf-header-footer --print-to-pdf="$(abspath $@).tmp" \
+	    "file://$(abspath $<)" >$@.log 2>&1; status=$$?; rm -rf "$$profile"; \
 	    if test $$status -eq 0 && test -s $@.tmp; then rm $@.log && mv -f $@.tmp $@; \
 	    else tail -n 1 $@.log >&2; rm -f $@.tmp $@.log; exit 1; fi
 	$(call book_say,$@)

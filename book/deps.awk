@@ -1,10 +1,16 @@
 # Writes make rules: on what each chapter and each chart depends, and how a step's output is made.
-# Files: chapters (.md) and chart scripts (.gp). Variables: tree, outputs, charts (folders of made files), plots (the
-# scripts), data (rows of the book's device), alldata (its parent), bin (path of a step's CPU program without its
-# number), steps ("NN=FILE NN=FILE ..."). Files that do not exist are left to the filters, who say who wanted them.
+# Files: chapters (.md) and chart scripts (.gp). Variables: tree, outputs, charts (folders of made
+# files), plots (the scripts), data (rows of the book's device), alldata (its parent), bin (path of
+# a step's CPU program without its number), sources (the .cu files of the steps).
+# Files that do not exist are left to the filters, which say who wanted them.
 BEGIN {
-    n = split(steps, pair, " ")
-    for (i = 1; i <= n; i++) source[substr(pair[i], 1, 2)] = substr(pair[i], 4)
+    n = split(sources, file, " ")
+    for (i = 1; i <= n; i++) {
+        nn = file[i]
+        sub(/\/[^\/]*$/, "", nn)
+        sub(/.*\//, "", nn)
+        source[substr(nn, 1, 2)] = file[i]
+    }
     for (i = 32; i < 127; i++) code[sprintf("%c", i)] = i
 }
 
@@ -45,7 +51,8 @@ function need(file) {
     print target ": $(wildcard " file ")"
 }
 
-# The program's exit status is the file's first line: the filter knows which one the chapter expects.
+# The program's exit status is the file's first line: the filter knows which one the chapter
+# expects.
 function output(step, order, args,   env, file) {
     env = order == "" ? "" : "CUDACPU_ORDER=" order
     file = outputs "/" encode(step " " env " " args) ".txt"
@@ -55,7 +62,7 @@ function output(step, order, args,   env, file) {
     gsub(/\$/, "$$", args)
     print file ": " bin step
     print "\t@mkdir -p $(@D); " env " " bin step " --seed 1 " args " >$@.out 2>&1; \\"
-    print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp && rm $@.out && mv -f $@.tmp $@"
+    print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
 }
 
 FNR == 1 {

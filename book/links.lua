@@ -1,5 +1,6 @@
 -- Resolves the links that weave.lua left, and names the page's neighbours.
--- With BOOK_PAGES set (to contents.awk's list) every chapter is a page; without, the book is one document.
+-- With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page; without, the
+-- book is one document.
 local list = os.getenv("BOOK_PAGES")
 
 local steps, chapters = {}, {}

@@ -19,10 +19,12 @@ FNR == 1 {
     name = $0
     sub(/^ *\/\/ *(snippet|solution): */, "", name)
     sub(/ .*/, "", name)
-    if ((FILENAME, kind, name) in seen) complain(FNR, kind " " name " is marked twice; names are unique within a step")
+    if ((FILENAME, kind, name) in seen)
+        complain(FNR, kind " " name " is marked twice: names are unique within a file")
     seen[FILENAME, kind, name] = 1
     if (kind == "snippet" && !((FILENAME, name) in used))
-        complain(FNR, "no chapter uses snippet " name ": show it with ```{.cuda step=.. snippet=" name "} or drop the marker")
+        complain(FNR, "no chapter uses snippet " name ": show it with ```{.cuda step=.. snippet=" \
+            name "} or drop the marker")
     depth++
     open[depth] = kind " " name
     at[depth] = FNR
@@ -33,7 +35,8 @@ FNR == 1 {
     sub(/:/, "", name)
     sub(/ *$/, "", name)
     if (depth == 0 || open[depth] != name)
-        complain(FNR, "end of " name (depth ? ", but " open[depth] " is open" : ", which is not open"))
+        complain(FNR, "end of " name \
+            (depth ? ", but " open[depth] " is open" : ", which is not open"))
     else depth--
 }
 END { finish(); exit bad }

@@ -1,13 +1,17 @@
 -- Finds measured numbers that were typed into prose. Two rules:
 --   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %) always is one;
---   a number of three significant digits or more is one when a row of a step that the chapter shows holds it.
--- Code, math, looked-up figures, .claim, .given and .claimtable are exempt: they become HIDDEN before the search.
+--   a number of three significant digits or more is one when a row of a step that the chapter
+--   shows holds it.
+-- Code, math, looked-up figures, .claim, .given and .claimtable are exempt: they become HIDDEN
+-- before the search.
 local M = {}
 local HIDDEN = "\1"
 
 local UNITS = {}
-for unit in ([[ns us µs μs ms s TB/s GB/s MB/s kB/s KB/s TFLOP/s GFLOP/s MFLOP/s TFLOPS GFLOPS x × times % percent
-    nanosecond nanoseconds microsecond microseconds millisecond milliseconds second seconds]]):gmatch("%S+") do
+local NAMES = [[ns us µs μs ms s TB/s GB/s MB/s kB/s KB/s TFLOP/s GFLOP/s MFLOP/s TFLOPS GFLOPS
+    x × times % percent nanosecond nanoseconds microsecond microseconds millisecond milliseconds
+    second seconds]]
+for unit in NAMES:gmatch("%S+") do
     UNITS[unit] = true
 end
 local MEASURED = { "median_us", "p5_us", "p95_us", "ratio", "limit_pct", "wrong", "nan", "max_err" }
@@ -15,8 +19,10 @@ local EXACT = { wrong = true, nan = true }
 local SHAPE = { "B", "H", "Sq", "Sk", "D", "R", "pos0" }
 
 local function exempt(element)
-    return element.classes:includes("claim") or element.classes:includes("given") or element.classes:includes("fig")
-        or element.classes:includes("claimtable")
+    for _, class in ipairs { "claim", "given", "fig", "claimtable" } do
+        if element.classes:includes(class) then return true end
+    end
+    return false
 end
 
 -- Every run of text in the document, one string each, with exempt parts hidden.
@@ -29,18 +35,20 @@ local function texts(doc)
         Div = function(el) if exempt(el) then return {} end end,
     })
     local found = {}
-    local function take(el) found[#found + 1] = pandoc.utils.stringify(el.content) end
+    local function keep(inlines) found[#found + 1] = pandoc.utils.stringify(inlines) end
+    local function take(el) keep(el.content) end
     pandoc.walk_block(plain, {
         Para = take, Plain = take, Header = take,
-        LineBlock = function(el) for _, l in ipairs(el.content) do found[#found + 1] = pandoc.utils.stringify(l) end end,
+        LineBlock = function(el) for _, line in ipairs(el.content) do keep(line) end end,
         DefinitionList = function(el)
-            for _, item in ipairs(el.content) do found[#found + 1] = pandoc.utils.stringify(item[1]) end
+            for _, item in ipairs(el.content) do keep(item[1]) end
         end,
     })
     return found
 end
 
--- The unit that follows a number, or nil. "4 x 64" and "S x S" are shapes, "the 1990s" and "all 0s" are plurals.
+-- The unit that follows a number, or nil. "4 x 64" and "S x S" are shapes, "the 1990s" and "all 0s"
+-- are plurals.
 local function unit_after(number, rest)
     local gap, tail = rest:match("^([ -]?)(.*)$")
     local unit = tail:match("^%%")
@@ -53,10 +61,12 @@ local function unit_after(number, rest)
     if not unit then return nil end
     local after = tail:sub(#unit + 1)
     if after:match("^[%w_]") then return nil end
-    if (unit == "x" or unit == "×") and (after:match("^ ?[%d\1]") or (gap ~= "" and after:match("^ ?%u"))) then
+    if unit == "x" or unit == "×" then
+        if after:match("^ ?[%d\1]") or (gap ~= "" and after:match("^ ?%u")) then return nil end
+    end
+    if unit == "s" and gap == "" and (number:match("^[01]$") or number:match("^%d%d%d%d$")) then
         return nil
     end
-    if unit == "s" and gap == "" and (number:match("^[01]$") or number:match("^%d%d%d%d$")) then return nil end
     return unit, gap
 end
 
@@ -71,13 +81,17 @@ local function power_of_two(v)
     return v == 1
 end
 
--- What the rows of one step measured: a list of {column, value, name}, and the set of its shape values.
+-- What the rows of one step measured: a list of {column, value, name}, and the set of its shape
+-- values.
 local function measured(t, nn)
     local list, shapes = {}, {}
     for _, row in ipairs(t.rows) do
         for _, column in ipairs(MEASURED) do
             local value = t.index[column] and tonumber(row[t.index[column]])
-            if value then list[#list + 1] = { column = column, value = value, name = "step-" .. nn .. " " .. column } end
+            if value then
+                local name = "step-" .. nn .. " " .. column
+                list[#list + 1] = { column = column, value = value, name = name }
+            end
         end
         for _, column in ipairs(SHAPE) do
             local value = t.index[column] and tonumber(row[t.index[column]])
@@ -87,8 +101,9 @@ local function measured(t, nn)
     return list, shapes
 end
 
--- Which recorded value a typed number repeats, or nil. An integer that is also a shape or a power of two counts only
--- against the columns that count elements: a time that happens to round to 256 proves nothing.
+-- Which recorded value a typed number repeats, or nil. An integer that is also a shape or a power
+-- of two counts only against the columns that count elements: a time that happens to round to 256
+-- proves nothing.
 local function recorded(number, known)
     local typed = number:gsub(",", "")
     local value = tonumber(typed)
@@ -134,13 +149,14 @@ function M.check(doc, tables, report)
             if not name then
                 local unit, gap = unit_after(number, text:sub(last + 1))
                 if unit then
-                    report(number .. gap .. unit .. " is typed: look it up with [step=.. col=..]{.fig}, or mark it "
-                        .. "{.claim by=..} or {.given}", number .. gap .. unit)
+                    local typed = number .. gap .. unit
+                    report(typed .. " is typed: look it up with [step=.. col=..]{.fig}, or mark it "
+                        .. "{.claim by=..} or {.given}", typed)
                 elseif not text:sub(last + 1):match("^[%a_]") then
                     local where = recorded(number, known)
                     if where then
-                        report(number .. " is typed and equals " .. where .. ": look it up with [step=.. col=..]{.fig}, "
-                            .. "or mark it {.given} if that is chance", number)
+                        report(number .. " is typed and equals " .. where .. ": look it up with "
+                            .. "[step=.. col=..]{.fig}, or mark it {.given} if by chance", number)
                     end
                 end
             end

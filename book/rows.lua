@@ -1,4 +1,5 @@
--- Recorded rows: a TSV file with "# key: value" lines on top, then one line of column names, then rows.
+-- Recorded rows: a TSV file with "# key: value" lines on top, then one line of column names, then
+-- rows.
 local M = {}
 local cache = {}
 
@@ -8,7 +9,8 @@ local function split_tabs(line)
     return fields
 end
 
--- The table {header = {key = value}, columns = {names}, index = {name = n}, rows = {{fields}}}, or nil and why.
+-- The table {header = {key = value}, columns = {names}, index = {name = n}, rows = {{fields}}}, or
+-- nil and why.
 function M.read(path)
     if cache[path] then return cache[path] end
     local file = io.open(path)
@@ -34,7 +36,8 @@ function M.read(path)
     return t
 end
 
--- The rows that meet every condition {column = value}, or nil and the name of a column that is not there.
+-- The rows that meet every condition {column = value}, or nil and the name of a column that is not
+-- there.
 function M.select(t, conditions)
     for name in pairs(conditions) do
         if not t.index[name] then return nil, name end

@@ -1,7 +1,8 @@
 -- Turns one chapter into a document with its code, charts, figures, tables and outputs in place.
--- Whatever is missing, ambiguous or typed by hand is reported, one line each, and nothing is written.
--- Environment: BOOK_PLOTS, BOOK_DATA, BOOK_DEVICE, BOOK_OUTPUTS, BOOK_CONTENTS (contents.awk), BOOK_USED (file to write:
--- the snippets used, for lint.awk). Links leave as page:SLUG#ID and source:NN#LINE; links.lua resolves them.
+-- Whatever is missing, ambiguous or typed by hand is reported, one line each, and nothing is
+-- written. Environment: BOOK_PLOTS, BOOK_DATA, BOOK_DEVICE, BOOK_OUTPUTS, BOOK_CONTENTS
+-- (contents.awk), BOOK_USED (file to write: the snippets used, for lint.awk). Links leave as
+-- page:SLUG#ID and source:NN#LINE; links.lua resolves them.
 local here = PANDOC_SCRIPT_FILE:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/?.lua;" .. package.path
 local rows = require("rows")
@@ -24,15 +25,19 @@ local function lines_of(path)
     return list
 end
 
--- Errors ---------------------------------------------------------------------------------------------------------
--- The parser keeps no line numbers, so a complaint looks for its text in the source, blanks taken as equal.
+-- Errors ------------------------------------------------------------------------------------------
+-- The parser keeps no line numbers, so a complaint looks for its text in the source, blanks taken
+-- as equal.
 local source_lines = lines_of(chapter)
 local function flatten(keep_code)
     local text, starts, fenced = {}, {}, false
     local length = 0
     for n, line in ipairs(source_lines) do
         local fence = line:match("^%s*```")
-        local piece = ((fenced or fence) and not keep_code) and "" or line:gsub("%s+", " "):gsub("\\ ", " ")
+        local piece = ""
+        if keep_code or not (fenced or fence) then
+            piece = line:gsub("%s+", " "):gsub("\\ ", " ")
+        end
         if fence then fenced = not fenced end
         starts[n] = length + 1
         text[n] = piece
@@ -46,9 +51,12 @@ local function fail(message, needle, in_prose)
     local text, starts = flatten(not in_prose)
     local line = 0
     local pos = needle and text:find(needle, 1, true)
-    while in_prose and pos and text:sub(pos - 1, pos - 1):match("[%w.]") do pos = text:find(needle, pos + 1, true) end
+    while in_prose and pos and text:sub(pos - 1, pos - 1):match("[%w.]") do
+        pos = text:find(needle, pos + 1, true)
+    end
     if pos then for n, start in ipairs(starts) do if start <= pos then line = n end end end
-    errors[#errors + 1] = { line = line, text = chapter .. ":" .. (line > 0 and line .. ":" or "") .. " " .. message }
+    local place = chapter .. ":" .. (line > 0 and line .. ":" or "")
+    errors[#errors + 1] = { line = line, text = place .. " " .. message }
 end
 
 local function finish_errors()
@@ -58,7 +66,7 @@ local function finish_errors()
     os.exit(1)
 end
 
--- What the book has ----------------------------------------------------------------------------------------------
+-- What the book has -------------------------------------------------------------------------------
 local steps, chapters, owner = {}, {}, {}
 for _, line in ipairs(lines_of(env.contents) or error("cannot read " .. env.contents)) do
     local f = {}
@@ -82,15 +90,16 @@ local function step_of(nn, what, needle)
     return steps[nn]
 end
 
--- Code -----------------------------------------------------------------------------------------------------------
+-- Code --------------------------------------------------------------------------------------------
 -- A block names a step= or, for what the steps share, a file= of the repository.
 local used = {}
 local function is_marker(line)
-    return line:match("^%s*//%s*snippet: ") or line:match("^%s*//%s*end snippet: ") or line:match("^%s*//%s*solution: ")
-        or line:match("^%s*//%s*end solution: ")
+    local kind = line:gsub("^%s*//%s*end ", "//"):match("^%s*//%s*(%l+): ")
+    return kind == "snippet" or kind == "solution"
 end
 
--- The lines between a snippet's markers without their common indent, and the first and last line's number.
+-- The lines between a snippet's markers without their common indent, and the first and last line's
+-- number.
 local function cut(file, name)
     local lines = lines_of(file)
     if not lines then return nil, "does not exist" end
@@ -102,7 +111,9 @@ local function cut(file, name)
             if first then return nil, "marks snippet " .. name .. " twice" end
             first = n + 1
         elseif close == name then
-            if not first or last then return nil, "ends snippet " .. name .. " without starting it" end
+            if not first or last then
+                return nil, "ends snippet " .. name .. " without starting it"
+            end
             last = n - 1
         end
     end
@@ -129,12 +140,15 @@ end
 
 local function listing(el)
     local a = el.attributes
-    local what = "snippet " .. (a.snippet or "(no name)") .. " of " .. (a.file or "step " .. (a.step or "(no step)"))
+    local where = a.file or "step " .. (a.step or "(no step)")
+    local what = "snippet " .. (a.snippet or "(no name)") .. " of " .. where
     local needle = "snippet=" .. (a.snippet or "")
     local step = a.file or step_of(a.step, what, needle)
     if not step then return end
     local path = a.file or step.file
-    if el.text:match("%S") then return fail(what .. ": the block must be empty, its code comes from " .. path, needle) end
+    if el.text:match("%S") then
+        return fail(what .. ": the block must be empty, its code comes from " .. path, needle)
+    end
     local text, first, last = cut(path, a.snippet or "")
     if not text then return fail(what .. ": " .. path .. " " .. first, needle) end
     used[#used + 1] = path .. "\t" .. a.snippet
@@ -146,10 +160,12 @@ local function listing(el)
     }, { class = "listing" })
 end
 
--- Output ---------------------------------------------------------------------------------------------------------
+-- Output ------------------------------------------------------------------------------------------
 -- One file name for one command; deps.awk has the same function.
 local function encode(s)
-    return (s:gsub("[^%w.-]", function(c) return c == " " and "_" or string.format("+%02x", c:byte()) end))
+    return (s:gsub("[^%w.-]", function(c)
+        return c == " " and "_" or string.format("+%02x", c:byte())
+    end))
 end
 
 local function output(el)
@@ -159,14 +175,16 @@ local function output(el)
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args
     local needle = a.args and 'args="' .. a.args .. '"' or ".output"
     if not step_of(a.step, what, needle) then return end
-    local lines = lines_of(env.outputs .. "/" .. encode(a.step .. " " .. setting .. " " .. args) .. ".txt")
+    local name = encode(a.step .. " " .. setting .. " " .. args)
+    local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
     if not lines then return fail(what .. ": the program was not run", needle) end
     local status = table.remove(lines, 1):match("^exit (%d+)$")
     if status ~= (a.exit or "0") then
-        return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (a.exit or "0") .. ": "
-            .. (lines[#lines] or "no output"), needle)
+        return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (a.exit or "0")
+            .. ": " .. (lines[#lines] or "no output"), needle)
     end
-    local command = "make step-" .. a.step .. ' run BACKEND=cpu ARGS="--seed 1' .. (args ~= "" and " " or "") .. args .. '"'
+    if args ~= "" then args = " " .. args end
+    local command = "make step-" .. a.step .. ' run BACKEND=cpu ARGS="--seed 1' .. args .. '"'
     if setting ~= "" then command = setting .. " " .. command end
     return pandoc.Div({
         pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. command) } }, { class = "from" }),
@@ -174,7 +192,7 @@ local function output(el)
     }, { class = "output" })
 end
 
--- Figures and tables from rows -----------------------------------------------------------------------------------
+-- Figures and tables from rows --------------------------------------------------------------------
 local UNIT = { us = " µs", x = "×", ["%"] = " %" }
 
 local function rows_of(a, what, needle)
@@ -212,13 +230,19 @@ local function figure(el)
     end
     if not a.col then return fail(what .. ": says no col=", text) end
     local scale = a.scale and tonumber(a.scale)
-    if a.scale and not scale then return fail(what .. ": scale=" .. a.scale .. " is not a number", text) end
+    if a.scale and not scale then
+        return fail(what .. ": scale=" .. a.scale .. " is not a number", text)
+    end
     local t, path = rows_of(a, what, text)
     if not t then return end
-    if not t.index[a.col] then return fail(what .. ": " .. path .. " has no column " .. a.col, text) end
+    if not t.index[a.col] then
+        return fail(what .. ": " .. path .. " has no column " .. a.col, text)
+    end
     local found, missing = rows.select(t, conditions)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
-    if #found ~= 1 then return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text) end
+    if #found ~= 1 then
+        return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
+    end
     local shown_text, why = show(found[1][t.index[a.col]], a.fmt, scale)
     if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end
     local unit = a.unit and (UNIT[a.unit] or " " .. a.unit) or ""
@@ -226,10 +250,14 @@ local function figure(el)
     return pandoc.Span(shown_text .. unit:gsub("^ ", "\194\160"), { class = "fig", title = origin })
 end
 
-local HEADS = { median_us = "median, µs", p5_us = "p5, µs", p95_us = "p95, µs", limit_us = "limit, µs",
-    limit_pct = "% of limit", limit_by = "limited by", ratio = "ratio, ×", max_err = "largest error", nan = "NaN" }
+local HEADS = {
+    median_us = "median, µs", p5_us = "p5, µs", p95_us = "p95, µs", limit_us = "limit, µs",
+    limit_pct = "% of limit", limit_by = "limited by", ratio = "ratio, ×", nan = "NaN",
+    max_err = "largest error",
+}
 
--- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f" caption="..."}
+-- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f"
+-- caption="..."}
 local function row_table(el)
     local a = el.attributes
     local what = "table of rows, cols=" .. (a.cols or "")
@@ -240,22 +268,30 @@ local function row_table(el)
     local conditions = {}
     for word in (a.where or ""):gmatch("%S+") do
         local key, value = word:match("^([%w_]+)=(.+)$")
-        if not key then return fail(what .. ": where: " .. word .. " is not column=value", needle) end
+        if not key then
+            return fail(what .. ": where: " .. word .. " is not column=value", needle)
+        end
         conditions[key] = value
     end
     local found, missing = rows.select(t, conditions)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, needle) end
-    if #found == 0 then return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle) end
+    if #found == 0 then
+        return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle)
+    end
     local columns, heads, aligns, body = {}, {}, {}, {}
     local given = {}
     for head in ((a.heads or "") .. "|"):gmatch("([^|]*)|") do given[#given + 1] = head end
     for word in a.cols:gmatch("%S+") do
         local name, format = word:match("^([%w_]+):?(.*)$")
-        if not name or not t.index[name] then return fail(what .. ": " .. path .. " has no column " .. word, needle) end
-        columns[#columns + 1] = { at = t.index[name], name = name, format = format ~= "" and format or nil }
+        if not name or not t.index[name] then
+            return fail(what .. ": " .. path .. " has no column " .. word, needle)
+        end
+        if format == "" then format = nil end
+        columns[#columns + 1] = { at = t.index[name], name = name, format = format }
         local head = a.heads and given[#columns] or HEADS[name] or name
         heads[#columns] = { pandoc.Plain { pandoc.Str(head) } }
-        aligns[#columns] = (format ~= "" or tonumber(found[1][t.index[name]])) and pandoc.AlignRight or pandoc.AlignLeft
+        local numeric = format or tonumber(found[1][t.index[name]])
+        aligns[#columns] = numeric and pandoc.AlignRight or pandoc.AlignLeft
     end
     for _, row in ipairs(found) do
         local line = {}
@@ -274,11 +310,13 @@ local function row_table(el)
     return pandoc.utils.from_simple_table(pandoc.SimpleTable(caption, aligns, widths, heads, body))
 end
 
--- Charts ---------------------------------------------------------------------------------------------------------
+-- Charts ------------------------------------------------------------------------------------------
 local function image(el)
     local name = el.src:match("^chart:(.+)$")
     if not name then
-        if not el.src:match("^%a+:") then fail("picture " .. el.src .. ": only chart:NAME can be shown", el.src) end
+        if not el.src:match("^%a+:") then
+            fail("picture " .. el.src .. ": only chart:NAME can be shown", el.src)
+        end
         return
     end
     local script = env.plots .. "/" .. name .. ".gp"
@@ -286,17 +324,23 @@ local function image(el)
     if not lines then return fail("chart " .. name .. ": there is no " .. script, el.src) end
     local alt
     for i = 1, math.min(20, #lines) do alt = alt or lines[i]:match("^# alt: *(.+)$") end
-    if not alt then return fail("chart " .. name .. ": " .. script .. " has no '# alt:' line", el.src) end
+    if not alt then
+        return fail("chart " .. name .. ": " .. script .. " has no '# alt:' line", el.src)
+    end
     el.src = "charts/" .. name .. ".svg"
     el.attributes.alt = alt
     el.classes:insert("chart")
     return el
 end
 
--- Structure ------------------------------------------------------------------------------------------------------
+-- Structure ---------------------------------------------------------------------------------------
 local function div(el)
     if not el.classes:includes("step") then
-        if el.classes:includes("exercise") then el.attributes.role = "note" end
+        if el.classes:includes("exercise") then
+            el.attributes.role = "note"
+            local label = pandoc.Plain { pandoc.Str("Exercise") }
+            table.insert(el.content, 1, pandoc.Div({ label }, { class = "label" }))
+        end
         return el
     end
     local nn = el.attributes.step
@@ -304,14 +348,16 @@ local function div(el)
     if not step then return end
     local name = step.dir:sub(4)
     local box = pandoc.Div({
-        pandoc.Plain { pandoc.Span({ pandoc.Str("Step " .. nn) }, { class = "number" }), pandoc.Space(),
-            pandoc.Strong { pandoc.Str(name) } },
+        pandoc.Plain {
+            pandoc.Span({ pandoc.Str("Step " .. nn) }, { class = "number" }), pandoc.Space(),
+            pandoc.Strong { pandoc.Str(name) },
+        },
         pandoc.Para { pandoc.Str(step.title) },
         pandoc.Para { pandoc.Code("make step-" .. nn .. " run"), pandoc.Space(),
             pandoc.Link(step.file, "source:" .. nn) },
     }, { class = "stephead" })
-    -- Headings inside a div would be missing from the table of contents, so the div goes and its box stays.
-    -- A step is a section of its own, whatever came before it.
+    -- Headings inside a div would be missing from the table of contents, so the div goes and its
+    -- box stays. A step is a section of its own, whatever came before it.
     local blocks = el.content
     if blocks[1] and blocks[1].t == "Header" then
         local shift = 2 - blocks[1].level
@@ -330,11 +376,13 @@ local function div(el)
     return blocks
 end
 
--- Identifiers are unique in the whole book, as the EPUB is one document: each carries its chapter's number.
+-- Identifiers are unique in the whole book, as the EPUB is one document: each carries its chapter's
+-- number.
 local titled = false
 local function header(el)
     if el.level == 1 and titled then
-        fail("a chapter has one title: make '# " .. pandoc.utils.stringify(el) .. "' a '##'", "# " .. pandoc.utils.stringify(el))
+        local text = "# " .. pandoc.utils.stringify(el)
+        fail("a chapter has one title: make '" .. text .. "' a '##'", text)
     end
     if el.level == 1 then
         titled = true
@@ -348,17 +396,22 @@ end
 local function link(el)
     local nn = el.target:match("^step:(%d%d)$")
     if nn then
-        if not owner[nn] then return fail("link " .. el.target .. ": no chapter shows step " .. nn, el.target) end
+        if not owner[nn] then
+            return fail("link " .. el.target .. ": no chapter shows step " .. nn, el.target)
+        end
         el.target = "page:" .. owner[nn] .. "#step-" .. nn
     elseif el.target:match("^source:%d%d$") then
-        if not steps[el.target:sub(8)] then fail("link " .. el.target .. ": there is no such step", el.target) end
+        if not steps[el.target:sub(8)] then
+            fail("link " .. el.target .. ": there is no such step", el.target)
+        end
     elseif el.target:match("^#") then
         local id = el.target:sub(2)
         el.target = id:match("^step%-%d%d$") and el.target or "#" .. prefix .. "-" .. id
     elseif not el.target:match("^%a[%w+.-]*:") then
         local page, id = el.target:match("^([^/#]+)%.md#?(.*)$")
         if not page or not chapters[page] then
-            return fail("link " .. el.target .. ": no such chapter (write NN-name.md, step:NN or source:NN)", el.target)
+            return fail("link " .. el.target
+                .. ": no such chapter (write NN-name.md, step:NN or source:NN)", el.target)
         end
         local number = "ch" .. (page:match("^%d+") or page)
         el.target = "page:" .. page .. "#" .. number .. (id ~= "" and "-" .. id or "")
@@ -377,7 +430,9 @@ end
 local function wide(el) return pandoc.Div({ el }, { class = "wide", tabindex = "0" }) end
 
 local function display(el)
-    if el.mathtype == "DisplayMath" then return pandoc.Span({ el }, { class = "display", tabindex = "0" }) end
+    if el.mathtype == "DisplayMath" then
+        return pandoc.Span({ el }, { class = "display", tabindex = "0" })
+    end
 end
 
 function Pandoc(doc)
@@ -390,7 +445,8 @@ function Pandoc(doc)
                 return el
             end,
         })
-        table.insert(body.content, 1, pandoc.Header(1, pandoc.utils.blocks_to_inlines({ pandoc.Plain(doc.meta.title) })))
+        local title = pandoc.utils.blocks_to_inlines({ pandoc.Plain(doc.meta.title) })
+        table.insert(body.content, 1, pandoc.Header(1, title))
         doc.meta.title = nil
     end
     local typed = doc  -- the lint looks at what was written, before anything is looked up
@@ -399,7 +455,9 @@ function Pandoc(doc)
         Span = function(el) if el.classes:includes("fig") then return figure(el) end end,
     })
     body = pandoc.walk_block(body, { Div = div, Table = wide })
-    if not titled then fail("the chapter has no title: start it with '# Title', or with title: ... between two lines of ---") end
+    if not titled then
+        fail("the chapter has no title: start it with '# Title' or a title: between lines of ---")
+    end
     local tables = {}
     for nn in pairs(shown) do
         tables[nn] = rows.read(env.data .. "/" .. env.device .. "/step-" .. nn .. ".tsv")

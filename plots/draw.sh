@@ -1,9 +1,9 @@
 #!/bin/sh
 # Draws one chart:  plots/draw.sh plots/NAME.gp DATADIR OUT.svg
 # A script starts with   # alt: what the chart shows, for who cannot see it
-# and                    # data: step-02.tsv ceilings.tsv      (in DATADIR, which is plots/data/<device>)
-# The device in the chart comes from the data's own header. No data, a warning of gnuplot's, or nothing found: one line
-# on stderr, exit status 1, and OUT stays as it was.
+# and                    # data: step-02.tsv ceilings.tsv    (in DATADIR: plots/data/<device>)
+# The device in the chart comes from the data's own header. No data, a warning of gnuplot's, or
+# nothing found: one line on stderr, exit status 1, and OUT stays as it was.
 set -u
 script=$1
 datadir=$2
@@ -28,17 +28,18 @@ for name in $data; do
     awk '!/^#/ && NF { n++ } END { exit n < 2 }' "$file" || fail "$file has no rows"
     this=$(sed -n 's/^# device: *//p' "$file")
     [ -n "$this" ] || fail "$file has no '# device:' line"
-    [ -z "$device" ] || [ "$device" = "$this" ] || fail "$file was recorded on $this, another file on $device"
+    [ -z "$device" ] || [ "$device" = "$this" ] ||
+        fail "$file was recorded on $this, another file on $device"
     device=$this
 done
 
 mkdir -p "$(dirname "$out")"
-# gnuplot prints the faulty line and a caret before its message, select.awk the file and what is not there.
+# gnuplot prints the faulty line and a caret before its message, select.awk the file and the fault.
 said() {
     grep "^$datadir/" "$tmp.err" | head -n 1 | grep . || grep -v "^ *^* *\$" "$tmp.err" | tail -n 1
 }
-gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "$script" 2>"$tmp.err" ||
-    fail "$(said)"
+gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "$script" \
+    2>"$tmp.err" || fail "$(said)"
 [ ! -s "$tmp.err" ] || fail "$(said)"
 [ -s "$tmp" ] || fail "draws nothing"
 awk -v title="$alt" -f "$here/dress.awk" "$tmp" >"$tmp.err" && mv -f "$tmp.err" "$out"

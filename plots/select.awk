@@ -1,6 +1,7 @@
 # Picks rows and columns by name from a file of recorded rows; style.gp's rows() and cell() call it.
-# Variables: where ("variant=fused clock=graph l2!=cold": all must hold), cols ("D median_us"), one (1: exactly one row).
-# Prints the columns in the order asked, tab separated, "-" as NaN. What cannot be found is one line on stderr, exit 1.
+# Variables: where ("variant=fused clock=graph l2!=cold": all must hold), cols ("D median_us"), one
+# (1: exactly one row). Prints the columns in the order asked, tab separated, "-" as NaN. What
+# cannot be found is one line on stderr, exit 1.
 BEGIN {
     FS = "\t"
     OFS = "\t"
@@ -22,7 +23,8 @@ function index_of(name) {
     for (i = 1; i <= NF; i++) place[$i] = i
     named = 1
     for (i = 1; i <= nwhere; i++) {
-        if (!match(condition[i], /!?=/)) fail("condition " condition[i] " is not column=value or column!=value")
+        if (!match(condition[i], /!?=/))
+            fail("condition " condition[i] " is not column=value or column!=value")
         name = substr(condition[i], 1, RSTART - 1)
         differs[i] = RLENGTH == 2
         value[i] = substr(condition[i], RSTART + RLENGTH)

@@ -1,29 +1,34 @@
-# One style for all charts. A chart script is plots/NAME.gp; `make charts` draws build/charts/NAME.svg. An example:
+# One style for all charts. A chart script is plots/NAME.gp; `make charts` draws
+# build/charts/NAME.svg. An example:
 #
-#   # alt: Time of a call against D for the separate and the fused kernel; the fused one is below at every D.
+#   # alt: Time of a call against D. The fused kernel is below the separate ones at every D.
 #   # data: step-02.tsv ceilings.tsv
 #   load 'plots/style.gp'
 #   set xlabel 'head dimension D'
 #   set ylabel 'time of a call, µs'
 #   set logscale xy
-#   plot rows('step-02.tsv', 'variant=separate clock=graph l2=warm', 'D median_us p5_us p95_us') \
-#            using 1:2:3:4 with yerrorlines ls 1 title 'separate', \
-#        rows('step-02.tsv', 'variant=fused clock=graph l2=warm', 'D median_us') with linespoints ls 2 title 'fused', \
-#        rows('step-02.tsv', 'variant=fused clock=graph l2=warm', 'D limit_us') with lines ls LIMIT title 'limit'
+#   f = 'step-02.tsv'
+#   c = ' clock=graph l2=warm'
+#   plot rows(f, 'variant=separate' . c, 'D median_us p5_us p95_us') using 1:2:3:4 \
+#            with yerrorlines ls 1 title 'separate', \
+#        rows(f, 'variant=fused' . c, 'D median_us') with linespoints ls 2 title 'fused', \
+#        rows(f, 'variant=fused' . c, 'D limit_us') with lines ls LIMIT title 'limit'
 #
 # Set before this file is loaded (plots/draw.sh does): datadir, device, out.
-#   rows(file, where, cols)   data for plot: the columns named, of the rows where every condition holds (a=b or a!=b).
-#                             Nothing found, or a column with only "-", fails the build.
-#   cell(file, where, col)    one value as a string; anything but one row fails. Use real(cell(...)) for a number.
-#   ceiling(name)             a measured ceiling as a number: ceiling('copy_tbps'); name ceilings.tsv in "# data:".
-#   names(file, where, col)   the distinct values of a column, in order, as a blank-separated string for `for [v in ...]`.
-# Lines and points: ls 1 to 6 (each its own colour, point and dash), ls LIMIT (the limit: dashed, in the text's colour),
-#   ls FAILED (a version that failed or lost: red crosses). Keep failed versions in.
-# Filled areas: GOOD, BAD, FAINT are colours for `lc rgb GOOD` or, as numbers GOODC, BADC, FAINTC, for `lc rgb variable`.
-# A picture of elements: `with image` cannot change with dark mode; use `with boxxyerror fs solid lc rgb variable`, one
-#   box an element (set style fill solid noborder; using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):(...colour...)).
-# The device stands on top as the chart's title, so a script sets none; what the chart shows is its caption in the book.
-# Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown 340 wide on a phone.
+#   rows(file, where, cols)  data for plot: the columns named, of the rows where every condition
+#                            (a=b or a!=b) holds. Nothing found, or only "-" in a column, fails.
+#   cell(file, where, col)   one value as a string: use real(cell(...)) for a number. Anything but
+#                            one row fails.
+#   ceiling(name)            a measured ceiling as a number; name ceilings.tsv in "# data:".
+#   names(file, where, col)  the distinct values of a column, in order, for `for [v in names(...)]`.
+# Lines and points: ls 1 to 6 (each its own colour, point and dash), ls LIMIT (the limit: dashed, in
+# the text's colour), ls FAILED (a version that failed or lost: red crosses). Keep failed versions.
+# Areas: GOOD, BAD, FAINT for `lc rgb GOOD`; as numbers GOODC, BADC, FAINTC for `lc rgb variable`.
+# Other colours do not change in dark mode: take ones that read on white and on black.
+# A picture of elements: not `with image`, which dark mode cannot change, but `with boxxyerror`.
+# The device stands on top as the chart's title, so a script sets none; what the chart shows is its
+# caption in the book. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
+# 340 wide on a phone.
 
 if (!exists('plotdir')) plotdir = 'plots'
 
@@ -59,16 +64,19 @@ set tics nomirror textcolor rgb INK font ',12' scale 0.5
 set grid back lc rgb GRID lw 0.7 dt 1
 set xlabel textcolor rgb INK font ',13' offset 0,0.3
 set ylabel textcolor rgb INK font ',13' offset 0.8,0
-set key top left Left reverse opaque fillcolor rgb PANEL textcolor rgb INK font ',12' samplen 2.4 spacing 1.05 width -2
+set key top left Left reverse opaque fillcolor rgb PANEL textcolor rgb INK font ',12' \
+    samplen 2.4 spacing 1.05 width -2
 set tmargin 1.9
 set rmargin 1.8
 set bmargin 3.1
 set style fill solid 1.0 noborder
 set boxwidth 0.7 relative
 
-selected(file, where, cols, one) = sprintf("awk -f '%s/select.awk' -v where='%s' -v cols='%s' -v one=%d '%s/%s'", \
+selected(file, where, cols, one) = sprintf( \
+    "awk -f '%s/select.awk' -v where='%s' -v cols='%s' -v one=%d '%s/%s'", \
     plotdir, where, cols, one, datadir, file)
 rows(file, where, cols) = '< ' . selected(file, where, cols, 0)
 cell(file, where, col) = system(selected(file, where, col, 1))
 ceiling(name) = real(cell('ceilings.tsv', 'name=' . name, 'value'))
-names(file, where, col) = system(selected(file, where, col, 0) . " | awk '!seen[$0]++ { printf \"%s \", $0 }'")
+names(file, where, col) = system(selected(file, where, col, 0) . \
+    " | awk '!seen[$0]++ { printf \"%s \", $0 }'")

@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# Opens every page of the book in a browser, at phone and desktop width, light and dark, and measures it: nothing wider
-# than the window, no picture or link broken, text readable against what is behind it, math and code really shown. The
-# charts are opened too. Pages with planted faults are measured in the same run and must be found out.
+# Opens every page of the book in a browser, at phone and desktop width, light and dark, and
+# measures it: nothing wider than the window, no picture or link broken, text readable against what
+# is behind it, math and code really shown. The charts are opened too. Pages with planted faults are
+# measured in the same run and must be found out.
 use strict;
 use warnings;
-use Cwd qw(getcwd);
-use File::Basename qw(dirname basename);
+use File::Basename qw(dirname);
 use File::Find qw(find);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
@@ -38,7 +38,7 @@ sub spew {
     close $f or die "$path: $!";
 }
 
-# --- The books ------------------------------------------------------------------------------------------------------
+# --- The books ------------------------------------------------------------------------------------
 my $log = `$make --no-print-directory -f book/book.mk book BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps \\
     BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$tmp/small \\
     BOOK_CHARTS=$tmp/charts BOOK_BIN=tests/book/bin/step- 2>&1`;
@@ -52,7 +52,7 @@ if (glob 'chapters/*.md') {
     $root{book} = "$tmp/real/html" if $? == 0;
 }
 
-# --- Faults, each on a page of its own ------------------------------------------------------------------------------
+# --- Faults, each on a page of its own ------------------------------------------------------------
 my %planted = (
     overflow => ['<p>', '<div style="width: 1300px">wide</div><p>', qr/wider than the window/],
     link => ['<p>', '<p><a href="nowhere.html">gone</a>', qr/link nowhere\.html/],
@@ -74,7 +74,7 @@ for my $fault (keys %planted) {
 $svg =~ s/fill="#1f2328"/fill="#808080"/g;
 spew("$tmp/planted/charts/fault-chart.svg", $svg);
 
-# --- What the browser measures --------------------------------------------------------------------------------------
+# --- What the browser measures --------------------------------------------------------------------
 # One line for each fault: page, width, fault.
 my $harness = <<'JS';
 const lines = [];
@@ -185,7 +185,8 @@ my $list = join ', ', map { "'$_'" } @pages;
 spew("$tmp/harness.html", "<!DOCTYPE html><meta charset=\"utf-8\"><body><script>const WIDTHS = [" . join(', ', @WIDTHS)
     . "], PAGES = [$list];\n$harness</script></body>");
 
-# Returns what the browser found, as lists of [page, width, fault]. It runs as root in CI, hence no sandbox.
+# Returns what the browser found, as lists of [page, width, fault]. It runs as root in CI, hence no
+# sandbox.
 sub measure {
     my ($scheme) = @_;
     my @command = ($browser, qw(--headless --no-sandbox --disable-gpu --hide-scrollbars --allow-file-access-from-files
