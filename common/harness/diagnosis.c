@@ -80,6 +80,16 @@ static const char *axis_word(const kf_tensor *t, int axis)
     return letter[axis];
 }
 
+/* printf writes nan, -nan or nan(...), as the C library likes. */
+static const char *number(double value, char text[32])
+{
+    if (isfinite(value))
+        snprintf(text, 32, "%.4g", value);
+    else
+        snprintf(text, 32, "%s", isnan(value) ? "NaN" : value > 0 ? "Inf" : "-Inf");
+    return text;
+}
+
 /* Which warps write the wrong columns, and whether that is the whole story: every column of these
  * warps is wrong, every column of the others right. */
 static void print_warps(FILE *to, const kf_diagnosis *seen, int block)
@@ -161,10 +171,12 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
     for (int axis = 0; axis < t->n_axes; axis++)
         fprintf(to, "%s %s %lld", axis ? "," : "", axis_word(t, axis),
                 (long long)seen->first[axis]);
+    char got[32], want[32];
     if (isnan(seen->first_want))
-        fprintf(to, ": got %.4g (this row has no reference)\n", seen->first_got);
+        fprintf(to, ": got %s (this row has no reference)\n", number(seen->first_got, got));
     else
-        fprintf(to, ": got %.4g, want %.4g\n", seen->first_got, seen->first_want);
+        fprintf(to, ": got %s, want %s\n", number(seen->first_got, got),
+                number(seen->first_want, want));
     for (int axis = 0; axis < t->n_axes; axis++)
         print_axis(to, seen, axis);
     if (block > 0)

@@ -50,9 +50,11 @@ void kf_rotate(double *x, int R, const double *cosines, const double *sines)
 void kf_rope_tables(kf_run *run)
 {
     const kf_shape *s = &run->shape;
-    if (s->R < 2 || s->R % 2)
-        kf_die(KF_WRONG, "case %s: R = %d rotates nothing; an even R of at least 2 has tables",
-               run->c->name, s->R);
+    if (s->R == 0)
+        return;
+    if (s->R < 0 || s->R % 2)
+        kf_die(KF_WRONG, "case %s: R = %d has no tables; an even number is right", run->c->name,
+               s->R);
     int64_t dim[2] = {s->Sq > s->Sk ? s->Sq : s->Sk, s->R / 2};
     kf_tensor *cosines = kf_input(run, "cos", "PR", KF_F32, dim);
     kf_tensor *sines = kf_input(run, "sin", "PR", KF_F32, dim);

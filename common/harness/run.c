@@ -70,7 +70,8 @@ static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
     for (int v = 0; v < s->program->n_variants; v++)
         if (s->options.variant_chosen[v])
             rows_of_variant(s, run, v, &out[v], &out[0]);
-    kf_table_print(s->rows + first, s->n_rows - first);
+    if (run->n_tensors > 0) /* else the whole case was skipped */
+        kf_table_print(s->rows + first, s->n_rows - first);
     kf_record_append(s->rows + first, s->n_rows - first);
     for (int v = 0; v < s->program->n_variants; v++)
         free(out[v].stat);
