@@ -31,16 +31,17 @@ for my $source (@sources) {
     is($r{code}, 0, "$name --help");
     is($r{err}, "", "$name --help: nothing on stderr");
     like($r{out}, qr/$_\b/, "$name --help: has $_") for qw(--list --json --case --variant --seed --reps --out);
+    my ($title) = slurp($source) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
+    like($r{out}, qr/\A\Q$name: $title\E$/m, "$name --help: the title is the header's");
     %r = run("$step --list");
     is($r{code}, 0, "$name --list");
-    my ($title) = slurp($source) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
-    like($r{out}, qr/\Q$title\E/, "$name --list: the program's title is the header's");
+    like($r{out}, qr/^cases\n(  \S.*\n)+variants\n(  \S.*\n)+\z/m, "$name --list: cases and variants");
 
     # --- Right in every order. Forward is the order of the second run as well: same seed, same output.
     my %output;
     for my $order (qw(forward reverse random)) {
         %r = run("$step --seed 1", CUDACPU_ORDER => $order, CUDACPU_SEED => 5);
-        is($r{code}, 0, "$name: as predicted, threads in $order order") or diag($r{out}, $r{err});
+        is($r{code}, 0, "$name: as predicted, threads in $order order") or diag($r{err});
         is($r{err}, "", "$name: nothing on stderr, $order");
         $output{$order} = $r{out};
     }

@@ -60,10 +60,15 @@ $(CPU)/harness/%.o: common/harness/%.c $(CPU)/flags
 	$(quiet)$(CC) $(CPU_CFLAGS) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@.tmp
 	@mv $@.tmp $@
 
+# cudacc names its own files too, by their full path. $(CPU)/runtime stands for them here, so that a
+# tree can be moved, and can lie where a path has blanks.
+trim_deps = sed "/common.cpu.cudacc$$/d" $1 >$1.tmp && mv $1.tmp $1
+
 $(CPU)/harness/%.o: common/harness/%.cu $(CPU)/runtime $(CPU)/flags
 	$(call say,cudacc,$<)
 	@mkdir -p $(@D)
 	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) -Werror -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@
+	@$(call trim_deps,$(@:.o=.d))
 
 # The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
 # together would all do.
@@ -75,6 +80,7 @@ $(CPU)/runtime: $(wildcard common/cpu/* common/cpu/*/*) $(CPU)/flags
 define cpu_program
 	$(call say,cudacc,$<)
 	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) $(strict) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
+	@$(call trim_deps,$@.d)
 endef
 
 # --- nvcc ------------------------------------------------------------------------------------------
