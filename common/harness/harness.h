@@ -167,7 +167,7 @@ kf_cost kf_attention_cost(const kf_shape *shape);
 /* RoPE tables: inputs cos and sin [P][R/2] in fp32, row p for position pos0 + p, P = max(Sq, Sk),
  * computed in fp64 and rounded once. angle = position * base^(-2i/R), base 10000 (Su et al. 2021,
  * RoFormer, section 3.2.2), NeoX halves: x[i] pairs with x[i + R/2].
- * Declares nothing when R is 0. */
+ * With R = 0 they are [1][1], for kernels that want a pointer. */
 void kf_rope_tables(kf_run *run);
 
 /* --- For references of a step's own: every bound is derived in tolerance.c ------------------- */

@@ -50,16 +50,17 @@ void kf_rotate(double *x, int R, const double *cosines, const double *sines)
 void kf_rope_tables(kf_run *run)
 {
     const kf_shape *s = &run->shape;
-    if (s->R == 0)
-        return;
     if (s->R < 0 || s->R % 2)
         kf_die(KF_WRONG, "case %s: R = %d has no tables; an even number is right", run->c->name,
                s->R);
-    int64_t dim[2] = {s->Sq > s->Sk ? s->Sq : s->Sk, s->R / 2};
+    int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
+    int64_t dim[2] = {s->R > 0 ? positions : 1, s->R > 0 ? s->R / 2 : 1};
     kf_tensor *cosines = kf_input(run, "cos", "PR", KF_F32, dim);
     kf_tensor *sines = kf_input(run, "sin", "PR", KF_F32, dim);
     double *c = kf_alloc(cosines->count, sizeof *c), *si = kf_alloc(cosines->count, sizeof *si);
-    kf_rope_fp64(s->pos0, dim[0], s->R, c, si);
+    c[0] = 1.0; /* R = 0: one entry that turns nothing */
+    if (s->R > 0)
+        kf_rope_fp64(s->pos0, dim[0], s->R, c, si);
     for (int64_t i = 0; i < cosines->count; i++) {
         cosines->host[i] = (float)c[i];
         sines->host[i] = (float)si[i];
