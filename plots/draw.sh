@@ -42,4 +42,6 @@ gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "
     2>"$tmp.err" || fail "$(said)"
 [ ! -s "$tmp.err" ] || fail "$(said)"
 [ -s "$tmp" ] || fail "draws nothing"
+grep -qF ">${device%% *}" "$tmp" ||
+    fail "does not name the device: keep the title of style.gp, or write set title device ..."
 awk -v title="$alt" -f "$here/dress.awk" "$tmp" >"$tmp.err" && mv -f "$tmp.err" "$out"

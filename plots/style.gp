@@ -26,8 +26,8 @@
 # Areas: GOOD, BAD, FAINT for `lc rgb GOOD`; as numbers GOODC, BADC, FAINTC for `lc rgb variable`.
 # Other colours do not change in dark mode: take ones that read on white and on black.
 # A picture of elements: not `with image`, which dark mode cannot change, but `with boxxyerror`.
-# The device stands on top as the chart's title, so a script sets none; what the chart shows is its
-# caption in the book. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
+# The device stands on top as the chart's title, so a script sets none (to move it: set title device
+# offset ...; without the word device it is gone); what the chart shows is its caption. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
 # 340 wide on a phone.
 
 if (!exists('plotdir')) plotdir = 'plots'
@@ -64,7 +64,7 @@ set tics nomirror textcolor rgb INK font ',12' scale 0.5
 set grid back lc rgb GRID lw 0.7 dt 1
 set xlabel textcolor rgb INK font ',13' offset 0,0.3
 set ylabel textcolor rgb INK font ',13' offset 0.8,0
-set key top left Left reverse opaque fillcolor rgb PANEL textcolor rgb INK font ',12' \
+set key top left Left reverse textcolor rgb INK font ',12' \
     samplen 2.4 spacing 1.05 width -2
 set tmargin 1.9
 set rmargin 1.8

@@ -254,6 +254,8 @@ plant('a chart without alt text', $gp, qr/# alt:/, '# all:', $svg, qr{03-time\.g
 plant('a mistake in a chart script', $gp, qr/set logscale xy/, 'set logscale qy', $svg, qr{03-time\.gp});
 plant('a chart from another device\'s rows', 'data/nvidia-h200/ceilings.tsv', qr/NVIDIA H200/, 'NVIDIA A100', $svg,
     qr{03-time\.gp: \S+ was recorded on});
+plant('a chart that does not name its device', $gp, qr/set logscale xy/, 'unset title', $svg,
+    qr{03-time\.gp: does not name the device});
 plant('a chart of an empty file', 'data/nvidia-h200/step-03.tsv', qr/\nstep\t.*/s, "\n", $svg, qr{step-03\.tsv has no rows});
 
 # A page that was there stays whole when its chapter fails, and the failure does not go away by
