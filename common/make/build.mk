@@ -8,7 +8,7 @@ selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
 compiles := $(filter-out help setup clean diff exercise lint,$(MAKECMDGOALS))
-chooses := $(filter run try data,$(MAKECMDGOALS))$(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
+chooses := $(filter run try data programs,$(MAKECMDGOALS))$(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
 silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 quiet := $(if $(V),,@)
@@ -199,6 +199,10 @@ $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
 	[ $$code -ne 77 ] || { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
 run: $(selected:%=run-%)
 
+# For scripts: builds every step, and says where the programs are.
+programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
+	@echo $(PROGRAMS)
+
 $(NUMBERS:%=diff-%): diff-%:
 	@sh common/make/diff.sh $(call source,$*) build/diff/$*
 diff: $(selected:%=diff-%)
@@ -237,13 +241,15 @@ endif
 
 # --- Tests -------------------------------------------------------------------------------------------------
 TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
+# Two at a time, but for those that make the book: there is one build/book.
+TEST_ORDER := --rules="seq=tests/{book,browser}.t" --rules="par=**"
 
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.
 test: $(NUMBERS:%=$(CPU)/step-%)
 	@command -v prove >/dev/null || { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
-	    prove -j2 --timer $(TESTS)
+	    prove -j2 --timer $(TEST_ORDER) $(TESTS)
 
 lint:
 	@sh common/make/lint.sh $(CPU_INCLUDE) -Icommon/harness
