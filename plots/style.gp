@@ -26,8 +26,10 @@
 # Areas: GOOD, BAD, FAINT for `lc rgb GOOD`; as numbers GOODC, BADC, FAINTC for `lc rgb variable`.
 # Other colours do not change in dark mode: take ones that read on white and on black.
 # A picture of elements: not `with image`, which dark mode cannot change, but `with boxxyerror`.
-# The device stands on top as the chart's title, so a script sets none (to move it: set title device
-# offset ...; without the word device it is gone); what the chart shows is its caption. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
+# The device stands on top as the chart's title, so a script sets none (`set title device offset ...`
+# moves it; without the word device it is gone, and the build fails). In a multiplot, which drops
+# titles: set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT. What the chart shows is its
+# caption in the book. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
 # 340 wide on a phone.
 
 if (!exists('plotdir')) plotdir = 'plots'

@@ -14,6 +14,7 @@ use Time::HiRes qw(time);
 
 chdir dirname(__FILE__) . '/..' or die $!;
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};
+$ENV{LC_ALL} = 'C';    # as the Makefile sets it; gnuplot and pandoc must not mind
 for my $tool (qw(pandoc gnuplot)) {
     plan skip_all => "no $tool here: make setup installs it" if system("command -v $tool >/dev/null 2>&1");
 }
@@ -92,7 +93,8 @@ my $page = slurp("$dir/out/book/html/01-sum.html") // '';
 $text =~ s/&lt;/</g;
 $text =~ s/&gt;/>/g;
 $text =~ s/\s+/ /g;
-has($text, qr/tree takes 3\.0\xc2\xa0\xc2\xb5s a call/, 'a figure comes from its row, with its unit');
+has($text, qr/tree takes 3\.0\xc2\xa0\xc2\xb5s a call/,
+    'a figure comes from its row, with its unit');
 has($text, qr/shuffle is 1\.61\xc3\x97 as fast/, 'a ratio is printed as one');
 has($text, qr/and 8192 elements are wrong/, 'the row without a clock is found');
 has($text, qr/limit\xe2\x80\x99s 30\xc2\xa0%/, 'a share has its sign');
@@ -102,12 +104,15 @@ has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
 has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
 has($text, qr/float v = threadIdx\.x < n \? in\[threadIdx\.x\] : 0\.0f;/, 'the snippet is there');
 lacks($page, qr/snippet:|solution:/, 'markers are dropped');
-has($page, qr{<span id="cb1-1">(<a [^>]*></a>)?<span class="dt">float}, 'the common indent is removed');
+has($page, qr{<span id="cb1-1">(<a [^>]*></a>)?<span class="dt">float},
+    'the common indent is removed');
 has($page, qr{<span class="va">threadIdx</span>}, 'CUDA names are coloured');
 has($page, qr{<span class="ex">&lt;&lt;&lt;</span>}, 'so is a launch');
 has($text, qr{add\.cuh:3\xe2\x80\x936.*static __device__ float add}, 'a shared file is woven too');
-has($page, qr{<img[^>]*charts/03-time\.svg[^>]*alt="Time of a call against D, both axes}s, 'a chart has its alt text');
-has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/, 'the output is the program\'s');
+has($page, qr{<img[^>]*charts/03-time\.svg[^>]*alt="Time of a call against D, both axes}s,
+    'a chart has its alt text');
+has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/,
+    'the output is the program\'s');
 has($text, qr/order reverse: 224/, 'the order of the threads reaches it');
 has($page, qr{<h2 id="step-03">}, 'a step can be linked to');
 has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
@@ -121,7 +126,8 @@ has($start, qr{rel="next" href="01-sum\.html"}, 'the page after');
 has($start, qr{<math [^>]*display="block"}, 'math is MathML');
 has(slurp("$dir/out/book/html/index.html") // '', qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
     'the contents page lists chapters, steps and sources');
-has(slurp("$dir/out/book/html/steps/03-sum.html") // '', qr{id="L-13"}, 'a source page has numbered lines');
+has(slurp("$dir/out/book/html/steps/03-sum.html") // '', qr{id="L-13"},
+    'a source page has numbered lines');
 
 my $chart = slurp("$dir/out/charts/03-time.svg") // '';
 has($chart, qr/>NVIDIA H200</, 'a chart names the device of its rows');
@@ -148,14 +154,16 @@ my @before = pages();
 edit("$dir/chapters/00-start.md", qr/which never overflows/, 'which cannot overflow');
 ($status, $said) = book($dir, 'book');
 my @after = pages();
-ok($after[0] > $before[0] && $after[1] == $before[1], 'one edited chapter, one page') or diag($said);
+ok($after[0] > $before[0] && $after[1] == $before[1],
+    'one edited chapter, one page') or diag($said);
 older(grep { -f } @all);
 @before = pages();
 my $rows = "$dir/data/nvidia-h200/step-03.tsv";
 edit($rows, qr/\t2\.970\t/, "\t7.770\t");
 ($status, $said) = book($dir, 'book');
 @after = pages();
-ok($after[1] > $before[1] && $after[0] == $before[0], 'a new row reaches the page that shows it') or diag($said);
+ok($after[1] > $before[1] && $after[0] == $before[0],
+    'a new row reaches the page that shows it') or diag($said);
 has(slurp("$dir/out/book/html/01-sum.html"), qr/7\.8.{1,3}\xc2\xb5s/, 'with the new value');
 has($said, qr/chart 03-time/, 'and the charts');
 older(grep { -f } @all);
@@ -165,7 +173,8 @@ has(slurp("$dir/out/book/html/01-sum.html"), qr/1\.5f/, 'edited code reaches the
 older(grep { -f } @all);
 edit("$dir/chapters/00-start.md", qr/title: How to read this book/, 'title: Another title');
 book($dir, 'book');
-has(slurp("$dir/out/book/html/01-sum.html"), qr/Another\s+title/, 'a new title reaches its neighbour');
+has(slurp("$dir/out/book/html/01-sum.html"), qr/Another\s+title/,
+    'a new title reaches its neighbour');
 
 rename "$dir/chapters/00-start.md", "$dir/chapters/00-begin.md" or die;
 edit("$dir/chapters/00-begin.md", qr/Another title/, 'A third title');
@@ -195,24 +204,39 @@ sub plant {
 
 plant('a snippet that is not there', $md, qr/snippet=tree/, 'snippet=tee',
     qr{^\S*/chapters/01-sum\.md:15: snippet tee of step 03: \S+/sum\.cu has no snippet tee$});
-plant('a snippet without an end', 'steps/03-sum/sum.cu', qr{// end snippet: tree}, '//', qr{${say}snippet tree .*never ends snippet tree$});
+plant('a snippet without an end', 'steps/03-sum/sum.cu', qr{// end snippet: tree}, '//',
+    qr{${say}snippet tree .*never ends snippet tree$});
 plant('a step that is not there', $md, qr/step=03 snippet=tree/, 'step=09 snippet=tree',
     qr{${say}snippet tree of step 09: there is no step 09$});
-plant('a file that is not there', $md, qr{add\.cuh}, 'sub.cuh', qr{${say}snippet add of \S+sub\.cuh: \S+sub\.cuh does not exist$});
-plant('a chart that is not there', $md, qr/chart:03-time/, 'chart:03-tine', qr{${say}chart 03-tine: there is no \S+/03-tine\.gp$});
-plant('a figure without a row', $md, qr/case=D64 variant=tree/, 'case=D65 variant=tree', qr{${say}figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
-plant('a figure with two rows', $md, qr/variant=tree clock=graph col=median_us fmt=%.1f/, 'variant=tree col=p5_us fmt=%.1f',
+plant('a file that is not there', $md, qr{add\.cuh}, 'sub.cuh',
+    qr{${say}snippet add of \S+sub\.cuh: \S+sub\.cuh does not exist$});
+plant('a chart that is not there', $md, qr/chart:03-time/, 'chart:03-tine',
+    qr{${say}chart 03-tine: there is no \S+/03-tine\.gp$});
+plant('a figure without a row', $md, qr/case=D64 variant=tree/, 'case=D65 variant=tree',
+    qr{${say}figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+plant('a figure with two rows', $md,
+    qr/variant=tree clock=graph col=median_us fmt=%.1f/, 'variant=tree col=p5_us fmt=%.1f',
     qr{${say}figure \[.*\]: 3 rows of \S+ match, not 1$});
-plant('a column that is not there', $md, qr/col=median_us/, 'col=mean_us', qr{${say}figure .* has no column mean_us$});
-plant('a condition on no column', $md, qr/clock=graph col=ratio/, 'klock=graph col=ratio', qr{${say}figure .* has no column klock$});
-plant('a value that does not apply', $md, qr/clock=- col=wrong/, 'clock=- col=median_us', qr{${say}figure .*: median_us has no value there$});
-plant('rows of an unknown device', $md, qr/col=wrong/, 'col=wrong device=none', qr{${say}figure .*none/step-03\.tsv does not exist});
-plant('a table without rows', $md, qr/where="clock=graph"/, 'where="clock=grape"', qr{${say}table of rows.*: no row of \S+ has clock=grape$});
-plant('an unexpected exit status', $md, qr/args="--case D=64"/, 'args="--exit 3"', qr{${say}output of step 03 --exit 3: exit status 3, not 0: });
-plant('a link to no chapter', 'chapters/01-sum.md', qr/A block adds/, '[A](09-none.md) block adds', qr{${say}link 09-none\.md: no such chapter});
-plant('a link to a step that no chapter shows', $md, qr/A block adds/, '[A](step:09) block adds', qr{${say}link step:09: no chapter shows step 09$});
-plant('an empty block', $md, qr/```sh\nmake step-03 run\n/, "```sh\n", qr{${say}an empty code block});
-plant("two faults at once, two lines", $md, qr/snippet=tree/, "snippet=tee}\n```\n\n```{.cuda step=03 snippet=tie",
+plant('a column that is not there', $md, qr/col=median_us/, 'col=mean_us',
+    qr{${say}figure .* has no column mean_us$});
+plant('a condition on no column', $md, qr/clock=graph col=ratio/, 'klock=graph col=ratio',
+    qr{${say}figure .* has no column klock$});
+plant('a value that does not apply', $md, qr/clock=- col=wrong/, 'clock=- col=median_us',
+    qr{${say}figure .*: median_us has no value there$});
+plant('rows of an unknown device', $md, qr/col=wrong/, 'col=wrong device=none',
+    qr{${say}figure .*none/step-03\.tsv does not exist});
+plant('a table without rows', $md, qr/where="clock=graph"/, 'where="clock=grape"',
+    qr{${say}table of rows.*: no row of \S+ has clock=grape$});
+plant('an unexpected exit status', $md, qr/args="--case D=64"/, 'args="--exit 3"',
+    qr{${say}output of step 03 --exit 3: exit status 3, not 0: });
+plant('a link to no chapter', 'chapters/01-sum.md', qr/A block adds/, '[A](09-none.md) block adds',
+    qr{${say}link 09-none\.md: no such chapter});
+plant('a link to a step that no chapter shows', $md, qr/A block adds/, '[A](step:09) block adds',
+    qr{${say}link step:09: no chapter shows step 09$});
+plant('an empty block', $md, qr/```sh\nmake step-03 run\n/, "```sh\n",
+    qr{${say}an empty code block});
+plant("two faults at once, two lines", $md,
+    qr/snippet=tree/, "snippet=tee}\n```\n\n```{.cuda step=03 snippet=tie",
     qr/snippet tee/, qr/snippet tie/);
 
 for my $typed ('1.66x', '3.1 us', '12 %', '12%', '3.1 µs', '3.1\\ ms', '4.2 TB/s', '60.5 TFLOP/s', '2 times', '0.5 s',
@@ -221,12 +245,18 @@ for my $typed ('1.66x', '3.1 us', '12 %', '12%', '3.1 µs', '3.1\\ ms', '4.2 TB/
     plant("$typed typed", $md, qr/A block adds its numbers\./, "A block takes $typed.",
         qr{chapters/01-sum\.md:3: \Q$number\E\D* is typed: look it up with});
 }
-plant('a figure typed into a table', $md, qr/\| tree    \| 10  /, '| tree    | 2.97 us ', qr{2\.97 us is typed});
-plant('a figure typed into a caption', $md, qr/!\[How much faster\./, '![1.61x faster.', qr{1\.61x is typed});
-plant('a figure typed across a line', $md, qr/A block adds/, "A block takes 3.1\nus and adds", qr{3\.1 us is typed});
-plant('a figure typed into an exercise', $md, qr/Give every warp/, 'In 3.1 us, give every warp', qr{3\.1 us is typed});
-plant('a recorded time typed', $md, qr/A block adds/, 'It took 14.5 on our device. A block adds', qr{chapters/01-sum\.md:3: 14\.5 is typed and equals step-03 median_us: });
-plant('a recorded count typed', $md, qr/A block adds/, 'There were 24,576 wrong. A block adds', qr{24,576 is typed and equals step-03 (wrong|nan): });
+plant('a figure typed into a table', $md, qr/\| tree    \| 10  /, '| tree    | 2.97 us ',
+    qr{2\.97 us is typed});
+plant('a figure typed into a caption', $md, qr/!\[How much faster\./, '![1.61x faster.',
+    qr{1\.61x is typed});
+plant('a figure typed across a line', $md, qr/A block adds/, "A block takes 3.1\nus and adds",
+    qr{3\.1 us is typed});
+plant('a figure typed into an exercise', $md, qr/Give every warp/, 'In 3.1 us, give every warp',
+    qr{3\.1 us is typed});
+plant('a recorded time typed', $md, qr/A block adds/, 'It took 14.5 on our device. A block adds',
+    qr{chapters/01-sum\.md:3: 14\.5 is typed and equals step-03 median_us: });
+plant('a recorded count typed', $md, qr/A block adds/, 'There were 24,576 wrong. A block adds',
+    qr{24,576 is typed and equals step-03 (wrong|nan): });
 for my $free ('a 4 x 64 matrix', 'S x S', '32x32 tiles', '[3.1 us]{.given}', '[1.66x]{.claim by=E1}', '`3.1 us`', '$3.1 us$',
     'sm_90 and step-03', 'E1, V6 and CUDA 13', 'in 2026', '16,384 keys', 'the 1990s') {
     my $kept = edit("$bad/$md", qr/A block adds/, "$free: a block adds");
@@ -236,27 +266,39 @@ for my $free ('a 4 x 64 matrix', 'S x S', '32x32 tiles', '[3.1 us]{.given}', '[1
     is($code, 0, "may be typed: $free") or diag($out);
 }
 
-plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '', ['book-lint'],
+plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '',
+    ['book-lint'],
     qr{steps/03-sum/sum\.cu:25: no chapter uses snippet launch});
-plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh', qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
+plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh',
+    qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
     qr{add\.cuh:1: no chapter uses snippet more});
-plant('a solution without an end', 'steps/03-sum/sum.cu', qr{    // end solution: shuffle\n}, '', ['book-lint'],
+plant('a solution without an end', 'steps/03-sum/sum.cu', qr{    // end solution: shuffle\n}, '',
+    ['book-lint'],
     qr{sum\.cu:\d+: end of snippet tree, but solution shuffle is open}, qr{}, qr{});
 
 my $svg = ['out/charts/03-time.svg'];
 my $gp = 'plots/03-time.gp';
-plant('a chart without rows', $gp, qr/variant=tree/, 'variant=bush', $svg, qr{step-03\.tsv: no row has variant=bush});
-plant('a chart of a column that is not there', $gp, qr/p5_us/, 'p6_us', $svg, qr{step-03\.tsv: no column p6_us});
-plant('a chart of an empty column', $gp, qr/clock=graph', 'D median/, "clock=-', 'D median", $svg, qr{column median_us is empty});
-plant('a chart whose ceiling is not there', $gp, qr/launch_graph_us/, 'launch_grape_us', $svg, qr{ceilings\.tsv: no row has name=launch_grape_us});
-plant('a chart whose data is not there', $gp, qr/ceilings\.tsv\n/, "ceiling.tsv\n", $svg, qr{ceiling\.tsv does not exist});
-plant('a chart without alt text', $gp, qr/# alt:/, '# all:', $svg, qr{03-time\.gp: has no '# alt:' line});
-plant('a mistake in a chart script', $gp, qr/set logscale xy/, 'set logscale qy', $svg, qr{03-time\.gp});
-plant('a chart from another device\'s rows', 'data/nvidia-h200/ceilings.tsv', qr/NVIDIA H200/, 'NVIDIA A100', $svg,
+plant('a chart without rows', $gp, qr/variant=tree/, 'variant=bush', $svg,
+    qr{step-03\.tsv: no row has variant=bush});
+plant('a chart of a column that is not there', $gp, qr/p5_us/, 'p6_us', $svg,
+    qr{step-03\.tsv: no column p6_us});
+plant('a chart of an empty column', $gp, qr/clock=graph', 'D median/, "clock=-', 'D median", $svg,
+    qr{column median_us is empty});
+plant('a chart whose ceiling is not there', $gp, qr/launch_graph_us/, 'launch_grape_us', $svg,
+    qr{ceilings\.tsv: no row has name=launch_grape_us});
+plant('a chart whose data is not there', $gp, qr/ceilings\.tsv\n/, "ceiling.tsv\n", $svg,
+    qr{ceiling\.tsv does not exist});
+plant('a chart without alt text', $gp, qr/# alt:/, '# all:', $svg,
+    qr{03-time\.gp: has no '# alt:' line});
+plant('a mistake in a chart script', $gp, qr/set logscale xy/, 'set logscale qy', $svg,
+    qr{03-time\.gp});
+plant('a chart from another device\'s rows', 'data/nvidia-h200/ceilings.tsv',
+    qr/NVIDIA H200/, 'NVIDIA A100', $svg,
     qr{03-time\.gp: \S+ was recorded on});
 plant('a chart that does not name its device', $gp, qr/set logscale xy/, 'unset title', $svg,
     qr{03-time\.gp: does not name the device});
-plant('a chart of an empty file', 'data/nvidia-h200/step-03.tsv', qr/\nstep\t.*/s, "\n", $svg, qr{step-03\.tsv has no rows});
+plant('a chart of an empty file', 'data/nvidia-h200/step-03.tsv', qr/\nstep\t.*/s, "\n", $svg,
+    qr{step-03\.tsv has no rows});
 
 # A page that was there stays whole when its chapter fails, and the failure does not go away by
 # itself.

@@ -204,7 +204,8 @@ sub measure {
     close $pipe;
     alarm 0;
     my ($text) = ($dom // '') =~ m{<pre id="result">(.*?)\nend</pre>}s;
-    ok(defined $text, "the browser measures all pages, $scheme") or diag(slurp("$tmp/stderr-$scheme"));
+    ok(defined $text, "the browser measures all pages, $scheme")
+        or diag(slurp("$tmp/stderr-$scheme"));
     $text //= '';
     $text =~ s/&lt;/</g;
     $text =~ s/&gt;/>/g;
@@ -242,7 +243,8 @@ for my $scheme ('light', 'dark') {
 }
 for my $page (grep { /\.html$/ } @pages) { push @{ $found{$page} }, broken_links($page) }
 
-is_deeply([map { join ' ', sort keys %{ $background{$_} // {} } } 'light', 'dark'], ['252,252,249', '21,24,28'],
+is_deeply([map { join ' ', sort keys %{ $background{$_} // {} } } 'light', 'dark'], ['252,252,249',
+    '21,24,28'],
     'each page has the background of its scheme');
 for my $page (grep { !/^planted/ } @pages) {
     is($measured{$page}, 2 * @WIDTHS, "$page was measured at each width, light and dark");
@@ -252,8 +254,10 @@ for my $fault (sort keys %planted) {
     my $page = "planted/fault-$fault.html";
     my @found = @{ $found{$page} // [] };
     my @expected = grep { $_ =~ $planted{$fault}[2] } @found;
-    ok(@expected && @expected == @found, "a planted fault is found: $fault") or diag(join "\n", @found);
+    ok(@expected && @expected == @found, "a planted fault is found: $fault")
+        or diag(join "\n", @found);
 }
-like(join("\n", @{ $found{'planted/charts/fault-chart.svg'} // [] }), qr/contrast/, 'a planted fault is found: chart');
+like(join("\n", @{ $found{'planted/charts/fault-chart.svg'} // [] }), qr/contrast/,
+    'a planted fault is found: chart');
 
 done_testing();
