@@ -134,14 +134,14 @@ $(BOOK_OUT)/epub.css: $(book_here)/code.css $(book_here)/epub.css
 	@mkdir -p $(@D)
 	@cat $^ >$@.tmp $(book_put)
 
-$(book_epub): $(book_tree) $(book_charts) $(BOOK_OUT)/epub.css \
+$(book_epub): $(book_tree) $(book_shown) $(BOOK_OUT)/epub.css \
     $(addprefix $(book_here)/,metadata.yaml links.lua cuda.xml)
 	@test -n "$(book_md)" || { echo "book: no chapters in $(BOOK_CHAPTERS)/" >&2; exit 1; }
 	$(call book_say,EPUB)
 	@$(book_pandoc) -f json -t epub3 --mathml --toc --toc-depth=2 --epub-chapter-level=1 \
 	    --css $(BOOK_OUT)/epub.css -V highlighting-css= \
 	    --metadata-file $(book_here)/metadata.yaml \
-	    --resource-path=$(patsubst %/,%,$(dir $(BOOK_CHARTS))) \
+	    --resource-path=$(book_html) --fail-if-warnings \
 	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
 
 book-lint: $(book_tree)
