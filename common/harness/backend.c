@@ -1,7 +1,8 @@
-/* backend.c: which backend is underneath. */
+/* backend.c: what is underneath: which backend, and the host's clock. Tests put their own here. */
+#define _DEFAULT_SOURCE
 #include "internal.h"
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 bool kf_on_cpu(void)
 {
@@ -16,4 +17,11 @@ const char *kf_thread_order(void)
 {
     const char *order = kf_on_cpu() ? getenv("CUDACPU_ORDER") : "hardware";
     return order && *order ? order : "forward";
+}
+
+double kf_host_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }

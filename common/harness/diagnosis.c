@@ -141,7 +141,7 @@ static void print_axis(FILE *to, const kf_diagnosis *seen, int axis)
         fprintf(to, "%s of 0-%lld; the others right\n", where, (long long)n - 1);
     bool last_only = count < n && marks[n - 1] && regular_step(marks, n) <= 1;
     if (t->axes[axis] == 'S' && last_only && !marks[0])
-        fprintf(to, "    only the last %lld of %lld rows: a tail that does not fill a tile?\n",
+        fprintf(to, "    only the end of them (%lld of %lld): a tail that does not fill a tile?\n",
                 (long long)count, (long long)n);
 }
 
@@ -158,6 +158,9 @@ static void print_nonfinite(FILE *to, const kf_diagnosis *seen)
                 seen->unwritten == seen->nonfinite ? " (all of them)" : "");
     else
         fprintf(to, "    unwritten: none; the kernel wrote these values\n");
+    if (seen->from_unwritten > 0)
+        fprintf(to, "    %lld were computed from memory that nobody wrote\n",
+                (long long)seen->from_unwritten);
 }
 
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)

@@ -110,6 +110,15 @@ void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count)
     }
 }
 
+/* Arithmetic makes a signalling NaN a quiet one, and CPUs keep the rest of its bits; GPUs do not.
+ */
+bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index)
+{
+    if (dtype != KF_F32)
+        return false;
+    return (((const uint32_t *)from)[index] & 0x7fffffff) == (poison_bits(dtype) | 0x00400000);
+}
+
 bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index)
 {
     uint32_t found =

@@ -71,7 +71,8 @@ typedef struct kf_tensor {
 typedef struct kf_diagnosis {
     const kf_tensor *tensor;
     int64_t total, wrong, nonfinite;
-    int64_t unwritten;              /* of the nonfinite: still the poison the harness put there */
+    int64_t unwritten;      /* of the nonfinite: still the poison the harness put there */
+    int64_t from_unwritten; /* and those computed from poison, where NaNs keep their bits (CPUs) */
     int64_t first[KF_MAX_AXES];     /* the first wrong element, by coordinate */
     double first_got, first_want;   /* its value, and the reference */
     double median_ratio;            /* got/want over wrong finite elements, NaN if there are none */

@@ -12,6 +12,9 @@ extern "C" {
 #define KF_NORETURN __attribute__((noreturn))
 #define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+/* --- backend.c (beside kf_on_cpu and kf_thread_order) ----------------------------------------- */
+double kf_host_us(void);
+
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* what every line begins with */
 void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
@@ -36,6 +39,7 @@ float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
  * into another NaN: so what still carries it was never written. */
 void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count);
 bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index);
+bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index);
 
 /* --- random.c --------------------------------------------------------------------------------- */
 void kf_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

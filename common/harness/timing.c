@@ -10,11 +10,9 @@
  * N x (flush + call), from which the time of N flushes, measured in the same round, is taken. What
  * a call left dirty in the L2 is written back during the next flush and so counted as the call's.
  * With the stream clock the flush hides the launch, so a cold stream sample is device time. */
-#define _DEFAULT_SOURCE
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, WARM_UP_S = 0.2,
                     LONG_US = 1e5;
@@ -68,13 +66,6 @@ void kf_timing_end(void)
     CUDA_CHECK(cudaStreamDestroy(stream));
     flush_data = NULL;
     stream = NULL;
-}
-
-static double host_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
 static void flush(void)
@@ -140,10 +131,10 @@ static double call_us(const lane *l)
         if (l->cold)
             flush();
         CUDA_CHECK(cudaStreamSynchronize(stream));
-        double start = host_us();
+        double start = kf_host_us();
         l->work->enqueue(l->work->context, stream);
         CUDA_CHECK(cudaStreamSynchronize(stream));
-        total += host_us() - start;
+        total += kf_host_us() - start;
     }
     return total;
 }
@@ -198,8 +189,8 @@ static lane lane_open(const kf_work *work, kf_timing how)
 static void warm_up(const kf_work *work)
 {
     static bool warm;
-    double end = host_us() + WARM_UP_S * 1e6;
-    while (!warm && host_us() < end) {
+    double end = kf_host_us() + WARM_UP_S * 1e6;
+    while (!warm && kf_host_us() < end) {
         work->enqueue(work->context, stream);
         CUDA_CHECK(cudaStreamSynchronize(stream));
     }
@@ -218,7 +209,7 @@ void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat
         lanes[i] = lane_open(&works[i], how);
     if (subtract)
         flush_lane = lane_open(NULL, how);
-    double start = host_us();
+    double start = kf_host_us();
     enum kf_verdict verdict = KF_GO_ON;
     while (verdict == KF_GO_ON) {
         double flush_us = subtract ? sample_us(&flush_lane, how.clock) : 0.0;
@@ -228,7 +219,8 @@ void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat
             samples[(int64_t)v * most + rounds] = fmax(us, LEAST_US);
         }
         rounds++;
-        verdict = kf_decide(samples, n, most, rounds, most, (host_us() - start) * 1e-6, BUDGET_S);
+        verdict =
+            kf_decide(samples, n, most, rounds, most, (kf_host_us() - start) * 1e-6, BUDGET_S);
     }
     kf_summarise(samples, n, most, rounds, verdict == KF_STABLE, stat);
     for (int i = 0; i < n; i++)

@@ -49,6 +49,7 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
             seen->nonfinite++;
             seen->nonfinite_in_column[i % seen->columns]++;
             seen->unwritten += kf_is_poison(t->dtype, raw, i);
+            seen->from_unwritten += kf_is_from_poison(t->dtype, raw, i);
             note_wrong(seen, i, got, checked ? want : NAN);
         }
         seen->total += checked || !finite;

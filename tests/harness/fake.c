@@ -32,6 +32,12 @@ const char *kf_thread_order(void)
     return "forward";
 }
 
+/* Looking at the clock takes a little time, or a loop that waits for it would not end. */
+double kf_host_us(void)
+{
+    return now_us += 0.01;
+}
+
 static double noise(void)
 {
     static uint64_t draws;
@@ -208,6 +214,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     (void)stream;
+    now_us += 5.0;
     return sticky;
 }
 

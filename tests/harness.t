@@ -1,0 +1,219 @@
+#!/usr/bin/env perl
+# The harness: unit tests in C, then whole programs. "toy" runs on a runtime of our own making
+# (tests/harness/fake.c) that can refuse, run out of memory, be noisy and tell any time; "tiny" is a
+# real kernel on the CPU backend.
+use strict;
+use warnings;
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use JSON::PP;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my %r = run("make -s programs BACKEND=cpu");
+is($r{code}, 0, "the CPU backend is built") or BAIL_OUT($r{err});
+chomp(my $cpu = $r{out});
+my $build = "build/tests/harness";
+make_path($build);
+my $cc = $ENV{CC} || (have("gcc") ? "gcc" : "cc");
+my $flags = "-std=c11 -O2 -Wall -Wextra -Werror -Icommon/cpu/include -Icommon/harness";
+
+# The harness without backend.c, which the fake runtime replaces.
+my @sources = grep { !m{/backend\.c$} } glob("common/harness/*.c tests/harness/*.c");
+my @jobs = map { my ($name) = m{([^/]+)\.c$}; "$cc $flags -c $_ -o $build/$name.o" } @sources;
+%r = run("printf '%s\\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
+is($r{code}, 0, "harness and tests compile as C11 without a warning") or BAIL_OUT($r{err});
+my @objects = map { m{common/harness/(.+)\.c$} ? "$build/$1.o" : () } @sources;
+my @programs = map { m{tests/harness/(unit_.+|toy)\.c$} ? $1 : () } @sources;
+for my $program (@programs) {
+    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o @objects -lpthread -lm");
+    is($r{code}, 0, "$program links") or BAIL_OUT($r{err});
+}
+
+# --- Unit tests.
+for my $unit (grep { /^unit_/ } @programs) {
+    %r = run("$build/$unit");
+    is($r{code}, 0, "$unit ends well");
+    my @lines = split /\n/, $r{out};
+    for (@lines) { ok(!$1, "$unit: $2") if /^(not )?ok \d+ - (.*)/ }
+    my ($plan) = grep { /^1\.\./ } @lines;
+    my $count = grep { /^(not )?ok / } @lines;
+    is($plan, "1..$count", "$unit runs to its end");
+    diag($r{out}) if $r{out} =~ /^not ok/m;
+}
+
+# --- Whole programs.
+my $toy = "$build/toy";
+my $dir = tempdir(CLEANUP => 1);
+
+# fails(WHAT, COMMAND, CODE, MESSAGE, ENV): one line on stderr, that code.
+sub fails {
+    my ($what, $command, $code, $message, %env) = @_;
+    %r = run($command, %env);
+    is($r{code}, $code, "$what: exit $code");
+    like($r{err}, qr/\A[^\n]*$message[^\n]*\n\z/, "$what: one line says so");
+}
+
+%r = run("$toy --seed 1");
+is($r{code}, 0, "all right or as predicted: exit 0");
+is($r{err}, "", "and nothing on stderr");
+like($r{out}, qr/--seed 1 repeats it/, "the seed is printed");
+like($r{out}, qr/prediction: half of the outputs are NaN: 40 of 80/, "a bug step says what showed");
+like($r{out}, qr/predicted: S=64 needs 0\.01 GB, .* will fit/, "memory is predicted");
+ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
+like($r{out}, qr/^  right +graph +cold +25\.00/m, "times are there: 25 us cold");
+like($r{out}, qr/^  slow +graph +warm +40\.00 .* 0\.50x/m, "and ratios");
+
+my ($one, $two) = map { { run("$toy --case D8") } } 1, 2;
+my ($seed) = $one->{out} =~ /--seed (\d+) repeats/;
+isnt($seed, ($two->{out} =~ /--seed (\d+)/)[0], "each run has a seed of its own");
+%r = run("$toy --case D8 --json --seed $seed");
+my $rows = decode_json($r{out});
+is(scalar(@$rows), 3 * 5, "--json is valid JSON: a row a variant, and one a variant and clock");
+is($r{err}, "", "--json: nothing else");
+
+# --- Rows.
+%r = run("$toy --case D8 --out $dir/rows.tsv --seed 3", KF_COMMIT => "abc1234");
+my $text = slurp("$dir/rows.tsv");
+my @lines = split /\n/, $text;
+my @head = grep { /^#/ } @lines;
+is(join(" ", map { /^# (\w+): \S/ ? $1 : "?" } @head),
+    "device backend compute driver toolkit commit date seed program", "the header has its keys");
+like($text, qr/^# device: FAKE G-100 \(test\)\n# backend: cuda\n.*^# commit: abc1234\n.*^# seed: 3\n/ms, "and values");
+is($lines[@head], join("\t", qw(step variant case B H Sq Sk D R causal pos0 dtype clock l2 median_us
+    p5_us p95_us n bytes flops device_bytes limit_us limit_by limit_pct ratio ratio_p5 ratio_p95 status
+    wrong nan total max_err err_bound)), "the columns have their names");
+my @rows = map { [split /\t/, $_, -1] } @lines[@head + 1 .. $#lines];
+is(scalar(@rows), 15, "a row a variant, and one a variant and clock");
+is(scalar(grep { @$_ != 33 } @rows), 0, "each has 33 cells");
+is(join(" ", @{$rows[1]}[0 .. 14]), "99 right D8 1 2 5 5 8 0 0 0 f32 graph warm 20", "a timed row");
+is(scalar(grep { $_->[12] eq "-" } @rows), 3, "one verification row a variant");
+is(join(" ", @{$rows[10]}[12, 14, 27 .. 30]), "- - predicted 40 40 80", "a bug's row");
+%r = run("$toy --case odd --out $dir/rows.tsv", KF_COMMIT => "abc1234");
+is($r{code}, 0, "a second run appends");
+is(slurp("$dir/rows.tsv") =~ /\A\Q$text\E(99\t[^\n]*\n){3}\z/ ? 1 : 0, 1, "without a second header");
+like(slurp("$dir/rows.tsv"), qr/\tslow\todd\t.*\tskipped\t-\t-\t-\t-\t-\n/, "a variant that does not apply is skipped");
+fails("rows of another commit", "$toy --out $dir/rows.tsv", 2, "commit \"abc1234\"", KF_COMMIT => "other");
+spew("$dir/other.tsv", "# device: x\na\tb\n1\t2\n");
+fails("a file with other columns", "$toy --out $dir/other.tsv", 2, "column names");
+is(slurp("$dir/other.tsv"), "# device: x\na\tb\n1\t2\n", "and it is left alone");
+fails("a folder that is not there", "$toy --out $dir/none/x.tsv", 2, "No such file or directory");
+fails("a full disk", "$toy --case D8 --out /dev/full >/dev/null", 1, "No space left on device") if -e "/dev/full";
+
+# A file that may not grow: the rows of the first case fit, those of the second do not. 512 bytes a
+# block in sh; the write stops in the middle of a row.
+my $limit = int((2 * length($text)) / 1024) + 1;
+fails("a file size limit", "(ulimit -f $limit; $toy --case D8 --case odd --case big --out $dir/limit.tsv --seed 3 >/dev/null)", 1,
+    "rows of this case are not recorded");
+$r{out} = slurp("$dir/limit.tsv");
+like($r{out}, qr/\A(# .*\n)+step\t.*\n(99\t.*\n)+\z/, "earlier rows stay, no half row");
+is(scalar(() = $r{out} =~ /^99\t/mg), scalar(() = $r{out} =~ /^99\t.*\t[-0-9.e+]+$/mg), "each row is whole");
+
+# --- Ceilings give limits.
+make_path("$dir/root/build/data/fake-g-100-test");
+spew("$dir/root/build/data/fake-g-100-test/ceilings.tsv", "# device: x\nname\tvalue\tp5\tp95\tn\tunit\n"
+    . "copy_tbps\t4\t4\t4\t10\tTB/s\nfp32_tflops\t50\t50\t50\t10\tTFLOP/s\nlaunch_graph_us\t0.5\t0.5\t0.5\t10\tus\n"
+    . "launch_stream_us\t3\t3\t3\t10\tus\nlaunch_call_us\t8\t8\t8\t10\tus\n");
+%r = run("$toy --case D8 --variant right --json", KF_ROOT => "$dir/root");
+$rows = decode_json($r{out});
+is("$rows->[1]{limit_us} $rows->[1]{limit_by} $rows->[1]{limit_pct}", "0.5 launch 2.5", "limit and % of it");
+%r = run("$toy --case D8 --variant right", KF_ROOT => "$dir/root");
+like($r{out}, qr/^  right +graph +warm .* 2\.5% launch$/m, "the table ends in % of limit");
+
+# --- Wrong results.
+fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right >$dir/said", 1, "variant right, case D8: 1 wrong elements");
+like(slurp("$dir/said"), qr/first at batch 0, head 0, row 0, column 5: got/, "and says where");
+unlike(slurp("$dir/said"), qr/graph/, "a wrong variant is not timed");
+fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right >/dev/null", 1, "case D8 after timing: 1 wrong");
+%r = run("TOY_BUG=input $toy --case D8 --variant right --variant slow");
+is($r{code}, 0, "a variant that writes its input does not spoil the next");
+fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");
+fails("a fault", "TOY_BUG=fault $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: the kernel failed");
+
+# --- Machines that cannot.
+fails("no device", $toy, 77, "no NVIDIA GPU is visible", FAKE_DEVICE => "none");
+fails("an old driver", $toy, 77, "the driver supports CUDA 11.4, this build needs", FAKE_DEVICE => "old-driver");
+fails("another architecture", $toy, 77, "rebuild with ARCH=", FAKE_DEVICE => "wrong-build");
+%r = run("$toy --case big", FAKE_MEMORY => 220000);
+is($r{code}, 0, "out of memory where that was predicted: exit 0");
+like($r{out}, qr/predicted: .* will not fit\n  attempted: out of device memory, as predicted\n.*right +oom/s, "and said");
+fails("predicted to fit, does not", "$toy --case big >/dev/null", 1, "prediction was wrong: it does not fit",
+    FAKE_MEMORY => 250000, FAKE_FREE => 99000000);
+fails("predicted not to fit, fits", "$toy --case big >/dev/null", 1, "prediction was wrong: it fits", FAKE_FREE => 1000);
+%r = run("$toy --case D8 --case odd", FAKE_MEMORY => 197500);
+is($r{code}, 77, "out of memory where it should fit: exit 77");
+like($r{err}, qr/\A[^\n]*case D8: out of device memory[^\n]*\n\z/, "one line names the case");
+like($r{out}, qr/case odd: .*right +ok/s, "and the other cases run");
+%r = run("$toy --case D8 --variant slow --reps 40", FAKE_NOISE => 300);
+like($r{err}, qr/clock graph warm: too noisy to trust/, "noise is called noise");
+like($r{out}, qr/slow +graph .* noisy$/m, "in the table as well");
+is($r{code}, 0, "noise is no failure");
+
+# --- Interrupted.
+for my $signal (qw(INT TERM)) {
+    %r = run("TOY_BUG=sleep $toy --case odd --variant right --out $dir/int-$signal.tsv >$dir/said & p=\$!; " .
+        "while ! grep -q 'case odd' $dir/said; do :; done; sleep 0.1; kill -$signal \$p; wait \$p");
+    is($r{code}, 130, "SIG$signal: exit 130");
+    like($r{err}, qr/\A99-toy: interrupted[^\n]*\n\z/, "SIG$signal: one line");
+    is(slurp("$dir/int-$signal.tsv"), "", "SIG$signal: no half row");
+    unlink "$dir/said";
+}
+
+# --- The command line.
+%r = run("$toy --list");
+like($r{out}, qr/^cases\n  D8 .*\n  odd .*verified only.*\n  big .*may not fit.*\nvariants\n  right .*\n  slow .*\n  bug .*\n\z/, "--list");
+%r = run("$toy --case=D=8,H=2 --variant=right --seed=1 --reps=2");
+is($r{code}, 0, "--option=value");
+unlike($r{out}, qr/case odd/, "only the case asked for");
+for my $wrong (
+    ["--case D=512", "no case has D=512; D is one of 8, 5, 64"],
+    ["--case D=x", "\"x\" is not a whole number"],
+    ["--case D=8,H=1", "no case has them all"],
+    ["--case E=8", "no field \"E\""],
+    ["--case D=8,", "no field \"\""],
+    ["--case nosuch", "no case of that name"],
+    ["--case ''", "no case of that name"],
+    ["--case", "--case: needs a value"],
+    ["--variant fast", "no such variant; one of right, slow, bug"],
+    ["--seed -1", "a whole number from 0 to 18446744073709551615"],
+    ["--seed 99999999999999999999", "a whole number from 0"],
+    ["--reps 0", "a whole number from 1 to 100000"],
+    ["--reps 1e3", "--reps 1e3: a whole number"],
+    ["--fast", "--fast: no such option"],
+    ["-x", "-x: no such option"],
+    ["D=8", "D=8: not an option"],
+    ["--json=yes", "--json=yes: no such option, or one that takes no value"],
+    ["--map $dir/none/x", "No such file or directory"],
+) {
+    fails("$wrong->[0]", "$toy $wrong->[0]", 2, $wrong->[1]);
+}
+
+# --- A real kernel on the CPU backend.
+my $tiny = "$build/tiny";
+%r = run("common/cpu/cudacc -O2 -Wall -Wextra -Icommon tests/harness/tiny.cu $cpu/harness/*.o -o $tiny");
+is($r{code}, 0, "tiny.cu builds") or diag($r{err});
+%r = run("$tiny --seed 1 --variant right --map $dir/map");
+is($r{code}, 0, "a right kernel: exit 0");
+unlike($r{out}, qr/\bus\b|graph|stream|% of/, "no times on the CPU");
+like($r{out}, qr/skipped: large for a CPU; --case large runs it/, "a large case is skipped");
+like(slurp("$dir/map"), qr/\A# case small\n# variant right\n((0 ){19}0\n){5}\n\n\z/, "the map: all right");
+%r = run("$tiny --seed 1 --variant right --case large");
+like($r{out}, qr/case large.*right +ok/s, "unless it is named");
+my %caught = (
+    tail => "unwritten: 40 \\(all of them\\)", mask => "rows: 0-3 of 0-4", scale => "200 of 200 elements wrong",
+    stride => "200 of 200 elements wrong", unwritten => "200 were computed from memory that nobody wrote",
+    input => "elements wrong", narrow => "columns: 16-19 of 0-19",
+);
+for my $bug (sort keys %caught) {
+    %r = run("$tiny --seed 1 --variant $bug");
+    is($r{code}, 1, "$bug: exit 1");
+    like($r{out}, qr/$caught{$bug}/, "$bug: the diagnosis");
+    like($r{err}, qr/\A98-tiny: variant $bug, case small: \d+ wrong elements\n\z/, "$bug: one line on stderr");
+}
+%r = run("$tiny --seed 1 --variant mask --json");
+is(decode_json($r{out})->[0]{status}, "wrong", "--json carries the failure too");
+fails("a launch that is refused", "$tiny --variant refused >/dev/null", 1, "the kernel failed: invalid configuration");
+fails("ceilings on the CPU", "$cpu/ceilings", 77, "the CPU backend measures nothing") if -e "$cpu/ceilings";
+
+done_testing();

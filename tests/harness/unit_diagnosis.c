@@ -1,0 +1,209 @@
+/* unit_diagnosis.c: what the diagnosis says about planted faults, word for word. */
+#define _DEFAULT_SOURCE
+#include "unit.h"
+#include <math.h>
+
+enum { HEADS = 4, ROWS = 40, COLUMNS = 128, COUNT = HEADS * ROWS * COLUMNS };
+static const kf_case shape = {"D128", {1, HEADS, ROWS, ROWS, COLUMNS, 0, false, 0}, 0};
+static kf_run run;
+static kf_tensor *o;
+static float got[COUNT];
+
+static void fresh(void)
+{
+    for (int64_t i = 0; i < COUNT; i++) {
+        o->want[i] = 0.25 + 0.001 * (double)(i % 100);
+        o->bound[i] = 1e-5;
+        got[i] = (float)o->want[i];
+    }
+    memset(o->checked, true, HEADS * ROWS);
+}
+
+static kf_diagnosis see(void)
+{
+    kf_diagnosis seen;
+    kf_compare(o, got, &seen);
+    return seen;
+}
+
+static void expect(const char *what, int block, const char *text)
+{
+    kf_diagnosis seen = see();
+    char said[4096] = "";
+    FILE *memory = fmemopen(said, sizeof said, "w");
+    kf_diagnosis_print(memory, &seen, block);
+    fclose(memory);
+    ok(strcmp(said, text) == 0, "%s", what);
+    if (strcmp(said, text) != 0)
+        printf("# said:\n%s# expected:\n%s", said, text);
+    kf_diagnosis_free(&seen);
+}
+
+static void each(void (*plant)(int64_t i, int64_t head, int64_t row, int64_t column))
+{
+    for (int64_t i = 0; i < COUNT; i++)
+        plant(i, i / (ROWS * COLUMNS), i / COLUMNS % ROWS, i % COLUMNS);
+}
+
+/* Step 03: warp 0 right, warp 1 with a sum of its own, warps 2 and 3 NaN. */
+static void broadcast(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head, (void)row;
+    if (column >= 64)
+        got[i] = NAN;
+    else if (column >= 32)
+        got[i] *= 1.85f;
+}
+
+static void alternate(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head, (void)row;
+    got[i] += column % 2 ? 1.0f : 0.0f;
+}
+
+static void tail(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head, (void)column;
+    if (row >= 32)
+        kf_poison_pattern(KF_F32, &got[i], 1);
+}
+
+static void one_head(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)row, (void)column;
+    got[i] += head == 2 ? (float)(i % 7 + 1) : 0.0f;
+}
+
+static void part_of_a_warp(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head;
+    got[i] += row == 3 && (column == 40 || column == 41) ? 1.0f : 0.0f;
+}
+
+static void texts(void)
+{
+    fresh();
+    expect("nothing wrong", 256, "  o: 0 of 20480 elements wrong, 0 of them NaN or Inf\n");
+    each(broadcast);
+    expect("the broadcast bug: columns, warps, NaNs, ratio", 256,
+           "  o: 15360 of 20480 elements wrong, 10240 of them NaN or Inf\n"
+           "    first at batch 0, head 0, row 0, column 32: got 0.5217, want 0.282\n"
+           "    heads: all 4\n"
+           "    rows: all 40\n"
+           "    columns: 32-127 of 0-127; the others right\n"
+           "    written by warps 1-3 of 8 (threads 32-127); all that warp 0 writes is right\n"
+           "    NaN or Inf: 10240, in columns 64-127\n"
+           "    unwritten: none; the kernel wrote these values\n"
+           "    where finite: got/want is 1.85 throughout: a missing factor?\n");
+    fresh();
+    got[(1 * ROWS + 7) * COLUMNS + 5] = -3.0f;
+    expect("one wrong element", 128,
+           "  o: 1 of 20480 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 0, head 1, row 7, column 5: got -3, want 0.271\n"
+           "    heads: 1 of 0-3; the others right\n"
+           "    rows: 7 of 0-39; the others right\n"
+           "    columns: 5 of 0-127; the others right\n"
+           "    written by warp 0 of 4 (thread 5); parts of warps, so no warp boundary\n"
+           "    where finite: got/want is -11.1 (median)\n");
+    fresh();
+    each(tail);
+    expect("tail rows never written", 0,
+           "  o: 4096 of 20480 elements wrong, 4096 of them NaN or Inf\n"
+           "    first at batch 0, head 0, row 32, column 0: got NaN, want 0.346\n"
+           "    heads: all 4\n"
+           "    rows: 32-39 of 0-39; the others right\n"
+           "    only the end of them (8 of 40): a tail that does not fill a tile?\n"
+           "    columns: all 128\n"
+           "    NaN or Inf: 4096, in every column\n"
+           "    unwritten: 4096 (all of them) still carry the poison the harness put there\n");
+    fresh();
+    each(one_head);
+    expect("one head", 64,
+           "  o: 5120 of 20480 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 0, head 2, row 0, column 0: got 7.29, want 0.29\n"
+           "    heads: 2 of 0-3; the others right\n"
+           "    rows: all 40\n"
+           "    columns: all 128\n"
+           "    written by warps 0-1 of 2 (threads 0-63)\n"
+           "    where finite: got/want is 14.4 (median)\n");
+    fresh();
+    each(alternate);
+    expect("alternate columns", 0,
+           "  o: 10240 of 20480 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 0, head 0, row 0, column 1: got 1.251, want 0.251\n"
+           "    heads: all 4\n"
+           "    rows: all 40\n"
+           "    columns: every 2nd from 1 to 127 of 0-127; the others right\n"
+           "    where finite: got/want is 4.34 (median)\n");
+    fresh();
+    each(part_of_a_warp);
+    expect("two columns inside a warp are not called a warp", 128,
+           "  o: 8 of 20480 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 0, head 0, row 3, column 40: got 1.274, want 0.274\n"
+           "    heads: all 4\n"
+           "    rows: 3 of 0-39; the others right\n"
+           "    columns: 40-41 of 0-127; the others right\n"
+           "    written by warp 1 of 4 (threads 40-41); parts of warps, so no warp boundary\n"
+           "    where finite: got/want is 4.29 (median)\n");
+}
+
+static void counts(void)
+{
+    fresh();
+    for (int64_t i = 0; i < COUNT; i++)
+        got[i] = NAN;
+    kf_diagnosis seen = see();
+    ok(seen.wrong == COUNT && seen.nonfinite == COUNT && seen.unwritten == 0 &&
+           isnan(seen.median_ratio) && seen.nonfinite_in_column[77] == HEADS * ROWS,
+       "NaN everywhere is wrong everywhere");
+    kf_diagnosis_free(&seen);
+
+    fresh();
+    got[0] += 0.9e-5f;
+    got[1] += 1.2e-5f;
+    got[COUNT - 1] = INFINITY;
+    seen = see();
+    ok(seen.wrong == 2 && seen.nonfinite == 1 && seen.first[3] == 1,
+       "the bound decides; Inf is wrong");
+    ok(fabs(seen.max_err - 1.2e-5) < 1e-7 && fabs(seen.max_ratio - 1.2) < 0.01,
+       "largest error and its share of the bound: %.3g, %.3g", seen.max_err, seen.max_ratio);
+    kf_diagnosis_free(&seen);
+
+    fresh();
+    memset(o->checked, false, HEADS * ROWS);
+    o->checked[3] = true;
+    got[0] = 1e9f;                                   /* row 0 has no reference: cannot be judged */
+    kf_poison_pattern(KF_F32, &got[7 * COLUMNS], 2); /* row 7 neither, but must be written */
+    seen = see();
+    ok(seen.total == COLUMNS + 2 && seen.wrong == 2 && seen.unwritten == 2 && seen.first[2] == 7,
+       "rows without reference must be written and finite");
+    kf_diagnosis_free(&seen);
+}
+
+static void map(void)
+{
+    char text[HEADS * ROWS * COLUMNS * 2] = "", *line = text;
+    fresh();
+    got[1] = NAN;
+    got[2] = 9.0f;
+    FILE *memory = fmemopen(text, sizeof text, "w");
+    kf_map_write(memory, "v", o, got);
+    fclose(memory);
+    int lines = 0;
+    for (char *at = text; *at; at++)
+        lines += *at == '\n';
+    ok(strncmp(text, "# variant v\n0 2 1 0 ", 20) == 0, "the map: 0 right, 1 wrong, 2 NaN");
+    ok(lines == 1 + ROWS + 2, "one line a row of head 0, two blank lines last");
+    line = strchr(text, '\n') + 1;
+    ok(strcspn(line, "\n") == 2 * COLUMNS - 1, "one digit a column");
+}
+
+int main(void)
+{
+    run = unit_attention(&shape, 1);
+    o = kf_find(&run, "o");
+    texts();
+    counts();
+    map();
+    return done();
+}

@@ -1,0 +1,135 @@
+/* unit_timing.c: percentiles, the rule to stop, and the clocks on a runtime whose time is ours. */
+#define _DEFAULT_SOURCE
+#include "fake.h"
+#include "unit.h"
+#include <math.h>
+
+static void percentiles(void)
+{
+    const double x[] = {1, 2, 3, 4, 10};
+    ok(kf_percentile(x, 5, 50) == 3 && kf_percentile(x, 5, 0) == 1 &&
+           kf_percentile(x, 5, 100) == 10,
+       "median, least and most");
+    ok(fabs(kf_percentile(x, 5, 90) - 7.6) < 1e-12 && kf_percentile(x, 1, 95) == 1,
+       "percentiles interpolate; one sample is its own");
+    /* Ranks from the binomial distribution: 2 P(Bin(n, 1/2) <= low) <= 5%, e.g. n = 10: low = 1. */
+    const int expected[][3] = {{6, 0, 5}, {9, 1, 7}, {10, 1, 8}, {20, 5, 14}, {100, 39, 60}};
+    bool good = true;
+    int low, high;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        good &= kf_median_interval(expected[i][0], &low, &high) && low == expected[i][1] &&
+                high == expected[i][2];
+    ok(good, "interval of the median: ranks for 6, 9, 10, 20 and 100 samples");
+    ok(!kf_median_interval(5, &low, &high), "five samples have no 95%% interval");
+    good = kf_median_interval(2000, &low, &high) && low == 955 && high == 1044;
+    ok(good, "2000 samples: ranks %d and %d", low, high);
+}
+
+static void decisions(void)
+{
+    enum { N = 200 };
+    double steady[N], shaky[N], both[2 * N];
+    for (int i = 0; i < N; i++) {
+        steady[i] = 100.0 + 0.1 * (i % 5);
+        shaky[i] = 100.0 + 60.0 * ((i * 37 % 100) / 100.0);
+    }
+    memcpy(both, steady, sizeof steady);
+    memcpy(both + N, shaky, sizeof shaky);
+    ok(kf_decide(steady, 1, N, 9, 1000, 0, 1.5) == KF_GO_ON,
+       "nine rounds are too few to be stable");
+    ok(kf_decide(steady, 1, N, 10, 1000, 0, 1.5) == KF_STABLE, "ten steady rounds are enough");
+    ok(kf_decide(shaky, 1, N, 50, 1000, 1.0, 1.5) == KF_GO_ON, "a shaky one goes on");
+    ok(kf_decide(both, 2, N, 50, 1000, 1.0, 1.5) == KF_GO_ON, "one shaky variant keeps all going");
+    ok(kf_decide(shaky, 1, N, 50, 1000, 1.6, 1.5) == KF_ENOUGH, "until the budget is spent");
+    ok(kf_decide(steady, 1, N, 4, 1000, 9.0, 1.5) == KF_GO_ON, "but at least five rounds");
+    ok(kf_decide(steady, 1, N, 3, 3, 0, 1.5) == KF_ENOUGH, "and at most --reps rounds");
+    kf_stat stat[2];
+    kf_summarise(both, 2, N, N, false, stat);
+    ok(!stat[0].noisy && stat[1].noisy, "p5 to p95 beyond a quarter of the median is noisy");
+    kf_summarise(both, 2, N, N, true, stat);
+    ok(!stat[1].noisy, "unless the median is known to 1%% all the same");
+
+    /* A drift that doubles both times leaves each round's ratio alone. */
+    double drift[20];
+    for (int i = 0; i < 10; i++) {
+        drift[i] = 10.0 * (1 + i);
+        drift[10 + i] = 20.0 * (1 + i);
+    }
+    kf_summarise(drift, 2, 10, 10, false, stat);
+    ok(stat[1].ratio == 0.5 && stat[1].ratio_p5 == 0.5 && stat[1].ratio_p95 == 0.5 &&
+           stat[0].ratio == 1.0 && stat[1].median == 110.0,
+       "ratios are taken round by round");
+}
+
+typedef struct job {
+    double us, cold_us;
+} job;
+
+static void enqueue(void *context, cudaStream_t stream)
+{
+    const job *j = context;
+    fake_work(stream, j->us, j->cold_us);
+}
+
+static bool near(double value, double expected, double share)
+{
+    return fabs(value - expected) <= share * expected;
+}
+
+static void clocks(void)
+{
+    job jobs[] = {{20.0, 8.0}, {0.5, 0.0}, {3000.0, 0.0}};
+    kf_work works[] = {{enqueue, &jobs[0]}, {enqueue, &jobs[1]}, {enqueue, &jobs[2]}};
+    const kf_timing how[] = {
+        {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_COLD}};
+    kf_stat s[3];
+    kf_timing_begin(how, 3);
+    kf_time(works, 3, how[0], KF_MAX_REPS, s);
+    ok(near(s[0].median, 20, 1e-3) && near(s[1].median, 0.5, 1e-3) && near(s[2].median, 3000, 1e-3),
+       "graph clock: %.3f, %.3f, %.1f us", s[0].median, s[1].median, s[2].median);
+    ok(s[0].n == 10 && near(s[1].ratio, 40, 1e-3) && near(s[2].ratio, 1 / 150.0, 1e-3),
+       "ratios to work 0, stable after %d rounds", s[0].n);
+    kf_time(works, 3, how[1], KF_MAX_REPS, s);
+    ok(near(s[0].median, 28, 0.01) && near(s[1].median, 0.5, 0.1) && near(s[2].median, 3000, 0.01),
+       "cold, flush taken out: %.3f, %.3f, %.1f us", s[0].median, s[1].median, s[2].median);
+    kf_time(works, 3, how[2], KF_MAX_REPS, s);
+    ok(near(s[0].median, 20, 1e-3) && near(s[1].median, 3, 1e-3),
+       "stream clock: %.3f us, and a launch's %.3f us where the kernel is shorter", s[0].median,
+       s[1].median);
+    kf_time(works, 2, how[3], KF_MAX_REPS, s);
+    ok(near(s[0].median, 33, 1e-3) && near(s[1].median, 8, 0.01),
+       "call clock, cold: %.2f and %.2f us, of which 5 us synchronise", s[0].median, s[1].median);
+    kf_time(works, 1, how[0], 3, s);
+    ok(s[0].n == 3, "--reps bounds the rounds");
+    setenv("FAKE_NOISE", "200", 1);
+    kf_time(works, 1, how[0], 60, s);
+    ok(s[0].noisy && s[0].n == 60 && s[0].p95 > s[0].p5 * 1.5, "noise is called noise");
+    setenv("FAKE_NOISE", "0", 1);
+    kf_timing_end();
+}
+
+static void limits(void)
+{
+    const kf_ceilings c = {true, 4.0, 50.0, 800.0, {0.5, 3.0, 8.0}};
+    kf_cost cost = {4e6, 1e6, false};
+    kf_limit limit = kf_least_time(&c, &cost, KF_GRAPH);
+    ok(fabs(limit.us - 1.0) < 1e-12 && !strcmp(limit.by, "bytes"), "4 MB at 4 TB/s: 1 us, bytes");
+    limit = kf_least_time(&c, &cost, KF_CALL);
+    ok(limit.us == 8.0 && !strcmp(limit.by, "launch"), "on the call clock the launch is the limit");
+    cost.flops = 1e9;
+    limit = kf_least_time(&c, &cost, KF_GRAPH);
+    ok(fabs(limit.us - 20.0) < 1e-9 && !strcmp(limit.by, "flops"), "1 GFLOP at 50 TFLOP/s: 20 us");
+    cost.tensor_cores = true;
+    ok(fabs(kf_least_time(&c, &cost, KF_GRAPH).us - 1.25) < 1e-9, "on tensor cores 1.25 us");
+    const kf_ceilings unknown = {0};
+    ok(kf_least_time(&unknown, &cost, KF_GRAPH).us == 0.0, "no ceilings, no limit");
+}
+
+int main(void)
+{
+    percentiles();
+    decisions();
+    clocks();
+    limits();
+    return done();
+}
