@@ -1,8 +1,9 @@
 # Makefile: the only entry point. `make` alone prints help.
 #
-# Some goals name steps (step-03), some say what to do with them (run, diff, exercise, try, cuda, data).
-# The second kind acts on the steps named, or on all of them. A step named without any of these is
-# built. How programs are built is in common/make/build.mk; common/make/ holds what is called here.
+# Some goals name steps (step-03), others say what to do with them (run, diff, exercise, try, cuda,
+# data). The second kind acts on the steps named, or on all of them. A step named without any of
+# these is built. How programs are built is in common/make/build.mk; common/make/ holds what is
+# called here.
 
 ifeq ($(filter output-sync,$(.FEATURES)),)
 $(error This needs GNU make 4 or newer, and $(MAKE) is version $(MAKE_VERSION). \
@@ -17,7 +18,7 @@ SHELL := /bin/sh
 # Sorting, character classes and dates come out the same for everyone.
 export LC_ALL := C
 
-# --- What can be asked for ---------------------------------------------------------------------
+# --- What can be asked for -----------------------------------------------------------------------
 SOURCES := $(sort $(wildcard steps/[0-9][0-9]-*/*.cu))
 number = $(firstword $(subst -, ,$(word 2,$(subst /, ,$1))))
 NUMBERS := $(foreach s,$(SOURCES),$(call number,$s))
@@ -33,7 +34,8 @@ SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FOR
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
 ifneq ($(filter step-%,$(unknown)),)
-$(error There is no $(unknown): the steps are step-$(firstword $(NUMBERS)) to step-$(lastword $(NUMBERS)), see `make help`)
+$(error There is no $(unknown): the steps are step-$(firstword $(NUMBERS)) \
+to step-$(lastword $(NUMBERS)), see `make help`)
 else ifneq ($(unknown),)
 $(error There is no command `$(unknown)`: the commands are $(strip $(COMMANDS)))
 endif
@@ -41,7 +43,8 @@ endif
 given := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
 unknown := $(firstword $(filter-out $(SETTINGS) BOOK_% -%,$(given)))
 ifneq ($(unknown),)
-$(error There is no setting $(unknown): the settings are ARGS, BACKEND, ARCH and those in `make help`)
+$(error There is no setting $(unknown): the settings are \
+ARGS, BACKEND, ARCH and those in `make help`)
 endif
 
 BACKEND := $(or $(BACKEND),auto)
@@ -52,7 +55,7 @@ endif
 # What the user named; make's own defaults for CC and CXX do not count.
 asked = $(if $(filter-out default undefined,$(origin $1)),$($1))
 
-# --- Help --------------------------------------------------------------------------------------
+# --- Help ----------------------------------------------------------------------------------------
 define HELP
 The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
@@ -90,7 +93,7 @@ help:
 	    printf "  step-%s  %-20s  %s\n", substr(slug, 1, 2), substr(slug, 4), title }' \
 	    $(or $(SOURCES),/dev/null)
 
-# --- First things first ------------------------------------------------------------------------
+# --- First things first --------------------------------------------------------------------------
 # clean and setup come before all other goals, which start in a make of their own: it sees the
 # compiler that setup has brought.
 first := $(filter clean,$(MAKECMDGOALS)) $(filter setup,$(MAKECMDGOALS))

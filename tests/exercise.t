@@ -27,12 +27,14 @@ for my $step (@steps) {
         next;
     }
     my $exercise = slurp($work);
-    is(scalar(() = $exercise =~ m{^ *// YOUR CODE: \S}mg), $tasks, "step-$number: a task for each solution");
+    is(scalar(() = $exercise =~ m{^ *// YOUR CODE: \S}mg), $tasks,
+        "step-$number: a task for each solution");
     unlike($exercise, qr{^ *// (end )?(solution|snippet): }m, "step-$number: no marker is left");
 
     %r = in_tree("make step-$number try BACKEND=cpu");
     is($r{code}, 2, "step-$number: fails as it is handed out");
-    like($r{out}, qr/^step-$number try: not right yet, see above$/m, "step-$number: because its result is wrong")
+    like($r{out}, qr/^step-$number try: not right yet, see above$/m,
+        "step-$number: because its result is wrong")
         or diag($r{err});
 
     %r = in_tree("awk -v mode=strip -f common/make/markers.awk $step");
@@ -44,17 +46,20 @@ for my $step (@steps) {
     my $before = slurp($work);
     %r = in_tree("make step-$number exercise");
     is($r{code}, 0, "step-$number: asked again");
-    like($r{out}, qr/is kept: .*FORCE=1/, "step-$number: the changed file is kept, and it says how to start over");
+    like($r{out}, qr/is kept: .*FORCE=1/,
+        "step-$number: the changed file is kept, and it says how to start over");
     is(slurp($work), $before, "step-$number: really");
 }
 
 # The rest needs one small step only.
 tiny_step($tree, "98-tiny", "for this test",
-    "    // snippet: all\n    int code = 1;\n    // solution: code -- what ends a program well?\n    code = 0;\n"
+    "    // snippet: all\n    int code = 1;\n"
+    . "    // solution: code -- what ends a program well?\n    code = 0;\n"
     . "    // end solution: code\n    // end snippet: all\n    return code;\n");
 my $work = "$tree/work/98-tiny.cu";
 my %r = in_tree("make step-98 exercise");
-like(slurp($work), qr{^    int code = 1;\n    // YOUR CODE: what ends a program well\?\n    return code;$}m,
+like(slurp($work),
+    qr{^    int code = 1;\n    // YOUR CODE: what ends a program well\?\n    return code;$}m,
     "the task stands where the solution stood");
 %r = in_tree("make step-98 exercise");
 unlike($r{out}, qr/is kept/, "an untouched exercise may be written again");
@@ -80,7 +85,9 @@ sub markers {
 }
 markers("// solution: a -- do it\nx\n", "bad.cu:1: solution: a has no end", "no end");
 markers("x\n// end solution: a\n", "bad.cu:2: end solution: a ends what is not open", "no start");
-markers("// solution: a\n// end solution: a\n", "bad.cu:1: solution: a has no task: write `solution: NAME -- task`", "no task");
+markers("// solution: a\n// end solution: a\n",
+    "bad.cu:1: solution: a has no task: write `solution: NAME -- task`",
+    "no task");
 markers("// snippet: a\n// end snippet: a\n// snippet: a\n// end snippet: a\n",
     "bad.cu:3: snippet: a is there twice, first in line 1", "twice");
 

@@ -15,19 +15,23 @@ my @steps = glob("steps/[0-9][0-9]-*/*.cu");
 for my $step (@steps) {
     my ($number) = $step =~ m{/(\d\d)-};
     my ($title) = slurp($step) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
-    like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m, "help has step-$number with its title");
+    like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m,
+        "help has step-$number with its title");
 }
 for my $command (qw(run diff exercise try setup book charts test lint cuda data clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }
 like($help{out}, qr/ARGS=.*BACKEND=.*ARCH=/s, "help has ARGS, BACKEND and ARCH");
-cmp_ok(scalar(grep { length > 100 } split /\n/, $help{out}), "==", 0, "no line of help is too wide");
+cmp_ok(scalar(grep { length > 100 } split /\n/, $help{out}), "==", 0,
+    "no line of help is too wide");
 
 # --- A copy with small steps ---------------------------------------------------------------------
 my $tree = scratch();
 run("rm -rf '$tree/steps'");
-my $lines = join "", map { "    printf(\"%s line $_\\n\", argv[0]);\n    fflush(stdout);\n    usleep(60000);\n" } 1 .. 4;
-tiny_step($tree, "01-one", "prints four lines", $lines . "    return 0;\n", include => "#include \"cuda/own.h\"\n");
+my $print = "    printf(\"%s line %d\\n\", argv[0], i);\n    fflush(stdout);\n    usleep(60000);\n";
+my $lines = "    for (int i = 1; i <= 4; i++) {\n$print    }\n";
+tiny_step($tree, "01-one", "prints four lines", $lines . "    return 0;\n",
+    include => "#include \"cuda/own.h\"\n");
 tiny_step($tree, "02-two", "prints four lines as well", $lines . "    return 0;\n");
 tiny_step($tree, "03-code", "ends with the code that is asked for",
     "    for (int i = 1; i < argc; i++)\n        printf(\"[%s]\\n\", argv[i]);\n"
@@ -59,13 +63,16 @@ unlike($r{out}, qr/step-03|code\.cu/, "a step not named stays out");
 is($r{code}, 0, "all run with -j2") or diag($r{err});
 my @order = $r{out} =~ /step-(0[12]) line/g;
 is(scalar(@order), 8, "both printed everything");
-like("@order", qr/^(01 01 01 01 02 02 02 02|02 02 02 02 01 01 01 01)$/, "and their lines do not mix");
+like("@order", qr/^(01 01 01 01 02 02 02 02|02 02 02 02 01 01 01 01)$/,
+    "and their lines do not mix");
 
 %r = in_tree("make step-01 step-02 step-03 BACKEND=cpu");
 like($r{out}, qr/Nothing to be done/, "a second make has nothing to do");
 unlike($r{out}, qr/^(cc|cudacc|nvcc) /m, "and compiles nothing");
 %r = in_tree("make -q step-01 step-02 step-03 BACKEND=cpu");
 is($r{code}, 0, "make -q agrees");
+%r = in_tree("make -s programs BACKEND=cpu");
+is($r{out}, "build/cpu/$cxx\n", "make -s programs says where they are, and nothing else");
 
 sub compiled { return join " ", sort map { m{([^/]+)$} } $_[0] =~ /^(?:cc|cudacc|nvcc) +(.*)$/mg }
 sleep 1;
@@ -75,7 +82,8 @@ is(compiled($r{out}), "one.cu", "a touched header rebuilds what includes it and 
 in_tree("touch common/harness/harness.h");
 %r = in_tree("make step-01 BACKEND=cpu");
 like(compiled($r{out}), qr/\brun\.c\b/, "a header of the harness rebuilds the harness");
-in_tree("rm common/cuda/own.h && sed -i.old '/own.h/d' steps/01-one/one.cu && rm steps/01-one/one.cu.old");
+tiny_step($tree, "01-one", "prints four lines", $lines . "    return 0;\n");
+unlink "$tree/common/cuda/own.h";
 %r = in_tree("make step-01 BACKEND=cpu");
 is($r{code}, 0, "a header that is gone and not asked for any more is no error") or diag($r{err});
 is(compiled($r{out}), "one.cu", "and its user is rebuilt");
@@ -85,13 +93,16 @@ like(compiled($r{out}), qr/\bcode\.cu\b/, "other flags rebuild");
 is(compiled($r{out}), "", "the same flags do not");
 in_tree("make step-03 BACKEND=cpu");
 
-%r = in_tree("printf 'int f(void) { return }' >common/harness/broken.c; make step-03 BACKEND=cpu; rm common/harness/broken.c");
-is($r{code}, 0, "the shell ran");
-ok(!-e "$tree/build/cpu/$cxx/harness/broken.o", "a compilation that fails leaves no output");
+spew("$tree/common/harness/broken.c", "int f(void) { return }\n");
+%r = in_tree("make step-03 BACKEND=cpu");
+is($r{code}, 2, "what does not compile fails");
+ok(!-e "$tree/build/cpu/$cxx/harness/broken.o", "and leaves no output");
+unlink "$tree/common/harness/broken.c";
 
 # --- Arguments and codes -------------------------------------------------------------------------
 %r = in_tree("make -s step-03 run BACKEND=cpu ARGS='--code 0 \"two words\"'");
-is($r{out}, "[--code]\n[0]\n[two words]\n", "ARGS reaches the program, and -s leaves only its output");
+is($r{out}, "[--code]\n[0]\n[two words]\n",
+    "ARGS reaches the program, and -s leaves only its output");
 %r = in_tree("make step-03 run BACKEND=cpu ARGS='--code 2'");
 is($r{code}, 2, "a program that fails fails make");
 is_deeply([errors($r{err})], ["03-code: ending with 2"], "with the program's line");
@@ -121,12 +132,14 @@ refused("step-01 run CXX=no-such-compiler", qr/CXX=no-such-compiler is no C\+\+ 
 refused("step-01 try", qr{There is no work/01-one\.cu to try: make step-01 exercise writes it});
 refused("try", qr{There is no exercise in work/ to try: .*});
 
-# --- diff, clean -----------------------------------------------------------------------------------
+# --- diff, clean ---------------------------------------------------------------------------------
 %r = in_tree("make step-03 diff");
 is($r{code}, 0, "diff succeeds although there is a difference");
-like($r{out}, qr{^--- steps/02-two/two\.cu\n\+\+\+ steps/03-code/code\.cu\n\@\@}m, "it is a unified diff from the earlier step");
+like($r{out}, qr{^--- steps/02-two/two\.cu\n\+\+\+ steps/03-code/code\.cu\n\@\@}m,
+    "it is a unified diff from the earlier step");
 %r = in_tree("make step-01 diff");
-is($r{out}, "01-one grows from nothing: there is no earlier step to compare it with\n", "a step without one says so");
+is($r{out}, "01-one grows from nothing: there is no earlier step to compare it with\n",
+    "a step without one says so");
 in_tree("mkdir -p work && echo mine >work/01-one.cu");
 %r = in_tree("make clean step-02 BACKEND=cpu");
 is($r{code}, 0, "clean and a step in one go") or diag($r{err});
@@ -135,14 +148,19 @@ in_tree("make clean");
 ok(!-e "$tree/build", "clean removes build/");
 is(slurp("$tree/work/01-one.cu"), "mine\n", "and leaves the reader's file");
 
-# --- Compilers and devices that are not there, or are ------------------------------------------------
+# --- Compilers and devices that are not there, or are --------------------------------------------
 # A PATH with the ordinary tools and without any compiler.
 my $bin = "$tree/build/bin";
-in_tree("mkdir -p build/bin && for tool in sh make awk sed grep cat head tail tr cut sort cmp cksum mkdir mv cp rm ls "
-    . "dirname basename printf touch diff date env id rmdir git perl; do ln -s \"\$(command -v \$tool)\" build/bin/ 2>/dev/null; done");
+for my $tool (qw(sh make awk sed grep cat head tail tr cut sort cmp cksum mkdir mv cp rm ls dirname
+    basename printf touch diff date env id git perl)) {
+    my %r = in_tree("mkdir -p build/bin && command -v $tool");
+    chomp(my $path = $r{out});
+    symlink $path, "$bin/$tool" if $path =~ m{^/};
+}
 %r = in_tree("make step-01", PATH => $bin);
 is($r{code}, 2, "without a compiler: code 2");
-like($r{err}, qr/^\S+: \*\*\* There is no C\+\+ compiler.*make setup.*\.  Stop\.\n\z/i, "and one line that names make setup");
+like($r{err}, qr/^\S+: \*\*\* There is no C\+\+ compiler.*make setup.*\.  Stop\.\n\z/i,
+    "and one line that names make setup");
 %r = in_tree("make", PATH => $bin);
 is($r{code}, 0, "help needs no compiler");
 like($r{out}, qr/step-01  one/, "and lists the steps");
@@ -153,7 +171,8 @@ sub tool {
     chmod 0755, "$tree/build/$name";
     return "$tree/build/$name";
 }
-my %no_nvcc = (CUDA_HOME => "/nowhere", PATH => join ":", grep { !-e "$_/nvcc" } split /:/, $ENV{PATH});
+my %no_nvcc = (CUDA_HOME => "/nowhere",
+    PATH => join ":", grep { !-e "$_/nvcc" } split /:/, $ENV{PATH});
 %r = in_tree("make step-02 run", %no_nvcc);
 like($r{out}, qr/^backend: CPU \(no nvcc found\)$/m, "without nvcc: the CPU, and why");
 %r = in_tree("make cuda", %no_nvcc);
@@ -162,11 +181,13 @@ is($r{out}, "cuda: nothing compiled: no nvcc found\n", "and one line");
 %r = in_tree("make data", %no_nvcc);
 is($r{code}, 0, "make data without a GPU is no failure");
 like($r{out}, qr/^data: nothing recorded, it needs a GPU: no nvcc found$/m, "and says why");
-refused("step-02 run BACKEND=cuda", qr/BACKEND=cuda needs the CUDA toolkit, 12\.0 or newer: no nvcc found/, %no_nvcc);
+refused("step-02 run BACKEND=cuda",
+    qr/BACKEND=cuda needs the CUDA toolkit, 12\.0 or newer: no nvcc found/, %no_nvcc);
 
 tool("old/nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'\n");
 %r = in_tree("make step-02 run NVCC=build/old/nvcc");
-like($r{out}, qr/^backend: CPU \(nvcc 11\.8 is too old, 12\.0 or newer is needed\)$/m, "an nvcc that is too old");
+like($r{out}, qr/^backend: CPU \(nvcc 11\.8 is too old, 12\.0 or newer is needed\)$/m,
+    "an nvcc that is too old");
 
 # An nvcc whose programs are scripts: probe.cu's names a device, the others print and record a row.
 tool("fake/nvcc", <<'SCRIPT');
@@ -180,7 +201,11 @@ while [ $# -gt 0 ]; do
     shift
 done
 if [ "$probe" ]; then
-    if [ -e no-device ]; then echo 'echo no CUDA device; exit 77'; else echo 'echo NVIDIA Test 1'; fi
+    if [ -e no-device ]; then
+        echo 'echo no CUDA device; exit 77'
+    else
+        echo 'echo NVIDIA Test 1'
+    fi
 else
     echo 'echo "ran $(basename $0) $*"; while [ $# -gt 0 ]; do
         case $1 in --out | --map) echo "row $KF_COMMIT" >>$2 ;; esac; shift; done'
@@ -190,7 +215,8 @@ SCRIPT
 my $fake = "NVCC=build/fake/nvcc";
 %r = in_tree("make step-02 run $fake ARGS='--seed 7'");
 is($r{code}, 0, "with a device") or diag($r{err});
-like($r{out}, qr/^backend: CUDA \(NVIDIA Test 1, nvcc 12\.4\)$/m, "CUDA is chosen, and the device named");
+like($r{out}, qr/^backend: CUDA \(NVIDIA Test 1, nvcc 12\.4\)$/m,
+    "CUDA is chosen, and the device named");
 like($r{out}, qr/^ran step-02 --seed 7$/m, "its program runs");
 %r = in_tree("make step-02 run $fake BACKEND=cpu");
 like($r{out}, qr/^backend: CPU \(asked for\)$/m, "BACKEND=cpu wins");
@@ -200,17 +226,20 @@ like($r{out}, qr/-gencode arch=compute_90a,code=sm_90a/, "ARCH=90a is passed on"
 unlike($r{out}, qr/sm_80/, "and nothing else");
 
 # A step may ask for a run of its own.
-tiny_step($tree, "04-map", "asks for a map", "    return 0;\n", header => " * Data: --case odd --map step-04-map.tsv\n");
+tiny_step($tree, "04-map", "asks for a map", "    return 0;\n",
+    header => " * Data: --case odd --map step-04-map.tsv\n");
 in_tree("mkdir -p build/data/nvidia-test-1 && echo old >build/data/nvidia-test-1/step-02.tsv");
 %r = in_tree("make data $fake KF_COMMIT=abc");
 is($r{code}, 0, "data with a device") or diag($r{out}, $r{err});
 for my $name (qw(ceilings step-01 step-02 step-03 step-04 step-04-map)) {
-    is(slurp("$tree/build/data/nvidia-test-1/$name.tsv"), "row abc\n", "data: $name.tsv is there, fresh, with the commit");
+    is(slurp("$tree/build/data/nvidia-test-1/$name.tsv"), "row abc\n",
+        "data: $name.tsv is there, fresh, with the commit");
 }
 like($r{out}, qr{plots/data/nvidia-test-1/}, "and it says how to keep them");
 
 in_tree("rm build/cuda/probe-*; touch no-device");
 %r = in_tree("make step-02 run $fake");
-like($r{out}, qr/^backend: CPU \(nvcc 12\.4 found, but no CUDA device\)$/m, "nvcc without a device: the CPU, and why");
+like($r{out}, qr/^backend: CPU \(nvcc 12\.4 found, but no CUDA device\)$/m,
+    "nvcc without a device: the CPU, and why");
 
 done_testing();

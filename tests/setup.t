@@ -9,8 +9,8 @@ use Workbook;
 
 my $tree = scratch();
 
-# setup(TOOLS, ANSWERS): runs make setup where only these tools are there. ANSWERS: id's uid, and the
-# version of g++ that apt-cache knows.
+# setup(TOOLS, ANSWERS): runs make setup where only these tools are there. ANSWERS: uid, as of id;
+# gxx, the version of g++ that apt-cache knows; gcc, the version of the g++ that is there.
 sub setup {
     my ($tools, %answer) = @_;
     run("rm -rf '$tree/bin' '$tree/log'; mkdir '$tree/bin'");
@@ -38,7 +38,8 @@ sub setup {
             $fake->($tool, "exit 0\n");
         }
     }
-    my %r = run("cd '$tree' && make setup", PATH => "$tree/bin", CUDA_HOME => "/nowhere", CXX => undef, CC => undef);
+    my %r = run("cd '$tree' && make setup", PATH => "$tree/bin", CUDA_HOME => "/nowhere",
+        CXX => undef, CC => undef);
     $r{log} = -e "$tree/log" ? slurp("$tree/log") : "";
     return %r;
 }
@@ -51,23 +52,27 @@ is($r{log}, "", "and installs nothing");
 
 %r = setup(["apt-get", "apt-cache"], gxx => "4:12.2.0-3");
 is($r{code}, 0, "all missing, Debian 12") or diag($r{err});
-like($r{out}, qr/^setup: installing with apt-get: g\+\+ gnuplot-nox pandoc perl \(/m, "says what it installs");
+like($r{out}, qr/^setup: installing with apt-get: g\+\+ gnuplot-nox pandoc perl \(/m,
+    "says what it installs");
 like($r{log}, qr/apt-get .*install .*g\+\+ gnuplot-nox pandoc perl$/m, "and installs it");
 
-%r = setup([qw(gnuplot pandoc prove g++ gcc apt-get apt-cache)], gxx => "4:11.2.0-1ubuntu1", gcc => 11);
+%r = setup([qw(gnuplot pandoc prove g++ gcc apt-get apt-cache)], gxx => "4:11.2.0-1ubuntu1",
+    gcc => 11);
 like($r{log}, qr/install .*\bg\+\+-12$/m, "where g++ is 11, g++-12 is installed beside it");
 
 %r = setup([qw(g++ gcc gnuplot prove apt-get apt-cache sudo)], uid => 1000, gxx => "4:13");
 like($r{log}, qr/\Asudo\n(.*\n)*apt-get .*install .* pandoc$/m, "not root: through sudo");
 %r = setup([qw(g++ gcc gnuplot prove apt-get apt-cache)], uid => 1000, gxx => "4:13");
 isnt($r{code}, 0, "not root and no sudo: fails");
-is_deeply([errors($r{err})], ["setup: missing: pandoc; apt-get needs root, and there is no sudo"], "with one line");
+is_deeply([errors($r{err})], ["setup: missing: pandoc; apt-get needs root, and there is no sudo"],
+    "with one line");
 
 %r = setup([qw(g++ gcc prove brew)]);
 like($r{log}, qr/^brew install gnuplot pandoc$/m, "Homebrew where there is no apt-get");
 %r = setup([qw(g++ gcc prove)]);
 isnt($r{code}, 0, "neither: fails");
 is_deeply([errors($r{err})],
-    ["setup: neither apt-get nor Homebrew is here; install these by hand: gnuplot pandoc"], "with one line");
+    ["setup: neither apt-get nor Homebrew is here; install these by hand: gnuplot pandoc"],
+        "with one line");
 
 done_testing();

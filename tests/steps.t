@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# Every step, on the CPU: right at every case in three thread orders, and a command line that answers
-# and refuses as all of them do.
+# Every step, on the CPU: right at every case in three thread orders, with a command line that
+# answers and refuses as all of them do.
 use strict;
 use warnings;
 use JSON::PP;
@@ -17,7 +17,8 @@ for my $source (@sources) {
     my ($name, $number, $slug) = $source =~ m{^steps/((\d\d)-([^/]+))/};
     my $step = "$build/step-$number";
     is($source, "steps/$name/$slug.cu", "$name: its source is called like it");
-    like(slurp($source), qr/\A\/\* \Q$name\E: \S.*\n \*\n(?: \* .*\n)*? \* Grows from: (nothing|\d\d-[\w-]+)\n/,
+    like(slurp($source),
+        qr/\A\/\* \Q$name\E: \S.*\n \*\n(?: \* .*\n)*? \* Grows from: (nothing|\d\d-[\w-]+)\n/,
         "$name: the header has a title and a parent");
     for my $word (qw(Idea Predict Outcome)) {
         like(slurp($source), qr/^ \* $word\b/m, "$name: the header has $word");
@@ -27,14 +28,16 @@ for my $source (@sources) {
     %r = run("$step --help");
     is($r{code}, 0, "$name --help");
     is($r{err}, "", "$name --help: nothing on stderr");
-    like($r{out}, qr/$_\b/, "$name --help: has $_") for qw(--list --json --case --variant --seed --reps --out);
+    like($r{out}, qr/$_\b/, "$name --help: has $_")
+        for qw(--list --json --case --variant --seed --reps --out);
     my ($title) = slurp($source) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
     like($r{out}, qr/\A\Q$name: $title\E$/m, "$name --help: the title is the header's");
     %r = run("$step --list");
     is($r{code}, 0, "$name --list");
-    like($r{out}, qr/^cases\n(  \S.*\n)+variants\n(  \S.*\n)+\z/m, "$name --list: cases and variants");
+    like($r{out}, qr/^cases\n(  \S.*\n)+variants\n(  \S.*\n)+\z/m,
+        "$name --list: cases and variants");
 
-    # --- Right in every order. Forward is the order of the second run as well: same seed, same output.
+    # --- Right in every order, and the same seed gives the same output.
     my %output;
     for my $order (qw(forward reverse random)) {
         %r = run("$step --seed 1", CUDACPU_ORDER => $order, CUDACPU_SEED => 5);
@@ -49,7 +52,8 @@ for my $source (@sources) {
     ok(eval { decode_json($r{out}); 1 }, "$name --json is JSON") or diag($@, $r{out});
 
     # --- What it refuses, each in one line that names what was wrong.
-    for my $bad (["--nonsense", "--nonsense"], ["--case no-such-case", "no-such-case"], ["--case Q=3", "Q"],
+    for my $bad (["--nonsense", "--nonsense"], 
+        ["--case no-such-case", "no-such-case"], ["--case Q=3", "Q"],
         ["--variant no-such-variant", "no-such-variant"], ["--seed x1", "x1"], ["--reps -4", "-4"],
         ["--seed", "--seed"], ["--out /nowhere/at/all.tsv", "/nowhere/at/all.tsv"]) {
         my ($arguments, $named) = @$bad;

@@ -8,7 +8,8 @@ selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
 compiles := $(filter-out help setup clean diff exercise lint,$(MAKECMDGOALS))
-chooses := $(filter run try data programs,$(MAKECMDGOALS))$(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
+chooses := $(filter run try data programs,$(MAKECMDGOALS)) \
+    $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
 silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 quiet := $(if $(V),,@)
@@ -46,7 +47,7 @@ $(if $(wrong_arch),$(error $(wrong_arch)))
 endif
 endif
 
-# --- The CPU backend -------------------------------------------------------------------------------
+# --- The CPU backend -----------------------------------------------------------------------------
 CPU := build/cpu/$(notdir $(CXX))$(if $(PORTABLE),-portable)
 CPU_INCLUDE := -Icommon/cpu/include -Icommon
 CPU_CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror $(CPU_INCLUDE) $(CFLAGS)
@@ -72,7 +73,8 @@ $(CPU)/harness/%.o: common/harness/%.cu $(CPU)/runtime $(CPU)/flags
 
 # The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
 # together would all do.
-$(CPU)/runtime: $(wildcard common/cpu/* common/cpu/*/*) $(CPU)/flags
+$(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/*) \
+    common/cpu/cudacc $(CPU)/flags
 	$(call say,cudacc,the runtime)
 	$(quiet)$(CUDACC) --runtime-only
 	@touch $@
@@ -83,7 +85,7 @@ define cpu_program
 	@$(call trim_deps,$@.d)
 endef
 
-# --- nvcc ------------------------------------------------------------------------------------------
+# --- nvcc ----------------------------------------------------------------------------------------
 # sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
 GENCODE := $(if $(ARCH),-gencode arch=compute_$(ARCH)$(comma)code=sm_$(ARCH),\
     -gencode arch=compute_80$(comma)code=sm_80 -gencode arch=compute_80$(comma)code=compute_80 \
@@ -108,11 +110,12 @@ $(CUDA)/harness/%.o: common/harness/%.cu $(CUDA)/flags
 
 define cuda_program
 	$(call say,nvcc,$<)
-	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings)) -MF $@.d $< $(CUDA_HARNESS) -o $@.tmp
+	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings)) -MF $@.d $< \
+	    $(CUDA_HARNESS) -o $@.tmp
 	@mv $@.tmp $@
 endef
 
-# --- Programs --------------------------------------------------------------------------------------
+# --- Programs ------------------------------------------------------------------------------------
 # A reader's own program may have warnings.
 strict = $(if $(filter try-%,$(@F)),,-Werror)
 
@@ -145,17 +148,18 @@ tries := $(selected)
 else ifneq ($(filter step-%,$(MAKECMDGOALS)),)
 tries := $(selected)
 not_begun := $(firstword $(filter-out $(call begun,$(selected)),$(selected)))
-$(if $(not_begun),$(error There is no $(call exercise,$(not_begun)) to try: make step-$(not_begun) exercise writes it))
+$(if $(not_begun),$(error There is no $(call exercise,$(not_begun)) \
+    to try: make step-$(not_begun) exercise writes it))
 else
 tries := $(call begun,$(selected))
 $(if $(tries),,$(error There is no exercise in work/ to try: make step-NN exercise writes one))
 endif
 endif
 
-# --- Which backend -----------------------------------------------------------------------------------
+# --- Which backend -------------------------------------------------------------------------------
 # "cpu REASON", or "cuda SLUG REASON".
 choice := cpu
-ifneq ($(chooses),)
+ifneq ($(strip $(chooses)),)
 ifeq ($(BACKEND),cpu)
 choice := cpu asked for
 else ifneq ($(no_nvcc),)
@@ -178,9 +182,9 @@ PROGRAMS := $(CPU)
 backend := CPU ($(wordlist 2,99,$(choice)))
 endif
 # make starts again when it has remade a file that it includes: the line is not said twice.
-$(if $(and $(chooses),$(if $(silent)$(MAKE_RESTARTS),,yes)),$(info backend: $(backend)))
+$(if $(and $(strip $(chooses)),$(if $(silent)$(MAKE_RESTARTS),,yes)),$(info backend: $(backend)))
 
-# --- Commands on steps ---------------------------------------------------------------------------------
+# --- Commands on steps ---------------------------------------------------------------------------
 # Output of steps that run side by side is kept together. A step alone shows its output as it comes.
 ifneq ($(word 2,$(selected)),)
 MAKEFLAGS += --output-sync=target
@@ -219,7 +223,7 @@ $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-%
 	*) echo "step-$* try: ended with code $$code" ;; esac; exit $$code
 try: $(tries:%=try-%)
 
-# --- The GPU ---------------------------------------------------------------------------------------------
+# --- The GPU -------------------------------------------------------------------------------------
 cuda_programs := $(selected:%=$(CUDA)/step-%) $(HARNESS_PROGRAMS:%=$(CUDA)/%)
 
 ifneq ($(no_nvcc),)
@@ -233,13 +237,14 @@ endif
 ifeq ($(firstword $(choice)),cuda)
 data: $(cuda_programs)
 	@KF_COMMIT='$(KF_COMMIT)' sh common/make/data.sh $(CUDA) $(word 2,$(choice)) \
+	    "$(filter step-%,$(MAKECMDGOALS))" \
 	    $(foreach n,$(selected),$(call source,$n))
 else
 data:
 	@echo 'data: nothing recorded, it needs a GPU: $(wordlist 2,99,$(choice))'
 endif
 
-# --- Tests -------------------------------------------------------------------------------------------------
+# --- Tests ---------------------------------------------------------------------------------------
 TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
 # Two at a time, but for those that make the book: there is one build/book.
 TEST_ORDER := --rules="seq=tests/{book,browser}.t" --rules="par=**"
@@ -247,7 +252,8 @@ TEST_ORDER := --rules="seq=tests/{book,browser}.t" --rules="par=**"
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.
 test: $(NUMBERS:%=$(CPU)/step-%)
-	@command -v prove >/dev/null || { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
+	@command -v prove >/dev/null || \
+	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
 	    prove -j2 --timer $(TEST_ORDER) $(TESTS)
 

@@ -1,14 +1,17 @@
 #!/bin/sh
-# data.sh PROGRAMS DEVICE SOURCE...: records what this device does, in build/data/DEVICE/.
+# data.sh PROGRAMS DEVICE PARTIAL SOURCE...: records what this device does, in build/data/DEVICE/.
+# PARTIAL, if not empty: these are not all steps, and ceilings that are there are kept.
 # The ceilings first, for every table ends in per cent of them; then each step at full size, one
-# after the other. A step's header may ask for further runs, one a line: " * Data: ARGUMENTS", where a
-# name that ends in .tsv is a file in the same folder.
-programs=$1 device=$2
-shift 2
+# after the other. A step's header may ask for further runs, one a line: " * Data: ARGUMENTS", where
+# a name that ends in .tsv is a file in the same folder.
+programs=$1 device=$2 partial=$3
+shift 3
 
 out=build/data/$device
-KF_COMMIT=${KF_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)$(git diff --quiet HEAD 2>/dev/null || echo +dirty)}
-[ "$KF_COMMIT" != +dirty ] || KF_COMMIT=unknown
+if [ -z "$KF_COMMIT" ]; then
+    KF_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+    git diff --quiet HEAD 2>/dev/null || KF_COMMIT=$KF_COMMIT+dirty
+fi
 export KF_COMMIT
 began=$(date +%s)
 # Eight minutes: what one may ask of a machine that is lent.
@@ -34,8 +37,10 @@ record() {
 }
 
 mkdir -p "$out"
-rm -f "$out/ceilings.tsv"
-record ceilings "$programs/ceilings" --out "$out/ceilings.tsv"
+if [ -z "$partial" ] || [ ! -f "$out/ceilings.tsv" ]; then
+    rm -f "$out/ceilings.tsv"
+    record ceilings "$programs/ceilings" --out "$out/ceilings.tsv"
+fi
 for source in "$@"; do
     name=$(basename "$(dirname "$source")")
     number=${name%%-*}
@@ -61,6 +66,7 @@ for source in "$@"; do
 done
 
 took=$(($(date +%s) - began))
-echo "data: $took s, commit $KF_COMMIT, in $out; to keep it: mkdir -p plots/data/$device && cp $out/*.tsv plots/data/$device/"
+echo "data: $took s, commit $KF_COMMIT, in $out. To keep it:"
+echo "  mkdir -p plots/data/$device && cp $out/*.tsv plots/data/$device/"
 [ $took -le $limit ] || echo "data: that is more than the $limit s it should take" >&2
 [ -z "$failed" ] || { echo "data: failed:$failed" >&2; exit 1; }

@@ -1,4 +1,5 @@
-# markers.awk: reads a step's marker lines (`// snippet: NAME`, `// solution: NAME -- task`, each with its end).
+# markers.awk: reads a step's marker lines: `// snippet: NAME`, `// solution: NAME -- task`, and
+# their ends, `// end snippet: NAME`.
 #   awk -f markers.awk -v mode=strip FILE      the source without its marker lines
 #   awk -f markers.awk -v mode=exercise FILE   without them, and with each solution blanked
 # A marker that opens and never ends, or ends what is not open, is one line on stderr and exit 2.

@@ -11,7 +11,7 @@ have() {
 cuda_word() {
     if [ "$(sh common/make/gpu.sh nvcc "$NVCC" | cut -c1)" = - ] &&
         { ls /dev/nvidia[0-9]* /dev/dxg || have nvidia-smi; } >/dev/null 2>&1; then
-        echo "There seems to be an NVIDIA GPU. To use it, install the CUDA toolkit, 12.0 or newer:" \
+        echo "There seems to be an NVIDIA GPU. To use it, install the CUDA toolkit, 12.0 up:" \
             "https://developer.nvidia.com/cuda-downloads"
     fi
 }
@@ -47,8 +47,8 @@ if have apt-get; then
         case $what in
         compiler)
             # Where plain g++ is older than 12 (Ubuntu 22.04), g++-12 stands beside it.
-            version=$(apt-cache show g++ 2>/dev/null | sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([0-9]*\).*/\2/p' |
-                sort -n | tail -n 1)
+            version=$(apt-cache show g++ 2>/dev/null |
+                sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([0-9]*\).*/\2/p' | sort -n | tail -n 1)
             if [ "${version:-0}" -ge 12 ]; then
                 packages="$packages g++"
             else

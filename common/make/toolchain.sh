@@ -1,5 +1,6 @@
 #!/bin/sh
-# toolchain.sh [CXX [CC]]: prints "CXX CC VERSION", the compilers to use, or "- REASON" if there are none.
+# toolchain.sh [CXX [CC]]: prints "CXX CC VERSION", the compilers to use, or "- REASON" if there
+# are none.
 # A compiler that is named is taken or refused, never replaced by another.
 
 # Prints "gcc 12" or "clang 14", or nothing when $1 is no C++ compiler. Its name does not say which
@@ -41,11 +42,11 @@ answer() {
 if [ -n "$1" ]; then
     found=$(kind "$1")
     if [ -z "$found" ]; then
-        echo "- CXX=$1 is no C++ compiler that runs here: use g++ 12 or newer, or clang++ 14 or newer"
+        echo "- CXX=$1 is no C++ compiler that runs here: use g++ 12 or clang++ 14, or newer"
         exit 0
     fi
     if ! new_enough "$found"; then
-        echo "- CXX=$1 is $found, too old: use g++ 12 or newer, or clang++ 14 or newer"
+        echo "- CXX=$1 is $found, too old: use g++ 12 or clang++ 14, or newer"
         exit 0
     fi
     answer "$1" "$2"
@@ -56,4 +57,4 @@ for cxx in g++ g++-12 g++-13 g++-14 g++-15 clang++ clang++-14 clang++-15 clang++
         answer $cxx "$2"
     fi
 done
-echo "- there is no C++ compiler new enough (g++ 12 or newer, or clang++ 14 or newer): make setup installs one"
+echo "- there is no C++ compiler new enough (g++ 12 or clang++ 14, or newer): make setup brings one"

@@ -51,7 +51,8 @@ sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
 sub scratch {
     my (%want) = @_;
     my $dir = tempdir("workbook XXXXXX", TMPDIR => 1, CLEANUP => 1);
-    my $list = -e ".git" ? "git ls-files -z | xargs -0 ls -d 2>/dev/null" : "find . -type f ! -path './build/*' ! -path './work/*'";
+    my $list = "find . -type f ! -path './build/*' ! -path './work/*'";
+    $list = "git ls-files -z | xargs -0 ls -d 2>/dev/null" if -e ".git";
     $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
     my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");
     die "no copy of the tree: $r{err}" if $r{code};
