@@ -174,7 +174,7 @@ bool kf_cell_is_text(int column);
 void kf_json_print(const kf_row *rows, int n);
 void kf_table_print(const kf_row *rows, int n);
 
-/* --- options.c -------------------------------------------------------------------------------- */
+/* --- options.c, help.c ------------------------------------------------------------------------ */
 enum { KF_MAX_CHOICES = 64, KF_MAX_REPS = 100000 };
 typedef struct kf_options {
     bool list, json, has_seed;
@@ -185,6 +185,7 @@ typedef struct kf_options {
     bool variant_chosen[KF_MAX_CHOICES];
 } kf_options;
 void kf_options_read(const kf_program *program, int argc, char **argv, kf_options *options);
+void kf_help_print(const kf_program *program);
 void kf_list_print(const kf_program *program);
 void kf_shape_text(const kf_shape *shape, char *text, size_t size);
 

@@ -32,20 +32,6 @@ static long long field_of(const kf_shape *shape, const struct field *f)
     return value;
 }
 
-void kf_shape_text(const kf_shape *s, char *text, size_t size)
-{
-    int length =
-        s->Sq == s->Sk
-            ? snprintf(text, size, "B=%d H=%d S=%d D=%d", s->B, s->H, s->Sq, s->D)
-            : snprintf(text, size, "B=%d H=%d Sq=%d Sk=%d D=%d", s->B, s->H, s->Sq, s->Sk, s->D);
-    if (s->R > 0)
-        length += snprintf(text + length, size - (size_t)length, " R=%d", s->R);
-    if (s->pos0 != 0)
-        length += snprintf(text + length, size - (size_t)length, " pos0=%d", s->pos0);
-    if (s->causal)
-        snprintf(text + length, size - (size_t)length, " causal");
-}
-
 static const struct field *find_field(const char *name, size_t length)
 {
     for (int i = 0; i < FIELDS; i++)
@@ -155,41 +141,6 @@ static void choose_variant(const kf_program *p, const char *argument, kf_options
     kf_die(KF_USAGE, "--variant %s: no such variant; one of %s", argument, known);
 }
 
-static void print_help(const kf_program *p)
-{
-    printf(
-        "%s: %s\n\n"
-        "  --case FIELD=VALUE[,...]  only cases with these values (B H S Sq Sk D R causal pos0)\n"
-        "  --case NAME               only this case; give --case again for more\n"
-        "  --variant NAME            only this variant; give it again for more\n"
-        "  --seed N                  repeat the inputs of an earlier run\n"
-        "  --reps N                  at most N timing rounds\n"
-        "  --out FILE                append rows (tab-separated) to FILE\n"
-        "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
-        "  --json                    rows as JSON on stdout, nothing else\n"
-        "  --list                    cases and variants\n"
-        "  --help                    this\n\n"
-        "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n",
-        p->step, p->title);
-}
-
-void kf_list_print(const kf_program *p)
-{
-    printf("cases\n");
-    for (int i = 0; i < p->n_cases; i++) {
-        char shape[128];
-        unsigned flags = p->cases[i].flags;
-        kf_shape_text(&p->cases[i].shape, shape, sizeof shape);
-        printf("  %-16s %s%s%s%s\n", p->cases[i].name, shape,
-               flags & KF_VERIFY_ONLY ? "  (verified only)" : "",
-               flags & KF_LARGE ? "  (on the CPU only when named)" : "",
-               flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "");
-    }
-    printf("variants\n");
-    for (int i = 0; i < p->n_variants; i++)
-        printf("  %-16s %s\n", p->variants[i].name, p->variants[i].about);
-}
-
 static unsigned long long number(const char *option, const char *text, unsigned long long least,
                                  unsigned long long most)
 {
@@ -231,7 +182,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         if (c == -1)
             break;
         if (c == 'h') {
-            print_help(p);
+            kf_help_print(p);
             exit(KF_OK);
         }
         if (c == ':')

@@ -182,7 +182,7 @@ static void counts(void)
 
 static void map(void)
 {
-    char text[HEADS * ROWS * COLUMNS * 2] = "", *line = text;
+    char text[HEADS * ROWS * COLUMNS * 2] = "";
     fresh();
     got[1] = NAN;
     got[2] = 9.0f;
@@ -194,7 +194,7 @@ static void map(void)
         lines += *at == '\n';
     ok(strncmp(text, "# variant v\n0 2 1 0 ", 20) == 0, "the map: 0 right, 1 wrong, 2 NaN");
     ok(lines == 1 + ROWS + 2, "one line a row of head 0, two blank lines last");
-    line = strchr(text, '\n') + 1;
+    const char *line = strchr(text, '\n') + 1;
     ok(strcspn(line, "\n") == 2 * COLUMNS - 1, "one digit a column");
 }
 

@@ -1,0 +1,51 @@
+/* help.c: what --help and --list print, and a shape in words. */
+#include "internal.h"
+
+void kf_shape_text(const kf_shape *s, char *text, size_t size)
+{
+    int length =
+        s->Sq == s->Sk
+            ? snprintf(text, size, "B=%d H=%d S=%d D=%d", s->B, s->H, s->Sq, s->D)
+            : snprintf(text, size, "B=%d H=%d Sq=%d Sk=%d D=%d", s->B, s->H, s->Sq, s->Sk, s->D);
+    if (s->R > 0)
+        length += snprintf(text + length, size - (size_t)length, " R=%d", s->R);
+    if (s->pos0 != 0)
+        length += snprintf(text + length, size - (size_t)length, " pos0=%d", s->pos0);
+    if (s->causal)
+        snprintf(text + length, size - (size_t)length, " causal");
+}
+
+void kf_help_print(const kf_program *p)
+{
+    printf(
+        "%s: %s\n\n"
+        "  --case FIELD=VALUE[,...]  only cases with these values (B H S Sq Sk D R causal pos0)\n"
+        "  --case NAME               only this case; give --case again for more\n"
+        "  --variant NAME            only this variant; give it again for more\n"
+        "  --seed N                  repeat the inputs of an earlier run\n"
+        "  --reps N                  at most N timing rounds\n"
+        "  --out FILE                append rows (tab-separated) to FILE\n"
+        "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
+        "  --json                    rows as JSON on stdout, nothing else\n"
+        "  --list                    cases and variants\n"
+        "  --help                    this\n\n"
+        "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n",
+        p->step, p->title);
+}
+
+void kf_list_print(const kf_program *p)
+{
+    printf("cases\n");
+    for (int i = 0; i < p->n_cases; i++) {
+        char shape[128];
+        unsigned flags = p->cases[i].flags;
+        kf_shape_text(&p->cases[i].shape, shape, sizeof shape);
+        printf("  %-16s %s%s%s%s\n", p->cases[i].name, shape,
+               flags & KF_VERIFY_ONLY ? "  (verified only)" : "",
+               flags & KF_LARGE ? "  (on the CPU only when named)" : "",
+               flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "");
+    }
+    printf("variants\n");
+    for (int i = 0; i < p->n_variants; i++)
+        printf("  %-16s %s\n", p->variants[i].name, p->variants[i].about);
+}
