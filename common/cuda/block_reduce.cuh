@@ -1,8 +1,9 @@
 /* block_reduce.cuh: the maximum and the sum of one value a thread, over a whole block.
  *
  * Every thread of the block must call, and every thread gets the result. The block has any whole
- * number of warps up to 32. partial is shared memory of 32 floats; calls in a row may share it.
- * Step 04 shows what each of the three barriers is for by taking them away.
+ * number of warps up to 32. partial is shared memory of 32 floats, free before the call and after
+ * it, so calls in a row may share it. Step 04 shows what each of the three barriers is for by
+ * taking them away.
  */
 #pragma once
 
@@ -33,6 +34,7 @@ struct join_sum {
     }
 };
 
+// snippet: block-reduce
 template <typename Join>
 static __device__ float block_reduce(float v, float *partial)
 {
@@ -41,13 +43,10 @@ static __device__ float block_reduce(float v, float *partial)
     const int warps = blockDim.x / 32;
 
     v = Join::warp(v);
-    // Barrier 1: a slow warp may still have to read partial[0], the result of the reduction before
-    // this one. Nobody may overwrite it until everybody has.
-    __syncthreads();
     if (lane == 0) {
         partial[warp] = v;
     }
-    // Barrier 2: warp 0 reads what all the warps wrote.
+    // Barrier 1: warp 0 reads what all the warps wrote.
     __syncthreads();
     if (warp == 0) {
         v = Join::warp(lane < warps ? partial[lane] : Join::absent());
@@ -55,11 +54,16 @@ static __device__ float block_reduce(float v, float *partial)
             partial[0] = v;
         }
     }
-    // Barrier 3: all the warps read what warp 0 wrote. Returning v here instead, which only in warp
-    // 0 is the result, is the bug of step 03.
+    // Barrier 2: all the warps read what warp 0 wrote. To return v here, which is the result in
+    // warp 0 only, is the bug of step 03.
     __syncthreads();
-    return partial[0];
+    v = partial[0];
+    // Barrier 3: a slow warp may still have to read partial[0]. Until all have, nobody may go on to
+    // the next reduction and overwrite it: that is the second bug, of step 04.
+    __syncthreads();
+    return v;
 }
+// end snippet: block-reduce
 
 static __device__ inline float block_max(float v, float *partial)
 {

@@ -1,7 +1,7 @@
 /* tree_reduce.cuh: step 02's block reduction, for later steps to compare with.
  *
  * Every thread of a 256-thread block must call, every thread gets the result. values is shared
- * memory of 256 floats; calls in a row may share it.
+ * memory of 256 floats, free before the call and after it, so calls in a row may share it.
  */
 #pragma once
 
@@ -14,7 +14,6 @@ template <bool is_sum>
 static __device__ float block_tree(float v, float *values)
 {
     const int t = threadIdx.x;
-    __syncthreads();
     values[t] = v;
     for (int half = TREE_THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
@@ -24,5 +23,7 @@ static __device__ float block_tree(float v, float *values)
         }
     }
     __syncthreads();
-    return values[0];
+    v = values[0];
+    __syncthreads(); // values is free again: all have read it
+    return v;
 }

@@ -65,13 +65,13 @@ __global__ void rope_both(const float *q, const float *k, const float *cosine, c
 
 // snippet: tree
 // One value a thread in, the maximum (or the sum) over the block out, for every thread. values
-// [THREADS] is shared memory. Half the threads add the other half's values, then a quarter, ...
+// [THREADS] is shared memory, free before the call and after it. Half of the threads add the other
+// half's values, then a quarter, and so on.
 // cost: 10 barriers for 256 threads
 template <bool is_sum>
 __device__ float block_tree(float v, float *values)
 {
     const int t = threadIdx.x;
-    __syncthreads();
     values[t] = v;
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
@@ -81,7 +81,9 @@ __device__ float block_tree(float v, float *values)
         }
     }
     __syncthreads();
-    return values[0];
+    v = values[0];
+    __syncthreads(); // values is free again: all have read it
+    return v;
 }
 // end snippet: tree
 

@@ -5,8 +5,8 @@
  * Idea     Warp 0 writes the result to partial[0], and after the barrier every thread reads it.
  * Predict  Every element right, at the price of nothing: the barrier was there already.
  * Outcome  Every test passes, on the GPU and, with most thread orders, on the CPU. It is wrong all
- *          the same. The barrier used to say "partial is free again". Now every warp reads
- *          partial[0] after it, and nothing stops warp 0 from starting the next reduction and
+ *          the same. The last barrier used to say "partial is free again". Now every warp
+ *          reads partial[0] after it, and nothing stops warp 0 from starting the next reduction and
  *          overwriting partial[0] before a slow warp has read it. Let warp 0 run ahead, which the
  *          CPU's forward order does, and the sum has taken the place of the maximum.
  *          The right version has one barrier more. Its cost is measured below, beside a version
@@ -33,7 +33,7 @@ __device__ float reduce_and_broadcast(float v, float *partial)
 
     v = Join::warp(v);
     if (lane == 0) {
-        partial[warp] = v; // the second bug: who says that partial[0] is not needed any more?
+        partial[warp] = v;
     }
     __syncthreads();
     // solution: broadcast -- give all the warps what warp 0 finds
@@ -44,7 +44,7 @@ __device__ float reduce_and_broadcast(float v, float *partial)
         }
     }
     __syncthreads();
-    v = partial[0];
+    v = partial[0]; // the second bug: who keeps partial[0] until every warp has read it?
     // end solution: broadcast
     return v;
 }
@@ -62,12 +62,12 @@ __device__ float reduce_in_every_warp(float v, float *partial)
 
     v = Join::warp(v);
     // solution: every-warp -- two barriers, no broadcast: every warp reduces all the partials
-    __syncthreads(); // the reduction before this one has been read by all
     if (lane == 0) {
         partial[warp] = v;
     }
     __syncthreads();
     v = Join::warp(lane < warps ? partial[lane] : Join::absent());
+    __syncthreads(); // partial is free again
     // end solution: every-warp
     return v;
 }

@@ -1,0 +1,29 @@
+# alt: Which elements of the output are wrong, for head 0 at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right.
+# data: step-03-map.tsv
+load 'plots/style.gp'
+# The map has one block a variant, one digit an element. Neighbours of the same kind in a row become one box.
+runs(variant) = sprintf("< awk -v want=%s '/^#/ { on = $3 == want; next } on && NF { \
+    from = 1; for (i = 2; i <= NF + 1; i++) if (i > NF || $i != $from) { print from - 1, i - 1, y, $from; from = i } \
+    y++ }' '%s/step-03-map.tsv'", variant, datadir)
+kind(c) = c == 2 ? BADC : c == 1 ? 0xe8a33d : FAINTC
+set multiplot layout 3, 1 margins 0.13, 0.97, 0.15, 0.84 spacing 0.06
+set xrange [0:128]
+set yrange [64:0]
+set xtics 32
+set ytics 32
+set style fill solid noborder
+unset grid
+set border 15
+set key at graph 1, graph 1.62 top right horizontal samplen 1 width 0
+do for [i = 1:3] {
+    v = word('bug-sum bug-max bug-both', i)
+    if (i == 2) { unset title; unset key; set ylabel 'row' }
+    if (i == 1) { set format x ''; set title offset 0, 1.2 }
+    if (i == 3) { set format x '%g'; set xlabel 'column'; unset ylabel }
+    set label 1 word('sum maximum both', i) at 2, 12 front textcolor rgb INK
+    plot runs(v) using ($1):($3):1:2:3:($3+1):(kind($4)) with boxxyerror lc rgb variable notitle, \
+         keyentry with boxes lc rgb FAINT title 'right', \
+         keyentry with boxes lc rgb '#e8a33d' title 'wrong', \
+         keyentry with boxes lc rgb BAD title 'not finite'
+}
+unset multiplot

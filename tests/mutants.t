@@ -1,0 +1,107 @@
+#!/usr/bin/env perl
+# Planted bugs: each must be rejected, and by the check that the list names. See mutants/README.md.
+# A mutant whose text no longer stands exactly once in its file fails too: the list must be kept.
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+
+# What the report must contain for each kind of check.
+my %evidence = (
+    'wrong'              => qr/^.*\bwrong\b.*$/m,
+    'NaN'                => qr/^.*\bNaN\b.*$/m,
+    'never written'      => qr/^.*never written.*$/m,
+    'predicted'          => qr/^.*\bpredicted\b.*$/m,
+    'divergence'         => qr/^.*\b(?:barrier|divergence)\b.*$/m,
+    'mask'               => qr/^.*\bmask\b.*$/m,
+    'invalid'            => qr/^.*\binvalid configuration\b.*$/m,
+);
+my $workers = 2;
+
+chdir "$0/../.." || chdir "tests/.." or die;
+my $list = 'tests/mutants/mutants.tsv';
+open my $in, '<', $list or die "$list: $!";
+my (@names, %mutant);
+my @columns = split /\t/, scalar <$in> =~ s/\n//r;
+while (my $line = <$in>) {
+    chomp $line;
+    my %row;
+    @row{@columns} = split /\t/, $line, -1;
+    push @names, $row{name} if !$mutant{ $row{name} };
+    push @{ $mutant{ $row{name} } }, \%row; # several lines of one name are one mutant
+}
+
+my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and the harness are
+chomp $programs;
+die "1..0 # make programs: $programs\n" if $? || !-d $programs;
+my $temp = tempdir(CLEANUP => 1);
+
+# Returns (passed, line): the line is the evidence, or what went wrong.
+sub try_mutant
+{
+    my ($name) = @_;
+    my @edits = @{ $mutant{$name} };
+    my $dir = "$temp/$name";
+    system('mkdir', '-p', "$dir/common/cuda") == 0 or die;
+    system("cp common/cuda/* '$dir/common/cuda'") == 0 or die;
+    my ($source) = glob "steps/$edits[0]{step}-*/*.cu";
+    system('cp', $source, "$dir/step.cu") == 0 or die;
+    for my $edit (@edits) {
+        my $target = $edit->{file} eq $source ? "$dir/step.cu" : "$dir/$edit->{file}";
+        open my $f, '<', $target or return (0, "there is no $edit->{file}");
+        my $text = do { local $/; <$f> };
+        (my $old = $edit->{old}) =~ s/\\n/\n/g;
+        (my $new = $edit->{new}) =~ s/\\n/\n/g;
+        my $times = () = $text =~ /\Q$old\E/g;
+        return (0, "no longer applies: its text stands $times times in $edit->{file}")
+            if $times != 1;
+        $text =~ s/\Q$old\E/$new/;
+        open $f, '>', $target or die;
+        print $f $text;
+        close $f;
+    }
+    my $log = "$dir/log";
+    system("common/cpu/cudacc -O1 -w -I'$dir/common' -Icommon '$dir/step.cu' "
+            . "$programs/harness/*.o -o '$dir/step' >'$log' 2>&1") == 0
+        or return (0, 'does not compile: ' . first_line($log));
+    my $status = system("CUDACPU_ORDER=$edits[0]{order} timeout 60 '$dir/step' --seed 1 "
+            . "$edits[0]{args} >'$log' 2>&1") >> 8;
+    return (0, 'survives') if $status == 0;
+    return (0, "ends with code $status, not 1: " . first_line($log)) if $status != 1;
+    open my $f, '<', $log or die;
+    my $report = do { local $/; <$f> };
+    return (1, $& =~ s/^\s+//r) if $report =~ $evidence{ $edits[0]{check} };
+    return (0, "is not caught by '$edits[0]{check}': " . first_line($log));
+}
+
+sub first_line
+{
+    my ($file) = @_;
+    open my $f, '<', $file or return '';
+    return join ' | ', map { chomp; $_ } grep { /\S/ } (<$f>)[0 .. 3];
+}
+
+print '1..', scalar(@names), "\n";
+my @pids;
+for my $worker (0 .. $workers - 1) {
+    my $pid = fork // die;
+    if ($pid == 0) {
+        for my $i (grep { $_ % $workers == $worker } 0 .. $#names) {
+            my ($passed, $line) = try_mutant($names[$i]);
+            open my $f, '>', "$temp/$i.result" or die;
+            print $f $passed ? "ok\t$line" : "not ok\t$line";
+        }
+        require POSIX;
+        POSIX::_exit(0);
+    }
+    push @pids, $pid;
+}
+waitpid $_, 0 for @pids;
+for my $i (0 .. $#names) {
+    my ($verdict, $line) = ('not ok', 'no result');
+    if (open my $f, '<', "$temp/$i.result") {
+        ($verdict, $line) = split /\t/, join('', <$f>), 2;
+    }
+    $line =~ s/#/no. /g;
+    printf "%s %d - %s (%s): %s\n", $verdict, $i + 1, $names[$i],
+        $mutant{ $names[$i] }[0]{check}, substr $line, 0, 160;
+}
