@@ -39,7 +39,7 @@ tiny_step($tree, "03-code", "ends with the code that is asked for",
     . "    return argc > 2 ? atoi(argv[2]) : 0;\n", from => "02-two");
 spew("$tree/common/cuda/own.h", "");
 
-my $cxx = do { my %r = run("sh common/make/toolchain.sh"); (split " ", $r{out})[0] };
+my ($cxx) = do { my %r = run('sh common/make/toolchain.sh "$CXX" "$CC"'); $r{out} =~ m{^(?:\S*/)?(\S+)} };
 sub in_tree {
     my ($command, %env) = @_;
     return run("cd '$tree' && $command", %env);
@@ -157,7 +157,7 @@ for my $tool (qw(sh make awk sed grep cat head tail tr cut sort cmp cksum mkdir 
     chomp(my $path = $r{out});
     symlink $path, "$bin/$tool" if $path =~ m{^/};
 }
-%r = in_tree("make step-01", PATH => $bin);
+%r = in_tree("make step-01", PATH => $bin, CXX => undef, CC => undef);
 is($r{code}, 2, "without a compiler: code 2");
 like($r{err}, qr/^\S+: \*\*\* There is no C\+\+ compiler.*make setup.*\.  Stop\.\n\z/i,
     "and one line that names make setup");
