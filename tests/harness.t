@@ -214,6 +214,9 @@ for my $bug (sort keys %caught) {
 %r = run("$tiny --seed 1 --variant mask --json");
 is(decode_json($r{out})->[0]{status}, "wrong", "--json carries the failure too");
 fails("a launch that is refused", "$tiny --variant refused >/dev/null", 1, "the kernel failed: invalid configuration");
-fails("ceilings on the CPU", "$cpu/ceilings", 77, "the CPU backend measures nothing") if -e "$cpu/ceilings";
+%r = run("common/cpu/cudacc -O2 -Wall -Wextra -Icommon common/harness/ceilings.cu $cpu/harness/*.o -ldl -o $build/ceilings");
+is($r{code}, 0, "ceilings.cu builds") or diag($r{err});
+fails("ceilings on the CPU", "$build/ceilings", 77, "the CPU backend measures nothing");
+fails("its command line", "$build/ceilings --fast", 2, "--fast: not an option");
 
 done_testing();

@@ -4,9 +4,10 @@
  * three functions: which tensors there are, what the right result is, and what the least work is.
  * kf_main does the rest: inputs, poison, verification, timing, rows, the command line.
  *
- * Read in this order: harness.h, run.c (the order of events), tensors.c and random.c (inputs),
- * reference.c (what is right, and how far off rounding may put it), verify.c (the diagnosis),
- * timing.c and stats.c (clocks), record.c (rows), options.c (command line), device.c.
+ * Read in this order: harness.h, run.c and trial.c (the order of events), tensors.c and random.c
+ * (inputs), reference.c and tolerance.c (what is right, and how far off rounding may put it), verify.c
+ * and diagnosis.c (what is wrong, and where), timing.c and stats.c (clocks), limits.c (the least time),
+ * row.c, record.c and table.c (rows), options.c and help.c (command line), device.c.
  */
 #ifndef KF_HARNESS_H
 #define KF_HARNESS_H

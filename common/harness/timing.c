@@ -54,6 +54,7 @@ void kf_timing_begin(const kf_timing *timings, int n)
         size_t bytes = (size_t)flush_floats * sizeof(float);
         CUDA_CHECK(cudaMalloc((void **)&flush_data, bytes + 16));
         CUDA_CHECK(cudaMemset(flush_data, 0, bytes + 16));
+        CUDA_CHECK(cudaDeviceSynchronize()); /* our stream does not wait for the default one */
     }
 }
 
