@@ -5,9 +5,9 @@
  * kf_main does the rest: inputs, poison, verification, timing, rows, the command line.
  *
  * Read in this order: harness.h, run.c and trial.c (the order of events), tensors.c and random.c
- * (inputs), reference.c and tolerance.c (what is right, and how far off rounding may put it), verify.c
- * and diagnosis.c (what is wrong, and where), timing.c and stats.c (clocks), limits.c (the least time),
- * row.c, record.c and table.c (rows), options.c and help.c (command line), device.c.
+ * (inputs), reference.c and tolerance.c (what is right, and how far off rounding may put it),
+ * verify.c and diagnosis.c (what is wrong, and where), timing.c and stats.c (clocks), limits.c (the
+ * least time), row.c, record.c and table.c (rows), options.c and help.c (command line), device.c.
  */
 #ifndef KF_HARNESS_H
 #define KF_HARNESS_H
