@@ -4,9 +4,11 @@
 # real kernel on the CPU backend.
 use strict;
 use warnings;
+use Fcntl qw(:flock);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use JSON::PP;
+use POSIX ();
 use Test::More;
 use lib "tests/lib";
 use Workbook;
@@ -149,6 +151,17 @@ like($r{out}, qr/case odd: .*right +ok/s, "and the other cases run");
 like($r{err}, qr/clock graph warm: too noisy to trust/, "noise is called noise");
 like($r{out}, qr/slow +graph .* noisy$/m, "in the table as well");
 is($r{code}, 0, "noise is no failure");
+
+# --- Two programs at once.
+open my $lock, ">", "$dir/kernel-fusion-0000-00-00.lock" or die;
+flock $lock, LOCK_EX;
+my $other = fork;
+if (!$other) { sleep 1; POSIX::_exit(0) } # holds the lock until it ends
+close $lock;
+%r = run("$toy --case odd --variant right", TMPDIR => $dir);
+waitpid $other, 0;
+is($r{code}, 0, "a program waits while another has the device");
+like($r{out}, qr/waiting for the device.*right +ok/s, "and says so");
 
 # --- Interrupted.
 for my $signal (qw(INT TERM)) {
