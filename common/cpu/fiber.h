@@ -18,7 +18,8 @@ struct fiber {
     void *base;
     size_t size;
 #endif
-    void *stack; /* the saved stack pointer (assembly path) or the first usable top (portable path) */
+    void *
+        stack; /* the saved stack pointer (assembly path) or the first usable top (portable path) */
 };
 
 /* One stack area holds `count` stacks of FIBER_STACK bytes, each above a page that faults. */

@@ -1,5 +1,5 @@
-/* Stream capture and graphs. A graph is the list of captured calls, with their arguments copied; the
- * order of capture respects every dependency between them, so replay runs the list. */
+/* Stream capture and graphs. A graph is the list of captured calls, with their arguments copied;
+ * the order of capture respects every dependency between them, so replay runs the list. */
 #include "stream.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static uint64_t captures;
 
 void graph_add(struct CUgraph_st *g, struct work work)
 {
-    struct CUgraphNode_st **nodes = realloc(g->nodes, (g->count + 1) * sizeof(struct CUgraphNode_st *));
+    struct CUgraphNode_st **nodes =
+        realloc(g->nodes, (g->count + 1) * sizeof(struct CUgraphNode_st *));
     struct CUgraphNode_st *node = malloc(sizeof *node);
     if (!nodes || !node) {
         complain("no memory for node %zu of a graph", g->count);
@@ -138,8 +139,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
                 t->capture = NULL;
             }
         if (c->invalid || unjoined) {
-            error = c->invalid ? cudaErrorStreamCaptureInvalidated
-                               : cudaErrorStreamCaptureUnjoined;
+            error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
             release(c->graph);
             *graph = NULL;
         } else {
@@ -155,8 +155,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
 {
     pthread_mutex_lock(&stream_lock);
     const struct CUstream_st *s = stream_find(stream);
-    cudaError_t error = !status ? cudaErrorInvalidValue
-                        : !s    ? cudaErrorInvalidResourceHandle
+    cudaError_t error = !status                    ? cudaErrorInvalidValue
+                        : !s                       ? cudaErrorInvalidResourceHandle
                         : capture_breaks_legacy(s) ? cudaErrorStreamCaptureImplicit
                                                    : cudaSuccess;
     if (error == cudaSuccess)

@@ -301,12 +301,12 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
         return result(f ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction);
     pthread_mutex_lock(&one_launch);
     const struct function *p = find_function(f);
-    *attributes = (struct cudaFuncAttributes){
-        .sharedSizeBytes = p ? p->static_shared : 0,
-        .maxThreadsPerBlock = MAX_THREADS,
-        .numRegs = 32,
-        .maxDynamicSharedSizeBytes =
-            p && p->dynamic_limit ? (int)p->dynamic_limit : SHARED_DEFAULT};
+    *attributes = (struct cudaFuncAttributes){.sharedSizeBytes = p ? p->static_shared : 0,
+                                              .maxThreadsPerBlock = MAX_THREADS,
+                                              .numRegs = 32,
+                                              .maxDynamicSharedSizeBytes =
+                                                  p && p->dynamic_limit ? (int)p->dynamic_limit
+                                                                        : SHARED_DEFAULT};
     pthread_mutex_unlock(&one_launch);
     return result(cudaSuccess);
 }

@@ -197,8 +197,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     pthread_mutex_unlock(&lock);
     attributes->device = a ? 0 : cudaInvalidDeviceId;
     attributes->devicePointer = a ? (void *)(uintptr_t)p : NULL;
-    attributes->hostPointer = a && attributes->type == cudaMemoryTypeDevice ? NULL
-                                                                            : (void *)(uintptr_t)p;
+    attributes->hostPointer =
+        a && attributes->type == cudaMemoryTypeDevice ? NULL : (void *)(uintptr_t)p;
     return result(cudaSuccess);
 }
 

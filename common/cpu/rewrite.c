@@ -39,9 +39,9 @@ static int token_count, edit_count, kernel_count, file_count, shared_count;
 /* Grows an array by one element; lengths double at powers of two. */
 #define APPEND(array, count, ...)                                                                  \
     do {                                                                                           \
-        if (!((count) & ((count) - 1)))                                                            \
+        if (!((count) & ((count)-1)))                                                              \
             (array) = allocate((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array));    \
-        (array)[count] = __VA_ARGS__;                                                          \
+        (array)[count] = __VA_ARGS__;                                                              \
         (count)++;                                                                                 \
     } while (0)
 
@@ -76,7 +76,8 @@ static int is(int i, const char *s)
 
 static int is_name(int i)
 {
-    return i >= 0 && i < token_count && (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
+    return i >= 0 && i < token_count &&
+           (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
 }
 
 /* "textures are" and token tex2D: "textures (tex2D) are not supported ..." */
@@ -84,8 +85,8 @@ static void unsupported(int i, const char *what, const char *hint)
 {
     const char *verb = strrchr(what, ' ');
     fprintf(stderr, "%s:%d: %.*s (%.*s)%s not supported by the CPU backend; %s\n",
-            files[tokens[i].file], tokens[i].line, (int)(verb - what), what, tokens[i].n, tokens[i].s,
-            verb, hint);
+            files[tokens[i].file], tokens[i].line, (int)(verb - what), what, tokens[i].n,
+            tokens[i].s, verb, hint);
     exit(2);
 }
 
@@ -123,8 +124,8 @@ static const char *skip_raw_string(const char *p) /* at the quote of R"x(...)x" 
     return end ? end + n : open + strlen(open);
 }
 
-/* The number of a file of the user's; -1 for a system header. A macro of a system header, used in the
- * user's text, marks its expansion as system text too: but the file is known by then. */
+/* The number of a file of the user's; -1 for a system header. A macro of a system header, used in
+ * the user's text, marks its expansion as system text too: but the file is known by then. */
 static int find_file(const char *name, int n, int system)
 {
     for (int i = file_count - 1; i >= 0; i--)
@@ -134,6 +135,36 @@ static int find_file(const char *name, int n, int system)
         return -1;
     APPEND(files, file_count, format("%.*s", n, name));
     return file_count - 1;
+}
+
+/* CUDA's own libraries, which a machine with the toolkit has in reach. */
+static void check_header(const char *path, int n, int line, int file)
+{
+    static const char *const names[] = {"/cooperative_groups",
+                                        "/thrust/",
+                                        "/cub/",
+                                        "/cuda/",
+                                        "/nv/",
+                                        "/mma.h",
+                                        "/curand",
+                                        "/cublas",
+                                        "/cufft",
+                                        "/cuda.h",
+                                        "/cuda_fp8",
+                                        "/cuda_pipeline",
+                                        "/texture_"};
+    char *name = format("%.*s", n, path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *found = strstr(name, names[i]);
+        if (found) {
+            fprintf(stderr,
+                    "%s:%d: header <%s> is not supported by the CPU backend; use the CUDA runtime "
+                    "API alone\n",
+                    files[file], line, found + 1);
+            exit(2);
+        }
+    }
+    free(name);
 }
 
 /* One line that starts with #: a line marker, or a pragma of nvcc's, which goes. */
@@ -146,6 +177,8 @@ static void directive(const char *p, const char *end, int *line, int *file)
         int system = 0;
         for (const char *q = close + 1; q < end; q++)
             system |= *q == '3';
+        if (system && *file >= 0 && number == 1)
+            check_header(name + 1, (int)(close - name - 1), *line, *file);
         *line = (int)number - 1; /* the newline that ends the marker counts */
         *file = find_file(name + 1, (int)(close - name - 1), system);
     } else if (*file >= 0 && sscanf(p, "#pragma %*s") == 0) {
@@ -371,7 +404,8 @@ static void launch(int i, int in_device)
 {
     int arguments, start = callee_start(i - 1, &arguments), close = i + 3, deduced = 0;
     while (close < token_count && !(adjacent3(close, ">") && is(close + 3, "(")) && !is(close, ";"))
-        close = is(close, "(") || is(close, "[") || is(close, "{") ? match(close, 1) + 1 : close + 1;
+        close =
+            is(close, "(") || is(close, "[") || is(close, "{") ? match(close, 1) + 1 : close + 1;
     if (start < 0 || !adjacent3(close, ">"))
         unsupported(i, "this form of launch is", "write kernel<<<grid, block>>>(arguments)");
     if (in_device) {
@@ -504,7 +538,8 @@ static void write_out(const char *text)
         fwrite(text, 1, (size_t)(e->from - text), stdout);
         fputs(e->text, stdout);
         text = e->to;
-        if (e->next >= 0 && e->next < token_count && memchr(e->from, '\n', (size_t)(e->to - e->from))) {
+        if (e->next >= 0 && e->next < token_count &&
+            memchr(e->from, '\n', (size_t)(e->to - e->from))) {
             printf("\n# %d \"%s\"\n", tokens[e->next - 1].line, files[tokens[e->next - 1].file]);
         }
     }

@@ -135,7 +135,8 @@ static unsigned checked(struct worker *w, unsigned mask)
         block_fail(w, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d) calls %s with mask 0x%08x, which leaves it out",
                    t->file, t->line, w->now, w->now % WARP, op_names[t->op], mask);
-    return mask & w->warps[w->now / WARP].exists; /* a short last warp has no more lanes to wait for */
+    return mask &
+           w->warps[w->now / WARP].exists; /* a short last warp has no more lanes to wait for */
 }
 
 uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *file, int line)
@@ -153,9 +154,8 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
     int lane = w->now % WARP, first = lane & -width, last = first + width - 1, from;
     mask = checked(w, mask);
     if (width < 1 || width > WARP || width & (width - 1))
-        block_fail(w, cudaErrorLaunchFailure,
-                   "%s:%d: %s with width %d: need 1, 2, 4, 8, 16 or 32", file, line, op_names[op],
-                   width);
+        block_fail(w, cudaErrorLaunchFailure, "%s:%d: %s with width %d: need 1, 2, 4, 8, 16 or 32",
+                   file, line, op_names[op], width);
     if (op == CPU_SHFL)
         from = first | (delta & (width - 1));
     else if (op == CPU_SHFL_UP)

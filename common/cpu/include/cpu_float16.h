@@ -2,13 +2,15 @@
  *
  * Every operation is computed in double and rounded once to nearest even. That gives the correctly
  * rounded result: for + - * / and sqrt a double has more than twice the bits plus two, so its own
- * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right. */
+ * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right.
+ */
 #ifndef CPU_FLOAT16_H
 #define CPU_FLOAT16_H
 
 #include "cuda_runtime.h"
 
-template <int E, int M> struct cpu_float16 {
+template <int E, int M>
+struct cpu_float16 {
     unsigned short x;
 
     cpu_float16() = default;
@@ -37,8 +39,7 @@ template <int E, int M> struct cpu_float16 {
         const uint64_t bias = (1 << (E - 1)) - 1, e = x >> M & ((1 << E) - 1);
         const uint64_t sign = (uint64_t)(x >> 15) << 63, m = x & ((1 << M) - 1);
         if (e == 0) /* zero or subnormal: a multiple of the least step */
-            return (sign ? -1.0 : 1.0) * (double)m *
-                   cpu_bit_cast<double>((1024 - bias - M) << 52);
+            return (sign ? -1.0 : 1.0) * (double)m * cpu_bit_cast<double>((1024 - bias - M) << 52);
         const uint64_t wide = e == (1 << E) - 1 ? 2047 : e - bias + 1023;
         return cpu_bit_cast<double>(sign | wide << 52 | m << (52 - M));
     }
@@ -112,7 +113,9 @@ template <int E, int M> struct cpu_float16 {
     }
 };
 
-template <int E, int M> struct __align__(4) cpu_float16x2 {
+template <int E, int M>
+struct __align__(4) cpu_float16x2
+{
     typedef cpu_float16<E, M> half;
     half x, y;
     cpu_float16x2() = default;
@@ -171,8 +174,7 @@ CPU_H1(int, __hisinf, std::isinf(a.value()) ? (a.x >> 15 ? -1 : 1) : 0)
 CPU_H2(CPU_HALF, __hmax_nan, a != a || a > b ? a : b)
 CPU_H2(CPU_HALF, __hmin_nan, a != a || a < b ? a : b)
 /* Of a number and a NaN the number; of two zeros of either sign the larger, or the smaller. */
-CPU_H2(CPU_HALF, __hmax,
-       a != a ? b : b != b || a > b || (a == b && !(a.x >> 15)) ? a : b)
+CPU_H2(CPU_HALF, __hmax, a != a ? b : b != b || a > b || (a == b && !(a.x >> 15)) ? a : b)
 CPU_H2(CPU_HALF, __hmin, a != a ? b : b != b || a < b || (a == b && a.x >> 15) ? a : b)
 CPU_H1(CPU_HALF, __hneg, -a)
 CPU_H1(CPU_HALF, __habs, H::of_bits(a.x & 0x7fffu))

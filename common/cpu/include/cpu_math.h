@@ -1,6 +1,6 @@
 /* Device math. The host's math library computes it all: functions that a GPU evaluates with reduced
- * precision (__expf, __sincosf ...) are computed here as exactly as their slow forms, and nothing is
- * contracted to FMA unless the source says fmaf. */
+ * precision (__expf, __sincosf ...) are computed here as exactly as their slow forms, and nothing
+ * is contracted to FMA unless the source says fmaf. */
 #ifndef CPU_MATH_H
 #define CPU_MATH_H
 
@@ -182,15 +182,15 @@ CPU_F1(float, __uint2float_rn, unsigned, a)
 CPU_F1(float, __ll2float_rn, long long, a)
 CPU_F1(float, __double2float_rn, double, a)
 CPU_F1(double, __int2double_rn, int, a)
-template <class To> inline To cpu_saturate(double v, double least, double most)
+template <class To>
+inline To cpu_saturate(double v, double least, double most)
 {
     return v != v ? 0 : v <= least ? (To)least : v >= most ? (To)most : (To)v;
 }
 #define CPU_TO_INTEGERS(suffix, round)                                                             \
     CPU_F1(int, __float2int_##suffix, float, cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))     \
     CPU_F1(int, __double2int_##suffix, double, cpu_saturate<int>(round(a), -0x1p31, 0x1p31 - 1))   \
-    CPU_F1(unsigned, __float2uint_##suffix, float,                                                 \
-           cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
+    CPU_F1(unsigned, __float2uint_##suffix, float, cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
 CPU_TO_INTEGERS(rn, std::rint)
 CPU_TO_INTEGERS(rz, std::trunc)
 CPU_TO_INTEGERS(rd, std::floor)
@@ -214,8 +214,7 @@ CPU_F2(unsigned, __umul24, unsigned, unsigned, (a & 0xffffff) * (b & 0xffffff))
 CPU_F3(unsigned, __sad, int, int, unsigned, c + (unsigned)(a < b ? b - a : a - b))
 CPU_F3(unsigned, __funnelshift_l, unsigned, unsigned, unsigned,
        (((uint64_t)b << 32 | a) << (c & 31)) >> 32)
-CPU_F3(unsigned, __funnelshift_r, unsigned, unsigned, unsigned,
-       ((uint64_t)b << 32 | a) >> (c & 31))
+CPU_F3(unsigned, __funnelshift_r, unsigned, unsigned, unsigned, ((uint64_t)b << 32 | a) >> (c & 31))
 inline unsigned __brev(unsigned a)
 {
     unsigned r = 0;

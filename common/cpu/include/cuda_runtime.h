@@ -24,10 +24,12 @@ constexpr int warpSize = 32;
 /* A call's own place, for reports. */
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-template <class T> struct cpu_same {
+template <class T>
+struct cpu_same {
     typedef T type;
 };
-template <class T> using cpu_same_t = typename cpu_same<T>::type; /* takes no part in deduction */
+template <class T>
+using cpu_same_t = typename cpu_same<T>::type; /* takes no part in deduction */
 
 template <class T>
 inline uint64_t cpu_bits(T v)
@@ -129,8 +131,7 @@ inline T __shfl_sync(unsigned mask, T v, int lane, int width = 32, CPU_PLACE)
 template <class T>
 inline T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32, CPU_PLACE)
 {
-    return cpu_value<T>(
-        cpu_shuffle(CPU_SHFL_UP, mask, cpu_bits(v), (int)delta, width, file, line));
+    return cpu_value<T>(cpu_shuffle(CPU_SHFL_UP, mask, cpu_bits(v), (int)delta, width, file, line));
 }
 template <class T>
 inline T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, CPU_PLACE)
@@ -169,23 +170,28 @@ inline void __trap(CPU_PLACE)
 {
     cpu_trap(cudaErrorLaunchFailure, "__trap()", file, line);
 }
-template <class T> inline T __ldg(const T *p)
+template <class T>
+inline T __ldg(const T *p)
 {
     return *p;
 }
-template <class T> inline T __ldcg(const T *p)
+template <class T>
+inline T __ldcg(const T *p)
 {
     return *p;
 }
-template <class T> inline T __ldcs(const T *p)
+template <class T>
+inline T __ldcs(const T *p)
 {
     return *p;
 }
-template <class T> inline void __stcg(T *p, cpu_same_t<T> v)
+template <class T>
+inline void __stcg(T *p, cpu_same_t<T> v)
 {
     *p = v;
 }
-template <class T> inline void __stcs(T *p, cpu_same_t<T> v)
+template <class T>
+inline void __stcs(T *p, cpu_same_t<T> v)
 {
     *p = v;
 }
@@ -195,17 +201,22 @@ inline size_t __cvta_generic_to_shared(const void *p)
 }
 
 /* Atomics: every one is a compare-and-swap loop on the value's bits. */
-template <size_t bytes> struct cpu_word;
-template <> struct cpu_word<2> {
+template <size_t bytes>
+struct cpu_word;
+template <>
+struct cpu_word<2> {
     typedef uint16_t type;
 };
-template <> struct cpu_word<4> {
+template <>
+struct cpu_word<4> {
     typedef uint32_t type;
 };
-template <> struct cpu_word<8> {
+template <>
+struct cpu_word<8> {
     typedef uint64_t type;
 };
-template <class T, class F> inline T cpu_atomic(T *p, F change)
+template <class T, class F>
+inline T cpu_atomic(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
     word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
@@ -218,11 +229,13 @@ template <class T, class F> inline T cpu_atomic(T *p, F change)
 }
 /* v takes no part in deduction, so that atomicAdd(&counter, 1) works for an unsigned counter. */
 #define CPU_ATOMIC(name, expression)                                                               \
-    template <class T> inline T name(T *p, cpu_same_t<T> v)                                        \
+    template <class T>                                                                             \
+    inline T name(T *p, cpu_same_t<T> v)                                                           \
     {                                                                                              \
         return cpu_atomic(p, [v](T old) { return (T)(expression); });                              \
     }                                                                                              \
-    template <class T> inline T name##_block(T *p, cpu_same_t<T> v)                                \
+    template <class T>                                                                             \
+    inline T name##_block(T *p, cpu_same_t<T> v)                                                   \
     {                                                                                              \
         return name(p, v);                                                                         \
     }
@@ -237,19 +250,22 @@ CPU_ATOMIC(atomicXor, old ^ v)
 CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
 CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
 #undef CPU_ATOMIC
-template <class T> inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
+template <class T>
+inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
 {
     return cpu_atomic(p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; });
 }
 
 /* What the rewriter makes of __shared__ declarations. */
-template <class T> inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
+template <class T>
+inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
 {
     size_t natural = alignof(std::remove_all_extents_t<T>);
     return *static_cast<T *>(const_cast<void *>(static_cast<const volatile void *>(
         cpu_shared(&slot, sizeof(T), align > natural ? align : natural, file, line))));
 }
-template <class T> inline T &cpu_place_dynamic()
+template <class T>
+inline T &cpu_place_dynamic()
 {
     return *reinterpret_cast<T *>(cpu_dynamic_shared());
 }
@@ -267,7 +283,8 @@ struct cpu_config {
     {
     }
 };
-template <class F, class... T> struct cpu_call {
+template <class F, class... T>
+struct cpu_call {
     F f;
     std::tuple<T...> arguments;
     static void enter(void *p)
@@ -323,27 +340,33 @@ inline cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 grid, dim3 block, void
 }
 
 /* C++ forms of the API. */
-template <class T> inline cudaError_t cudaMalloc(T **p, size_t bytes)
+template <class T>
+inline cudaError_t cudaMalloc(T **p, size_t bytes)
 {
     return cudaMalloc(reinterpret_cast<void **>(p), bytes);
 }
-template <class T> inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t stream)
+template <class T>
+inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t stream)
 {
     return cudaMallocAsync(reinterpret_cast<void **>(p), bytes, stream);
 }
-template <class T> inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t w, size_t h)
+template <class T>
+inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t w, size_t h)
 {
     return cudaMallocPitch(reinterpret_cast<void **>(p), pitch, w, h);
 }
-template <class T> inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned flags = 1)
+template <class T>
+inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned flags = 1)
 {
     return cudaMallocManaged(reinterpret_cast<void **>(p), bytes, flags);
 }
-template <class T> inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0)
+template <class T>
+inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0)
 {
     return cudaMallocHost(reinterpret_cast<void **>(p), bytes);
 }
-template <class T> inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags)
+template <class T>
+inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags)
 {
     return cudaHostAlloc(reinterpret_cast<void **>(p), bytes, flags);
 }
@@ -356,12 +379,14 @@ inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned flags)
 {
     return cudaEventCreateWithFlags(event, flags);
 }
-template <class T> inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
+template <class T>
+inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
 {
     *p = const_cast<void *>(static_cast<const volatile void *>(&symbol));
     return cudaSuccess;
 }
-template <class T> inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &)
+template <class T>
+inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &)
 {
     *bytes = sizeof(T);
     return cudaSuccess;

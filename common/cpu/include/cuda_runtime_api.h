@@ -26,7 +26,8 @@ extern "C" {
     X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                          \
     X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                         \
     X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                    \
-    X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version") \
+    X(cudaErrorInsufficientDriver, 35,                                                             \
+      "CUDA driver version is insufficient for CUDA runtime version")                              \
     X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                               \
     X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                       \
@@ -41,15 +42,12 @@ extern "C" {
     X(cudaErrorMisalignedAddress, 716, "misaligned address")                                       \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                   \
     X(cudaErrorNotSupported, 801, "operation not supported")                                       \
-    X(cudaErrorStreamCaptureUnsupported, 900,                                                      \
-      "operation not permitted when stream is capturing")                                          \
+    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")  \
     X(cudaErrorStreamCaptureInvalidated, 901,                                                      \
       "operation failed due to a previous error during capture")                                   \
     X(cudaErrorStreamCaptureMerge, 902, "operation would merge two separate captures")             \
-    X(cudaErrorStreamCaptureUnmatched, 903,                                                        \
-      "the capture was not initiated in this stream")                                              \
-    X(cudaErrorStreamCaptureUnjoined, 904,                                                         \
-      "capturing stream has unjoined work")                                                        \
+    X(cudaErrorStreamCaptureUnmatched, 903, "the capture was not initiated in this stream")        \
+    X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                   \
     X(cudaErrorStreamCaptureIsolation, 905,                                                        \
       "dependency created on uncaptured work in another stream")                                   \
     X(cudaErrorStreamCaptureImplicit, 906,                                                         \

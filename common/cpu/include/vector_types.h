@@ -6,16 +6,20 @@
 
 /* One scalar type: its vectors of 1 to 4. Vectors of 3 are only as aligned as their elements. */
 #define CPU_VECTORS(name, T, a2, a4)                                                               \
-    struct name##1 {                                                                               \
+    struct name##1                                                                                 \
+    {                                                                                              \
         T x;                                                                                       \
     };                                                                                             \
-    struct CPU_ALIGN(a2) name##2 {                                                                 \
+    struct CPU_ALIGN(a2) name##2                                                                   \
+    {                                                                                              \
         T x, y;                                                                                    \
     };                                                                                             \
-    struct name##3 {                                                                               \
+    struct name##3                                                                                 \
+    {                                                                                              \
         T x, y, z;                                                                                 \
     };                                                                                             \
-    struct CPU_ALIGN(a4) name##4 {                                                                 \
+    struct CPU_ALIGN(a4) name##4                                                                   \
+    {                                                                                              \
         T x, y, z, w;                                                                              \
     };                                                                                             \
     typedef struct name##1 name##1;                                                                \

@@ -1,0 +1,144 @@
+#!/usr/bin/env perl
+# The CPU backend: both compilers, the portable fibers, every operation, every report.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Basename;
+use File::Temp 'tempdir';
+use Test::More;
+
+my $root = abs_path(dirname(__FILE__) . '/..');
+my $cudacc = "$root/common/cpu/cudacc";
+my $dir = tempdir(CLEANUP => 1);
+my @cxx = grep { system("command -v $_ >/dev/null 2>&1") == 0 } qw(g++ clang++);
+my %cc = ('g++' => 'gcc', 'clang++' => 'clang');
+chdir "$root/tests/cpu" or die "tests/cpu: $!";
+
+# Output (both streams) and exit code of a command.
+sub run {
+    my $out = `{ $_[0]; } 2>&1`;
+    return ($out, $? >> 8);
+}
+
+# Compiles all, two at a time.
+my (%built, @jobs);
+for my $cxx (@cxx) {
+    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 diverge order);
+}
+push @jobs, ['reader', 'reader.cu', $cxx[0], ''];
+push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
+for my $j (@jobs) {
+    system("CXX=$j->[2] CC=$cc{$j->[2]} $cudacc $j->[3] --runtime-only") == 0 or BAIL_OUT('runtime')
+        unless $built{"$j->[2]$j->[3]"}++;
+}
+{
+    my $list = join '', map {
+        my ($name, $file, $cxx, $option) = @$_;
+        "CXX=$cxx $cudacc -O1 $option -Wall -Wextra -Werror $file -o $dir/$name-$cxx$option "
+            . ">$dir/$name-$cxx$option.log 2>&1\n"
+    } @jobs;
+    open my $pipe, '|-', 'tr "\n" "\0" | xargs -0 -n 1 -P 2 sh -c' or die $!;
+    print $pipe $list;
+    close $pipe;
+}
+
+for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
+    for my $name (qw(semantics api float16 diverge order)) {
+        next if $variant =~ /portable/ && $name =~ /api|float16/;
+        my ($log) = run("cat $dir/$name$variant.log");
+        ok(-x "$dir/$name$variant" && $log eq '', "$name$variant compiles without a word")
+            or diag($log);
+    }
+    for my $name (qw(semantics api float16)) {
+        next if $variant =~ /portable/ && $name ne 'semantics';
+        for my $order ($name eq 'float16' ? 'forward' : qw(forward reverse random)) {
+            my ($out, $rc) = run("CUDACPU_ORDER=$order $dir/$name$variant 2>/dev/null");
+            ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "$name$variant, $order") or diag($out);
+        }
+    }
+
+    # Reports: one line that names kernel, block, threads and places; then the launch has failed.
+    my $at = 'diverge\.cu';
+    my @reports = (
+        qr/^kernel two_places \(launched at $at:48\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
+        qr/^kernel lanes_exited .*: barrier divergence: threads 0-19 wait at __shfl_down_sync of mask 0xffffffff \($at:18\); threads 20-63 have exited$/m,
+        qr/^kernel lanes_elsewhere .*: threads 0-15, 32-47 wait at __syncwarp of mask 0xffffffff \($at:23\); threads 16-31, 48-63 wait at __syncthreads \($at:25\)$/m,
+        qr/^kernel left_out .*: $at:30: thread 3 \(lane 3\) calls __syncwarp with mask 0x000000f0, which leaves it out$/m,
+        qr/^kernel reads_outside .*: $at:35: thread \d+ \(lane \d+\) reads lane \d+ in __shfl_xor_sync, which mask 0x0000ffff/m,
+        qr/^kernel different_masks .*: threads 0-7 wait at __ballot_sync of mask 0x0000ffff \($at:39\); threads 8-31 wait at __ballot_sync of mask 0xffffffff \($at:39\)$/m,
+    );
+    for my $i (0 .. $#reports) {
+        for my $order (qw(forward reverse random)) {
+            my ($out) = run("CUDACPU_ORDER=$order $dir/diverge$variant $i");
+            ok($out =~ $reports[$i] && $out =~ /^cudaErrorLaunchFailure$/m
+                    && ($out =~ tr/\n//) == 2, "divergence $i is reported$variant, $order")
+                or diag($out);
+        }
+    }
+
+    # A correct kernel gives the same in every order, a wrong one differs in at least one.
+    my %seen;
+    for my $order ('forward', 'reverse', 'random CUDACPU_SEED=1', 'random CUDACPU_SEED=2') {
+        my ($out) = run("CUDACPU_ORDER=$order $dir/order$variant");
+        $seen{$1}{$2}++ while $out =~ /^(\S+) (\S+)$/mg;
+    }
+    is(scalar keys %{$seen{$_}}, 1, "$_ is the same in all orders$variant")
+        for qw(good-sums good-block good-warp);
+    cmp_ok(scalar keys %{$seen{$_}}, '>', 1, "$_ differs between orders$variant")
+        for qw(bad-sums bad-block bad-warp);
+}
+my ($first) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 $dir/order-$cxx[0]");
+my ($again) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 CUDACPU_WORKERS=1 $dir/order-$cxx[0]");
+is($again, $first, 'a seed gives the same random order again, whatever the number of workers');
+my ($out, $rc) = run("CUDACPU_ORDER=sideways $dir/order-$cxx[0]");
+ok($rc == 2 && $out =~ /"sideways": need forward, reverse or random/, 'an unknown order is refused');
+
+# A reader's own file, and a program of several files, from another directory.
+($out, $rc) = run("$dir/reader-$cxx[0]");
+is($out, "0 wrong\n", "a reader's own file runs");
+mkdir "$dir/a b" or die $!;
+($out, $rc) = run("cd '$dir/a b' && $cudacc -I $root/tests/cpu/several -DOFFSET=3 -MMD -MF deps.d -MT it "
+        . "-arch=sm_80 $root/tests/cpu/several/*.cu $root/tests/cpu/several/host.c -o 'a prog' && './a prog'");
+is($out, "4416 8\n", 'several files build and run');
+my ($deps) = run("cat '$dir/a b/deps.d'");
+like($deps, qr/^it: .*main\.cu.*several\/twice\.h.*twice\.cu/s, 'dependencies are written');
+like($deps, qr/cuda_runtime\.h/, "the backend's own headers are among them");
+($out, $rc) = run("cd $dir && $cudacc -c $root/tests/cpu/reader.cu && $cudacc reader.o -o r && ./r");
+is($out, "0 wrong\n", 'compiling and linking apart');
+
+# Warnings and errors name the user's file and line.
+sub source {
+    open my $f, '>', "$dir/file.cu" or die $!;
+    print $f $_[0];
+    close $f;
+    return run("cd $dir && $cudacc -Wall file.cu -o prog");
+}
+($out) = source("__global__ void k(int *p)\n{\n    __shared__ int a[4],\n        b;\n    a[0] = b = 1;\n"
+        . "    *p = a[0];\n    int unused;\n}\nint main() { k<<<1,\n    1>>>(\n    0); undefined(); }\n");
+like($out, qr/file\.cu:7:.*unused/, 'a warning has its line, after a shared declaration');
+like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch over three lines');
+
+# What is not supported is one line, exit code 2.
+my @unsupported = (
+    ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2D<float>(t, 0, 0); }', 'textures'],
+    ['__global__ void k(float *p) { surf2Dwrite(1.0f, p, 0, 0); }', 'surfaces'],
+    ['__global__ void a() {} __global__ void k() { a<<<1, 1>>>(); }', 'dynamic parallelism'],
+    ['__device__ void a() { asm volatile("bar.sync 0;"); }', 'inline PTX'],
+    ['#include <cooperative_groups.h>', 'cooperative_groups.h'],
+    ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
+    ['#include <mma.h>', 'mma.h'],
+    ['#include <cuda/barrier>', 'cuda/barrier'],
+    ['__shared__ int s[4]; __global__ void k() {}', 'outside a kernel'],
+    ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
+    ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
+    ['void f() { cudaLaunchCooperativeKernel(0, 1, 1, 0, 0, 0); }', 'cooperative grids'],
+);
+for my $case (@unsupported) {
+    ($out, $rc) = source("\n$case->[0]\nint main() { return 0; }\n");
+    ok($rc == 2 && $out =~ /^file\.cu:2: [^\n]*\Q$case->[1]\E[^\n]* not supported by the CPU backend; [^\n]+\n\z/,
+        "not supported: $case->[1]") or diag("$rc: $out");
+}
+($out, $rc) = run("$cudacc --frobnicate x.cu");
+ok($rc == 2 && $out eq "cudacc: unknown option --frobnicate\n", 'an unknown option is one line');
+
+done_testing();

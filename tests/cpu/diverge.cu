@@ -1,0 +1,68 @@
+/* Kernels that a GPU would hang in or compute nonsense with: each must be reported. */
+#include <cstdio>
+#include <cstdlib>
+
+const unsigned FULL = 0xffffffffu;
+
+__global__ void two_places()
+{
+    if (threadIdx.x < 32)
+        __syncthreads(); // line 10
+    else
+        __syncthreads(); // line 12
+}
+__global__ void lanes_exited(int *p)
+{
+    if (threadIdx.x >= 20)
+        return;
+    p[threadIdx.x] = __shfl_down_sync(FULL, (int)threadIdx.x, 1); // line 18
+}
+__global__ void lanes_elsewhere()
+{
+    if (threadIdx.x % 32 < 16)
+        __syncwarp(); // line 23
+    else
+        __syncthreads(); // line 25
+}
+__global__ void left_out()
+{
+    if (threadIdx.x == 3)
+        __syncwarp(0xf0); // line 30
+}
+__global__ void reads_outside(int *p)
+{
+    if (threadIdx.x < 16)
+        p[threadIdx.x] = __shfl_xor_sync(0xffff, 1, 16); // line 35
+}
+__global__ void different_masks()
+{
+    __ballot_sync(threadIdx.x < 8 ? 0xffffu : FULL, 1); // line 39
+}
+
+int main(int, char **argv)
+{
+    int *p;
+    cudaMalloc(&p, 4096);
+    switch (atoi(argv[1])) {
+    case 0:
+        two_places<<<2, 96>>>();
+        break;
+    case 1:
+        lanes_exited<<<1, 64>>>(p);
+        break;
+    case 2:
+        lanes_elsewhere<<<1, 64>>>();
+        break;
+    case 3:
+        left_out<<<1, 32>>>();
+        break;
+    case 4:
+        reads_outside<<<1, 32>>>(p);
+        break;
+    case 5:
+        different_masks<<<1, 32>>>();
+        break;
+    }
+    puts(cudaGetErrorName(cudaDeviceSynchronize()));
+    return 0;
+}
