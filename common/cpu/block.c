@@ -62,7 +62,8 @@ static void wake_yielded(struct worker *w)
 static int pick(struct worker *w)
 {
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
-        w->warp = block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
+        w->warp =
+            (unsigned)block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready && !warp_release_active(w, w->warp)) {
         if (!w->ready_warps && w->yielded)
             wake_yielded(w);
@@ -70,7 +71,7 @@ static int pick(struct worker *w)
             return -1;
         w->warp = block_pick_lane(w, w->ready_warps);
     }
-    return w->warp * WARP + block_pick_lane(w, w->warps[w->warp].ready);
+    return (int)w->warp * WARP + block_pick_lane(w, w->warps[w->warp].ready);
 }
 
 static void fiber_body(void);
@@ -84,7 +85,7 @@ static int take_fiber(struct worker *w)
 }
 
 /* Makes t the running thread; true when it has not started yet. */
-static int enter(struct worker *w, int t)
+static int enter(struct worker *w, unsigned t)
 {
     struct warp *warp = &w->warps[t / WARP];
     unsigned bit = 1u << t % WARP, fresh = warp->fresh & bit;
@@ -96,10 +97,10 @@ static int enter(struct worker *w, int t)
 
 void block_wait(struct worker *w)
 {
-    int me = w->now, next = pick(w);
+    int me = (int)w->now, next = pick(w);
     if (next < 0)
         block_report_stuck(w);
-    if (enter(w, next))
+    if (enter(w, (unsigned)next))
         w->threads[next].fiber = take_fiber(w);
     if (next != me)
         fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
@@ -143,7 +144,7 @@ static void fiber_body(void)
         int next = pick(w);
         if (next < 0 && w->live)
             block_report_stuck(w);
-        if (next >= 0 && enter(w, next)) {
+        if (next >= 0 && enter(w, (unsigned)next)) {
             w->threads[next].fiber = me;
             continue;
         }
@@ -188,7 +189,7 @@ static void run_block(struct worker *w, uint64_t place)
     memset(w->arena, 0xff, w->shared_used); /* NaN: reading it unwritten shows */
     w->warp = block_pick_lane(w, w->ready_warps);
     int first = pick(w);
-    enter(w, first);
+    enter(w, (unsigned)first);
     w->threads[first].fiber = take_fiber(w);
     fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
 }
@@ -249,7 +250,7 @@ static void join_barrier(struct worker *w, struct barrier *b, int predicate)
 {
     const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
     if (!b->arrived) {
-        b->first = w->now;
+        b->first = (int)w->now;
         b->mixed = 0;
     } else if (t->op != first->op || t->line != first->line ||
                (t->file != first->file && strcmp(t->file, first->file) != 0)) {

@@ -73,9 +73,9 @@ struct barrier {
 /* One OS thread that runs blocks, one after the other, and the block it runs. */
 struct worker {
     struct launch *launch;
-    int running; /* inside a kernel */
-    int now;     /* the running CUDA thread, counted through the block */
-    int warp;    /* the warp that runs as far as it goes */
+    int running;   /* inside a kernel */
+    unsigned now;  /* the running CUDA thread, counted through the block */
+    unsigned warp; /* the warp that runs as far as it goes */
     int size, live;
     unsigned ready_warps; /* those with a ready lane */
     int yielded;
