@@ -2,7 +2,10 @@
  *
  * Steps that study the reduction hand in their own, as a struct with two static functions
  * max(value, scratch) and sum(value, scratch), scratch being shared memory of one float a thread
- * that both calls use. Everything else is as step 02 explains it.
+ * that both calls use. Everything else is as step 02 explains it, with one precaution: the loops
+ * are functions that the compiler may not inline. Inlined, they are scheduled together with
+ * whatever reduction surrounds them, and a comparison of reductions measures the schedule of loops
+ * that nobody changed. Step 04 shows by how much.
  */
 #pragma once
 
@@ -13,10 +16,52 @@
 
 enum { ONE_QUERY_THREADS = 256 };
 
+// query [D], k [Sk][D] -> score [visible], one key a thread. Returns the thread's largest score.
+static __device__ __forceinline__ float score_keys(const float *query, const float *k, float *score,
+                                                   int visible, int D, float scale)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        float dot = 0.0f;
+        for (int d = 0; d < D; d++) {
+            dot += query[d] * k[(int64_t)j * D + d];
+        }
+        score[j] = dot * scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
+// score [visible], v [Sk][D] -> o [D], one column a thread. Each thread weighs the keys with its
+// own copy of largest and sum.
+static __device__ __forceinline__ void weigh_values(const float *score, const float *v, float *o,
+                                                    int visible, int D, float largest, float sum)
+{
+    for (int d = threadIdx.x; d < D; d += blockDim.x) {
+        float out = 0.0f;
+        for (int j = 0; j < visible; j++) {
+            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+        }
+        o[d] = out / sum;
+    }
+}
+
+static __device__ __noinline__ float score_keys_apart(const float *query, const float *k,
+                                                      float *score, int visible, int D, float scale)
+{
+    return score_keys(query, k, score, visible, D, scale);
+}
+
+static __device__ __noinline__ void weigh_values_apart(const float *score, const float *v, float *o,
+                                                       int visible, int D, float largest, float sum)
+{
+    weigh_values(score, v, o, visible, D, largest, sum);
+}
+
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), ONE_QUERY_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
-template <typename Reduce>
+template <typename Reduce, bool inlined>
 static __global__ void one_query_attention(const float *q, const float *k, const float *v, float *o,
                                            int Sq, int Sk, int D, bool causal, float scale)
 {
@@ -37,15 +82,8 @@ static __global__ void one_query_attention(const float *q, const float *k, const
     }
     __syncthreads();
 
-    float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        float dot = 0.0f;
-        for (int d = 0; d < D; d++) {
-            dot += query[d] * k[(int64_t)j * D + d];
-        }
-        score[j] = dot * scale;
-        largest = fmaxf(largest, score[j]);
-    }
+    float largest = inlined ? score_keys(query, k, score, visible, D, scale)
+                            : score_keys_apart(query, k, score, visible, D, scale);
     largest = Reduce::max(largest, scratch);
 
     float sum = 0.0f;
@@ -54,22 +92,20 @@ static __global__ void one_query_attention(const float *q, const float *k, const
     }
     sum = Reduce::sum(sum, scratch);
 
-    for (int d = threadIdx.x; d < D; d += blockDim.x) {
-        float out = 0.0f;
-        for (int j = 0; j < visible; j++) {
-            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
-        }
-        o[d] = out / sum;
+    if (inlined) {
+        weigh_values(score, v, o, visible, D, largest, sum);
+    } else {
+        weigh_values_apart(score, v, o, visible, D, largest, sum);
     }
 }
 
 /* Enqueues one_query_attention for B = 1. Shapes as in kf_shape, R = 0. */
-template <typename Reduce>
+template <typename Reduce, bool inlined = false>
 static void launch_one_query_attention(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const size_t shared = (s.D + s.Sk) * sizeof(float);
-    one_query_attention<Reduce><<<dim3(s.Sq, s.H), ONE_QUERY_THREADS, shared, stream>>>(
+    one_query_attention<Reduce, inlined><<<dim3(s.Sq, s.H), ONE_QUERY_THREADS, shared, stream>>>(
         kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
         s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();

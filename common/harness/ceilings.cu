@@ -162,6 +162,11 @@ static void add_result(const char *name, const char *unit, const kf_stat *s, dou
     results[n_results++] = r;
 }
 
+static void add_fact(const char *name, const char *unit, double value)
+{
+    results[n_results++] = (struct result){name, unit, value, value, value, 1};
+}
+
 static kf_stat time_one(kf_work work, enum kf_clock clock)
 {
     kf_timing how = {clock, KF_WARM};
@@ -222,6 +227,7 @@ static void measure_copies(void)
                moved / stat[i].median / 1e6);
     }
     add_result("copy_tbps", "TB/s", &stat[best], moved);
+    add_fact("memory_gb", "GB", total / 1e9);
     kf_say("the best of them on each clock, beside the ceiling\n");
     for (int clock = KF_GRAPH; clock <= KF_CALL; clock++) {
         kf_stat s = time_one(works[best], (enum kf_clock)clock);

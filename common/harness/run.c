@@ -184,6 +184,11 @@ int kf_main(const kf_program *program, int argc, char **argv)
     if (s.options.map && !(s.map = fopen(s.options.map, "w")))
         kf_die(KF_USAGE, "--map %s: %s; name a file in a folder that can be written", s.options.map,
                strerror(errno));
+    if (s.map) {
+        char *header = kf_record_header(s.device, program->step, s.options.seed);
+        fputs(header, s.map);
+        free(header);
+    }
     announce(&s);
     if (!kf_on_cpu())
         kf_timing_begin(s.timings, s.n_timings);

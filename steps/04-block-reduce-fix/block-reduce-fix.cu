@@ -154,6 +154,10 @@ static const kf_variant variants[] = {
      NULL, ONE_QUERY_THREADS, race_as_predicted},
     {"right", "common/cuda/block_reduce.cuh: 3 barriers", launch_one_query_attention<right>, NULL,
      ONE_QUERY_THREADS, NULL},
+    {"tree-inlined", "tree, the loops around it inlined", launch_one_query_attention<tree, true>,
+     NULL, ONE_QUERY_THREADS, NULL},
+    {"right-inlined", "right, the loops around it inlined", launch_one_query_attention<right, true>,
+     NULL, ONE_QUERY_THREADS, NULL},
     {"every-warp", "every warp reduces the partials: 2 barriers",
      launch_one_query_attention<every_warp>, NULL, ONE_QUERY_THREADS, NULL},
 };
