@@ -25,7 +25,7 @@ my (%built, @jobs);
 for my $cxx (@cxx) {
     push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 diverge order);
 }
-push @jobs, ['reader', 'reader.cu', $cxx[0], ''];
+push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
 push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
 for my $j (@jobs) {
     system("CXX=$j->[2] CC=$cc{$j->[2]} $cudacc $j->[3] --runtime-only") == 0 or BAIL_OUT('runtime')
@@ -96,6 +96,15 @@ ok($rc == 2 && $out =~ /"sideways": need forward, reverse or random/, 'an unknow
 # A reader's own file, and a program of several files, from another directory.
 ($out, $rc) = run("$dir/reader-$cxx[0]");
 is($out, "0 wrong\n", "a reader's own file runs");
+for my $cxx (@cxx) {
+    ($out) = run("$dir/forms-$cxx");
+    is($out, "35
+9
+8
+35
+no error
+", "all forms of launch, $cxx");
+}
 mkdir "$dir/a b" or die $!;
 ($out, $rc) = run("cd '$dir/a b' && $cudacc -I $root/tests/cpu/several -DOFFSET=3 -MMD -MF deps.d -MT it "
         . "-arch=sm_80 $root/tests/cpu/several/*.cu $root/tests/cpu/several/host.c -o 'a prog' && './a prog'");

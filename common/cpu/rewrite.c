@@ -152,7 +152,12 @@ static void check_header(const char *path, int n, int line, int file)
                                         "/cuda.h",
                                         "/cuda_fp8",
                                         "/cuda_pipeline",
-                                        "/texture_"};
+                                        "/texture_",
+                                        "/nccl",
+                                        "/cusparse",
+                                        "/cusolver",
+                                        "/cudnn",
+                                        "/nvrtc"};
     char *name = format("%.*s", n, path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *found = strstr(name, names[i]);
