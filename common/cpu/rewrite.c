@@ -158,9 +158,11 @@ static void check_header(const char *path, int n, int line, int file)
                                         "/cusolver",
                                         "/cudnn",
                                         "/nvrtc"};
-    char *name = format("%.*s", n, path);
+    char *name = format("%.*s", n, path), *tail = name;
+    for (char *p = name; (p = strstr(p, "/include/")); p += 8)
+        tail = p + 8; /* a folder above may be called anything */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *found = strstr(name, names[i]);
+        const char *found = strstr(tail, names[i]);
         if (found) {
             fprintf(stderr,
                     "%s:%d: header <%s> is not supported by the CPU backend; use the CUDA runtime "
