@@ -27,7 +27,7 @@ source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run diff exercise try cuda data
-COMMANDS := help setup clean test lint programs $(STEP_COMMANDS) \
+COMMANDS := help setup clean test lint bench programs $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS V \
     KF_COMMIT LC_ALL MAKEFLAGS SHELL
@@ -71,6 +71,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make test                every test;  make lint: only the checks that read the sources
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
+  make bench               how fast the CPU backend itself is
   make programs            build every step, and print where the programs are
   make clean               remove build/ (your work/ stays)
 

@@ -52,6 +52,7 @@ for my $step (@steps) {
 }
 
 # The rest needs one small step only.
+$tree = small_tree();
 tiny_step($tree, "98-tiny", "for this test",
     "    // snippet: all\n    int code = 1;\n"
     . "    // solution: code -- what ends a program well?\n    code = 0;\n"

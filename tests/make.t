@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # The Makefile: what it says, what it builds and does not build again, what it refuses.
-# Everything happens in a copy of the tree whose steps are a few lines each.
+# Everything happens in a copy of the tree whose steps and harness are a few lines each.
 use strict;
 use warnings;
 use Test::More;
@@ -18,7 +18,8 @@ for my $step (@steps) {
     like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m,
         "help has step-$number with its title");
 }
-for my $command (qw(run diff exercise try setup book charts test lint cuda data clean)) {
+for my $command (qw(run diff exercise try setup book charts test lint cuda data bench programs
+    clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }
 like($help{out}, qr/ARGS=.*BACKEND=.*ARCH=/s, "help has ARGS, BACKEND and ARCH");
@@ -26,8 +27,7 @@ cmp_ok(scalar(grep { length > 100 } split /\n/, $help{out}), "==", 0,
     "no line of help is too wide");
 
 # --- A copy with small steps ---------------------------------------------------------------------
-my $tree = scratch();
-run("rm -rf '$tree/steps'");
+my $tree = small_tree();
 my $print = "    printf(\"%s line %d\\n\", argv[0], i);\n    fflush(stdout);\n    usleep(60000);\n";
 my $lines = "    for (int i = 1; i <= 4; i++) {\n$print    }\n";
 tiny_step($tree, "01-one", "prints four lines", $lines . "    return 0;\n",
@@ -37,7 +37,6 @@ tiny_step($tree, "03-code", "ends with the code that is asked for",
     "    for (int i = 1; i < argc; i++)\n        printf(\"[%s]\\n\", argv[i]);\n"
     . "    if (argc > 2)\n        fprintf(stderr, \"03-code: ending with %s\\n\", argv[2]);\n"
     . "    return argc > 2 ? atoi(argv[2]) : 0;\n", from => "02-two");
-spew("$tree/common/cuda/own.h", "");
 
 my ($cxx) = do { my %r = run('sh common/make/toolchain.sh "$CXX" "$CC"'); $r{out} =~ m{^(?:\S*/)?(\S+)} };
 sub in_tree {

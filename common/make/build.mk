@@ -246,8 +246,6 @@ endif
 
 # --- Tests ---------------------------------------------------------------------------------------
 TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
-# Two at a time, but for those that make the book: there is one build/book.
-TEST_ORDER := --rules="seq=tests/{book,browser}.t" --rules="par=**"
 
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.
@@ -255,7 +253,11 @@ test: $(NUMBERS:%=$(CPU)/step-%)
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
-	    prove -j2 --timer $(TEST_ORDER) $(TESTS)
+	    prove -j2 --timer $(TESTS)
+
+# Each program in tests/bench/ measures something of our own; none of them is a test.
+bench: $(CPU)/runtime
+	@for bench in $(filter-out %.cu,$(wildcard tests/bench/*)); do $$bench || exit; done
 
 lint:
 	@sh common/make/lint.sh $(CPU_INCLUDE) -Icommon/harness

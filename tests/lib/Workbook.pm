@@ -6,7 +6,7 @@ use Cwd qw(getcwd);
 use Exporter qw(import);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
-our @EXPORT = qw(run spew slurp scratch tiny_step errors have);
+our @EXPORT = qw(run spew slurp scratch small_tree tiny_step errors have);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -56,6 +56,18 @@ sub scratch {
     $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
     my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");
     die "no copy of the tree: $r{err}" if $r{code};
+    return $dir;
+}
+
+# A copy of the tree without steps, whose harness is a few lines, for tests of what make does.
+sub small_tree {
+    my $dir = scratch();
+    run("cd '$dir' && rm -rf steps common/harness common/cuda tests book chapters plots");
+    spew("$dir/common/harness/harness.h", "void harness(void);\n");
+    spew("$dir/common/harness/run.c", "#include \"harness.h\"\nvoid harness(void)\n{\n}\n");
+    spew("$dir/common/harness/kernel.cu", "__global__ void kernel()\n{\n}\n");
+    spew("$dir/common/harness/ceilings.cu", "int main()\n{\n}\n");
+    spew("$dir/common/cuda/own.h", "");
     return $dir;
 }
 
