@@ -6,6 +6,8 @@ set ylabel 'memory, GB'
 set logscale xy
 set xtics (64, 512, 4096, 32768)
 set format y '10^{%T}'
+set yrange [1e-5:1e3]
+set key bottom right
 w = 'variant=naive clock=- causal=0 B=1 H=8 '
 memory = ceiling('memory_gb')
 plot rows('step-01.tsv', w . 'status=ok', 'Sq device_bytes') using 1:($2/1e9) with linespoints ls 1 title 'fits', \

@@ -6,7 +6,9 @@ runs(variant) = sprintf("< awk -v want=%s '/^#/ { on = $3 == want; next } on && 
     from = 1; for (i = 2; i <= NF + 1; i++) if (i > NF || $i != $from) { print from - 1, i - 1, y, $from; from = i } \
     y++ }' '%s/step-03-map.tsv'", variant, datadir)
 kind(c) = c == 2 ? BADC : c == 1 ? 0xe8a33d : FAINTC
-set multiplot layout 3, 1 margins 0.13, 0.97, 0.15, 0.84 spacing 0.06
+unset title
+set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
+set multiplot layout 3, 1 margins 0.14, 0.97, 0.18, 0.84 spacing 0.05
 set xrange [0:128]
 set yrange [64:0]
 set xtics 32
@@ -14,11 +16,11 @@ set ytics 32
 set style fill solid noborder
 unset grid
 set border 15
-set key at graph 1, graph 1.62 top right horizontal samplen 1 width 0
+set key at screen 0.97, 0.925 top right horizontal maxrows 1 samplen 0.8 width -2
 do for [i = 1:3] {
     v = word('bug-sum bug-max bug-both', i)
-    if (i == 2) { unset title; unset key; set ylabel 'row' }
-    if (i == 1) { set format x ''; set title offset 0, 1.2 }
+    if (i == 2) { unset label 99; unset key; set ylabel 'row' offset 1.5, 0 }
+    if (i == 1) { set format x '' }
     if (i == 3) { set format x '%g'; set xlabel 'column'; unset ylabel }
     set label 1 word('sum maximum both', i) at 2, 12 front textcolor rgb INK
     plot runs(v) using ($1):($3):1:2:3:($3+1):(kind($4)) with boxxyerror lc rgb variable notitle, \

@@ -7,12 +7,12 @@
  *          with shuffles and no barrier at all; then one warp reduces the 8 results of the warps.
  *          Two barriers are left. Nothing else changes: RoPE is left out to see only this.
  * Predict  Fewer barriers, less time.
- * Outcome  Faster, and wrong. The result is right in warp 0 only; the other warps go on with what
- *          they had: their own maximum, their own sum. Threads of warp 1 divide by a sum over half
- *          of the keys, so their columns are about twice too large. Warps 2 to 7 hold no key (64
- *          keys, one a thread): their maximum is minus infinity, their sum is 0, and their columns
- *          come out NaN or infinite. A check that computes `diff > tolerance` does not see NaN.
- *          This step passes when exactly that shows.
+ * Outcome  Hardly faster, and wrong. The result is right in warp 0 only; the other warps go on with
+ *          what they had: their own maximum, their own sum. Threads of warp 1 divide by a sum over
+ *          half of the keys, so their columns are about twice too large. Warps 2 to 7 hold no key
+ *          (64 keys, one a thread): their maximum is minus infinity, their sum is 0, and their
+ *          columns come out NaN or infinite. A check that computes `diff > tolerance` does not see
+ *          NaN. This step passes when exactly that shows.
  */
 #include "harness/harness.h"
 #include "cuda/block_reduce.cuh"
