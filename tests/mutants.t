@@ -7,13 +7,13 @@ use File::Temp qw(tempdir);
 
 # What the report must contain for each kind of check.
 my %evidence = (
-    'wrong'              => qr/^.*\bwrong\b.*$/m,
-    'NaN'                => qr/^.*\bNaN\b.*$/m,
-    'never written'      => qr/^.*never written.*$/m,
-    'predicted'          => qr/^.*\bpredicted\b.*$/m,
-    'divergence'         => qr/^.*\b(?:barrier|divergence)\b.*$/m,
-    'mask'               => qr/^.*\bmask\b.*$/m,
-    'invalid'            => qr/^.*\binvalid configuration\b.*$/m,
+    'wrong'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
+    'NaN'        => qr/^.*\b[1-9]\d* of them NaN.*$/m,
+    'unwritten'  => qr/^.*\bunwritten: (?!none).*$/m,
+    'predicted'  => qr/^.*\bNOT as predicted.*$/m,
+    'divergence' => qr/^.*\bbarrier\b.*$/m,
+    'mask'       => qr/^.*\bmask\b.*$/m,
+    'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
 );
 my $workers = 2;
 
@@ -29,6 +29,8 @@ while (my $line = <$in>) {
     push @names, $row{name} if !$mutant{ $row{name} };
     push @{ $mutant{ $row{name} } }, \%row; # several lines of one name are one mutant
 }
+# perl tests/mutants.t NAME ... tries only those.
+@names = grep { my $name = $_; grep { $name eq $_ } @ARGV } @names if @ARGV;
 
 my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and the harness are
 chomp $programs;
