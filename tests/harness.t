@@ -124,9 +124,10 @@ is("$rows->[1]{limit_us} $rows->[1]{limit_by} $rows->[1]{limit_pct}", "0.5 launc
 like($r{out}, qr/^  right +graph +warm .* 2\.5% launch$/m, "the table ends in % of limit");
 
 # --- Wrong results.
-fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right >$dir/said", 1, "variant right, case D8: 1 wrong elements");
+fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right --out $dir/one.tsv >$dir/said", 1, "variant right, case D8: 1 wrong elements");
 like(slurp("$dir/said"), qr/first at batch 0, head 0, row 0, column 5: got/, "and says where");
 unlike(slurp("$dir/said"), qr/graph/, "a wrong variant is not timed");
+is(join(" ", map { (split /\t/)[27 .. 30] } grep { /^99/ } split /\n/, slurp("$dir/one.tsv")), "wrong 1 0 80", "and in its row");
 fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right >/dev/null", 1, "case D8 after timing: 1 wrong");
 %r = run("TOY_BUG=input $toy --case D8 --variant right --variant slow");
 is($r{code}, 0, "a variant that writes its input does not spoil the next");
@@ -166,7 +167,7 @@ like($r{out}, qr/waiting for the device.*right +ok/s, "and says so");
 # --- Interrupted.
 for my $signal (qw(INT TERM)) {
     %r = run("TOY_BUG=sleep $toy --case odd --variant right --out $dir/int-$signal.tsv >$dir/said & p=\$!; " .
-        "while ! grep -q 'case odd' $dir/said; do :; done; sleep 0.1; kill -$signal \$p; wait \$p");
+        "while ! grep -qs 'case odd' $dir/said; do :; done; sleep 0.1; kill -$signal \$p; wait \$p");
     is($r{code}, 130, "SIG$signal: exit 130");
     like($r{err}, qr/\A99-toy: interrupted[^\n]*\n\z/, "SIG$signal: one line");
     is(slurp("$dir/int-$signal.tsv"), "", "SIG$signal: no half row");
@@ -210,7 +211,10 @@ is($r{code}, 0, "tiny.cu builds") or diag($r{err});
 is($r{code}, 0, "a right kernel: exit 0");
 unlike($r{out}, qr/\bus\b|graph|stream|% of/, "no times on the CPU");
 like($r{out}, qr/skipped: large for a CPU; --case large runs it/, "a large case is skipped");
-like(slurp("$dir/map"), qr/\A# case small\n# variant right\n((0 ){19}0\n){5}\n\n\z/, "the map: all right");
+my $map = slurp("$dir/map");
+like($map, qr/\A# device: cpu\n/, "the map has the header of a record");
+$map =~ s/\A(# \w+: .*\n)+//;
+like($map, qr/\A# case small\n# variant right\n((0 ){19}0\n){5}\n\n\z/, "the map: all right");
 %r = run("$tiny --seed 1 --variant right --case large");
 like($r{out}, qr/case large.*right +ok/s, "unless it is named");
 my %caught = (

@@ -105,10 +105,8 @@ static void print_warps(FILE *to, const kf_diagnosis *seen, int block)
         wrong_thread[thread] |= wrong;
         (wrong ? wrong_warp : right_warp)[thread / WARP] = 1;
     }
-    for (int w = 0; w < warps; w++) {
+    for (int w = 0; w < warps; w++)
         split |= wrong_warp[w] && right_warp[w];
-        right_warp[w] &= !wrong_warp[w];
-    }
     char threads[128], wrong[128], right[128];
     kf_ranges(wrong_thread, block, threads, sizeof threads);
     kf_ranges(wrong_warp, warps, wrong, sizeof wrong);
