@@ -130,8 +130,8 @@ static bool predicted_max(const kf_run *run, const kf_diagnosis *seen, char *why
 }
 
 static const kf_case cases[] = {
-    {"D64", {1, 4, 64, 64, 64, 0, false, 0}, 0},
     {"D128", {1, 4, 64, 64, 128, 0, false, 0}, 0},
+    {"D64", {1, 4, 64, 64, 64, 0, false, 0}, 0},
     {"D512", {1, 4, 64, 64, 512, 0, false, 0}, 0},
     {"D2048", {1, 4, 64, 64, 2048, 0, false, 0}, 0},
     // 16 keys: warp 0 holds them all, and half of the output is not finite.
