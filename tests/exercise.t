@@ -18,7 +18,7 @@ my @steps = glob("steps/[0-9][0-9]-*/*.cu");
 ok(scalar(@steps), "there are steps");
 for my $step (@steps) {
     my ($number, $slug) = $step =~ m{/(\d\d)-[^/]*/(.*)\.cu$};
-    my $work = "$tree/work/$number-$slug.cu";
+    my $work = "$tree/work" . "/$number-$slug.cu";
     my $tasks = () = slurp($step) =~ m{^ *// solution: }mg;
     my %r = in_tree("make step-$number exercise");
     is($r{code}, 0, "step-$number exercise") or diag($r{err});
@@ -57,7 +57,7 @@ tiny_step($tree, "98-tiny", "for this test",
     "    // snippet: all\n    int code = 1;\n"
     . "    // solution: code -- what ends a program well?\n    code = 0;\n"
     . "    // end solution: code\n    // end snippet: all\n    return code;\n");
-my $work = "$tree/work/98-tiny.cu";
+my $work = "$tree/work" . "/98-tiny.cu";
 my %r = in_tree("make step-98 exercise");
 like(slurp($work),
     qr{^    int code = 1;\n    // YOUR CODE: what ends a program well\?\n    return code;$}m,

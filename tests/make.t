@@ -146,7 +146,7 @@ is($r{code}, 0, "clean and a step in one go") or diag($r{err});
 ok(-x "$tree/build/cpu/$cxx/step-02" && !-e "$tree/build/cpu/$cxx/step-01", "clean came first");
 in_tree("make clean");
 ok(!-e "$tree/build", "clean removes build/");
-is(slurp("$tree/work/01-one.cu"), "mine\n", "and leaves the reader's file");
+is(slurp("$tree/work" . "/01-one.cu"), "mine\n", "and leaves the reader's file");
 
 # --- Compilers and devices that are not there, or are --------------------------------------------
 # A PATH with the ordinary tools and without any compiler.

@@ -51,7 +51,7 @@ sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
 sub scratch {
     my (%want) = @_;
     my $dir = tempdir("workbook XXXXXX", TMPDIR => 1, CLEANUP => 1);
-    my $list = "find . -type f ! -path './build/*' ! -path './work/*'";
+    my $list = "find . \\( -name build -o -name work \\) -prune -o -type f -print";
     $list = "git ls-files -z | xargs -0 ls -d 2>/dev/null" if -e ".git";
     $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
     my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");
