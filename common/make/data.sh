@@ -14,7 +14,7 @@ if [ -z "$KF_COMMIT" ]; then
 fi
 export KF_COMMIT
 began=$(date +%s)
-# Eight minutes: what one may ask of a machine that is lent.
+# Eight minutes: longer, and nobody records often.
 limit=480
 failed=
 blanks=$IFS

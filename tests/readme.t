@@ -1,0 +1,32 @@
+#!/usr/bin/env perl
+# What README shows is what happens: its sample of output, its list of steps, its picture.
+use strict;
+use warnings;
+use Test::More;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Workbook;
+chdir "$FindBin::Bin/.." or die;
+
+my $readme = slurp('README.md');
+
+my ($sample) = $readme =~ /^    backend: [^\n]*\n(.*?)^That is the bug/ms;
+ok(defined $sample, 'README has a sample of output');
+my %run = run('make -s step-03 run BACKEND=cpu ARGS="--seed 1"');
+is($run{code}, 0, 'step 03 runs');
+my %printed = map { $_ => 1 } split /\n/, $run{out};
+my @untrue = grep { /\S/ && $_ ne '  ...' && !$printed{$_} }
+    map { s/^    //r } split /\n/, $sample // '';
+is("@untrue", '', 'and prints every line of the sample');
+
+my %listed = map { $_ => 1 } $readme =~ /^\| (\d\d-?[\w-]* ?[\w-]+) \|/mg;
+for my $dir (glob 'steps/[0-9][0-9]-*') {
+    my ($name) = $dir =~ m{/(\d\d-.*)};
+    ok($listed{ $name =~ s/-/ /r }, "README lists $name");
+}
+my ($title) = slurp('plots/03-wrong-map.svg') =~ /(NVIDIA H200)/;
+ok($title, 'the picture names its device');
+for my $path ($readme =~ /\]\(([^)]+)\)/g) {
+    ok(-e $path, "$path is there");
+}
+done_testing();
