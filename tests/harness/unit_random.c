@@ -84,11 +84,14 @@ static void roundings(enum kf_dtype dtype)
         float value = kf_unpack(dtype, &in, 0);
         kf_pack(dtype, &value, &out, 1);
         bad_trip += isnan(value) ? !isnan(kf_unpack(dtype, &out, 0)) : in != out;
-        if (isfinite(value) && fabsf(value) < 6e4f)
-            for (int i = -2; i <= 2; i++) {
-                float next = value * (1.0f + (float)i * 0x1p-13f);
-                bad_round += !rounds_right(dtype, next);
-            }
+        /* Half way to the next one in size, and just beside that. */
+        uint16_t above = (uint16_t)(in + 1);
+        float next = kf_unpack(dtype, &above, 0), middle = value + (next - value) / 2.0f;
+        if (!isfinite(value) || !isfinite(next))
+            continue;
+        bad_round += !rounds_right(dtype, middle);
+        bad_round += !rounds_right(dtype, nextafterf(middle, value));
+        bad_round += !rounds_right(dtype, nextafterf(middle, next));
     }
     ok(bad_trip == 0, "%s: all 65536 patterns survive a round trip", kf_dtype_name(dtype));
     ok(bad_round == 0, "%s: rounds to nearest, ties to even", kf_dtype_name(dtype));
