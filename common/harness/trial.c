@@ -45,9 +45,10 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
         return variant->predicted ? "predicted" : "ok";
     kf_say("  variant %s%s: %s\n", variant->name, when,
            !right && variant->predicted ? "NOT as predicted"
-           : right                      ? "wrong, as predicted"
-                                        : "WRONG");
-    for (int i = 0; i < n && !s->options.json; i++)
+           : !right                     ? "WRONG"
+           : wrong > 0                  ? "wrong, as predicted"
+                                        : "nothing wrong, as predicted");
+    for (int i = 0; i < n && wrong > 0 && !s->options.json; i++)
         kf_diagnosis_print(stdout, &seen[i], variant->block);
     if (why[0])
         kf_say("    prediction: %s\n", why);
