@@ -142,6 +142,9 @@ typedef struct kf_program {
     int n_timings;
 } kf_program;
 
+/* An array and its length, for the tables of a kf_program. */
+#define KF_LIST(array) array, sizeof array / sizeof *array
+
 /* Runs the program as its command line says and returns its exit code. */
 int kf_main(const kf_program *program, int argc, char **argv);
 

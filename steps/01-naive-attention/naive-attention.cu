@@ -177,18 +177,14 @@ static const kf_variant variants[] = {
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "01-naive-attention",
-        "attention as three kernels, with the S x S matrix in memory",
-        cases,
-        sizeof cases / sizeof *cases,
-        variants,
-        sizeof variants / sizeof *variants,
-        setup,
-        kf_attention_reference,
-        kf_attention_cost,
-        NULL,
-        0,
-    };
+    const kf_program program = {"01-naive-attention",
+                                "attention as three kernels, with the S x S matrix in memory",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                kf_attention_reference,
+                                kf_attention_cost,
+                                NULL,
+                                0};
     return kf_main(&program, argc, argv);
 }

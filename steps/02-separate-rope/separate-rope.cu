@@ -249,18 +249,13 @@ static const kf_timing timings[] = {
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "02-separate-rope",
-        "the baseline of Part II, RoPE on Q, RoPE on K, then attention",
-        cases,
-        sizeof cases / sizeof *cases,
-        variants,
-        sizeof variants / sizeof *variants,
-        setup,
-        kf_attention_reference,
-        kf_attention_cost,
-        timings,
-        sizeof timings / sizeof *timings,
-    };
+    const kf_program program = {"02-separate-rope",
+                                "the baseline of Part II, RoPE on Q, RoPE on K, then attention",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                kf_attention_reference,
+                                kf_attention_cost,
+                                KF_LIST(timings)};
     return kf_main(&program, argc, argv);
 }

@@ -166,18 +166,14 @@ static const kf_variant variants[] = {
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "04-block-reduce-fix",
-        "the fix, the second bug that it hides, and the right version",
-        cases,
-        sizeof cases / sizeof *cases,
-        variants,
-        sizeof variants / sizeof *variants,
-        kf_attention_setup,
-        kf_attention_reference,
-        kf_attention_cost,
-        NULL,
-        0,
-    };
+    const kf_program program = {"04-block-reduce-fix",
+                                "the fix, the second bug that it hides, and the right version",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                kf_attention_setup,
+                                kf_attention_reference,
+                                kf_attention_cost,
+                                NULL,
+                                0};
     return kf_main(&program, argc, argv);
 }

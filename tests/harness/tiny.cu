@@ -65,17 +65,8 @@ static const kf_variant variants[] = {
 int main(int argc, char **argv)
 {
     const kf_program program = {
-        "98-tiny",
-        "a real kernel for tests",
-        cases,
-        sizeof cases / sizeof *cases,
-        variants,
-        sizeof variants / sizeof *variants,
-        setup,
-        kf_attention_reference,
-        kf_attention_cost,
-        NULL,
-        0,
-    };
+        "98-tiny", "a real kernel for tests", KF_LIST(cases),    KF_LIST(variants),
+        setup,     kf_attention_reference,    kf_attention_cost, NULL,
+        0};
     return kf_main(&program, argc, argv);
 }
