@@ -232,18 +232,10 @@ void block_run_all(struct worker *w)
 
 /* Calls from kernels. */
 
-struct worker *block_inside(enum cpu_op op, const char *file, int line)
+void block_outside(enum cpu_op op, const char *file, int line)
 {
-    struct worker *w = cpu_worker;
-    if (!w || !w->running) {
-        complain("%s:%d: %s is called outside a kernel", file, line, op_names[op]);
-        abort();
-    }
-    struct thread *t = &w->threads[w->now];
-    t->op = op;
-    t->file = file;
-    t->line = line;
-    return w;
+    complain("%s:%d: %s is called outside a kernel", file, line, op_names[op]);
+    abort();
 }
 
 static void join_barrier(struct worker *w, struct barrier *b, int predicate)

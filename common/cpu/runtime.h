@@ -93,12 +93,27 @@ struct worker {
 };
 extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
 
+void block_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
+
+/* Every operation begins with it: notes what the running thread does and where. Inline, as it is
+ * on the way of each switch. */
+static inline struct worker *block_inside(enum cpu_op op, const char *file, int line)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        block_outside(op, file, line);
+    struct thread *t = &w->threads[w->now];
+    t->op = op;
+    t->file = file;
+    t->line = line;
+    return w;
+}
+
 /* block.c */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
 int block_pick_lane(struct worker *w, unsigned lanes);
 void block_wait(struct worker *w); /* the running thread's ready bit must be clear */
 void block_make_ready(struct worker *w, int warp, unsigned lanes);
-struct worker *block_inside(enum cpu_op op, const char *file, int line);
 void block_report_stuck(struct worker *w) __attribute__((noreturn));
 /* warp.c */
 int warp_release_active(struct worker *w, int warp);

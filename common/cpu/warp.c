@@ -82,12 +82,11 @@ static void complete(struct worker *w, int warp, struct group *g)
     enum cpu_op op = g->op;
     unsigned mask = g->arrived;
     uint64_t same = op < CPU_SHFL && op != CPU_MATCH_ANY ? common_result(t, op, mask) : 0;
-    for (unsigned m = mask; m; m &= m - 1) {
-        struct thread *lane = &t[__builtin_ctz(m)];
-        lane->result = op >= CPU_SHFL        ? t[lane->source].value
-                       : op == CPU_MATCH_ANY ? lanes_with(t, mask, lane->value)
-                                             : same;
-    }
+    for (int i = 0; i < WARP; i++)
+        if (mask >> i & 1)
+            t[i].result = op >= CPU_SHFL        ? t[t[i].source].value
+                          : op == CPU_MATCH_ANY ? lanes_with(t, mask, t[i].value)
+                                                : same;
     *g = w->warps[warp].group[--w->warps[warp].groups];
     block_make_ready(w, warp, mask);
 }
@@ -105,25 +104,26 @@ int warp_release_active(struct worker *w, int warp)
     return 0;
 }
 
-static uint64_t meet(struct worker *w, unsigned mask)
+static inline uint64_t meet(struct worker *w, unsigned mask)
 {
     struct thread *t = &w->threads[w->now];
     struct warp *warp = &w->warps[w->now / WARP];
     unsigned bit = 1u << w->now % WARP;
     int line = t->op == CPU_ACTIVEMASK ? t->line : 0;
-    int i = 0;
-    while (i < warp->groups && (warp->group[i].op != t->op || warp->group[i].mask != mask ||
-                                warp->group[i].line != line))
-        i++;
-    if (i == warp->groups)
-        warp->group[warp->groups++] = (struct group){t->op, mask, 0, line};
+    struct group *g = warp->group, *end = g + warp->groups;
+    while (g < end && (g->op != t->op || g->mask != mask || g->line != line))
+        g++;
+    if (g == end) {
+        *g = (struct group){t->op, mask, 0, line};
+        warp->groups++;
+    }
     t->mask = mask;
     warp->ready &= ~bit;
     if (!warp->ready)
         w->ready_warps &= ~(1u << w->now / WARP);
-    warp->group[i].arrived |= bit;
-    if (warp->group[i].arrived == mask)
-        complete(w, w->now / WARP, &warp->group[i]);
+    g->arrived |= bit;
+    if (g->arrived == mask)
+        complete(w, w->now / WARP, g);
     block_wait(w);
     return t->result;
 }
