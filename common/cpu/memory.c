@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 512, PITCH = 512 };
+enum { ALIGNMENT = 256, PITCH = 512 };
 
 struct allocation {
     char *p;
-    size_t bytes;
+    size_t bytes, mapped;
     enum cudaMemoryType type;
     struct allocation *next;
 };
@@ -48,6 +49,28 @@ static struct allocation *find(const void *p)
     return a;
 }
 
+/* The data end, but for their alignment, where a page begins that nobody may touch: a kernel that
+ * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. */
+static char *map(size_t bytes, size_t *mapped)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *mapped = (data + page - 1) / page * page + page;
+    char *base = mmap(NULL, *mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    char *guard = base + *mapped - page;
+    mprotect(guard, page, PROT_NONE);
+    return memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
+}
+
+static void unmap(const struct allocation *a)
+{
+    size_t data = (a->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap(a->p + data + page - a->mapped, a->mapped);
+}
+
 static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
 {
     if (!p)
@@ -58,10 +81,10 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     pthread_mutex_lock(&lock);
     cudaError_t error = cudaErrorMemoryAllocation;
     struct allocation *a = malloc(sizeof *a);
-    void *block = NULL;
-    if (a && bytes < available_memory() && posix_memalign(&block, ALIGNMENT, bytes) == 0) {
-        memset(block, 0xff, bytes); /* NaN: reading it unwritten shows */
-        *a = (struct allocation){block, bytes, type, allocations};
+    size_t mapped = 0;
+    char *block = a && bytes < available_memory() ? map(bytes, &mapped) : NULL;
+    if (block) {
+        *a = (struct allocation){block, bytes, mapped, type, allocations};
         allocations = a;
         used += bytes;
         *p = block;
@@ -83,7 +106,7 @@ static cudaError_t release(void *p, int host)
             continue;
         used -= a->bytes;
         *at = a->next;
-        free(a->p);
+        unmap(a);
         free(a);
         error = cudaSuccess;
         break;
