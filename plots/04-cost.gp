@@ -13,6 +13,6 @@ c = 'D ratio ratio_p5 ratio_p95'
 plot rows(f, 'variant=every-warp' . w, c) using 1:2:3:4 with yerrorlines ls 3 title 'every warp, 2 barriers', \
      rows(f, 'variant=right' . w, c) using 1:2:3:4 with yerrorlines ls 1 title 'right, 3 barriers', \
      rows(f, 'variant=fix' . w, c) using 1:2:3:4 with yerrorlines ls FAILED title 'fix, 2 barriers and a race', \
-     rows(f, 'variant=tree' . w, c) using 1:2 with lines ls LIMIT title 'tree, 10 barriers', \
+     rows(f, 'variant=tree' . w, c) using 1:2 with linespoints ls 6 title 'tree, 10 barriers', \
      rows(f, 'variant=tree-inlined' . w, c) using 1:2:3:4 with yerrorlines ls 5 title 'tree, loops inlined', \
      rows(f, 'variant=right-inlined' . w, c) using 1:2:3:4 with yerrorlines ls 2 title 'right, loops inlined'

@@ -13,6 +13,7 @@ my %evidence = (
     'predicted'  => qr/^.*\bNOT as predicted.*$/m,
     'divergence' => qr/^.*\bbarrier\b.*$/m,
     'mask'       => qr/^.*\bmask\b.*$/m,
+    'illegal'    => qr/^.*\billegal access\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
 );
 my $workers = 2;

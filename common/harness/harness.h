@@ -36,6 +36,7 @@ typedef struct kf_shape {
 enum kf_case_flags {
     KF_VERIFY_ONLY = 1, /* an odd shape: checked, never timed */
     KF_LARGE = 2,       /* skipped on the CPU unless --case names it */
+    KF_STEEP = 8,       /* q is 64 times as large: exp of a score overflows without the maximum */
     KF_MAY_NOT_FIT = 4  /* running out of device memory is a predicted outcome, not a failure */
 };
 

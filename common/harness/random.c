@@ -4,9 +4,9 @@
  * turns (key, counter) into 128 random bits. The key is the seed; the counter holds the element's
  * index and the tensor's name. So every element can be computed alone, in any order, by any thread.
  *
- * Uniform inputs hide wrong indices, and inputs around zero hide a missing maximum in softmax.
- * So each row has a scale and an offset of its own, and about one element in 1000 is ten times
- * as large. Only integers and fp64 products are used: every machine draws the same numbers. */
+ * Uniform inputs hide wrong indices. So each row has a scale and an offset of its own, and about
+ * one element in 1000 is ten times as large. A softmax without its maximum shows only where scores
+ * are large: cases flagged KF_STEEP are for that. Only integers and fp64 products are used: every machine draws the same numbers. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <stdlib.h>

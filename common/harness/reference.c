@@ -19,7 +19,9 @@ void kf_attention_setup(kf_run *run)
         kf_die(KF_WRONG, "case %s: with RoPE no position may be negative; Sq <= Sk and pos0 >= 0",
                name);
     int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
-    kf_input(run, "q", "BHSD", KF_F32, query);
+    kf_tensor *q = kf_input(run, "q", "BHSD", KF_F32, query);
+    for (int64_t i = 0; i < q->count && (run->c->flags & KF_STEEP); i++)
+        q->host[i] *= 64.0f;
     kf_input(run, "k", "BHSD", KF_F32, key);
     kf_input(run, "v", "BHSD", KF_F32, key);
     kf_output(run, "o", "BHSD", KF_F32, query);

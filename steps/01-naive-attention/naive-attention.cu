@@ -168,6 +168,7 @@ static const kf_case cases[] = {
     {"odd-causal", {2, 3, 33, 77, 80, 0, true, 0}, KF_VERIFY_ONLY},
     {"one-query", {1, 2, 1, 301, 64, 0, true, 0}, KF_VERIFY_ONLY},
     {"more-queries", {1, 2, 45, 19, 40, 0, false, 0}, KF_VERIFY_ONLY},
+    {"steep", {1, 4, 33, 33, 64, 0, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
     {"one-key", {1, 1, 5, 1, 8, 0, false, 0}, KF_VERIFY_ONLY},
 };
 
