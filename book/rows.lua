@@ -23,7 +23,12 @@ function M.read(path)
             t.header[key] = value
         elseif line ~= "" and not line:match("^#") then
             if t.columns then
-                t.rows[#t.rows + 1] = split_tabs(line)
+                local row = split_tabs(line)
+                if #row ~= #t.columns then
+                    file:close()
+                    return nil, path .. ": a row has " .. #row .. " cells and the header " .. #t.columns
+                end
+                t.rows[#t.rows + 1] = row
             else
                 t.columns = split_tabs(line)
                 for i, name in ipairs(t.columns) do t.index[name] = i end

@@ -300,6 +300,14 @@ plant('a chart that does not name its device', $gp, qr/set logscale xy/, 'unset 
 plant('a chart of an empty file', 'data/nvidia-h200/step-03.tsv', qr/\nstep\t.*/s, "\n", $svg,
     qr{step-03\.tsv has no rows});
 
+{
+    my $kept = edit("$bad/data/nvidia-h200/step-03.tsv", qr/\n\z/, "\n03\ttree\n");
+    my ($code, $out) = book($bad, "$bad/$tree");
+    spew("$bad/data/nvidia-h200/step-03.tsv", $kept);
+    ok($code != 0 && $out =~ /step-03\.tsv: a row has 2 cells and the header \d+/, 'fails: a cut row')
+        or diag("exit $code\n$out");
+}
+
 # A page that was there stays whole when its chapter fails, and the failure does not go away by
 # itself.
 my $whole = slurp("$dir/out/book/html/01-sum.html");

@@ -140,13 +140,28 @@ my @unsupported = (
     ['__shared__ int s[4]; __global__ void k() {}', 'outside a kernel'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
+    ['__global__ void k(int *p) { *p = __CUDA_ARCH__; }', '__CUDA_ARCH__'],
     ['void f() { cudaLaunchCooperativeKernel(0, 1, 1, 0, 0, 0); }', 'cooperative grids'],
 );
 for my $case (@unsupported) {
     ($out, $rc) = source("\n$case->[0]\nint main() { return 0; }\n");
-    ok($rc == 2 && $out =~ /^file\.cu:2: [^\n]*\Q$case->[1]\E[^\n]* not supported by the CPU backend; [^\n]+\n\z/,
+    ok($rc == 2 && $out =~ /^file\.cu:2: [^\n]*\Q$case->[1]\E[^\n]* not supported by the CPU backend[;,] [^\n]+\n\z/,
         "not supported: $case->[1]") or diag("$rc: $out");
 }
+# A kernel that runs past an array is stopped, and says where; so is a number that is none.
+($out, $rc) = source("__global__ void k(float *p) { p[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
+        . "int main() { float *p; cudaMalloc(&p, 1000); k<<<8, 256>>>(p);\n"
+        . "  return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 3; }\n");
+is($rc, 0, 'a program with a kernel that runs past an array compiles');
+($out, $rc) = run("$dir/prog");
+is($rc, 0, 'running past an array is an illegal address') or diag($out);
+like($out, qr/^kernel k \(.*thread \(0,0,0\): illegal access/, 'and says which thread');
+for my $bad ('CUDACPU_SEED=abc', 'CUDACPU_WORKERS=0', 'CUDACPU_WORKERS=x') {
+    ($out, $rc) = run("$bad $dir/prog");
+    ok($rc == 2 && $out =~ /\A[^\n]*\Q$bad\E: need a number from [^\n]*\n\z/, "$bad is one line")
+        or diag("$rc: $out");
+}
+
 ($out, $rc) = run("$cudacc --frobnicate x.cu");
 ok($rc == 2 && $out eq "cudacc: unknown option --frobnicate\n", 'an unknown option is one line');
 

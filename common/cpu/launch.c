@@ -1,6 +1,7 @@
 /* Launches: checks, the pool of OS threads that runs the blocks, and faults inside kernels. */
 #include "runtime.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -140,13 +141,29 @@ static void *helper(void *unused)
     return NULL;
 }
 
+/* A number from the environment; anything else there ends the program with a line. */
+static uint64_t number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+{
+    const char *s = getenv(name);
+    if (!s || !*s)
+        return otherwise;
+    char *end;
+    errno = 0;
+    uint64_t n = strtoull(s, &end, 10);
+    if (*s < '0' || *s > '9' || *end || errno || n < least || n > most) {
+        complain("%s=%s: need a number from %llu to %llu", name, s, (unsigned long long)least,
+                 (unsigned long long)most);
+        exit(2);
+    }
+    return n;
+}
+
 int worker_count(void)
 {
     static int count;
     if (!count) {
-        const char *s = getenv("CUDACPU_WORKERS");
-        long n = s ? atol(s) : sysconf(_SC_NPROCESSORS_ONLN);
-        count = n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        count = (int)number("CUDACPU_WORKERS", 1, 1024, cores < 1 ? 1 : (uint64_t)cores);
     }
     return count;
 }
@@ -179,9 +196,9 @@ static void run(struct launch *l)
 
 static void read_order(struct launch *l)
 {
-    const char *order = getenv("CUDACPU_ORDER"), *seed = getenv("CUDACPU_SEED");
-    l->seed = seed ? strtoull(seed, NULL, 10) : 1;
-    if (!order || strcmp(order, "forward") == 0) {
+    const char *order = getenv("CUDACPU_ORDER");
+    l->seed = number("CUDACPU_SEED", 0, UINT64_MAX, 1);
+    if (!order || !*order || strcmp(order, "forward") == 0) {
         l->order = ORDER_FORWARD;
     } else if (strcmp(order, "reverse") == 0) {
         l->order = ORDER_REVERSE;
