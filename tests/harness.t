@@ -128,7 +128,9 @@ fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right --out $di
 like(slurp("$dir/said"), qr/first at batch 0, head 0, row 0, column 5: got/, "and says where");
 unlike(slurp("$dir/said"), qr/graph/, "a wrong variant is not timed");
 is(join(" ", map { (split /\t/)[27 .. 30] } grep { /^99/ } split /\n/, slurp("$dir/one.tsv")), "wrong 1 0 80", "and in its row");
-fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right >/dev/null", 1, "case D8 after timing: 1 wrong");
+fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right --out $dir/later.tsv >/dev/null", 1, "case D8 after timing: 1 wrong");
+my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
+is(join(" ", keys %status), "wrong", "and so says each of its rows");
 %r = run("TOY_BUG=input $toy --case D8 --variant right --variant slow");
 is($r{code}, 0, "a variant that writes its input does not spoil the next");
 fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");

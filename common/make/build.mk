@@ -7,7 +7,8 @@
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
-compiles := $(filter-out help setup clean diff exercise lint,$(MAKECMDGOALS))
+compiles := $(filter-out help setup clean diff exercise lint $(if $(actions),step-%), \
+    $(MAKECMDGOALS))
 chooses := $(filter run try data programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
