@@ -6,7 +6,8 @@
  *
  * Uniform inputs hide wrong indices. So each row has a scale and an offset of its own, and about
  * one element in 1000 is ten times as large. A softmax without its maximum shows only where scores
- * are large: cases flagged KF_STEEP are for that. Only integers and fp64 products are used: every machine draws the same numbers. */
+ * are large: cases flagged KF_STEEP are for that. Only integers and fp64 products are used: every
+ * machine draws the same numbers. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <stdlib.h>
