@@ -1,7 +1,7 @@
 # Makefile: the only entry point. `make` alone prints help.
 #
-# Some goals name steps (step-03), others say what to do with them (run, diff, exercise, try, cuda,
-# data). The second kind acts on the steps named, or on all of them. A step named without any of
+# Some goals name steps (step-03), others say what to do with them (run, count, check, diff, exercise,
+# try, cuda, data). The second kind acts on the steps named, or on all of them. A step named without any of
 # these is built. How programs are built is in common/make/build.mk; common/make/ holds what is
 # called here.
 
@@ -26,7 +26,7 @@ NUMBERS := $(foreach s,$(SOURCES),$(call number,$s))
 source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
-STEP_COMMANDS := run diff exercise try cuda data
+STEP_COMMANDS := run count check diff exercise try cuda data
 COMMANDS := help setup clean test lint bench programs $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS V \
@@ -60,11 +60,13 @@ define HELP
 The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
   make step-03 run         build and run a step, on the GPU if there is a usable one, else the CPU
+  make step-03 count       what its kernels did: loads, sectors, bank conflicts, barriers and so on
+  make step-03 check       search them for races, bad accesses, unwritten memory, leaks
   make step-03 exercise    write work/03-...cu, the step with its solutions taken out
-  make step-03 try         build and verify your work/03-...cu
+  make step-03 try         build, verify and check your work/03-...cu
   make step-03 diff        what changed since the step it grew from
   make step-03             only build it
-  make step-03 step-04 run several steps;  make run: all of them
+  make step-03 step-04 run several steps;  make run: all of them;  so with count, check and diff
 
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
@@ -77,6 +79,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
 Settings
   ARGS="--case D=64 --seed 7"   for the program; ARGS=--help lists what it takes
+  ARGS=--by-line (count)        also by source line, the most traffic first
   BACKEND=cpu|cuda              choose instead of looking for a GPU
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags

@@ -53,15 +53,20 @@ function need(file) {
 
 # The program's exit status is the file's first line: the filter knows which one the chapter
 # expects.
-function output(step, order, args,   env, file) {
+function output(step, command, order, args,   env, file, program) {
     env = order == "" ? "" : "CUDACPU_ORDER=" order
-    file = outputs "/" encode(step " " env " " args) ".txt"
+    if (command == "") command = "run"
+    if (command !~ /^(run|count|check)$/) return
+    program = bin step
+    # Programs with an instrument lie in a folder beside that of the plain ones.
+    if (command != "run") sub(/\/[^\/]*$/, "-" command "&", program)
+    file = outputs "/" encode(step " " command " " env " " args) ".txt"
     print target ": " file
     if (file in made) return
     made[file] = 1
     gsub(/\$/, "$$", args)
-    print file ": " bin step
-    print "\t@mkdir -p $(@D); " env " " bin step " --seed 1 " args " >$@.out 2>&1; \\"
+    print file ": " program
+    print "\t@mkdir -p $(@D); " env " " program " --seed 1 " args " >$@.out 2>&1; \\"
     print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
 }
 
@@ -99,5 +104,6 @@ script {
         line = substr(line, RSTART + RLENGTH)
     }
     if ($0 ~ /^```+ *\{[^}]*\.output/)
-        output(attribute($0, "step"), attribute($0, "order"), attribute($0, "args"))
+        output(attribute($0, "step"), attribute($0, "command"), attribute($0, "order"), \
+            attribute($0, "args"))
 }

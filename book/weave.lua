@@ -168,14 +168,19 @@ local function encode(s)
     end))
 end
 
+-- command=count and command=check take the program that is built with that instrument.
 local function output(el)
     local a = el.attributes
     local args = a.args or ""
+    local command = a.command or "run"
     local setting = a.order and "CUDACPU_ORDER=" .. a.order or ""
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args
     local needle = a.args and 'args="' .. a.args .. '"' or ".output"
     if not step_of(a.step, what, needle) then return end
-    local name = encode(a.step .. " " .. setting .. " " .. args)
+    if command ~= "run" and command ~= "count" and command ~= "check" then
+        return fail(what .. ": command=" .. command .. " is not run, count or check", needle)
+    end
+    local name = encode(a.step .. " " .. command .. " " .. setting .. " " .. args)
     local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
     if not lines then return fail(what .. ": the program was not run", needle) end
     local status = table.remove(lines, 1):match("^exit (%d+)$")
@@ -184,10 +189,11 @@ local function output(el)
             .. ": " .. (lines[#lines] or "no output"), needle)
     end
     if args ~= "" then args = " " .. args end
-    local command = "make step-" .. a.step .. ' run BACKEND=cpu ARGS="--seed 1' .. args .. '"'
-    if setting ~= "" then command = setting .. " " .. command end
+    local typed = "make step-" .. a.step .. " " .. command
+        .. ' BACKEND=cpu ARGS="--seed 1' .. args .. '"'
+    if setting ~= "" then typed = setting .. " " .. typed end
     return pandoc.Div({
-        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. command) } }, { class = "from" }),
+        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. typed) } }, { class = "from" }),
         code_block(table.concat(lines, "\n"), "text"),
     }, { class = "output" })
 end
@@ -218,6 +224,21 @@ local function show(raw, format, scale)
     return text
 end
 
+-- A row's value in a column, or the quotient of two: "sectors/requests".
+local function value_of(t, row, column)
+    local above, below = column:match("^(.+)/(.+)$")
+    if not above then return row[t.index[column]] end
+    above, below = tonumber(row[t.index[above]]), tonumber(row[t.index[below]])
+    return above and below and below ~= 0 and above / below or "-"
+end
+
+-- The first of a column's names that is not there.
+local function missing_of(t, column)
+    for name in column:gmatch("[^/]+") do
+        if not t.index[name] then return name end
+    end
+end
+
 local function figure(el)
     local text = pandoc.utils.stringify(el.content)
     local what = "figure [" .. text .. "]"
@@ -235,15 +256,15 @@ local function figure(el)
     end
     local t, path = rows_of(a, what, text)
     if not t then return end
-    if not t.index[a.col] then
-        return fail(what .. ": " .. path .. " has no column " .. a.col, text)
-    end
-    local found, missing = rows.select(t, conditions)
+    local missing = missing_of(t, a.col)
+    if missing then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
+    local found
+    found, missing = rows.select(t, conditions)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
     if #found ~= 1 then
         return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
     end
-    local shown_text, why = show(found[1][t.index[a.col]], a.fmt, scale)
+    local shown_text, why = show(value_of(t, found[1], a.col), a.fmt, scale)
     if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end
     local unit = a.unit and (UNIT[a.unit] or " " .. a.unit) or ""
     local origin = path .. ": " .. text:gsub("step=%S+ ?", ""):gsub("file=%S+ ?", "")
@@ -282,21 +303,21 @@ local function row_table(el)
     local given = {}
     for head in ((a.heads or "") .. "|"):gmatch("([^|]*)|") do given[#given + 1] = head end
     for word in a.cols:gmatch("%S+") do
-        local name, format = word:match("^([%w_]+):?(.*)$")
-        if not name or not t.index[name] then
+        local name, format = word:match("^([%w_]+/?[%w_]*):?(.*)$")
+        if not name or missing_of(t, name) then
             return fail(what .. ": " .. path .. " has no column " .. word, needle)
         end
         if format == "" then format = nil end
-        columns[#columns + 1] = { at = t.index[name], name = name, format = format }
+        columns[#columns + 1] = { name = name, format = format }
         local head = a.heads and given[#columns] or HEADS[name] or name
         heads[#columns] = { pandoc.Plain { pandoc.Str(head) } }
-        local numeric = format or tonumber(found[1][t.index[name]])
+        local numeric = format or tonumber(value_of(t, found[1], name))
         aligns[#columns] = numeric and pandoc.AlignRight or pandoc.AlignLeft
     end
     for _, row in ipairs(found) do
         local line = {}
         for i, column in ipairs(columns) do
-            local raw = row[column.at]
+            local raw = value_of(t, row, column.name)
             local text, why = raw, nil
             if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
             if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end

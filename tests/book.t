@@ -115,6 +115,12 @@ has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/,
     'the output is the program\'s');
 has($text, qr/order reverse: 224/, 'the order of the threads reaches it');
 has($page, qr{<h2 id="step-03">}, 'a step can be linked to');
+has($text, qr/make step-03 count BACKEND=cpu ARGS="--seed 1 --case D=64" ?step 03, counted: --seed 1 --case D=64/,
+    'a program with an instrument is another one');
+has($text, qr/tree takes 2\.25 wavefronts a request, and has 40 requests/,
+    'a figure is a quotient of two columns, of another device');
+has($text, qr/wavefronts a request tree 40 2\.[23] shuffle 0 \xe2\x80\x93/,
+    'so is a cell of a table, and a quotient by 0 is none');
 has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
 has($page, qr{rel="prev" href="00-start\.html"}, 'the page before');
 lacks($page, qr{<script|(?:src|href)="(?:https?:)?//}, 'no script, nothing from the network');
@@ -229,6 +235,14 @@ plant('a table without rows', $md, qr/where="clock=graph"/, 'where="clock=grape"
     qr{${say}table of rows.*: no row of \S+ has clock=grape$});
 plant('an unexpected exit status', $md, qr/args="--case D=64"/, 'args="--exit 3"',
     qr{${say}output of step 03 --exit 3: exit status 3, not 0: });
+plant('a command that is none', $md, qr/command=count/, 'command=bound',
+    qr{${say}output of step 03 --case D=64: command=bound is not run, count or check$});
+plant('a quotient of a column that is not there', $md, qr/wavefronts\/shared_ld_requests fmt/,
+    'wavefronts/shared_ld_request fmt',
+    qr{${say}figure .*cpu/step-03-counts\.tsv has no column shared_ld_request$});
+plant('a quotient that is none', $md, qr/variant=tree col=shared_ld_wave/,
+    'variant=shuffle col=shared_ld_wave',
+    qr{${say}figure .*: shared_ld_wavefronts/shared_ld_requests has no value there$});
 plant('a link to no chapter', 'chapters/01-sum.md', qr/A block adds/, '[A](09-none.md) block adds',
     qr{${say}link 09-none\.md: no such chapter});
 plant('a link to a step that no chapter shows', $md, qr/A block adds/, '[A](step:09) block adds',

@@ -33,7 +33,7 @@ for my $step (@steps) {
 
     %r = in_tree("make step-$number try BACKEND=cpu");
     is($r{code}, 2, "step-$number: fails as it is handed out");
-    like($r{out}, qr/^step-$number try: not right yet, see above$/m,
+    like($r{out}, qr/^step-$number try: not right yet: its results are wrong, see above$/m,
         "step-$number: because its result is wrong")
         or diag($r{err});
 
@@ -41,7 +41,7 @@ for my $step (@steps) {
     spew($work, $r{out});
     %r = in_tree("make step-$number try BACKEND=cpu");
     is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
-    like($r{out}, qr/^step-$number try: right$/m, "step-$number: and says so");
+    like($r{out}, qr/^step-$number try: right: verified and checked$/m, "step-$number: and says so");
 
     my $before = slurp($work);
     %r = in_tree("make step-$number exercise");
@@ -50,6 +50,17 @@ for my $step (@steps) {
         "step-$number: the changed file is kept, and it says how to start over");
     is(slurp($work), $before, "step-$number: really");
 }
+
+# What gives right results and breaks a rule is not right.
+my $racy = "$tree/work" . "/01-naive-attention.cu";
+my %racy = in_tree("awk -v mode=strip -f common/make/markers.awk steps/01-*/*.cu");
+$racy{out} =~ s/(\n    if \(row >= rows\) \{\n)/\n    __shared__ volatile float unused[32];\n    unused[threadIdx.x % 32] = threadIdx.x;$1/
+    or fail("the line to change is still there");
+spew($racy, $racy{out});
+%racy = in_tree("make step-01 try BACKEND=cpu ARGS='--case odd'");
+is($racy{code}, 2, "a race that changes no result fails");
+like($racy{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m,
+    "because of the check") or diag($racy{out}, $racy{err});
 
 # The rest needs one small step only.
 $tree = small_tree();

@@ -32,6 +32,9 @@ for my $program (@programs) {
     %r = run("$cc -o $build/$program $build/$program.o $build/fake.o @objects -lpthread -lm");
     is($r{code}, 0, "$program links") or BAIL_OUT($r{err});
 }
+# The toy as a program that counts or checks, with an instrument of our own making.
+%r = run("$cc -o $build/traced $build/toy.o $build/trace.o $build/fake.o @objects -lpthread -lm");
+is($r{code}, 0, "traced links") or BAIL_OUT($r{err});
 
 # --- Unit tests.
 for my $unit (grep { /^unit_/ } @programs) {
@@ -155,6 +158,52 @@ like($r{err}, qr/clock graph warm: too noisy to trust/, "noise is called noise")
 like($r{out}, qr/slow +graph .* noisy$/m, "in the table as well");
 is($r{code}, 0, "noise is no failure");
 
+# --- A program that counts.
+my $traced = "$build/traced";
+my %count = (FAKE_TRACE => "count", FAKE_DEVICE => "");
+%r = run("$traced --case D8 --variant right --variant slow --seed 1 --once --out $dir/counts.tsv", %count);
+is($r{code}, 0, "a program that counts: exit 0") or diag($r{err});
+is(scalar(() = $r{out} =~ /^a table$/mg), 2, "a table a variant");
+unlike($r{out}, qr/^lines$/m, "not by line");
+@lines = grep { !/^#/ } split /\n/, slurp("$dir/counts.tsv");
+like($lines[0], qr/^step\tvariant\tcase\tkernel\tlaunches\tblocks\t.*\tK_rotations$/, "columns, the named counter too");
+is(scalar(@lines), 1 + 2 * 2, "a row a variant and kernel");
+like($lines[1], qr/^99\tright\tD8\tsum<float,4>\t0\t10\t.*\t0$/, "a row: no blanks; a counter not met yet is 0");
+like($lines[4], qr/^99\tslow\tD8\tplain\t0\t10\t.*\t8$/, "and one that is");
+like(slurp("$dir/counts.tsv"), qr/\A# device: FAKE.*\n# backend: cpu\n# compiler: \S+ \d+\n# seed: 1\n# program: 99-toy\nstep/,
+    "the header has neither date nor commit");
+%r = run("$traced --case D8 --variant right --once --by-line", %count);
+like($r{out}, qr/^lines$/m, "--by-line");
+%r = run("$traced --case D8 --variant right --variant slow --once --json", %count);
+is(decode_json($r{out})->[3]{K_rotations}, 8, "--json");
+
+# --- A program that checks.
+my %check = (FAKE_TRACE => "check");
+%r = run("$traced --case D8 --variant right --variant slow --once", %check);
+is($r{code}, 0, "no findings: exit 0");
+fails("a finding", "$traced --case D8 --variant right --once >$dir/said", 1, "variant right, case D8: 1 finding, see above",
+    %check, FAKE_FINDINGS => "out of bounds");
+like(slurp("$dir/said"), qr/^  variant right: 1 finding\n    out of bounds: toy\.c:1/m, "and which");
+like(slurp("$dir/said"), qr/^  right +wrong /m, "the variant counts as wrong");
+%r = run("$traced --case D8 --variant bug --once", %check, FAKE_FINDINGS => "shared race,shared race");
+is($r{code}, 0, "a finding that is predicted: exit 0");
+like($r{out}, qr/^  variant bug: 2 findings, as predicted\n    shared race: toy\.c:1/m, "and said");
+fails("another finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
+    %check, FAKE_FINDINGS => "shared race,leak");
+fails("no finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
+%r = run("$traced --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
+like($r{out}, qr/^named q\n.*^named o\n.*of 320 bytes unwritten/ms, "allocations are named, poison counts as unwritten");
+
+# --- For profilers and checkers.
+%r = run("$toy --once --launches $dir/launches");
+is($r{code}, 0, "--once: exit 0");
+unlike($r{out}, qr/ graph | stream /, "nothing is timed");
+like($r{out}, qr/case big.*\n.*skipped: large for a profiler; --case big runs it/, "what is large is skipped");
+is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t1\nright\todd\t1\n", "--launches");
+%r = run("$toy --case odd --variant bug --list");
+is($r{out}, "cases\n  odd              B=1 H=1 Sq=3 Sk=7 D=5 causal  (verified only)\n"
+    . "variants\n  bug              half of the outputs NaN  (finding: shared race)\n", "--list shows what is chosen");
+
 # --- Two programs at once.
 open my $lock, ">", "$dir/kernel-fusion-0000-00-00.lock" or die;
 flock $lock, LOCK_EX;
@@ -196,6 +245,8 @@ for my $wrong (
     ["--seed 99999999999999999999", "a whole number from 0"],
     ["--reps 0", "a whole number from 1 to 100000"],
     ["--reps 1e3", "--reps 1e3: a whole number"],
+    ["--by-line", "this program counts nothing; `make step-99 count ARGS=--by-line` makes one"],
+    ["--launches $dir/none/x", "No such file or directory"],
     ["--fast", "--fast: no such option"],
     ["-x", "-x: no such option"],
     ["D=8", "D=8: not an option"],

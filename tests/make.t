@@ -18,7 +18,7 @@ for my $step (@steps) {
     like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m,
         "help has step-$number with its title");
 }
-for my $command (qw(run diff exercise try setup book charts test lint cuda data bench programs
+for my $command (qw(run count check diff exercise try setup book charts test lint cuda data bench programs
     clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }
@@ -113,6 +113,58 @@ like($r{err}, qr/run-03\] Error 1$/m, "likewise code 1");
 is($r{code}, 0, "77 does not fail make");
 like($r{out}, qr/^step-03: passed over, it cannot run here$/m, "it is said");
 like($r{out}, qr/step-02 line 4/, "and the other step runs");
+
+# --- Programs that count or check: a cudacc that says how it was called, in place of the compiler ---
+sub stand_in {
+    my ($text) = @_;
+    spew("$tree/common/cpu/cudacc", "#!/bin/sh\n$text");
+    in_tree("chmod +x common/cpu/cudacc");
+}
+my $cudacc = slurp("$tree/common/cpu/cudacc");
+stand_in(<<'SCRIPT');
+kind=plain program=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --count | --check) kind=${1#--} ;;
+    --runtime-only) exit ;;
+    -MF) : >"$2" ;;
+    -o) program=$2 ;;
+    esac
+    shift
+done
+sed "s/KIND/$kind/" >"$program" <<'PROGRAM'
+#!/bin/sh
+echo "$(basename "$0"), KIND: $*"
+case "$* KIND" in *'--code '[0-9]*check*) exit $(echo "$*" | sed 's/.*--code \([0-9]*\).*/\1/') ;; esac
+PROGRAM
+chmod +x "$program"
+SCRIPT
+%r = in_tree("make -s step-01 step-02 count BACKEND=cpu ARGS='--case \"a b\"'");
+is($r{code}, 0, "two steps are counted") or diag($r{out}, $r{err});
+is($r{out}, join("", map { "step-$_, count: --seed 1 --out build/data/cpu/step-$_-counts.tsv --case a b\n" }
+    qw(01 02)), "by programs that count, each to its own rows, with ARGS");
+ok(-x "$tree/build/cpu/$cxx-count/step-01", "they lie apart from the plain ones");
+%r = in_tree("make -s check BACKEND=cpu ARGS='--seed 3'");
+is($r{out}, join("", map { "step-$_, check: --seed 3\n" } qw(01 02 03)), "all steps are checked");
+%r = in_tree("make step-01 check BACKEND=cpu ARGS='--code 1'");
+is($r{code}, 2, "findings fail make");
+like($r{err}, qr/check-01\] Error 1$/m, "with the program's code");
+%r = in_tree("make -s step-01 check BACKEND=cpu ARGS='--code 77'");
+is($r{code}, 0, "77 does not");
+like($r{out}, qr/^step-01: passed over, it cannot run here$/m, "and is said");
+in_tree("mkdir -p work && echo >work/01-one.cu");
+%r = in_tree("make -s step-01 try BACKEND=cpu");
+is($r{out}, "try-01, plain: \n\ntry-01, check: \nstep-01 try: right: verified and checked\n",
+    "try verifies, then checks");
+%r = in_tree("make -s step-01 try BACKEND=cpu ARGS='--code 1'");
+is($r{code}, 2, "what is right and breaks a rule fails");
+like($r{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m, "and it says which");
+stand_in("[ \"\$1\" != --count ] || { echo 'cudacc: --count needs g++' >&2; exit 2; }\n");
+%r = in_tree("touch steps/01-one/one.cu && make step-01 count BACKEND=cpu");
+is_deeply([errors($r{err})], ["cudacc: --count needs g++"], "a compiler that cannot: its line alone");
+in_tree("rm -r build/cpu work");
+spew("$tree/common/cpu/cudacc", $cudacc);
+in_tree("chmod +x common/cpu/cudacc");
 
 sub refused {
     my ($goals, $line, %env) = @_;

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# Planted bugs: each must be rejected, and by the check that the list names. See mutants/README.md.
+# Planted bugs: each must be rejected, and by the check that the list names; and a program built with
+# cudacc --check must find in it what the list says. See mutants/README.md.
 # A mutant whose text no longer stands exactly once in its file fails too: the list must be kept.
 use strict;
 use warnings;
@@ -16,6 +17,8 @@ my %evidence = (
     'illegal'    => qr/^.*\billegal access\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
 );
+my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
+    . '|barrier divergence|leak';
 my $workers = 2;
 
 chdir "$0/../.." || chdir "tests/.." or die;
@@ -36,6 +39,8 @@ while (my $line = <$in>) {
 my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and the harness are
 chomp $programs;
 die "1..0 # make programs: $programs\n" if $? || !-d $programs;
+# clang++ builds no program that checks.
+my $checks = `set -- \$(sh common/make/toolchain.sh "\$CXX" "\$CC"); echo __clang__ | \$1 -E -P -x c++ -` !~ /1/;
 my $temp = tempdir(CLEANUP => 1);
 
 # Returns (passed, line): the line is the evidence, or what went wrong.
@@ -62,25 +67,61 @@ sub try_mutant
         print $f $text;
         close $f;
     }
+    my ($passed, $line) = verified($dir, $edits[0]);
+    return ($passed, $line) if !$passed || !$checks;
+    my ($found, $what) = found($dir, $edits[0]);
+    return (0, $what) if !defined $found;
+    return ($found eq $edits[0]{finds}, $found eq $edits[0]{finds} ? "$line; found: $found"
+        : "check finds '$found', not '$edits[0]{finds}': $what");
+}
+
+# Builds the changed step and runs it. Returns its exit code and what it printed, or undef and why.
+sub run_step
+{
+    my ($dir, $edit, $option) = @_;
     my $log = "$dir/log";
-    system("common/cpu/cudacc -O1 -w -I'$dir/common' -Icommon '$dir/step.cu' "
+    system("common/cpu/cudacc $option -O1 -g -w -I'$dir/common' -Icommon '$dir/step.cu' "
             . "$programs/harness/*.o -o '$dir/step' >'$log' 2>&1") == 0
-        or return (0, 'does not compile: ' . first_line($log));
-    my $status = system("CUDACPU_ORDER=$edits[0]{order} timeout 60 '$dir/step' --seed 1 "
-            . "$edits[0]{args} >'$log' 2>&1") >> 8;
-    return (0, 'survives') if $status == 0;
-    return (0, "ends with code $status, not 1: " . first_line($log)) if $status != 1;
+        or return (undef, 'does not compile: ' . first_line($log));
+    my $status = system("CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' --seed 1 "
+            . "$edit->{args} >'$log' 2>&1") >> 8;
     open my $f, '<', $log or die;
-    my $report = do { local $/; <$f> };
-    return (1, $& =~ s/^\s+//r) if $report =~ $evidence{ $edits[0]{check} };
-    return (0, "is not caught by '$edits[0]{check}': " . first_line($log));
+    return ($status, do { local $/; <$f> });
+}
+
+# Does the comparison reject it?
+sub verified
+{
+    my ($dir, $edit) = @_;
+    my ($status, $report) = run_step($dir, $edit, '');
+    return (0, $report) if !defined $status;
+    return (0, 'survives') if $status == 0;
+    return (0, "ends with code $status, not 1: " . first_line("$dir/log")) if $status != 1;
+    return (1, $& =~ s/^\s+//r) if $report =~ $evidence{ $edit->{check} };
+    return (0, "is not caught by '$edit->{check}': " . first_line("$dir/log"));
+}
+
+# What do the checks find, beyond what a variant of the step must show? Classes in a row, or '-'.
+sub found
+{
+    my ($dir, $edit) = @_;
+    my ($status, $report) = run_step($dir, $edit, '--check');
+    return (undef, $report) if !defined $status;
+    my ($predicted, %class, $first) = (0);
+    for (split /\n/, $report) {
+        $predicted = /, as predicted$/ if /^  variant /;
+        next if !/^( *)((?:$classes)): / || ($1 && $predicted);
+        $first //= $_;
+        $class{$2} = 1;
+    }
+    return (join(', ', sort keys %class) || '-', $first // first_line("$dir/log"));
 }
 
 sub first_line
 {
     my ($file) = @_;
     open my $f, '<', $file or return '';
-    return join ' | ', map { chomp; $_ } grep { /\S/ } (<$f>)[0 .. 3];
+    return join ' | ', map { chomp; $_ } grep { defined && /\S/ } (<$f>)[0 .. 3];
 }
 
 print '1..', scalar(@names), "\n";

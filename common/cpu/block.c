@@ -40,7 +40,7 @@ void block_make_ready(struct worker *w, int warp, unsigned lanes)
     w->ready_warps |= 1u << warp;
 }
 
-static void stop_running(struct worker *w)
+void block_stop(struct worker *w)
 {
     struct warp *warp = &w->warps[w->now / WARP];
     warp->ready &= ~(1u << w->now % WARP);
@@ -61,10 +61,13 @@ static void wake_yielded(struct worker *w)
 /* The thread to run next, or -1 when none can. */
 static int pick(struct worker *w)
 {
+    int mine = (int)w->now / WARP;
+    if (!w->warps[mine].ready && !TRACE_OR(release(w, mine), 0))
+        warp_release_active(w, mine);
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
         w->warp =
             (unsigned)block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
-    if (!w->warps[w->warp].ready && !warp_release_active(w, w->warp)) {
+    if (!w->warps[w->warp].ready) {
         if (!w->ready_warps && w->yielded)
             wake_yielded(w);
         if (!w->ready_warps)
@@ -110,6 +113,7 @@ static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
         block_report_stuck(w);
+    TRACE(barrier(w, (int)(b - w->barriers), b->arrived));
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
             block_make_ready(w, i, b->waiting[i]);
@@ -127,7 +131,7 @@ static void thread_exits(struct worker *w)
 {
     w->warps[w->now / WARP].live &= ~(1u << w->now % WARP);
     w->live--;
-    stop_running(w);
+    block_stop(w);
     struct barrier *all = &w->barriers[0];
     if (all->arrived && all->arrived == w->live)
         open_barrier(w, all); /* exited threads are not waited for, as on the GPU */
@@ -186,8 +190,10 @@ static void run_block(struct worker *w, uint64_t place)
         warp->live = warp->ready = warp->fresh = warp->exists;
         w->ready_warps |= 1u << i;
     }
-    memset(w->arena, 0xff, w->shared_used); /* NaN: reading it unwritten shows */
+    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
+    TRACE(block(w, place));
     w->warp = block_pick_lane(w, w->ready_warps);
+    w->now = w->warp * WARP;
     int first = pick(w);
     enter(w, (unsigned)first);
     w->threads[first].fiber = take_fiber(w);
@@ -213,6 +219,7 @@ static void prepare(struct worker *w)
     memset(w->barriers, 0, sizeof w->barriers);
     w->yielded = 0;
     w->shared_used = k->shared;
+    w->gaps = 0;
 }
 
 void block_run_all(struct worker *w)
@@ -250,6 +257,7 @@ static void join_barrier(struct worker *w, struct barrier *b, int predicate)
     }
     b->arrived++;
     b->count += predicate != 0;
+    TRACE(join(w, (int)(b - w->barriers)));
 }
 
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
@@ -257,7 +265,7 @@ int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
     struct worker *w = block_inside(op, file, line);
     struct barrier *b = &w->barriers[0];
     join_barrier(w, b, predicate);
-    stop_running(w);
+    block_stop(w);
     b->waiting[w->now / WARP] |= 1u << w->now % WARP;
     if (b->arrived == w->live)
         open_barrier(w, b);
@@ -277,7 +285,7 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
     w->threads[w->now].mask = (unsigned)id;
     join_barrier(w, b, 0);
     if (wait) {
-        stop_running(w);
+        block_stop(w);
         b->waiting[w->now / WARP] |= 1u << w->now % WARP;
     }
     if (b->arrived == threads)
@@ -291,7 +299,7 @@ void cpu_yield(void)
     struct worker *w = cpu_worker;
     if (!w || !w->running)
         return;
-    stop_running(w);
+    block_stop(w);
     w->warps[w->now / WARP].yielded |= 1u << w->now % WARP;
     w->yielded = 1;
     block_wait(w);
@@ -321,12 +329,14 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
-        memset(w->arena + w->shared_used, 0xff, end - w->shared_used);
+        w->gaps += TRACE_OR(gap(), 0);
+        memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
         w->shared_used = end;
         if (fixed > l->static_shared)
             l->static_shared = fixed;
-        slot->offset = at;
+        slot->offset = at + w->gaps;
         slot->launch = l->id;
+        TRACE(shared(w, slot->name, slot->offset, bytes));
     }
     return w->arena + slot->offset;
 }

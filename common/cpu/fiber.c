@@ -38,12 +38,6 @@ int fiber_is_guard(const char *area, int count, const void *address)
     return offset < (size_t)count * FIBER_STACK && offset % FIBER_STACK < page_size();
 }
 
-/* Equal tops would put the hot end of every stack into the same few cache sets. */
-static size_t stagger(int i)
-{
-    return (size_t)(i % 61) * 64;
-}
-
 #ifdef CPU_PORTABLE
 
 void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
@@ -52,7 +46,7 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
     if (!f->base)
         mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
     f->base = low + page_size();
-    f->size = FIBER_STACK - page_size() - stagger(i);
+    f->size = (size_t)(fiber_top(area, i) - f->base);
     f->body = body;
     f->started = 0;
 }
@@ -80,7 +74,7 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
     char *low = area + (size_t)i * FIBER_STACK;
     if (!f->stack)
         mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
-    void **top = (void **)(low + FIBER_STACK - stagger(i));
+    void **top = (void **)fiber_top(area, i);
     *--top = NULL; /* a function is entered with the stack 8 bytes off a multiple of 16 */
     *--top = (void *)(uintptr_t)body;
     top -= 6; /* the six registers that the first switch pops */

@@ -42,6 +42,7 @@ void block_fail(struct worker *w, cudaError_t error, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    TRACE(fault(w, text));
     int none = 0;
     if (atomic_compare_exchange_strong(&w->launch->error, &none, (int)error))
         report(w, text);
@@ -111,7 +112,7 @@ static struct worker *new_worker(void)
 {
     struct worker *w = calloc(1, sizeof *w);
     void *signals = malloc(64 * 1024), *arena = NULL;
-    if (!w || !signals || posix_memalign(&arena, 1024, SHARED_OPTIN) ||
+    if (!w || !signals || posix_memalign(&arena, 1024, ARENA) ||
         !(w->stacks = fiber_area(MAX_THREADS))) {
         complain("no memory for the stacks of %d threads", MAX_THREADS);
         exit(1);
@@ -164,6 +165,7 @@ int worker_count(void)
     if (!count) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         count = (int)number("CUDACPU_WORKERS", 1, 1024, cores < 1 ? 1 : (uint64_t)cores);
+        count = TRACE_OR(workers(count), count);
     }
     return count;
 }
@@ -242,7 +244,9 @@ static cudaError_t run_kernel(void *state)
     l.shared_limit = f && f->dynamic_limit ? SHARED_OPTIN : SHARED_DEFAULT;
     l.id = ++launches;
     read_order(&l);
+    TRACE(launch(&l));
     run(&l);
+    TRACE(launch_end(&l));
     if (f && l.static_shared > f->static_shared)
         f->static_shared = l.static_shared;
     pthread_mutex_unlock(&one_launch);

@@ -34,7 +34,8 @@ static struct token *tokens;
 static struct edit *edits;
 static struct kernel *kernels;
 static char **files;
-static int token_count, edit_count, kernel_count, file_count, shared_count;
+static int token_count, edit_count, kernel_count, file_count, shared_count, variable_count;
+static int traced; /* --trace: the output is for `count` or `check` */
 
 /* Grows an array by one element; lengths double at powers of two. */
 #define APPEND(array, count, ...)                                                                  \
@@ -354,9 +355,10 @@ static int shared(int at)
             out = format("%s%s &%.*s = ::cpu_place_dynamic<%s>();", t, type, tokens[name].n,
                          tokens[name].s, type);
         else
-            out = format("%sstatic __thread ::cpu_slot %s_slot; %s &%.*s = "
+            out = format("%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; %s &%.*s = "
                          "::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));",
-                         t, type, type, tokens[name].n, tokens[name].s, type, type, id);
+                         t, type, tokens[name].n, tokens[name].s, type, tokens[name].n,
+                         tokens[name].s, type, type, id);
     }
     replace(statement_start(at), i - 1, out);
     return i - 1;
@@ -485,6 +487,39 @@ static void check_limits(int i, int in_device)
         unsupported(i, "libcu++ is", "use the built-in functions");
 }
 
+/* Instruments. A kernel's divisions pass an object that counts those of floating-point numbers:
+ * a / b becomes a / object / b, and a /= b becomes a /= object = b, which binds as loosely. */
+static void division(int i)
+{
+    if (is(i + 1, "="))
+        replace(i, i + 1, format("/= ::cpu_divide() ="));
+    else
+        replace(i, i, format("/ ::cpu_divide() /"));
+}
+
+/* A __device__ or __constant__ variable that begins at i makes itself known when the program
+ * starts. */
+static void variable(int i)
+{
+    int name = i + 1, constant = 0;
+    for (; !is(name, ";") && !is(name, "=") && !is(name, "[") && !is(name, "{"); name++) {
+        if (is(name, "__align__") || is(name, "alignas") || is(name, "__attribute__"))
+            name = match(name + 1, 1);
+        else if (name >= token_count || is(name, "(") || is(name, "extern"))
+            return; /* a function; or declared elsewhere */
+    }
+    if (is(statement_start(i), "template") || is(statement_start(i), "extern"))
+        return;
+    int end = name;
+    while (end < token_count && !is(end, ";"))
+        end = is(end, "{") || is(end, "[") || is(end, "(") ? match(end, 1) + 1 : end + 1;
+    for (int k = statement_start(i); k < name; k++)
+        constant |= is(k, "__constant__");
+    insert(end + 1, format("static ::cpu_variable cpu_v%d(%.*s, \"%.*s\", %d); ", variable_count++,
+                           tokens[name - 1].n, tokens[name - 1].s, tokens[name - 1].n,
+                           tokens[name - 1].s, constant));
+}
+
 static void rewrite(void)
 {
     int depth = 0, parens = 0, device_depth = -1, device_next = 0;
@@ -510,11 +545,17 @@ static void rewrite(void)
         } else if (is(i, "__global__") || is(i, "__device__")) {
             if (is(i, "__global__"))
                 note_kernel(i);
+            else if (traced && !in_device)
+                variable(i);
             device_next = 1;
             replace(i, i, format(""));
         } else if (is(i, "__host__") || is(i, "__constant__") || is(i, "__managed__") ||
                    is(i, "__grid_constant__")) {
+            if (traced && is(i, "__constant__"))
+                variable(i);
             replace(i, i, format(""));
+        } else if (traced && in_device && is(i, "/")) {
+            division(i);
         } else if (is(i, "__noinline__") && !is(i - 1, "(") && !is(i - 1, ",")) {
             replace(i, i, format("__attribute__((noinline))"));
         } else if (is(i, "__shared__")) {
@@ -553,8 +594,9 @@ static void write_out(const char *text)
     fputs(text, stdout);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    traced = argc > 1 && strcmp(argv[1], "--trace") == 0;
     size_t n = 0, size = 1 << 20, got;
     char *text = allocate(NULL, size);
     while ((got = fread(text + n, 1, size - n - 1, stdin)) > 0)

@@ -12,12 +12,14 @@
 
 #include "cpu_runtime.h"
 #include "fiber.h"
+#include "trace/trace.h"
 
 enum {
     WARP = 32,
     MAX_THREADS = 1024,
     MAX_WARPS = MAX_THREADS / WARP,
     MAX_BARRIERS = 16,
+    ARENA = 320 * 1024,         /* holds SHARED_OPTIN, and the gaps that `check` leaves */
     SHARED_DEFAULT = 48 * 1024, /* bytes a block may have unless its kernel opts in */
     SHARED_OPTIN = 227 * 1024   /* and if it does */
 };
@@ -88,8 +90,9 @@ struct worker {
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;
-    size_t shared_used;
-    sigjmp_buf escape; /* out of a kernel that failed */
+    size_t shared_used, gaps; /* bytes of variables; between them, in instrumented programs */
+    sigjmp_buf escape;        /* out of a kernel that failed */
+    struct trace *trace;      /* what an instrument keeps */
 };
 extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
 
@@ -112,7 +115,8 @@ static inline struct worker *block_inside(enum cpu_op op, const char *file, int 
 /* block.c */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
 int block_pick_lane(struct worker *w, unsigned lanes);
-void block_wait(struct worker *w); /* the running thread's ready bit must be clear */
+void block_stop(struct worker *w); /* clears the running thread's ready bit, before it waits */
+void block_wait(struct worker *w);
 void block_make_ready(struct worker *w, int warp, unsigned lanes);
 void block_report_stuck(struct worker *w) __attribute__((noreturn));
 /* warp.c */
@@ -134,6 +138,7 @@ int worker_count(void);
 
 /* memory.c */
 void memory_reset(void);
+void *memory_map(size_t bytes); /* MAP_FAILED when there are none */
 
 /* stream.c: a piece of work that runs now, or becomes a node of the graph being captured. */
 struct work {

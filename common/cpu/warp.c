@@ -88,6 +88,7 @@ static void complete(struct worker *w, int warp, struct group *g)
                           : op == CPU_MATCH_ANY ? lanes_with(t, mask, t[i].value)
                                                 : same;
     *g = w->warps[warp].group[--w->warps[warp].groups];
+    TRACE(warp(w, warp, op, mask));
     block_make_ready(w, warp, mask);
 }
 

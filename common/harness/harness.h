@@ -7,7 +7,8 @@
  * Read in this order: harness.h, run.c and trial.c (the order of events), tensors.c and random.c
  * (inputs), reference.c and tolerance.c (what is right, and how far off rounding may put it),
  * verify.c and diagnosis.c (what is wrong, and where), timing.c and stats.c (clocks), limits.c (the
- * least time), row.c, record.c and table.c (rows), options.c and help.c (command line), device.c.
+ * least time), row.c, record.c and table.c (rows), instrument.c (programs that count or check),
+ * options.c and help.c (command line), device.c.
  */
 #ifndef KF_HARNESS_H
 #define KF_HARNESS_H
@@ -19,6 +20,13 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* What a member holds that a table in a step leaves out. In C that is zero anyway. */
+#ifdef __cplusplus
+#define KF_UNLESS_GIVEN(value) = value
+#else
+#define KF_UNLESS_GIVEN(value)
 #endif
 
 /* Exit codes of every program. */
@@ -105,7 +113,9 @@ typedef struct kf_run {
  * predicted is NULL for a variant that must be right. A variant that shows a bug has one: it gets
  * the diagnosis and says whether the bug showed exactly as predicted, writing one line into why
  * (what was predicted and what was seen) either way. seen: one diagnosis an output, in the order of
- * their declaration. */
+ * their declaration.
+ * finding is the rule that the checkers must find broken, "shared race" or the like; NULL where
+ * they must find nothing. A bug may give wrong values and break no rule. */
 typedef struct kf_variant {
     const char *name;
     const char *about; /* one line for --list */
@@ -113,6 +123,7 @@ typedef struct kf_variant {
     bool (*applies)(const kf_shape *shape); /* NULL: to every case */
     int block; /* column d of the output is written by thread d % block; 0: no such rule */
     bool (*predicted)(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size);
+    const char *finding KF_UNLESS_GIVEN(NULL);
 } kf_variant;
 
 enum kf_clock { KF_GRAPH, KF_STREAM, KF_CALL };

@@ -27,18 +27,23 @@ void kf_help_print(const kf_program *p)
         "  --out FILE                append rows (tab-separated) to FILE\n"
         "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
+        "  --by-line                 by source line too, where the program counts (make count)\n"
+        "  --once                    for profilers and checkers: one launch each, new memory\n"
+        "  --launches FILE           --once, and how many launches each was to FILE\n"
         "  --list                    cases and variants\n"
         "  --help                    this\n\n"
         "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n",
         p->step, p->title);
 }
 
-void kf_list_print(const kf_program *p)
+void kf_list_print(const kf_program *p, const kf_options *o)
 {
     printf("cases\n");
     for (int i = 0; i < p->n_cases; i++) {
         char shape[128];
         unsigned flags = p->cases[i].flags;
+        if (!o->case_chosen[i])
+            continue;
         kf_shape_text(&p->cases[i].shape, shape, sizeof shape);
         printf("  %-16s %s%s%s%s\n", p->cases[i].name, shape,
                flags & KF_VERIFY_ONLY ? "  (verified only)" : "",
@@ -46,6 +51,11 @@ void kf_list_print(const kf_program *p)
                flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "");
     }
     printf("variants\n");
-    for (int i = 0; i < p->n_variants; i++)
-        printf("  %-16s %s\n", p->variants[i].name, p->variants[i].about);
+    for (int i = 0; i < p->n_variants; i++) {
+        const char *finding = p->variants[i].finding;
+        if (!o->variant_chosen[i])
+            continue;
+        printf("  %-16s %s", p->variants[i].name, p->variants[i].about);
+        printf(finding ? "  (finding: %s)\n" : "\n", finding);
+    }
 }

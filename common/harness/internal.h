@@ -53,6 +53,7 @@ int64_t kf_tensor_bytes(const kf_tensor *tensor);
 int64_t kf_run_bytes(const kf_run *run);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
 void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else */
+bool kf_renew(kf_run *run);    /* new memory, inputs in it, nothing else written; or false */
 void kf_fetch(const kf_tensor *tensor, void *raw);
 void kf_release(kf_run *run);
 
@@ -164,11 +165,17 @@ typedef struct kf_row {
 enum { KF_COLUMNS = 33, KF_CELL = 64 };
 extern const char *const kf_column_name[KF_COLUMNS];
 void kf_row_cells(const kf_row *row, char cell[KF_COLUMNS][KF_CELL]);
-/* Opens --out, refuses a file with other columns or another origin (exit 2). */
-void kf_record_open(const char *path, const kf_device *device, const char *program, uint64_t seed);
+char *kf_row_columns(void); /* the names, with tabs between */
+char *kf_rows_text(const kf_row *rows, int n);
 /* The header lines every recorded file begins with, each ending in a newline. */
 char *kf_record_header(const kf_device *device, const char *program, uint64_t seed);
-void kf_record_append(const kf_row *rows, int n); /* all or none; a full disk: a line, exit 1 */
+/* Opens --out. The header becomes the record's own. */
+void kf_record_open(const char *path, char *header);
+/* To be called before rows are appended. Refuses a file with other columns or another origin
+ * (exit 2). */
+void kf_record_columns(const char *names);
+/* n rows, a line each: all or none; a full disk: a line, exit 1. */
+void kf_record_append(const char *text, int n);
 void kf_record_close(void);
 bool kf_cell_is_text(int column);
 void kf_json_print(const kf_row *rows, int n);
@@ -177,16 +184,16 @@ void kf_table_print(const kf_row *rows, int n);
 /* --- options.c, help.c ------------------------------------------------------------------------ */
 enum { KF_MAX_CHOICES = 64, KF_MAX_REPS = 100000 };
 typedef struct kf_options {
-    bool list, json, has_seed;
+    bool list, json, has_seed, by_line, once;
     uint64_t seed;
     int reps; /* most timing rounds */
-    const char *out, *map;
+    const char *out, *map, *launches;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
 } kf_options;
 void kf_options_read(const kf_program *program, int argc, char **argv, kf_options *options);
 void kf_help_print(const kf_program *program);
-void kf_list_print(const kf_program *program);
+void kf_list_print(const kf_program *program, const kf_options *options); /* those chosen */
 void kf_shape_text(const kf_shape *shape, char *text, size_t size);
 
 /* --- run.c, trial.c --------------------------------------------------------------------------- */
@@ -197,7 +204,7 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map;
+    FILE *map, *launches;
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
@@ -215,6 +222,28 @@ typedef struct kf_outcome {
 void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
+
+/* --- instrument.c: programs that cudacc --count or --check linked ------------------------------
+ */
+enum kf_instrument { KF_PLAIN, KF_COUNT, KF_CHECK };
+enum kf_instrument kf_instrument(void);
+/* Round each launch of a variant. In a program that does not count they do nothing. */
+void kf_counts_begin(void);
+void kf_counts_take(const kf_session *s, const kf_run *run, const char *variant);
+char *kf_counts_header(const kf_device *device, const char *program, uint64_t seed);
+void kf_counts_finish(const kf_session *s); /* writes the rows */
+/* In a program that does not check they do nothing. */
+void kf_name_memory(const kf_tensor *tensor);    /* what findings call it */
+void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */
+typedef struct kf_findings {
+    int all, of_class;
+    char *text; /* one a line; free it */
+} kf_findings;
+kf_findings kf_take_findings(const char *class_name); /* since the last call */
+/* For profilers: the launches between on and off are the ones to look at. */
+void kf_profile(bool on);
+int kf_count_launches(const kf_run *run, const kf_variant *variant);
+void kf_profile_end(void); /* after all memory is freed: what is left now is a leak */
 
 #ifdef __cplusplus
 }

@@ -165,12 +165,19 @@ static void check_program(const kf_program *p)
 
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {
-        {"help", no_argument, NULL, 'h'},          {"list", no_argument, NULL, 'l'},
-        {"json", no_argument, NULL, 'j'},          {"case", required_argument, NULL, 'c'},
-        {"variant", required_argument, NULL, 'v'}, {"seed", required_argument, NULL, 's'},
-        {"reps", required_argument, NULL, 'r'},    {"out", required_argument, NULL, 'o'},
-        {"map", required_argument, NULL, 'm'},     {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"variant", required_argument, NULL, 'v'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"reps", required_argument, NULL, 'r'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"map", required_argument, NULL, 'm'},
+                                          {"by-line", no_argument, NULL, 'b'},
+                                          {"once", no_argument, NULL, '1'},
+                                          {"launches", required_argument, NULL, 'L'},
+                                          {NULL, 0, NULL, 0}};
     bool some_case = false, some_variant = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
@@ -194,7 +201,14 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->list = true;
         else if (c == 'j')
             o->json = true;
-        else if (c == 'o')
+        else if (c == 'b')
+            o->by_line = true;
+        else if (c == '1')
+            o->once = true;
+        else if (c == 'L') {
+            o->once = true;
+            o->launches = optarg;
+        } else if (c == 'o')
             o->out = optarg;
         else if (c == 'm')
             o->map = optarg;
@@ -213,6 +227,11 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
     }
     if (optind < argc)
         kf_die(KF_USAGE, "%s: not an option; options begin with --, see --help", argv[optind]);
+    if (o->by_line && kf_instrument() != KF_COUNT)
+        kf_die(KF_USAGE,
+               "--by-line: this program counts nothing; `make step-%.*s count "
+               "ARGS=--by-line` makes one that does",
+               (int)strcspn(p->step, "-"), p->step);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     for (int i = 0; i < p->n_variants; i++)

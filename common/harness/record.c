@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 static const char *path;
-static char *header;
+static char *header, *columns;
 static int file = -1;
 
 /* Keys that say where figures come from: a file holds rows of one origin. */
-static const char *const origin[] = {"device", "backend", "compute", "driver", "toolkit", "commit"};
+static const char *const origin[] = {"device",  "backend", "compute", "driver",
+                                     "toolkit", "commit",  "compiler"};
 
 char *kf_record_header(const kf_device *device, const char *program, uint64_t seed)
 {
@@ -43,19 +44,9 @@ static void value_of(const char *text, const char *key, char *value, size_t size
              found ? found + length : "");
 }
 
-static void columns_line(char *text, size_t size)
-{
-    text[0] = '\0';
-    for (int i = 0; i < KF_COLUMNS; i++) {
-        size_t length = strlen(text);
-        snprintf(text + length, size - length, "%s%s", i ? "\t" : "", kf_column_name[i]);
-    }
-}
-
 static void check_existing(const char *old)
 {
-    char columns[1024], have[256], want[256];
-    columns_line(columns, sizeof columns);
+    char have[256], want[256];
     const char *line = old;
     while (*line == '#' && strchr(line, '\n'))
         line = strchr(line, '\n') + 1;
@@ -73,17 +64,26 @@ static void check_existing(const char *old)
     }
 }
 
-void kf_record_open(const char *name, const kf_device *device, const char *program, uint64_t seed)
+void kf_record_open(const char *name, char *own_header)
 {
     path = name;
-    header = kf_record_header(device, program, seed);
+    header = own_header;
     file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0)
         kf_die(KF_USAGE, "--out %s: %s; name a file in a folder that can be written", path,
                strerror(errno));
-    char *old = kf_alloc(8192, 1);
+}
+
+void kf_record_columns(const char *names)
+{
+    enum { MOST = 8191 }; /* what is compared lies at the top */
+    if (file < 0)
+        return;
+    columns = kf_alloc((int64_t)strlen(names) + 1, 1);
+    stpcpy(columns, names);
+    char *old = kf_alloc(MOST + 1, 1);
     struct stat status;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && pread(file, old, 8191, 0) > 0)
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && pread(file, old, MOST, 0) > 0)
         check_existing(old);
     free(old);
 }
@@ -99,36 +99,17 @@ static bool write_whole(const char *text, size_t length)
     return whole;
 }
 
-static char *rows_text(const kf_row *rows, int n, bool with_header)
-{
-    size_t size = 8192 + (size_t)n * KF_COLUMNS * KF_CELL;
-    char *text = kf_alloc((int64_t)size, 1), *at = text;
-    if (with_header) {
-        at = stpcpy(at, header);
-        columns_line(at, 1024);
-        at = stpcpy(at + strlen(at), "\n");
-    }
-    for (int r = 0; r < n; r++) {
-        char cell[KF_COLUMNS][KF_CELL];
-        kf_row_cells(&rows[r], cell);
-        for (int i = 0; i < KF_COLUMNS; i++) {
-            at = stpcpy(at, cell[i]);
-            *at++ = i + 1 < KF_COLUMNS ? '\t' : '\n';
-        }
-    }
-    *at = '\0';
-    return text;
-}
-
-void kf_record_append(const kf_row *rows, int n)
+void kf_record_append(const char *rows, int n)
 {
     if (file < 0 || n == 0)
         return;
     struct stat status;
+    char *text = kf_alloc((int64_t)(strlen(header) + strlen(columns) + strlen(rows)) + 2, 1);
     kf_hold_interrupts(true);
     flock(file, LOCK_EX); /* against another program that appends to the same file */
     bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-    char *text = rows_text(rows, n, regular && status.st_size == 0);
+    bool fresh = regular && status.st_size == 0;
+    stpcpy(fresh ? stpcpy(stpcpy(stpcpy(text, header), columns), "\n") : text, rows);
     bool whole = write_whole(text, strlen(text));
     int error = errno;
     if (!whole && regular && ftruncate(file, status.st_size) != 0)
@@ -146,5 +127,6 @@ void kf_record_close(void)
     if (file >= 0)
         close(file);
     free(header);
+    free(columns);
     file = -1;
 }

@@ -1,4 +1,5 @@
 /* row.c: one measurement as text cells, for the file and for --json. "-": does not apply. */
+#define _DEFAULT_SOURCE
 #include "internal.h"
 #include <math.h>
 #include <string.h>
@@ -79,4 +80,30 @@ void kf_row_cells(const kf_row *row, char cell[KF_COLUMNS][KF_CELL])
     put_int(&c, row->verified, row->total);
     put_real(&c, row->verified, row->max_err);
     put_real(&c, row->verified, row->err_bound);
+}
+
+char *kf_row_columns(void)
+{
+    enum { SIZE = 1024 };
+    char *text = kf_alloc(SIZE, 1);
+    for (int i = 0; i < KF_COLUMNS; i++) {
+        size_t length = strlen(text);
+        snprintf(text + length, SIZE - length, "%s%s", i ? "\t" : "", kf_column_name[i]);
+    }
+    return text;
+}
+
+char *kf_rows_text(const kf_row *rows, int n)
+{
+    char *text = kf_alloc((int64_t)n * KF_COLUMNS * KF_CELL + 1, 1), *at = text;
+    for (int r = 0; r < n; r++) {
+        char cell[KF_COLUMNS][KF_CELL];
+        kf_row_cells(&rows[r], cell);
+        for (int i = 0; i < KF_COLUMNS; i++) {
+            at = stpcpy(at, cell[i]);
+            *at++ = i + 1 < KF_COLUMNS ? '\t' : '\n';
+        }
+    }
+    *at = '\0';
+    return text;
 }

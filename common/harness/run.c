@@ -72,7 +72,11 @@ static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
             rows_of_variant(s, run, v, &out[v], &out[0]);
     if (run->n_tensors > 0) /* else the whole case was skipped */
         kf_table_print(s->rows + first, s->n_rows - first);
-    kf_record_append(s->rows + first, s->n_rows - first);
+    if (s->options.out && kf_instrument() != KF_COUNT) {
+        char *text = kf_rows_text(s->rows + first, s->n_rows - first);
+        kf_record_append(text, s->n_rows - first);
+        free(text);
+    }
     for (int v = 0; v < s->program->n_variants; v++)
         free(out[v].stat);
 }
@@ -114,6 +118,18 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
     return fits;
 }
 
+/* Why a case is left out unless it is named, or NULL. A checker sees nothing new in a case that
+ * differs from others only by its size, and takes its time. */
+static const char *left_out(const kf_session *s, const kf_case *c)
+{
+    static const double MOST_CHECKED = 5e7; /* flops: some seconds on two cores */
+    if (c->flags & KF_LARGE && (kf_on_cpu() || s->options.once))
+        return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
+    if (kf_instrument() == KF_CHECK && s->program->cost(&c->shape).flops > MOST_CHECKED)
+        return "large for a check";
+    return NULL;
+}
+
 static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
@@ -124,8 +140,9 @@ static void run_case(kf_session *s, int index)
     memset(out, 0, sizeof out);
     kf_shape_text(&c->shape, shape, sizeof shape);
     kf_say("\ncase %s: %s\n", c->name, shape);
-    if (kf_on_cpu() && c->flags & KF_LARGE && !s->options.case_named[index]) {
-        kf_say("  skipped: large for a CPU; --case %s runs it\n", c->name);
+    const char *reason = s->options.case_named[index] ? NULL : left_out(s, c);
+    if (reason) {
+        kf_say("  skipped: %s; --case %s runs it\n", reason, c->name);
         finish_case(s, &run, out);
         return;
     }
@@ -135,7 +152,7 @@ static void run_case(kf_session *s, int index)
         for (int v = 0; v < p->n_variants; v++)
             if (s->options.variant_chosen[v] && applies(s, c, v))
                 kf_verify(s, &run, v, "", &out[v]);
-        if (!kf_on_cpu() && !(c->flags & KF_VERIFY_ONLY)) {
+        if (!kf_on_cpu() && !s->options.once && !(c->flags & KF_VERIFY_ONLY)) {
             kf_time_variants(s, &run, out);
             for (int v = 0; v < p->n_variants; v++)
                 if (kf_may_be_timed(&out[v]))
@@ -151,15 +168,46 @@ static void run_case(kf_session *s, int index)
 static void announce(const kf_session *s)
 {
     kf_say("%s: %s\n", s->program->step, s->program->title);
+    const char *doing[] = {"verified", "verified and counted", "verified and checked"};
     if (kf_on_cpu())
-        kf_say("CPU backend, thread order %s: verified, not timed", kf_thread_order());
+        kf_say("CPU backend, thread order %s: %s, not timed", kf_thread_order(),
+               doing[kf_instrument()]);
     else
         kf_say("%s, compute %s, driver %s, toolkit %s", s->device->name, s->device->compute,
                s->device->driver, s->device->toolkit);
     kf_say("; --seed %llu repeats it\n", (unsigned long long)s->options.seed);
-    if (!kf_on_cpu() && !s->ceilings.known)
+    if (!kf_on_cpu() && !s->options.once && !s->ceilings.known)
         kf_say("no ceilings.tsv for this device, so no %% of limit: the program ceilings measures "
                "them\n");
+}
+
+static FILE *open_file(const char *option, const char *path)
+{
+    FILE *to = path ? fopen(path, "w") : NULL;
+    if (path && !to)
+        kf_die(KF_USAGE, "%s %s: %s; name a file in a folder that can be written", option, path,
+               strerror(errno));
+    return to;
+}
+
+static void close_file(const char *option, const char *path, FILE *to)
+{
+    if (to && (fflush(to) != 0 || ferror(to) || fclose(to) != 0))
+        kf_die(KF_WRONG, "%s %s: %s; the file is not complete", option, path, strerror(errno));
+}
+
+static void open_record(const kf_session *s)
+{
+    bool counts = kf_instrument() == KF_COUNT;
+    if (!s->options.out)
+        return;
+    kf_record_open(s->options.out, (counts ? kf_counts_header : kf_record_header)(
+                                       s->device, s->program->step, s->options.seed));
+    if (counts)
+        return; /* which columns there are is known at the end */
+    char *names = kf_row_columns();
+    kf_record_columns(names);
+    free(names);
 }
 
 int kf_main(const kf_program *program, int argc, char **argv)
@@ -171,7 +219,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     kf_options_read(program, argc, argv, &s.options);
     kf_quiet(s.options.json);
     if (s.options.list) {
-        kf_list_print(program);
+        kf_list_print(program, &s.options);
         return KF_OK;
     }
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
@@ -179,29 +227,32 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.n_timings = program->timings ? program->n_timings : 2;
     s.device = kf_open_device();
     kf_ceilings_find(s.device->slug, &s.ceilings);
-    if (s.options.out)
-        kf_record_open(s.options.out, s.device, program->step, s.options.seed);
-    if (s.options.map && !(s.map = fopen(s.options.map, "w")))
-        kf_die(KF_USAGE, "--map %s: %s; name a file in a folder that can be written", s.options.map,
-               strerror(errno));
+    open_record(&s);
+    s.map = open_file("--map", s.options.map);
+    s.launches = open_file("--launches", s.options.launches);
     if (s.map) {
         char *header = kf_record_header(s.device, program->step, s.options.seed);
         fputs(header, s.map);
         free(header);
     }
     announce(&s);
-    if (!kf_on_cpu())
+    bool timed = !kf_on_cpu() && !s.options.once;
+    if (timed)
         kf_timing_begin(s.timings, s.n_timings);
     for (int i = 0; i < program->n_cases; i++)
         if (s.options.case_chosen[i])
             run_case(&s, i);
-    if (s.map && (fflush(s.map) != 0 || ferror(s.map) || fclose(s.map) != 0))
-        kf_die(KF_WRONG, "--map %s: %s; the map is not complete", s.options.map, strerror(errno));
-    if (s.options.json)
+    close_file("--map", s.options.map, s.map);
+    close_file("--launches", s.options.launches, s.launches);
+    if (kf_instrument() == KF_COUNT)
+        kf_counts_finish(&s);
+    else if (s.options.json)
         kf_json_print(s.rows, s.n_rows);
     kf_record_close();
-    if (!kf_on_cpu())
+    if (timed)
         kf_timing_end();
+    if (s.options.once)
+        kf_profile_end();
     free(s.rows);
     if (fflush(stdout) != 0 || ferror(stdout))
         kf_die(KF_WRONG, "standard output: %s", strerror(errno));

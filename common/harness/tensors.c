@@ -110,6 +110,7 @@ bool kf_allocate(kf_run *run)
             return false;
         }
         CUDA_CHECK(error);
+        kf_name_memory(t);
     }
     return true;
 }
@@ -153,13 +154,30 @@ void kf_prepare(kf_run *run)
 {
     char *block = kf_alloc(BLOCK, 1);
     for (int i = 0; i < run->n_tensors; i++) {
-        if (run->tensor[i].role == KF_INPUT)
+        if (run->tensor[i].role == KF_INPUT) {
             upload(&run->tensor[i], block);
-        else
+        } else {
             poison(&run->tensor[i], block);
+            kf_mark_unwritten(&run->tensor[i]);
+        }
     }
     free(block);
     CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+/* A checker that looks for reads of what was never written must not be told that poison was. */
+bool kf_renew(kf_run *run)
+{
+    free_device(run);
+    if (!kf_allocate(run))
+        return false;
+    char *block = kf_alloc(BLOCK, 1);
+    for (int i = 0; i < run->n_tensors; i++)
+        if (run->tensor[i].role == KF_INPUT)
+            upload(&run->tensor[i], block);
+    free(block);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return true;
 }
 
 void kf_fetch(const kf_tensor *tensor, void *raw)

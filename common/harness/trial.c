@@ -6,13 +6,21 @@
 
 /* --- One variant, verified ------------------------------------------------------------------- */
 
-static void launch_once(const kf_run *run, const kf_variant *variant)
+static void launch_once(const kf_session *s, const kf_run *run, const kf_variant *variant)
 {
     cudaStream_t stream = kf_stream();
+    if (s->launches)
+        fprintf(s->launches, "%s\t%s\t%d\n", variant->name, run->c->name,
+                kf_count_launches(run, variant));
+    kf_counts_begin();
+    if (s->options.once)
+        kf_profile(true);
     variant->launch(run, stream);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
+    if (s->options.once)
+        kf_profile(false);
     if (error != cudaSuccess)
         kf_die(kf_error_exit_code(error), "variant %s, case %s: the kernel failed: %s (%s)",
                variant->name, run->c->name, cudaGetErrorString(error), cudaGetErrorName(error));
@@ -59,6 +67,32 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     return right ? "predicted" : "wrong";
 }
 
+/* What the checks found in this launch, against what they had to find. Returns whether it is that.
+ */
+static bool judge_findings(const kf_run *run, const kf_variant *variant, int64_t wrong)
+{
+    const char *must = variant->finding;
+    kf_findings found = kf_take_findings(must);
+    bool right = must ? found.of_class > 0 && found.all == found.of_class : found.all == 0;
+    if (found.all > 0)
+        kf_say("  variant %s: %d finding%s%s\n", variant->name, found.all,
+               found.all == 1 ? "" : "s", right ? ", as predicted" : "");
+    for (char *line = strtok(found.text, "\n"); line; line = strtok(NULL, "\n"))
+        kf_say("    %s\n", line);
+    if (!right && must && found.of_class == 0)
+        kf_complain("variant %s, case %s: no %s is found, and this variant has one", variant->name,
+                    run->c->name, must);
+    else if (!right)
+        kf_complain("variant %s, case %s: %d finding%s%s%s", variant->name, run->c->name, found.all,
+                    found.all == 1 ? "" : "s", must ? ", not all of them a " : "",
+                    must ? must : ", see above");
+    else if (variant->predicted && found.all == 0 && wrong > 0)
+        kf_say("  variant %s (%s): values wrong, accesses right: no checker sees it\n",
+               variant->name, variant->about);
+    free(found.text);
+    return right;
+}
+
 void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *out)
 {
     const kf_variant *variant = &s->program->variants[v];
@@ -66,8 +100,12 @@ void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *
     int n = 0;
     bool first = out->status == NULL;
     kf_device_lock(KF_SHARED);
-    kf_prepare(run);
-    launch_once(run, variant);
+    if (!s->options.once)
+        kf_prepare(run);
+    else if (!kf_renew(run))
+        kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);
+    launch_once(s, run, variant);
+    kf_counts_take(s, run, variant->name);
     memset(&out->counts, 0, sizeof out->counts);
     for (int i = 0; i < run->n_tensors; i++) {
         const kf_tensor *t = &run->tensor[i];
@@ -86,6 +124,8 @@ void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *
     }
     kf_device_lock(KF_UNLOCKED);
     const char *status = judge(s, run, variant, seen, n, when, first);
+    if (kf_instrument() == KF_CHECK && !judge_findings(run, variant, out->counts.wrong))
+        status = "wrong";
     if (first || strcmp(status, "wrong") == 0)
         out->status = status;
     s->wrong |= strcmp(status, "wrong") == 0;

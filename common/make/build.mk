@@ -1,6 +1,7 @@
 # build.mk: how programs are built and run, for the CPU backend and for nvcc.
 #
-# Everything goes to build/cpu/COMPILER/ or build/cuda/. Each program and object depends on its
+# Everything goes to build/cpu/COMPILER/ or build/cuda/, and what counts or checks to
+# build/cpu/COMPILER-count/ and build/cpu/COMPILER-check/. Each program and object depends on its
 # sources, on every header it read (the .d files), and on a file `flags` that changes when the
 # compiler or its flags do.
 
@@ -9,7 +10,7 @@ actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
 compiles := $(filter-out help setup clean diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
-chooses := $(filter run try data programs,$(MAKECMDGOALS)) \
+chooses := $(filter run count check try data programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
 silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
@@ -74,15 +75,17 @@ $(CPU)/harness/%.o: common/harness/%.cu $(CPU)/runtime $(CPU)/flags
 
 # The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
 # together would all do.
-$(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/*) \
+$(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/* common/cpu/trace/*) \
     common/cpu/cudacc $(CPU)/flags
 	$(call say,cudacc,the runtime)
 	$(quiet)$(CUDACC) --runtime-only
 	@touch $@
 
+# $(call cpu_program) or $(call cpu_program,--count)
 define cpu_program
-	$(call say,cudacc,$<)
-	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) $(strict) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
+	$(call say,cudacc,$(if $1,$1 )$<)
+	@mkdir -p $(@D)
+	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(strict) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
 	@$(call trim_deps,$@.d)
 endef
 
@@ -123,7 +126,11 @@ strict = $(if $(filter try-%,$(@F)),,-Werror)
 # $(call program,NAME,SOURCE)
 define program
 $(CPU)/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$$(cpu_program)
+	$$(call cpu_program)
+$(CPU)-count/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
+	$$(call cpu_program,--count)
+$(CPU)-check/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
+	$$(call cpu_program,--check)
 $(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
 	$$(cuda_program)
 endef
@@ -133,7 +140,7 @@ $(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
 # A header that a .d file names and that is gone is no error: what read it is compiled again.
 %.h %.cuh %.hpp: ;
--include $(wildcard $(CPU)/*.d $(CPU)/harness/*.d $(CUDA)/*.d $(CUDA)/harness/*.d)
+-include $(wildcard $(CPU)/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/harness/*.d $(CUDA)/*.d $(CUDA)/harness/*.d)
 
 ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
@@ -199,10 +206,23 @@ $(NUMBERS:%=step-%): ; @:
 endif
 
 # 77 means that the program cannot run here, and it has said why. That stops nothing else.
+unless_77 = code=$$?; [ $$code -ne 77 ] || \
+    { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
 $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
-	@$< $(ARGS); code=$$?; \
-	[ $$code -ne 77 ] || { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
+	@$< $(ARGS); $(unless_77)
 run: $(selected:%=run-%)
+
+# On the GPU the counts of the CPU backend stand beside the hardware's.
+$(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/count.sh $^ -- $(ARGS); $(unless_77)
+count: $(selected:%=count-%)
+
+# What checks PROGRAM: a program built for it, or compute-sanitizer.
+checks = $(if $(filter $(CUDA)/%,$1),sh common/make/check.sh $1,$1)
+CHECKS := $(if $(filter $(CUDA),$(PROGRAMS)),$(CUDA),$(CPU)-check)
+$(NUMBERS:%=check-%): check-%: $(CHECKS)/step-%
+	@$(call checks,$<) $(ARGS); $(unless_77)
+check: $(selected:%=check-%)
 
 # For scripts: builds every step, and says where the programs are.
 programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
@@ -216,12 +236,12 @@ $(NUMBERS:%=exercise-%): exercise-%:
 	@sh common/make/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
 exercise: $(selected:%=exercise-%)
 
-$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-%
-	@$< $(ARGS); code=$$?; case $$code in \
-	0) echo 'step-$* try: right' ;; \
-	1) echo 'step-$* try: not right yet, see above' ;; \
-	77) echo 'step-$* try: passed over, it cannot run here'; exit 0 ;; \
-	*) echo "step-$* try: ended with code $$code" ;; esac; exit $$code
+# Verified first, then checked. clang++ builds no program that checks.
+clang := $(if $(filter try test,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
+CHECKS_TRY := $(if $(clang),$(filter $(CUDA),$(CHECKS)),$(CHECKS))
+$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%)
+	@sh common/make/try.sh step-$* '$<' \
+	    '$(if $(CHECKS_TRY),$(call checks,$(lastword $^)))' $(ARGS)
 try: $(tries:%=try-%)
 
 # --- The GPU -------------------------------------------------------------------------------------
@@ -250,7 +270,8 @@ TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
 
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.
-test: $(NUMBERS:%=$(CPU)/step-%)
+test: $(NUMBERS:%=$(CPU)/step-%) \
+    $(if $(clang),,$(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n))
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \

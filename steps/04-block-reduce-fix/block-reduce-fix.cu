@@ -153,7 +153,7 @@ static const kf_variant variants[] = {
     {"tree", "the reduction of step 02: 10 barriers", launch_one_query_attention<tree>, NULL,
      ONE_QUERY_THREADS, NULL},
     {"fix", "broadcast through partial[0]: 2 barriers, and a race", launch_one_query_attention<fix>,
-     NULL, ONE_QUERY_THREADS, race_as_predicted},
+     NULL, ONE_QUERY_THREADS, race_as_predicted, "shared race"},
     {"right", "common/cuda/block_reduce.cuh: 3 barriers", launch_one_query_attention<right>, NULL,
      ONE_QUERY_THREADS, NULL},
     {"tree-inlined", "tree, the loops around it inlined", launch_one_query_attention<tree, true>,

@@ -84,9 +84,9 @@ static const kf_case cases[] = {
     {"big", {1, 1, 64, 64, 64, 0, false, 0}, KF_LARGE | KF_MAY_NOT_FIT},
 };
 static const kf_variant variants[] = {
-    {"right", "as it should be", right, NULL, 32, NULL},
-    {"slow", "twice the time", slow, even, 32, NULL},
-    {"bug", "half of the outputs NaN", bug, even, 32, bug_shows},
+    {"right", "as it should be", right, NULL, 32, NULL, NULL},
+    {"slow", "twice the time", slow, even, 32, NULL, NULL},
+    {"bug", "half of the outputs NaN", bug, even, 32, bug_shows, "shared race"},
 };
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};

@@ -6,7 +6,8 @@ use Cwd qw(getcwd);
 use Exporter qw(import);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
-our @EXPORT = qw(run spew slurp scratch small_tree tiny_step errors have);
+our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
+    instrumented_programs);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -45,6 +46,23 @@ sub have {
 
 # What stands on stderr besides make's own last words.
 sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
+
+sub scratch_dir { return tempdir(CLEANUP => 1) }
+
+# Builds every step with --count and --check, and returns FOLDER: the programs are in FOLDER-count/
+# and FOLDER-check/, the harness in FOLDER/harness/. "- REASON" where the compiler can do neither.
+sub instrumented_programs {
+    my %r = run("make -s programs BACKEND=cpu");
+    die "make programs: $r{err}" if $r{code};
+    chomp(my $folder = $r{out});
+    %r = run('set -- $(sh common/make/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
+    return "- only g++ builds programs that count or check" if $r{out} =~ /1/;
+    my @wanted = map { my ($n) = m{/(\d\d)-}; ("$folder-count/step-$n", "$folder-check/step-$n") }
+        glob("steps/[0-9][0-9]-*/*.cu");
+    %r = run("make -s -j2 @wanted");
+    die "make @wanted: $r{err}" if $r{code};
+    return $folder;
+}
 
 # A copy of the files that git tracks, as they are in the working tree now: what a fresh clone would
 # have if it were committed. With build => 1, what is built comes along. Its path has a blank in it.

@@ -20,6 +20,7 @@ struct cpu_kernel {
     void (*entry)(void *arguments);
     void (*drop)(void *arguments);
     void *arguments; /* owned; given to entry for each thread, to drop at the end */
+    size_t size;     /* of arguments */
     uint3 grid, block;
     size_t shared; /* bytes of dynamic shared memory */
 };
@@ -29,6 +30,7 @@ cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stre
 struct cpu_slot {
     uint64_t launch;
     size_t offset;
+    const char *name;
 };
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line);
 void *cpu_dynamic_shared(void);
@@ -73,6 +75,15 @@ void cpu_yield(void); /* lets the block's other threads run: for loops that wait
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
+
+#ifdef CPU_TRACE
+/* What an instrumented kernel reports itself; cpu_trace.h is what the host asks. */
+void cpu_trace_atomic(const volatile void *p, size_t bytes);
+void cpu_trace_fence(void);
+void cpu_trace_special(int counter); /* an enum cpu_counter */
+void cpu_trace_named(const char *name, uint64_t amount);
+void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant);
+#endif
 
 #ifdef __cplusplus
 }

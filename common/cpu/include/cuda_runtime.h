@@ -11,6 +11,9 @@
 
 #ifdef __cplusplus
 #include "cpu_runtime.h"
+#ifdef CPU_TRACE
+#include "cpu_trace.h"
+#endif
 #include "cpu_math.h"
 #include <cassert>
 #include <cstdio>
@@ -146,17 +149,24 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
 }
 
 /* Fences, time, loads with a cache hint. */
+#ifdef CPU_TRACE
+#define CPU_FENCE cpu_trace_fence()
+#define CPU_REPORT_ATOMIC(p) cpu_trace_atomic(p, sizeof *(p))
+#else
+#define CPU_FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define CPU_REPORT_ATOMIC(p) ((void)0)
+#endif
 inline void __threadfence()
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    CPU_FENCE;
 }
 inline void __threadfence_block()
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __sync_synchronize();
 }
 inline void __threadfence_system()
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    CPU_FENCE;
 }
 inline long long clock64() /* counts its own calls: there is no GPU clock to read */
 {
@@ -219,12 +229,14 @@ template <class T, class F>
 inline T cpu_atomic(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
+    CPU_REPORT_ATOMIC(p);
     word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
     for (;;) {
         T before = cpu_value<T>(old);
-        word wanted = (word)cpu_bits<T>(change(before));
-        if (__atomic_compare_exchange_n(q, &old, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        word found = __sync_val_compare_and_swap(q, old, (word)cpu_bits<T>(change(before)));
+        if (found == old)
             return before;
+        old = found;
     }
 }
 /* v takes no part in deduction, so that atomicAdd(&counter, 1) works for an unsigned counter. */
@@ -308,6 +320,7 @@ inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const 
                     call::enter,
                     call::drop,
                     new call{f, std::move(arguments)},
+                    sizeof(call),
                     c.grid,
                     c.block,
                     c.shared};
@@ -455,5 +468,52 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, voi
     return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
 }
 #undef CPU_PLACE
+#undef CPU_FENCE
+#undef CPU_REPORT_ATOMIC
+
+#ifdef CPU_TRACE
+/* What the rewriter makes of divisions and of __device__ variables. A division between numbers that
+ * the compiler knows costs nothing. */
+struct cpu_divide {
+    template <class B>
+    struct by {
+        B b;
+    };
+    template <class A>
+    struct of {
+        A a;
+        template <class B>
+        constexpr __attribute__((always_inline)) auto operator/(B b) const
+        {
+            if (!std::is_integral<decltype(a / b)>::value && !__builtin_is_constant_evaluated() &&
+                !(__builtin_constant_p(a) && __builtin_constant_p(b)))
+                cpu_trace_special(CPU_DIV);
+            return a / b;
+        }
+    };
+    template <class B>
+    constexpr __attribute__((always_inline)) by<B> operator=(B b) const
+    {
+        return {b};
+    }
+};
+template <class A>
+constexpr __attribute__((always_inline)) cpu_divide::of<A> operator/(A a, cpu_divide)
+{
+    return {a};
+}
+template <class A, class B>
+constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b)
+{
+    return a = (A)(a / cpu_divide() / b.b);
+}
+struct cpu_variable {
+    template <class T>
+    cpu_variable(T &v, const char *name, int constant)
+    {
+        cpu_trace_variable((void *)&v, sizeof v, name, constant);
+    }
+};
+#endif
 #endif
 #endif

@@ -1,0 +1,73 @@
+/* What an instrumented program was seen to do. `cudacc --count` and `cudacc --check` link it; in a
+ * plain program none of this exists. The functions are for the host, between launches. */
+#ifndef CPU_TRACE_H
+#define CPU_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum cpu_trace { CPU_TRACE_COUNT = 1, CPU_TRACE_CHECK = 2 };
+int cpu_trace_mode(void); /* which instrument this program is linked with */
+
+/* --- Counts. A request is one instruction of one warp; sectors are of 32 bytes. --------------- */
+#define CPU_COUNTER_LIST(X)                                                                        \
+    X(CPU_LAUNCHES, "launches")                                                                    \
+    X(CPU_BLOCKS, "blocks")                                                                        \
+    X(CPU_THREADS, "threads")                                                                      \
+    X(CPU_BARRIERS, "barriers") /* of a block, named ones too */                                   \
+    X(CPU_SHUFFLES, "shuffles") /* requests */                                                     \
+    X(CPU_VOTES, "votes")       /* requests: ballots, matches and warp reductions too */           \
+    X(CPU_ATOMICS, "atomics")   /* requests, global and shared */                                  \
+    X(CPU_GLOBAL_LD_REQUESTS, "global_ld_requests")                                                \
+    X(CPU_GLOBAL_LD_SECTORS, "global_ld_sectors")                                                  \
+    X(CPU_GLOBAL_LD_BYTES, "global_ld_bytes") /* asked for by all lanes; moved are 32 a sector */  \
+    X(CPU_GLOBAL_ST_REQUESTS, "global_st_requests")                                                \
+    X(CPU_GLOBAL_ST_SECTORS, "global_st_sectors")                                                  \
+    X(CPU_GLOBAL_ST_BYTES, "global_st_bytes")                                                      \
+    X(CPU_SHARED_LD_REQUESTS, "shared_ld_requests")                                                \
+    X(CPU_SHARED_LD_WAVEFRONTS, "shared_ld_wavefronts") /* passes through the banks */             \
+    X(CPU_SHARED_LD_CONFLICTS, "shared_ld_conflicts")   /* those that conflicts added */           \
+    X(CPU_SHARED_ST_REQUESTS, "shared_st_requests")                                                \
+    X(CPU_SHARED_ST_WAVEFRONTS, "shared_st_wavefronts")                                            \
+    X(CPU_SHARED_ST_CONFLICTS, "shared_st_conflicts")                                              \
+    X(CPU_LOCAL_LD_REQUESTS, "local_ld_requests") /* what lies on a thread's stack */              \
+    X(CPU_LOCAL_ST_REQUESTS, "local_st_requests")                                                  \
+    X(CPU_SIN, "sin") /* from here: calls, over all threads */                                     \
+    X(CPU_COS, "cos")                                                                              \
+    X(CPU_EXP, "exp")                                                                              \
+    X(CPU_LOG, "log")                                                                              \
+    X(CPU_POW, "pow")                                                                              \
+    X(CPU_SQRT, "sqrt")                                                                            \
+    X(CPU_RSQRT, "rsqrt")                                                                          \
+    X(CPU_DIV, "div") /* of floating-point numbers */                                              \
+    X(CPU_MMA, "mma")
+#define CPU_ID(id, name) id,
+enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
+extern const char *const cpu_counter_names[CPU_COUNTERS];
+
+struct cpu_kernel_counts {
+    const char *kernel;
+    uint64_t value[CPU_COUNTERS];
+};
+int cpu_counts(const struct cpu_kernel_counts **list); /* since the reset, by first launch */
+int cpu_named_counters(const char *const **names);     /* all that the program has met, sorted */
+uint64_t cpu_named_count(int kernel, const char *name);
+void cpu_counts_reset(void);
+void cpu_counts_print(FILE *out);
+void cpu_counts_print_lines(FILE *out); /* by source line, the most sectors and wavefronts first */
+
+/* --- Findings --------------------------------------------------------------------------------- */
+int cpu_findings_print(FILE *out); /* those since the last call, one a line; how many there were */
+int cpu_findings_of(const char *class_name); /* of those, "shared race" and the like */
+void cpu_mark_unwritten(void *p, size_t bytes);
+void cpu_name_memory(void *p, const char *name); /* the name is kept, not copied */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

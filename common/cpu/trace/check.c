@@ -1,0 +1,582 @@
+/* check: the rules that each load and store of a kernel is held to.
+ *
+ * Every 4 bytes of device and shared memory have a cell, which remembers the last write and two
+ * reads: by which thread, where in the code, and when. When is a number that grows at each start of
+ * a block, barrier, warp operation and fence. Two accesses race if one is a write, they are not
+ * both atomic, and nothing orders them: no barrier or warp operation between threads of a block;
+ * between blocks, no atomic that the later block has seen, made after a __threadfence. Blocks run
+ * one after the other, so what is found does not depend on luck. */
+#include "callbacks.h"
+
+#include "check.h"
+#include "cpu_trace.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define REGION ((uint64_t)1 << 38) /* addresses for allocations; none is used twice */
+#define IMAGE ((uint64_t)1 << 28)  /* for the program's own variables */
+#define IMAGE_AT REGION
+#define ARENA_AT (REGION + IMAGE)
+enum { PAGE = 4096, EPOCHS = 1 << 25 };
+
+/* An access: code 24 bits, thread 10, bytes of the cell 4, atomic 1, when 25. 0 is none. */
+typedef uint64_t record;
+struct cell {
+    record write, read[2];
+};
+
+static uintptr_t region;
+static size_t region_used;
+static struct cell *cells;
+static uint8_t *written; /* a bit for each byte */
+static uint32_t *owner;  /* of each page of the region, an index into objects */
+static uint8_t in_variable[ARENA / 8];
+static struct object *objects; /* 0 is none; then allocations and __device__ variables */
+static int n_objects = 1;
+static struct object variables[256]; /* __shared__, of the launch */
+static int n_variables;
+static const void *wanted_site;
+static int faulted; /* a kernel was stopped: from then on nothing can be freed */
+
+/* The launch and the block that runs. */
+static const struct cpu_kernel *kernel;
+static uint32_t now = 1, launch_start, block_start, barrier_end;
+static uint64_t block;
+/* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp. */
+static uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
+static uint32_t joined[MAX_BARRIERS][MAX_WARPS];
+static struct start {
+    uint32_t when;
+    uint64_t block;
+} * starts;
+static int n_starts;
+/* Fences, and atomics that came after one in their thread or behind a barrier. */
+static struct sync {
+    uint32_t when, barrier; /* barrier: the end of the last one at that time */
+    int thread;
+    uintptr_t p; /* 0: a fence */
+} * syncs;
+static int n_syncs;
+
+static uint32_t when_of(record r)
+{
+    return (uint32_t)(r >> 39);
+}
+static int thread_of(record r)
+{
+    return (int)(r >> 24 & 1023);
+}
+static int is_atomic(record r)
+{
+    return r >> 38 & 1;
+}
+
+/* Room for one more at doubling lengths. */
+#define GROW(array, n)                                                                             \
+    do {                                                                                           \
+        if (((n) & ((n)-1)) == 0 &&                                                                \
+            !((array) = realloc((array), ((n) ? 2 * (size_t)(n) : 1) * sizeof *(array))))          \
+            exit((complain("check: no memory left"), 1));                                          \
+    } while (0)
+
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+static void *reserve(uint64_t bytes, int protection)
+{
+    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        complain(
+            "check: cannot reserve %llu GiB of addresses: raise ulimit -v, or allow overcommit",
+            (unsigned long long)(bytes >> 30));
+        exit(1);
+    }
+    return p;
+}
+
+static void set_up(void)
+{
+    uint64_t all = ARENA_AT + ARENA;
+    if (cells)
+        return;
+    region = (uintptr_t)reserve(REGION, PROT_NONE);
+    cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
+    written = reserve(all / 8, PROT_READ | PROT_WRITE);
+    owner = reserve(REGION / PAGE * sizeof *owner, PROT_READ | PROT_WRITE);
+}
+
+static void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value)
+{
+    for (; n && at % 8; at++, n--)
+        bits[at / 8] = (uint8_t)((bits[at / 8] & ~(1 << at % 8)) | value << at % 8);
+    memset(bits + at / 8, value ? 0xff : 0, n / 8);
+    for (at += n / 8 * 8, n %= 8; n; at++, n--)
+        bits[at / 8] = (uint8_t)((bits[at / 8] & ~(1 << at % 8)) | value << at % 8);
+}
+
+/* The bits of n bytes, at most 16. */
+static unsigned bits_at(const uint8_t *bits, uint64_t at, unsigned n)
+{
+    uint32_t word;
+    memcpy(&word, bits + at / 8, sizeof word);
+    return word >> at % 8 & ((1u << n) - 1);
+}
+
+void trace_site(const void *site)
+{
+    if (!wanted_site)
+        wanted_site = site;
+}
+
+void *trace_map(size_t bytes)
+{
+    set_up();
+    if (bytes > REGION - region_used)
+        return MAP_FAILED;
+    char *p = (char *)region + region_used;
+    region_used += bytes;
+    return mprotect(p, bytes, PROT_READ | PROT_WRITE) ? MAP_FAILED : p;
+}
+
+static uint32_t object_add(struct object o)
+{
+    if (n_objects == 1)
+        objects = calloc(1, sizeof *objects);
+    GROW(objects, n_objects);
+    objects[n_objects] = o;
+    return (uint32_t)n_objects++;
+}
+
+void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
+{
+    uint64_t at = (uintptr_t)p - region;
+    uint32_t site = wanted_site ? code_of(wanted_site) : 0;
+    uint32_t o = object_add((struct object){(uintptr_t)p, bytes, NULL, "allocated", site, 0});
+    uint64_t guard = (at + bytes - 1) / PAGE + 1;
+    for (uint64_t i = at / PAGE; i <= guard; i++)
+        owner[i] = o;
+    /* What runs past the end is reported, and then goes on: there may be more to find. */
+    mprotect((char *)region + guard * PAGE, PAGE, PROT_READ | PROT_WRITE);
+    wanted_site = NULL;
+    if (type != cudaMemoryTypeDevice) /* the host writes there as it likes */
+        trace_written(p, bytes);
+}
+
+/* The allocation that holds p, or the one whose pages p lies on, or NULL. */
+static struct object *object_at(uintptr_t p)
+{
+    uint32_t i = p - region < region_used ? owner[(p - region) / PAGE] : 0;
+    return i ? &objects[i] : NULL;
+}
+
+int trace_freed(void *p)
+{
+    struct object *o = object_at((uintptr_t)p);
+    uintptr_t page = o->p & -(uintptr_t)PAGE;
+    uint64_t at = page - region, n = (o->p + o->bytes - page + PAGE - 1) / PAGE * PAGE;
+    o->freed = 1;
+    madvise((void *)page, n, MADV_DONTNEED);
+    madvise((char *)cells + at / 4 * sizeof *cells, n / 4 * sizeof *cells, MADV_DONTNEED);
+    return 1;
+}
+
+void trace_written(void *p, size_t bytes)
+{
+    if ((uintptr_t)p - region < region_used)
+        set_bits(written, (uintptr_t)p - region, bytes, 1);
+}
+
+void cpu_mark_unwritten(void *p, size_t bytes)
+{
+    if ((uintptr_t)p - region < region_used)
+        set_bits(written, (uintptr_t)p - region, bytes, 0);
+}
+
+void cpu_name_memory(void *p, const char *name)
+{
+    struct object *o = object_at((uintptr_t)p);
+    if (o)
+        o->name = name;
+}
+
+void trace_reset(void)
+{
+    for (int i = 1; i < n_objects && !faulted; i++) {
+        struct object *o = &objects[i];
+        if (o->freed || o->p - region >= region_used)
+            continue;
+        struct side side = {.code = o->site};
+        finding_add(LEAK, NULL, &side, 1, 0, o, o->p, NULL);
+        o->freed = 1;
+    }
+}
+
+void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
+{
+    const char *what = constant ? "of __constant__ memory" : "of __device__ memory";
+    object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0});
+}
+
+size_t trace_gap(void)
+{
+    return 128; /* keeps the alignment that variables ask for */
+}
+
+void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)
+{
+    set_bits(in_variable, offset, bytes, 1);
+    set_bits(written, ARENA_AT + offset, bytes, 0);
+    if (n_variables < (int)(sizeof variables / sizeof *variables))
+        variables[n_variables++] = (struct object){.p = (uintptr_t)w->arena + offset,
+                                                   .bytes = bytes,
+                                                   .name = name,
+                                                   .what = "of shared memory"};
+}
+
+/* --- Order ------------------------------------------------------------------------------------ */
+
+/* Time goes on. When it has run out, all records are forgotten. */
+static void tick(void)
+{
+    if (++now < EPOCHS)
+        return;
+    madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED);
+    memset(sees, 0, sizeof sees);
+    now = launch_start = block_start = barrier_end = 1;
+    n_starts = n_syncs = 0;
+}
+
+static uint64_t block_of(record r)
+{
+    int low = 0, high = n_starts;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (starts[middle].when <= when_of(r))
+            low = middle;
+        else
+            high = middle;
+    }
+    return n_starts ? starts[low].block : block;
+}
+
+/* Within the block: does r come before what thread `me` does now? */
+static inline int ordered(record r, int me)
+{
+    int its = thread_of(r);
+    uint32_t when = when_of(r);
+    if (its == me || when < barrier_end || when < sees[me / WARP][its / WARP])
+        return 1;
+    return me / WARP == its / WARP && lane_sees[me / WARP] &&
+           when < lane_sees[me / WARP][me % WARP][its % WARP];
+}
+
+/* Between blocks: r's block made an atomic after a fence that covers r, and this block has met that
+ * atomic's variable before. */
+static int released(record r, int me)
+{
+    uint64_t its = block_of(r);
+    for (int f = 0; f < n_syncs; f++) {
+        const struct sync *fence = &syncs[f];
+        record at = (record)fence->when << 39;
+        if (fence->p || fence->when <= when_of(r) || block_of(at) != its ||
+            !(fence->thread == thread_of(r) || when_of(r) < fence->barrier))
+            continue;
+        for (int a = f + 1; a < n_syncs; a++) {
+            const struct sync *atomic = &syncs[a];
+            if (!atomic->p)
+                continue;
+            if (block_of((record)atomic->when << 39) != its)
+                break;
+            record mine = cells[atomic->p / 4].write;
+            if ((atomic->thread == fence->thread || atomic->barrier > fence->when) &&
+                is_atomic(mine) && when_of(mine) >= block_start && ordered(mine, me))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+void trace_launch(struct launch *l)
+{
+    extern char end[];
+    set_up();
+    if ((uint64_t)(end - __executable_start) > IMAGE) {
+        complain("check: a program of more than %d MiB", (int)(IMAGE >> 20));
+        exit(1);
+    }
+    kernel = l->kernel;
+    n_starts = n_syncs = n_variables = 0;
+    tick();
+    launch_start = now;
+    memset(in_variable, 0, sizeof in_variable);
+}
+
+void trace_launch_end(struct launch *l)
+{
+    (void)l;
+}
+
+void trace_block(struct worker *w, uint64_t place)
+{
+    tick();
+    block = place;
+    block_start = barrier_end = now;
+    GROW(starts, n_starts);
+    starts[n_starts++] = (struct start){now, place};
+    if (kernel->shared && n_variables == 0)
+        trace_shared(w, "dynamic", 0, kernel->shared);
+    memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
+    memset(sees, 0, sizeof sees);
+    for (int i = 0; i < MAX_WARPS; i++) {
+        free(lane_sees[i]);
+        lane_sees[i] = NULL;
+    }
+}
+
+void trace_join(struct worker *w, int barrier)
+{
+    tick();
+    joined[barrier][w->now / WARP] = now;
+}
+
+/* A named barrier joins what its warps know; a warp that only arrived is not told. */
+void trace_barrier(struct worker *w, int barrier, int arrived)
+{
+    (void)arrived;
+    tick();
+    if (barrier == 0) {
+        barrier_end = now;
+        return;
+    }
+    uint32_t known[MAX_WARPS];
+    for (int i = 0; i < MAX_WARPS; i++) {
+        known[i] = joined[barrier][i];
+        for (int k = 0; k < MAX_WARPS; k++)
+            if (joined[barrier][k] && sees[k][i] > known[i])
+                known[i] = sees[k][i];
+    }
+    for (int k = 0; k < MAX_WARPS; k++)
+        if (w->barriers[barrier].waiting[k])
+            for (int i = 0; i < MAX_WARPS; i++)
+                if (known[i] > sees[k][i])
+                    sees[k][i] = known[i];
+    memset(joined[barrier], 0, sizeof joined[barrier]);
+}
+
+void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
+{
+    (void)op;
+    tick();
+    if (!(w->warps[warp].live & ~mask)) {
+        sees[warp][warp] = now;
+        return;
+    }
+    if (!lane_sees[warp] && !(lane_sees[warp] = calloc(WARP, sizeof *lane_sees[warp])))
+        return;
+    for (unsigned a = mask; a; a &= a - 1)
+        for (unsigned b = mask; b; b &= b - 1)
+            lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = now;
+}
+
+static void sync_add(uintptr_t p)
+{
+    GROW(syncs, n_syncs);
+    syncs[n_syncs++] = (struct sync){now, barrier_end, (int)cpu_worker->now, p};
+}
+
+void cpu_trace_fence(void)
+{
+    if (!cpu_worker || !cpu_worker->running)
+        return;
+    tick();
+    sync_add(0);
+    tick();
+}
+
+int trace_release(struct worker *w, int warp)
+{
+    return (void)w, (void)warp, 0;
+}
+
+int trace_workers(int wanted)
+{
+    return (void)wanted, 1;
+}
+
+/* --- The rules -------------------------------------------------------------------------------- */
+
+static void report(const struct worker *w, enum rule rule, enum kind kind, uint32_t code,
+                   uintptr_t p, unsigned bytes, const struct object *o)
+{
+    struct side side = {kind, code, (int)w->now, block};
+    finding_add(rule, kernel, &side, 1, bytes, o, p, NULL);
+}
+
+static void report_race(const struct worker *w, record r, enum kind was, enum kind kind,
+                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
+                        int is_shared)
+{
+    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), block_of(r)},
+                            {kind, code, (int)w->now, block}};
+    finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, kernel, sides, 2, bytes, o, p, NULL);
+}
+
+/* The shared variable that holds p, or the one before it. */
+static const struct object *shared_at(uintptr_t p)
+{
+    const struct object *best = NULL;
+    for (int i = 0; i < n_variables; i++)
+        if (variables[i].p <= p && (!best || variables[i].p > best->p))
+            best = &variables[i];
+    return best ? best : n_variables ? &variables[0] : NULL;
+}
+
+/* Where p's cell is, counted in bytes; -1 when p may not be touched and -2 when it is no concern of
+ * ours. *object is what p belongs to or lies beside. */
+static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
+                             const struct object **object)
+{
+    extern char end[];
+    *object = NULL;
+    if (p - region < region_used) {
+        const struct object *o = object_at(p);
+        *object = o;
+        return o && p - o->p < o->bytes && o->p + o->bytes - p >= bytes ? (int64_t)(p - region)
+                                                                        : -1;
+    }
+    if (p - (uintptr_t)w->arena < ARENA - 16) {
+        uint64_t at = p - (uintptr_t)w->arena;
+        return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at) : -1;
+    }
+    if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK ||
+        p - (uintptr_t)kernel->arguments < kernel->size)
+        return -2;
+    if (p - (uintptr_t)__executable_start >= (uintptr_t)(end - __executable_start))
+        return -1;
+    for (int i = 1; i < n_objects; i++)
+        if (p - objects[i].p < objects[i].bytes) {
+            *object = &objects[i];
+            return (int64_t)(IMAGE_AT + (p - (uintptr_t)__executable_start));
+        }
+    return -2;
+}
+
+static inline int conflicts(record r, record mine, uint32_t start, int me, int is_shared)
+{
+    if (when_of(r) < start || !((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
+        return 0;
+    return when_of(r) >= block_start ? !ordered(r, me) : !is_shared && !released(r, me);
+}
+
+/* Whether a read that was noted may make room for one by thread me. */
+static inline int replaceable(record r, uint32_t start, int me)
+{
+    return when_of(r) < start || (when_of(r) >= block_start && ordered(r, me));
+}
+
+static inline void race(const struct worker *w, struct cell *c, record mine, enum kind kind,
+                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
+                        int is_shared)
+{
+    int me = (int)w->now;
+    uint32_t start = is_shared ? block_start : launch_start;
+    if (conflicts(c->write, mine, start, me, is_shared))
+        report_race(w, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
+                    is_shared);
+    if (kind != READ) {
+        for (int i = 0; i < 2; i++)
+            if (conflicts(c->read[i], mine, start, me, is_shared))
+                report_race(w, c->read[i], READ, kind, code, p, bytes, o, is_shared);
+            else
+                c->read[i] = 0;
+        if ((mine >> 34 & 15) == 15 || replaceable(c->write, start, me) || kind == ATOMIC)
+            c->write = mine;
+        else if (thread_of(c->write) == me || !((c->write ^ mine) >> 34 & 15))
+            c->write = mine;
+        return;
+    }
+    if (replaceable(c->read[0], start, me))
+        c->read[0] = mine;
+    else if (replaceable(c->read[1], start, me) || when_of(c->read[1]) < block_start ||
+             thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
+        c->read[1] = mine;
+}
+
+static void access_seen(struct worker *w, uintptr_t p, unsigned bytes, enum kind kind,
+                        uint32_t code)
+{
+    const struct object *o;
+    int64_t at = locate(w, p, bytes, &o);
+    if (at == -2)
+        return;
+    int is_shared = p - (uintptr_t)w->arena < ARENA;
+    if (at >= 0 && p % bytes == 0 && !(o && o->freed)) {
+        unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
+        if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
+            int unwritten = bytes <= 4;
+            for (unsigned i = 0; i < bytes; i += 4)
+                unwritten |= (have >> i & 15) == 0;
+            if (unwritten)
+                report(w, UNINITIALISED, kind, code, p, bytes, is_shared ? shared_at(p) : o);
+        }
+        if (kind != READ && have != all)
+            set_bits(written, (uint64_t)at, bytes, 1);
+        record mine = (record)now << 39 | (record)(kind == ATOMIC) << 38 | (record)w->now << 24 |
+                      (code & 0xffffff);
+        for (unsigned i = 0; i < bytes; i += 4) {
+            record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
+            race(w, &cells[at / 4 + i / 4], mine | mask << 34, kind, code, p, bytes, o, is_shared);
+        }
+        return;
+    }
+    report(w,
+           at < 0          ? BOUNDS
+           : o && o->freed ? FREED
+                           : MISALIGNED,
+           kind, code, p, bytes, is_shared ? shared_at(p) : o);
+}
+
+static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
+                        const void *frame)
+{
+    (void)frame;
+    if (!is_builtin_variable(p))
+        access_seen(w, p, bytes, writes ? WRITE : READ, code_of(from));
+}
+
+void cpu_trace_atomic(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    const struct object *o;
+    if (!w || !w->running)
+        return;
+    access_seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, code_of(__builtin_return_address(0)));
+    int64_t at = locate(w, (uintptr_t)p, (unsigned)bytes, &o);
+    if (n_syncs && at >= 0 && at < (int64_t)ARENA_AT)
+        sync_add((uintptr_t)at);
+}
+
+void cpu_trace_special(int counter)
+{
+    (void)counter;
+}
+
+void cpu_trace_named(const char *name, uint64_t amount)
+{
+    (void)name, (void)amount;
+}
+
+void trace_fault(struct worker *w, const char *text)
+{
+    struct side side = {READ, 0, (int)w->now, block};
+    faulted = 1;
+    if (strncmp(text, "barrier divergence: ", 20) == 0)
+        finding_add(DIVERGENCE, kernel, &side, 1, 0, NULL, 0, text + 20);
+    else if (strstr(text, "leaves it out") || strstr(text, "leaves out"))
+        finding_add(DIVERGENCE, kernel, &side, 1, 0, NULL, 0, text);
+}
+
+int cpu_trace_mode(void)
+{
+    return CPU_TRACE_CHECK;
+}

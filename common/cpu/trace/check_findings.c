@@ -1,0 +1,208 @@
+/* check: findings, gathered while kernels run and told as one line each. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include "cpu_trace.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct finding {
+    enum rule rule;
+    char *kernel;
+    uint3 grid, shape;
+    struct side side[2];
+    int sides;
+    unsigned bytes;
+    struct object object; /* .what is NULL for none */
+    uintptr_t p;
+    char *text;
+    uint64_t times;
+};
+static struct finding *findings;
+static int n_findings, of_rule[LEAK + 1], printed_by_host;
+static const char *const rules[] = {"out of bounds",      "misaligned",  "freed memory",
+                                    "uninitialised read", "shared race", "global race",
+                                    "barrier divergence", "leak"};
+
+void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+                 unsigned bytes, const struct object *object, uintptr_t p, const char *text)
+{
+    for (int i = n_findings - 1; i >= 0; i--) {
+        struct finding *f = &findings[i];
+        if (f->rule == rule && f->side[0].code == sides[0].code && !text && !f->text &&
+            (n == 1 || f->side[1].code == sides[1].code) &&
+            (rule != LEAK || f->object.bytes == object->bytes)) {
+            f->times++;
+            return;
+        }
+    }
+    findings = realloc(findings, (size_t)(n_findings + 1) * sizeof *findings);
+    if (!findings) {
+        complain("check: no memory left");
+        exit(1);
+    }
+    struct finding *f = &findings[n_findings++];
+    *f = (struct finding){.rule = rule, .sides = n, .bytes = bytes, .p = p, .times = 1};
+    memcpy(f->side, sides, (size_t)n * sizeof *sides);
+    if (kernel) {
+        f->kernel = strdup(kernel->name);
+        f->grid = kernel->grid;
+        f->shape = kernel->block;
+    }
+    if (object)
+        f->object = *object;
+    f->text = text ? strdup(text) : NULL;
+}
+
+/* --- As text ---------------------------------------------------------------------------------- */
+
+static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
+{
+    fprintf(out, "%s (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", name, i % n.x, i / n.x % n.y,
+            i / n.x / n.y);
+}
+
+static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
+                     int with_block)
+{
+    static const char *const kinds[] = {"read", "write", "atomic"};
+    fprintf(out, "%s at %s:%d by", kinds[f->side[i].kind], place->file, place->line);
+    put_index(out, " thread", (uint64_t)f->side[i].thread, f->shape);
+    if (with_block)
+        put_index(out, " of block", f->side[i].block, f->grid);
+}
+
+static void put_object(FILE *out, const struct object *o, const struct place *site)
+{
+    int allocated = o->what && strcmp(o->what, "allocated") == 0;
+    if (o->name)
+        fprintf(out, "%s (%zu bytes%s%s", o->name, o->bytes, allocated ? "" : " ",
+                allocated ? "" : o->what);
+    else
+        fprintf(out, "the allocation of %s:%d (%zu bytes", site->file, site->line, o->bytes);
+    fprintf(out, ")");
+}
+
+/* Where the access lies in, before or behind its object. */
+static void put_where(FILE *out, const struct finding *f, const struct place *site)
+{
+    const struct object *o = &f->object;
+    if (!o->what) {
+        fprintf(out, "no device memory is there%s", f->p < 65536 ? ", it is near NULL" : "");
+        return;
+    }
+    if (f->p < o->p)
+        fprintf(out, "%zu bytes before ", (size_t)(o->p - f->p));
+    else if (f->p >= o->p + o->bytes)
+        fprintf(out, "%zu bytes past the end of ", (size_t)(f->p - o->p - o->bytes));
+    else
+        fprintf(out, "at offset %zu of ", (size_t)(f->p - o->p));
+    put_object(out, o, site);
+}
+
+static void put(FILE *out, const struct finding *f, const struct place *place)
+{
+    fprintf(out, "%s: ", rules[f->rule]);
+    if (f->rule == LEAK) {
+        fprintf(out, "%zu bytes", f->object.bytes);
+        if (f->object.name)
+            fprintf(out, " of %s", f->object.name);
+        fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
+    } else if (f->text) {
+        fprintf(out, "%s; in", f->text);
+        put_index(out, " block", f->side[0].block, f->grid);
+        fprintf(out, " of kernel %s", f->kernel);
+    } else {
+        int blocks = f->sides == 2 && f->side[0].block != f->side[1].block;
+        put_side(out, f, 0, &place[0], blocks);
+        if (f->sides == 2) {
+            fputs(" and ", out);
+            put_side(out, f, 1, &place[1], blocks);
+        }
+        if (!blocks)
+            put_index(out, " of block", f->side[0].block, f->grid);
+        fprintf(out, " in kernel %s: %u bytes ", f->kernel, f->bytes);
+        put_where(out, f, &place[2]);
+        if (f->rule == FREED)
+            fputs(", which is freed", out);
+        if (f->rule == UNINITIALISED)
+            fputs(", never written", out);
+    }
+}
+
+static int same_line(const struct finding *a, const struct place *p, const struct finding *b,
+                     const struct place *q)
+{
+    if (a->rule != b->rule || a->text || b->text || a->sides != b->sides)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (p[i].line != q[i].line || strcmp(p[i].file, q[i].file) != 0)
+            return 0;
+    return a->rule != LEAK || a->object.site == b->object.site;
+}
+
+int cpu_findings_print(FILE *out)
+{
+    int n = n_findings, distinct = 0;
+    uint32_t *codes = calloc((size_t)n * 3 + 1, sizeof *codes);
+    struct place *places = calloc((size_t)n * 3 + 1, sizeof *places);
+    for (int i = 0; i < n; i++) {
+        codes[3 * i] = findings[i].side[0].code;
+        codes[3 * i + 1] = findings[i].side[1].code;
+        codes[3 * i + 2] = findings[i].object.site;
+    }
+    if (n)
+        symbols_find(codes, 3 * n, places);
+    memset(of_rule, 0, sizeof of_rule);
+    for (int i = 0; i < n; i++) {
+        struct finding *f = &findings[i];
+        for (int k = i + 1; k < n; k++)
+            if (f->times && same_line(f, places + 3 * i, &findings[k], places + 3 * k)) {
+                f->times += findings[k].times;
+                findings[k].times = 0;
+            }
+        if (!f->times)
+            continue; /* told with another */
+        put(out, f, places + 3 * i);
+        if (f->times > 1)
+            fprintf(out, " (%" PRIu64 " times)", f->times);
+        fputc('\n', out);
+        of_rule[f->rule]++;
+        distinct++;
+    }
+    for (int i = 0; i < 3 * n; i++)
+        free(places[i].file);
+    for (int i = 0; i < n; i++)
+        free(findings[i].kernel), free(findings[i].text);
+    free(codes), free(places), free(findings);
+    findings = NULL;
+    n_findings = 0;
+    printed_by_host = 1;
+    return distinct;
+}
+
+int cpu_findings_of(const char *rule)
+{
+    for (int i = 0; i <= LEAK; i++)
+        if (strcmp(rules[i], rule) == 0)
+            return of_rule[i];
+    return 0;
+}
+
+static void __attribute__((destructor)) at_end(void)
+{
+    int silent = printed_by_host;
+    trace_reset();
+    int n = cpu_findings_print(stderr);
+    if (n)
+        fprintf(stderr, "check: %d finding%s\n", n, n == 1 ? "" : "s");
+    else if (!silent)
+        fputs("check: no findings\n", stderr);
+    if (n) {
+        fflush(NULL);
+        _exit(1);
+    }
+}

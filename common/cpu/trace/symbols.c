@@ -1,0 +1,74 @@
+#define _GNU_SOURCE
+#include "symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 4000 }; /* addresses in one command, well below its longest */
+
+static char *shortened(char *file)
+{
+    char here[4096];
+    size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (n && strncmp(file, here, n) == 0 && file[n] == '/')
+        file += n + 1;
+    while (strncmp(file, "./", 2) == 0)
+        file += 2;
+    return strdup(file);
+}
+
+static void unknown(struct place *place)
+{
+    *place = (struct place){strdup("?"), 0};
+}
+
+/* For every address its number, then a line "FILE:LINE" for each inlined call, innermost first. */
+static void find(const char *program, const uint32_t *codes, int n, struct place *places)
+{
+    char *command = NULL, line[4200];
+    size_t size;
+    FILE *text = open_memstream(&command, &size);
+    fprintf(text, "addr2line -a -i -e '%s'", program);
+    for (int i = 0; i < n; i++)
+        fprintf(text, " %x", codes[i]);
+    fputs(" 2>/dev/null", text);
+    fclose(text);
+    FILE *answer = popen(command, "r");
+    int at = -1;
+    for (int i = 0; i < n; i++)
+        unknown(&places[i]);
+    while (answer && fgets(line, sizeof line, answer)) {
+        if (strncmp(line, "0x", 2) == 0) {
+            at++;
+            continue;
+        }
+        char *colon = strrchr(line, ':');
+        if (at < 0 || at >= n || !colon || *line == '?' || places[at].line)
+            continue;
+        *colon = '\0';
+        int number = atoi(colon + 1);
+        if (number == 0 || strstr(line, "common/cpu/include/") || strncmp(line, "/usr/", 5) == 0)
+            continue;
+        free(places[at].file);
+        places[at] = (struct place){shortened(line), number};
+    }
+    if (answer)
+        pclose(answer);
+    free(command);
+}
+
+void symbols_find(const uint32_t *codes, int n, struct place *places)
+{
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0 || memchr(program, '\'', (size_t)length)) {
+        for (int i = 0; i < n; i++)
+            unknown(&places[i]);
+        return;
+    }
+    program[length] = '\0';
+    for (int i = 0; i < n; i += AT_ONCE)
+        find(program, codes + i, n - i < AT_ONCE ? n - i : AT_ONCE, places + i);
+}

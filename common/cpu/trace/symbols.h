@@ -1,0 +1,25 @@
+/* Places in the program: code addresses as the user's file and line. */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include <stdint.h>
+
+extern char __executable_start[]; /* the linker's: where the program lies in memory */
+
+/* A code address as a number that is the same in every run. The call that told us of it returns to
+ * the next instruction, which may belong to another line: hence the 1. */
+static inline uint32_t code_of(const void *return_address)
+{
+    return (uint32_t)((uintptr_t)return_address - (uintptr_t)__executable_start - 1);
+}
+
+struct place {
+    char *file; /* "?" when nothing is known */
+    int line;
+};
+
+/* places[i] of codes[i]: of inlined calls the innermost that is not in a header of this backend.
+ * One run of addr2line (binutils, as g++ needs) answers all. */
+void symbols_find(const uint32_t *codes, int n, struct place *places);
+
+#endif

@@ -1,0 +1,106 @@
+#!/bin/sh
+# check.sh PROGRAM [ARGUMENTS]: runs a step under the four tools of compute-sanitizer and says in one
+# line each what they find. A variant that must break a rule, as --list says, is run alone and has to
+# be caught; the others, run together, have to be clean. Exit 0: so it was; 1: it was not.
+program=$1
+shift
+name=$(basename "$program")
+
+sanitizer=
+for sanitizer in compute-sanitizer "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" ""; do
+    [ -n "$sanitizer" ] && command -v "$sanitizer" >/dev/null 2>&1 && break
+done
+if [ -z "$sanitizer" ]; then
+    echo "$name: there is no compute-sanitizer here; it comes with the CUDA toolkit" >&2
+    exit 77
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+"$program" "$@" --list >"$work/list" || exit
+sed -n '/^variants/,$p' "$work/list" | sed 1d | awk '{
+    finding = match($0, /[(]finding: [^)]*[)]$/) ? substr($0, RSTART + 10, RLENGTH - 11) : ""
+    print $1 "\t" finding
+}' >"$work/variants"
+
+if [ ! -s "$work/variants" ]; then
+    echo "$name: --list names no variant" >&2
+    exit 1
+fi
+
+# The arguments without those that choose variants: the list has told which they are.
+n=$# skip=
+while [ "$n" -gt 0 ]; do
+    argument=$1
+    shift
+    n=$((n - 1))
+    case $skip$argument in
+    --variant) skip=skip- ;;
+    --variant=*) ;;
+    skip-*) skip= ;;
+    *) set -- "$@" "$argument" ;;
+    esac
+done
+
+tools="memcheck racecheck initcheck synccheck"
+status=0
+
+# run ARGUMENTS: the four tools side by side; what they find goes to $work/found.
+run() {
+    for tool in $tools; do
+        options=
+        [ $tool != memcheck ] || options="--leak-check full --report-api-errors no"
+        # shellcheck disable=SC2086
+        {
+            "$sanitizer" --tool $tool $options --print-limit 10000 --log-file "$work/$tool.log" \
+                "$program" --once "$@" >"$work/$tool.out" 2>"$work/$tool.err"
+            echo $? >"$work/$tool.code"
+        } &
+    done
+    wait
+    : >"$work/found"
+    for tool in $tools; do
+        awk -v tool=$tool -f common/make/sanitizer.awk "$work/$tool.log" >>"$work/found"
+        code=$(cat "$work/$tool.code")
+        if ! grep -q SUMMARY: "$work/$tool.log"; then
+            echo "$name: $tool did not come to its end (code $code): $(cat "$work/$tool.err" \
+                "$work/$tool.log" | grep . | head -n 1)" >&2
+            status=1
+        elif [ "$code" -ne 0 ] && [ ! -s "$work/found" ]; then
+            echo "$name: under $tool it ended with code $code: $(head -n 1 "$work/$tool.err")" >&2
+            status=1
+        fi
+    done
+    findings=$(wc -l <"$work/found" | tr -d ' ')
+    case $findings in
+    0) said="no findings" ;;
+    1) said="1 finding" ;;
+    *) said="$findings findings" ;;
+    esac
+}
+
+clean=$(awk -F '\t' '$2 == "" { print $1 }' "$work/variants")
+if [ -n "$clean" ]; then
+    # Names hold no blanks.
+    # shellcheck disable=SC2046
+    run "$@" $(printf -- '--variant %s ' $clean)
+    echo "$name:" $clean": $said"
+    sed 's/^/    /' "$work/found"
+    [ "$findings" -eq 0 ] || status=1
+fi
+awk -F '\t' '$2 != ""' "$work/variants" >"$work/bugs"
+tab=$(printf '\t')
+while IFS=$tab read -r variant finding; do
+    run "$@" --variant "$variant"
+    others=$(grep -vc "^$finding:" "$work/found")
+    if [ "$findings" -gt 0 ] && [ "$others" -eq 0 ]; then
+        echo "$name: $variant: $said, $finding as predicted"
+    else
+        echo "$name: $variant: $said; $finding was predicted, and nothing else"
+        status=1
+    fi
+    sed 's/^/    /' "$work/found"
+done <"$work/bugs"
+exit $status

@@ -1,0 +1,103 @@
+# compare.awk METRICS LAUNCHES NCU COUNTS: the counts of the CPU backend beside the hardware's.
+#   METRICS   metrics.txt           LAUNCHES  variant, case and number of launches (--launches)
+#   NCU       what ncu.awk printed  COUNTS    rows of a program that counts
+# -v rows=FILE: one row a counter is appended there. -v words=1: a table for a person on stdout.
+# Launches are told apart by their order; those of one kernel in one variant and case are added up,
+# as the counts are. Then kernels pair in the order of their first launch.
+BEGIN { FS = "\t" }
+
+function fail(message) {
+    print "count: " message >"/dev/stderr"
+    failed = 1
+    exit 1
+}
+
+FNR == 1 { file++ }
+
+file == 1 {
+    if ($0 !~ /^#/ && split($0, word, " ") == 2)
+        metric[word[1]] = word[2]
+    next
+}
+
+file == 2 {
+    for (i = 0; i < $3; i++)
+        owner[++expected] = $2 "\t" $1
+    next
+}
+
+file == 3 {
+    if (++seen > expected)
+        next
+    key = owner[seen]
+    if (!((key, $2) in kernel)) {
+        kernel[key, $2] = ++kernels[key]
+        gpu_name[key, kernels[key]] = $2
+    }
+    k = kernel[key, $2]
+    value[key, k, "launches"]++
+    for (i = 3; i <= NF; i++) {
+        split($i, pair, "=")
+        if (pair[2] == "-")
+            missing[pair[1]] = 1
+        value[key, k, pair[1]] += pair[2]
+    }
+    next
+}
+
+/^#/ { next }
+
+!named {
+    if (seen != expected)
+        fail("ncu saw " seen + 0 " launches, and the program made " expected + 0)
+    named = NF
+    for (i = 1; i <= NF; i++)
+        column[i] = $i
+    next
+}
+
+{
+    key = $3 "\t" $2
+    k = ++cpu_kernels[key]
+    if (k > kernels[key])
+        fail("variant " $2 ", case " $3 ": ncu saw no kernel " $4)
+    if (words)
+        printf "\nvariant %s, case %s, kernel %s\n  %-24s %14s %14s %11s\n", $2, $3, $4, "counter", "cpu",
+            "gpu", "difference"
+    for (i = 5; i <= named; i++) {
+        name = column[i]
+        what = name == "launches" ? name : metric[name]
+        if (what == "" || (what in missing) || !((key, k, what) in value))
+            continue
+        gpu = value[key, k, what]
+        if (gpu == 0 && $i == 0)
+            continue
+        difference = gpu == $i ? "0" : gpu == 0 ? "-" : sprintf("%.3g", 100 * ($i - gpu) / gpu)
+        compared++
+        equal += gpu == $i
+        size = difference == "-" ? 1e9 : difference < 0 ? -difference : difference + 0
+        if (size > worst) {
+            worst = size
+            where = name " of variant " $2 ", case " $3 ", kernel " $4
+        }
+        if (words)
+            printf "  %-24s %14.0f %14.0f %10s%s\n", name, $i, gpu, difference,
+                difference == "-" ? " " : "%"
+        if (rows)
+            printf "%s\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t%s\n", $1, $2, $3, $4, name, $i, gpu,
+                difference >>rows
+    }
+}
+
+END {
+    if (failed)
+        exit 1
+    if (!compared)
+        fail("nothing to compare: no row of counts")
+    for (name in missing)
+        print "count: ncu has no value for " name >"/dev/stderr"
+    printf "\n%d of %d counts equal", equal, compared
+    if (worst > 0)
+        printf "; furthest apart: %s%s", where, worst < 1e9 ? sprintf(", by %.3g%%", worst) : ""
+    print ""
+}

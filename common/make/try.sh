@@ -1,0 +1,32 @@
+#!/bin/sh
+# try.sh STEP PROGRAM CHECK [ARGUMENTS]: is a reader's program right? PROGRAM is run, and then CHECK,
+# the command that checks it (empty: there is none here). The last line says what came out.
+step=$1 program=$2 check=$3
+shift 3
+
+say() {
+    code=$1
+    shift
+    echo "$step try: $*"
+    exit "$code"
+}
+
+"$program" "$@"
+code=$?
+case $code in
+0) ;;
+1) say 1 "not right yet: its results are wrong, see above" ;;
+77) say 0 "passed over, it cannot run here" ;;
+*) say $code "ended with code $code" ;;
+esac
+[ -n "$check" ] || say 0 "right, and not checked: only g++ builds programs that check"
+echo
+# shellcheck disable=SC2086
+$check "$@"
+code=$?
+case $code in
+0) say 0 "right: verified and checked" ;;
+1) say 1 "not right yet: its results are right and a check fails, see above" ;;
+77) say 0 "right, and not checked: that cannot be done here" ;;
+*) say $code "its results are right, and the check ended with code $code" ;;
+esac

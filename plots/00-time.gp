@@ -1,0 +1,21 @@
+# alt: Bars of the time of each way to copy 256 MiB, relative to the coalesced one, and as thin bars the same for 16 MiB that stay in the L2. A dashed line stands at 1.
+# data: step-00.tsv
+load 'plots/style.gp'
+set xlabel 'time / time of coalesced'
+set yrange [12.6:-0.6]
+set xrange [0:*]
+set lmargin 17
+set key top right samplen 0.8
+set ytics () nomirror textcolor rgb INK font ',12' scale 0
+f = 'step-00.tsv'
+w = ' clock=graph l2=warm'
+ways = names(f, 'case=large' . w, 'variant')
+got(c, i) = rows(f, 'case=' . c . w . ' variant=' . word(ways, i), 'ratio')
+do for [i = 1:words(ways)] { set ytics add (word(ways, i) i - 1) }
+set arrow 1 from 1, -0.6 to 1, 12.6 nohead ls LIMIT front
+plot for [i = 1:words(ways)] got('large', i) \
+         using (0.5/$1):(i-1-0.12):(0.5/$1):(0.24) with boxxyerror lc rgb GOOD notitle, \
+     for [i = 1:words(ways)] got('in-L2', i) \
+         using (0.5/$1):(i-1+0.28):(0.5/$1):(0.1) with boxxyerror lc rgb BAD notitle, \
+     keyentry with boxes lc rgb GOOD title '256 MiB', \
+     keyentry with boxes lc rgb BAD title '16 MiB, in the L2'

@@ -1,0 +1,330 @@
+/* 00-memory-access: one copy, many ways for a warp to reach the same bytes
+ *
+ * Grows from: nothing
+ *
+ * Idea     y is a copy of x. In every variant each element is loaded once and stored once. What
+ *          changes is which lane of a warp takes which element, and by which way it comes. A warp
+ *          asks for its 32 elements in one request. Global memory answers in sectors of 32 bytes,
+ *          shared memory in wavefronts of at most one word from each of 32 banks.
+ * Predict  Sectors a request: 4 when 32 lanes ask for 32 neighbours, 5 when they are shifted by one
+ *          element, 8 with every second element, 32 with every 32nd, 32 down a column, 16 for a
+ *          float4 a lane (4 for 128 bytes, as before), 1 when all lanes ask for the same element.
+ *          Wavefronts a request in shared memory: 1, 2, 4, 32 for strides of 1, 2, 4, 32 words, 1
+ *          for 32 words with a padding of one, 1 when all lanes ask for the same word.
+ *          Time on large arrays: the more sectors, the longer. The factor is for a measurement.
+ * Outcome  The counts are arithmetic, and come out as predicted wherever the extents are multiples
+ *          of 1024. Two variants with 32 sectors a request do not take the same time. See chapter 3
+ *          for why, and for what no count shows.
+ */
+#include "harness/harness.h"
+
+enum { TILE = 1024 }; // elements of a block, one a thread (float4: four a thread, 256 threads)
+
+// Nothing is rounded here, so nothing may differ: the bound of every element is 0.
+
+// snippet: coalesced
+// x [n] -> y [n], thread t of a block takes element t of the block's 1024
+// cost: 8 bytes an element, no flops; a warp loads 4 sectors and stores 4
+__global__ void coalesced(const float *x, float *y, int n)
+{
+    const int e = blockIdx.x * TILE + threadIdx.x;
+    if (e < n) {
+        y[e] = x[e];
+    }
+}
+// end snippet: coalesced
+
+// snippet: strided
+// Deals 0..1023 out anew: neighbouring t get places that are stride apart, and every place is used.
+template <int stride>
+__device__ int spread(int t)
+{
+    return t % (TILE / stride) * stride + t / (TILE / stride);
+}
+
+// x [n] -> y [n], the same 1024 elements a block, another thread for each
+// cost: 8 bytes an element, no flops; a warp loads and stores 4 x stride sectors, at most 32 each
+template <int stride>
+__global__ void strided(const float *x, float *y, int n)
+{
+    const int e = blockIdx.x * TILE + spread<stride>(threadIdx.x);
+    if (e < n) {
+        y[e] = x[e];
+    }
+}
+// end snippet: strided
+
+// snippet: float4
+// x [n] -> y [n], thread i takes elements 4 i to 4 i + 3; the n % 4 left over are taken one by one
+// cost: 8 bytes an element, no flops; a warp loads 16 sectors and stores 16, for 128 elements
+__global__ void four_a_lane(const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int fours = n / 4;
+    if (i < fours) {
+        ((float4 *)y)[i] = ((const float4 *)x)[i];
+    } else if (i < fours + n % 4) {
+        const int e = 3 * fours + i;
+        y[e] = x[e];
+    }
+}
+// end snippet: float4
+
+// snippet: misaligned
+// x [n] -> y [n], every thread one element further on, the last one takes the first
+// cost: 8 bytes an element, no flops; a warp loads 5 sectors and stores 5
+__global__ void misaligned(const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * TILE + threadIdx.x;
+    const int e = i + 1 == n ? 0 : i + 1;
+    if (i < n) {
+        y[e] = x[e];
+    }
+}
+// end snippet: misaligned
+
+// snippet: column-walk
+// x [S][D] -> y [S][D], neighbouring threads take neighbouring rows
+// cost: 8 bytes an element, no flops; a warp loads 32 sectors and stores 32 (S >= 32, D >= 8)
+__global__ void column_walk(const float *x, float *y, int S, int D)
+{
+    const int i = blockIdx.x * TILE + threadIdx.x;
+    if (i < S * D) {
+        const int e = i % S * D + i / S;
+        y[e] = x[e];
+    }
+}
+// end snippet: column-walk
+
+// snippet: broadcast
+// x [n], scale [n / 32], all of it 1 -> y [n]; the lanes of a warp share a scale
+// cost: 8 bytes and 1 flop an element, 4 bytes a scale; a warp loads 4 sectors and then 1, stores 4
+__global__ void broadcast(const float *x, const float *scale, float *y, int n)
+{
+    const int e = blockIdx.x * TILE + threadIdx.x;
+    if (e < n) {
+        y[e] = x[e] * scale[e / 32];
+    }
+}
+// end snippet: broadcast
+
+// snippet: staged
+// x [n] -> y [n] by way of shared memory, neighbours ways words apart
+// cost: 8 bytes an element, no flops, 1 barrier; a warp stores and loads in ways wavefronts each
+template <int ways>
+__global__ void staged(const float *x, float *y, int n)
+{
+    __shared__ float tile[TILE];
+    const int first = blockIdx.x * TILE;
+    const int mine = threadIdx.x;
+    const int other = threadIdx.x ^ 32; // of the warp next door
+    if (first + mine < n) {
+        tile[spread<ways>(mine)] = x[first + mine];
+    }
+    __syncthreads();
+    if (first + other < n) {
+        y[first + other] = tile[spread<ways>(other)];
+    }
+}
+// end snippet: staged
+
+// snippet: padded
+// x [n] -> y [n] as staged<32>, a warp's elements in one column of the tile
+// cost: 8 bytes an element, no flops, 1 barrier; a warp stores and loads in 1 wavefront each
+__global__ void padded(const float *x, float *y, int n)
+{
+    const int first = blockIdx.x * TILE;
+    const int mine = threadIdx.x;
+    const int other = threadIdx.x ^ 32;
+    // solution: pad -- stage it as staged<32> does, lane l of warp w in row l, without a conflict
+    __shared__ float tile[32][32 + 1];
+    if (first + mine < n) {
+        tile[mine % 32][mine / 32] = x[first + mine];
+    }
+    __syncthreads();
+    if (first + other < n) {
+        y[first + other] = tile[other % 32][other / 32];
+    }
+    // end solution: pad
+}
+// end snippet: padded
+
+// snippet: shared-broadcast
+// x [n], scale [n / 32], all of it 1 -> y [n]; the block's 32 scales go through shared memory
+// cost: 8 bytes and 1 flop an element, 4 bytes a scale, 1 barrier; 1 wavefront a warp
+__global__ void shared_broadcast(const float *x, const float *scale, float *y, int n)
+{
+    __shared__ float factor[32];
+    const int first = blockIdx.x * TILE;
+    const int t = threadIdx.x;
+    if (t < 32 && first + 32 * t < n) {
+        factor[t] = scale[first / 32 + t];
+    }
+    __syncthreads();
+    if (first + t < n) {
+        y[first + t] = x[first + t] * factor[t / 32];
+    }
+}
+// end snippet: shared-broadcast
+
+struct arrays {
+    const float *x, *scale;
+    float *y;
+    int S, D, n, blocks;
+};
+
+static arrays arrays_of(const kf_run *run)
+{
+    arrays a;
+    a.x = kf_f32(run, "x");
+    a.scale = kf_f32(run, "scale");
+    a.y = kf_f32(run, "y");
+    a.S = run->shape.Sq;
+    a.D = run->shape.D;
+    a.n = a.S * a.D;
+    a.blocks = (a.n + TILE - 1) / TILE;
+    return a;
+}
+
+static void launch_coalesced(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    coalesced<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_misaligned(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    misaligned<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int stride>
+static void launch_strided(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    strided<stride><<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_column_walk(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    column_walk<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.S, a.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_four(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    const int threads = a.n / 4 + a.n % 4;
+    four_a_lane<<<(threads + 255) / 256, 256, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_broadcast(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    broadcast<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int ways>
+static void launch_staged(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    staged<ways><<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_padded(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    padded<<<a.blocks, TILE, 0, stream>>>(a.x, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_shared_broadcast(const kf_run *run, cudaStream_t stream)
+{
+    const arrays a = arrays_of(run);
+    shared_broadcast<<<a.blocks, TILE, 0, stream>>>(a.x, a.scale, a.y, a.n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void setup(kf_run *run)
+{
+    const int64_t matrix[] = {run->shape.Sq, run->shape.D};
+    const int64_t groups[] = {((int64_t)run->shape.Sq * run->shape.D + 31) / 32};
+    kf_input(run, "x", "SD", KF_F32, matrix);
+    kf_tensor *scale = kf_input(run, "scale", "G", KF_F32, groups);
+    for (int64_t i = 0; i < scale->count; i++) {
+        scale->host[i] = 1.0f; // a product with 1 is exact, so y is a copy here too
+    }
+    kf_output(run, "y", "SD", KF_F32, matrix);
+}
+
+static void reference(kf_run *run)
+{
+    const kf_tensor *x = kf_find(run, "x");
+    const kf_tensor *y = kf_find(run, "y");
+    for (int64_t i = 0; i < y->count; i++) {
+        y->want[i] = x->host[i];
+        y->bound[i] = 0.0;
+    }
+    for (int64_t row = 0; row < y->rows; row++) {
+        y->checked[row] = true;
+    }
+}
+
+static kf_cost cost(const kf_shape *shape)
+{
+    return {8.0 * shape->Sq * shape->D, 0.0, false};
+}
+
+#define MATRIX(S, D)                                                                               \
+    {                                                                                              \
+        1, 1, S, S, D, 0, false, 0                                                                 \
+    }
+
+static const kf_case cases[] = {
+    {"exact", MATRIX(64, 1024), KF_VERIFY_ONLY}, // whole tiles: the counts are round numbers
+    {"tile", MATRIX(1, 1024), KF_VERIFY_ONLY},
+    {"n63", MATRIX(9, 7), KF_VERIFY_ONLY},
+    {"n1000", MATRIX(8, 125), KF_VERIFY_ONLY},
+    {"n1025", MATRIX(25, 41), KF_VERIFY_ONLY},
+    {"n10007", MATRIX(10007, 1), KF_VERIFY_ONLY},
+    {"in-L2", MATRIX(4096, 1024), KF_LARGE},  // x and y: 32 MiB
+    {"large", MATRIX(65536, 1024), KF_LARGE}, // x and y: 512 MiB
+};
+
+static const kf_variant variants[] = {
+    {"coalesced", "neighbouring lanes, neighbouring elements", launch_coalesced, NULL, 0, NULL},
+    {"misaligned", "the same, one element further on", launch_misaligned, NULL, 0, NULL},
+    {"stride-2", "every second element", launch_strided<2>, NULL, 0, NULL},
+    {"stride-32", "every 32nd element, within 4 KiB a block", launch_strided<32>, NULL, 0, NULL},
+    {"column-walk", "neighbouring lanes a row apart", launch_column_walk, NULL, 0, NULL},
+    {"float4", "four elements a lane", launch_four, NULL, 0, NULL},
+    {"broadcast", "coalesced, times a scale that a warp shares", launch_broadcast, NULL, 0, NULL},
+    {"shared-1", "through shared memory, no conflict", launch_staged<1>, NULL, 0, NULL},
+    {"shared-2", "through shared memory, 2-way conflicts", launch_staged<2>, NULL, 0, NULL},
+    {"shared-4", "through shared memory, 4-way conflicts", launch_staged<4>, NULL, 0, NULL},
+    {"shared-32", "through shared memory, 32-way conflicts", launch_staged<32>, NULL, 0, NULL},
+    {"shared-padded", "shared-32 with rows of 33 words", launch_padded, NULL, 0, NULL},
+    {"shared-broadcast", "the scales through shared memory", launch_shared_broadcast, NULL, 0,
+     NULL},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {"00-memory-access",
+                                "one copy, many ways for a warp to reach the same bytes",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                reference,
+                                cost,
+                                NULL,
+                                0};
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env perl
+# cudacc --check finds every planted fault of check/, names its line, and says nothing of the twins.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename;
+use File::Temp qw(tempdir);
+use Test::More;
+use lib dirname(__FILE__) . "/lib";
+use Workbook;
+
+my $root = abs_path(dirname(__FILE__) . "/..");
+my $cudacc = "$root/common/cpu/cudacc --check";
+my $dir = tempdir(CLEANUP => 1);
+my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
+    "global race", "barrier divergence", "leak");
+my $rule = join "|", @rules;
+chdir "$root/tests/check" or die "tests/check: $!";
+delete @ENV{qw(CUDACPU_ORDER CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
+
+# Runs shell commands, two at a time.
+sub in_pairs {
+    open my $pipe, "|-", "tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c" or die $!;
+    print $pipe map { "$_\n" } @_;
+    close $pipe;
+}
+
+# --- The suite as it is written ------------------------------------------------------------------
+my @files = map { s/\.cu$//r } sort glob("*.cu");
+run("$cudacc --runtime-only");
+in_pairs(map { "$cudacc -Wall -Wextra -Werror $_.cu -o $dir/$_ >$dir/$_.log 2>&1" } @files);
+my (@faults, %marks);
+for my $file (@files) {
+    ok(-x "$dir/$file" && slurp("$dir/$file.log") eq "", "$file.cu compiles without a word")
+        or diag(slurp("$dir/$file.log"));
+    my %r = run("$dir/$file --list");
+    my @listed = map { [split /\t/] } split /\n/, $r{out};
+    is(scalar(grep { @$_ != 4 || $_->[1] !~ /^($rule)$/ || $_->[2] !~ /^(plain|subtle)$/ } @listed),
+        0, "$file --list has four columns") or diag($r{out}, $r{err});
+    push @faults, map { { file => $file, name => $_->[0], rule => $_->[1], kind => $_->[2] } } @listed;
+
+    my ($line, %planted, @unmarked) = (0);
+    for (split /\n/, slurp("$file.cu")) {
+        $line++;
+        $planted{$1}++ if /\/\/ fault here: (\w+)$/;
+        $marks{$2}{"$file.cu:$line"} = $1 if /\/\/ (fault|seen) here: (\w+)$/;
+        # Elsewhere the parameter is only declared and passed on.
+        my $code = s{//.*|^ *(/\*| \*).*}{}r =~ s/template <bool fault.*>|\w+<fault>//gr;
+        push @unmarked, $line if $code =~ /\bfault\b/ && !/\/\/ fault here/;
+    }
+    is_deeply(\%planted, { map { $_->[0] => 1 } @listed }, "$file.cu: one line is marked for each fault");
+    is("@unmarked", "", "$file.cu: no other line tells a fault from its twin");
+    %r = run("$dir/$file no_such_fault right");
+    ok($r{code} == 2 && $r{err} =~ /^no fault named no_such_fault here[^\n]*\n/, "$file: an unknown name")
+        or diag($r{err});
+}
+my $subtle = grep { $_->{kind} eq "subtle" } @faults;
+cmp_ok(scalar @faults, ">=", 40, "at least 40 faults");
+cmp_ok($subtle, ">=", @faults / 2, "at least half of them are subtle");
+for my $one (@rules) {
+    cmp_ok(scalar(grep { $_->{rule} eq $one } @faults), ">=", 4, "at least four of: $one");
+}
+my %names = map { $_->{name} => 1 } @faults;
+is(scalar keys %names, scalar @faults, "no name is used twice");
+is_deeply([grep { !$names{$_} } sort keys %marks], [], "no mark without a fault");
+
+# --- Every fault and every twin ------------------------------------------------------------------
+my %runs = (
+    fault => ["forward", "again", "reverse", "random"],
+    right => ["forward", "reverse", "random"],
+);
+my @commands;
+for my $f (@faults) {
+    for my $which (sort keys %runs) {
+        for my $order (@{$runs{$which}}) {
+            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $order;
+            my $at = "$dir/$f->{name}.$which.$order";
+            push @commands, "CUDACPU_ORDER=$set timeout 60 $dir/$f->{file} $f->{name} $which "
+                . ">$at.out 2>$at.err; echo \$? >$at.code";
+        }
+    }
+}
+in_pairs(@commands);
+
+# What a run said: its exit code, its findings, the last line.
+sub said {
+    my ($at) = @_;
+    my $err = slurp("$dir/$at.err");
+    my @lines = split /\n/, $err;
+    return (code => slurp("$dir/$at.code") + 0, err => $err, out => slurp("$dir/$at.out"),
+        last => @lines ? $lines[-1] : "", findings => [grep { /^($rule): / } @lines]);
+}
+
+for my $f (@faults) {
+    my $name = $f->{name};
+    for my $order (@{$runs{fault}}) {
+        my %r = said("$name.fault.$order");
+        my @findings = @{$r{findings}};
+        my $places = join "|", map { quotemeta } sort keys %{$marks{$name}};
+        my @here = grep { /(^|[^\w.-])($places)\b/ } @findings;
+        my @wrong;
+        push @wrong, "exit code $r{code}" if $r{code} != 1;
+        push @wrong, "no finding" if !@findings;
+        push @wrong, "of another rule: $_" for grep { !/^\Q$f->{rule}\E: / } @findings;
+        push @wrong, "not of the form: $_"
+            for grep { !/^($rule): \S.*?[\w.-]+\.cuh?:\d+.*$/ || /\((0|1) times\)$/ } @findings;
+        push @wrong, "none at $places" if @findings && !@here;
+        my $count = $r{last} =~ /^check: (\d+) findings?$/ ? $1 : -1;
+        push @wrong, "last line: $r{last}" if $count != @findings;
+        is(join("\n", @wrong), "", "$f->{rule}: $name is found, $order") or diag($r{out}, $r{err});
+    }
+    is(slurp("$dir/$name.fault.again.err"), slurp("$dir/$name.fault.forward.err"),
+        "$f->{rule}: $name, two runs say the same");
+    for my $order (@{$runs{right}}) {
+        my %r = said("$name.right.$order");
+        ok($r{code} == 0 && !@{$r{findings}} && $r{last} eq "check: no findings",
+            "no $f->{rule}: the twin of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
+    }
+}
+
+# --- A reader's own program ----------------------------------------------------------------------
+# With n = 64, thread 63 reads x[64].
+my $reader = <<'END';
+#include <cstdio>
+__global__ void shift(const int *x, int *y, int n)
+{
+    int i = threadIdx.x;
+    if (i < LAST)
+        y[i] = x[i + 1];
+}
+int main()
+{
+    const int n = 64;
+    int *x, *y, h[n];
+    cudaMalloc(&x, n * sizeof(int));
+    cudaMalloc(&y, n * sizeof(int));
+    for (int i = 0; i < n; i++)
+        h[i] = i;
+    cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);
+    cudaMemset(y, 0, n * sizeof(int));
+    shift<<<1, n>>>(x, y, n);
+    cudaMemcpy(h, y, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%d\n", h[5]);
+    cudaFree(x);
+    cudaFree(y);
+    return 3;
+}
+END
+for my $case (["with a fault", "n", 1], ["without", "n - 1", 3]) {
+    my ($what, $last, $code) = @$case;
+    mkdir "$dir/my own";
+    spew("$dir/my own/shift.cu", $reader =~ s/LAST/$last/r);
+    my %r = run("cd '$dir/my own' && $cudacc shift.cu -o shift && ./shift");
+    is($r{code}, $code, "a reader's program $what: exit code $code") or diag($r{err});
+    is($r{out}, "6\n", "a reader's program $what runs as usual");
+    if ($code == 1) {
+        like($r{err}, qr/^out of bounds: .*shift\.cu:6\b.*\ncheck: 1 findings?\n\z/, "and has its finding");
+        like($r{err}, qr/\b256\b/, "which gives the size of the allocation");
+        unlike($r{err}, qr/times\)$/m, "once: nothing is said of times");
+    } else {
+        is($r{err}, "check: no findings\n", "and has none");
+    }
+}
+
+done_testing();

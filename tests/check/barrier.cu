@@ -1,0 +1,194 @@
+/* Barriers that some threads never reach, or reach elsewhere. A GPU must not hang in them: whole
+ * warps part at __syncthreads, which counts those that come to any and those that have ended; and a
+ * lane that is missing in a warp has ended. */
+#include "suite.cuh"
+
+template <bool fault>
+__global__ void half_the_block(const int *x, int *y)
+{
+    __shared__ int cell[64];
+    const int t = threadIdx.x;
+    cell[t] = x[t];
+    if (!fault || t < 32) // fault here: half_the_block
+        __syncthreads();  // seen here: half_the_block
+    if (x[t] > 4)
+        cell[t] = 0;
+    __syncthreads(); // seen here: half_the_block
+    y[t] = cell[63 - t];
+}
+
+static std::vector<int> small_reversed(const std::vector<int> &in)
+{
+    auto want = in;
+    for (size_t i = 0; i < in.size(); i++) {
+        const int v = in[i / 64 * 64 + 63 - i % 64];
+        want[i] = v > 4 ? 0 : v;
+    }
+    return want;
+}
+
+template <bool fault>
+static bool run_half_the_block()
+{
+    const auto in = numbers(64);
+    array<int> x(in), y(64);
+    half_the_block<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, small_reversed(in));
+}
+
+/* Tiles of 64 elements. The last one is half full, and the other half must come along. */
+template <bool fault>
+__global__ void trips_differ(const int *x, int *y, int n)
+{
+    __shared__ int tile[64];
+    const int t = threadIdx.x;
+    int sum = 0;
+    for (int k = 0; 64 * k + (fault ? t : 0) < n; k++) { // fault here: trips_differ
+        const int i = 64 * k + t;
+        tile[t] = i < n ? x[i] : 0;
+        __syncthreads(); // seen here: trips_differ
+        sum += tile[63 - t];
+        __syncthreads();
+    }
+    tile[t] = sum;
+    __syncthreads(); // seen here: trips_differ
+    y[t] = tile[63 - t];
+}
+
+template <bool fault>
+static bool run_trips_differ()
+{
+    const int n = 96;
+    const auto in = numbers(n);
+    array<int> x(in), y(64);
+    trips_differ<fault><<<1, 64>>>(x, y, n);
+    std::vector<int> want(64);
+    for (int i = 0; i < n; i++)
+        want[i % 64] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
+/* Most blocks have nothing to do here; in those that have, all threads must. */
+template <bool fault>
+__global__ void rare_case(const int *x, int *y)
+{
+    __shared__ int cell[64];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    cell[t] = x[i];
+    const bool rare = x[i] < 0;
+    if (fault ? __any_sync(ALL, rare) : __syncthreads_or(rare)) { // fault here: rare_case
+        cell[t] = 0;
+        __syncthreads(); // seen here: rare_case
+    }
+    cell[t] += 1;
+    __syncthreads(); // seen here: rare_case
+    y[i] = cell[63 - t];
+}
+
+template <bool fault>
+static bool run_rare_case()
+{
+    auto in = numbers(3 * 64);
+    in[100] = -5;
+    array<int> x(in), y(3 * 64);
+    rare_case<fault><<<3, 64>>>(x, y);
+    auto want = in;
+    for (int i = 0; i < 3 * 64; i++)
+        want[i] = i / 64 == 1 ? 1 : in[i / 64 * 64 + 63 - i % 64] + 1;
+    return came_out<fault>(y.p, want);
+}
+
+/* Halves its values until the largest is at most 1: all threads leave in the same round. */
+template <bool fault>
+__global__ void leaves_early(const int *x, int *y)
+{
+    __shared__ int cell[64];
+    const int t = threadIdx.x;
+    int v = x[t], rounds = 0;
+    for (;;) {
+        const bool ready = v <= 1;
+        if (fault ? __all_sync(ALL, ready) : __syncthreads_and(ready)) // fault here: leaves_early
+            break;
+        v /= 2;
+        rounds++;
+        __syncthreads(); // seen here: leaves_early
+    }
+    cell[t] = rounds;
+    __syncthreads(); // seen here: leaves_early
+    y[t] = cell[63 - t];
+}
+
+template <bool fault>
+static bool run_leaves_early()
+{
+    auto in = numbers(64);
+    in[40] = 30;
+    array<int> x(in), y(64);
+    leaves_early<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, std::vector<int>(64, 4));
+}
+
+/* The sum of each warp's elements. The last warp has fewer, and must shuffle as a whole. */
+template <bool fault>
+__global__ void shuffle_in_tail(const int *x, int *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (fault && i >= n) // fault here: shuffle_in_tail
+        return;
+    int v = i < n ? x[i] : 0;
+    for (int bit = 16; bit > 0; bit /= 2)
+        v += __shfl_xor_sync(ALL, v, bit); // seen here: shuffle_in_tail
+    if (i < n && i % 32 == 0)
+        y[i / 32] = v;
+}
+
+template <bool fault>
+static bool run_shuffle_in_tail()
+{
+    const int n = 100;
+    const auto in = numbers(n);
+    array<int> x(in), y(4);
+    shuffle_in_tail<fault><<<2, 64>>>(x, y, n);
+    std::vector<int> want(4);
+    for (int i = 0; i < n; i++)
+        want[i / 32] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
+/* 31 lanes hand their element to the next. The last lane has none. */
+template <bool fault>
+__global__ void absent_lane(const int *x, int *y)
+{
+    __shared__ int cell[31];
+    const int lane = threadIdx.x;
+    if (lane == 31)
+        return;
+    cell[lane] = x[lane];
+    __syncwarp(fault ? ALL : ALL >> 1); // fault here: absent_lane
+    y[lane] = cell[(lane + 1) % 31];
+}
+
+template <bool fault>
+static bool run_absent_lane()
+{
+    const auto in = numbers(31);
+    array<int> x(in), y(31);
+    absent_lane<fault><<<1, 32>>>(x, y);
+    auto want = in;
+    for (int i = 0; i < 31; i++)
+        want[i] = in[(i + 1) % 31];
+    return came_out<fault>(y.p, want);
+}
+
+int main(int argc, char **argv)
+{
+    static const planted list[] = {
+        PLAIN(half_the_block, "__syncthreads in a branch that one of two warps takes"),
+        SUBTLE(trips_differ, "a loop with barriers runs longer in some threads, for the tail only"),
+        SUBTLE(rare_case, "the warp votes where the block must: a barrier for a rare case"),
+        SUBTLE(leaves_early, "a warp leaves a loop with a barrier when it is ready itself"),
+        SUBTLE(shuffle_in_tail, "lanes past the end return before a shuffle of all lanes"),
+        SUBTLE(absent_lane, "__syncwarp waits for a lane that has ended"),
+    };
+    return suite("barrier divergence", list, argc, argv);
+}

@@ -1,0 +1,350 @@
+/* Races on global memory, between blocks but for the last. */
+#include "suite.cuh"
+
+template <bool fault>
+__global__ void count_without_atomic(const int *x, int *bins)
+{
+    const int v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    fault ? bins[v]++ : atomicAdd(&bins[v], 1); // fault here: count_without_atomic
+}
+
+template <bool fault>
+static bool run_count_without_atomic()
+{
+    const auto in = numbers(256);
+    std::vector<int> want(8);
+    array<int> x(in), bins(want);
+    count_without_atomic<fault><<<4, 64>>>(x, bins);
+    for (int v : in)
+        want[v]++;
+    return came_out<fault>(bins.p, want);
+}
+
+template <bool fault>
+__global__ void maximum_by_hand(const int *x, int *best)
+{
+    const int v = x[blockIdx.x];
+    fault ? *best = max(*best, v) : atomicMax(best, v); // fault here: maximum_by_hand
+}
+
+template <bool fault>
+static bool run_maximum_by_hand()
+{
+    const auto in = numbers(20);
+    array<int> x(in), best(std::vector<int>(1));
+    maximum_by_hand<fault><<<20, 1>>>(x, best);
+    return came_out<fault>(best.p, std::vector<int>(1, 7));
+}
+
+/* Every block leaves its sum in partial; the one that comes last adds them up. */
+template <bool fault>
+__global__ void last_block(const int *x, int *partial, unsigned *arrived, int *y)
+{
+    __shared__ int cell[64];
+    __shared__ bool last;
+    const int t = threadIdx.x, blocks = gridDim.x;
+    cell[t] = x[blockIdx.x * blockDim.x + t];
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (t < half)
+            cell[t] += cell[t + half];
+        __syncthreads();
+    }
+    if (t == 0) {
+        partial[blockIdx.x] = cell[0]; // seen here: last_block
+        if (!fault)                    // fault here: last_block
+            __threadfence();
+        last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+        if (last)
+            __threadfence();
+    }
+    __syncthreads();
+    if (last && t == 0) {
+        int sum = 0;
+        for (int b = 0; b < blocks; b++)
+            sum += partial[b]; // seen here: last_block
+        *y = sum;
+    }
+}
+
+template <bool fault>
+static bool run_last_block()
+{
+    const auto in = numbers(6 * 64);
+    array<int> x(in), partial(6), y(1);
+    array<unsigned> arrived(std::vector<unsigned>(1));
+    last_block<fault><<<6, 64>>>(x, partial, arrived, y);
+    std::vector<int> want(1);
+    for (int v : in)
+        want[0] += v;
+    return came_out<fault>(y.p, want);
+}
+
+/* Block 0 hands a value over, block 1 looks for it for a while. */
+template <bool fault>
+__global__ void flag_read_plainly(int *value, int *flag, int *y)
+{
+    if (blockIdx.x == 0) {
+        *value = 42;
+        __threadfence();
+        atomicExch(flag, 1); // seen here: flag_read_plainly
+        return;
+    }
+    int seen = 0;
+    for (int k = 0; k < 1000 && !seen; k++)
+        seen = fault ? *(volatile int *)flag : atomicAdd(flag, 0); // fault here: flag_read_plainly
+    __threadfence();
+    *y = seen ? *value : 42;
+}
+
+template <bool fault>
+static bool run_flag_read_plainly()
+{
+    array<int> value(1), flag(std::vector<int>(1)), y(1);
+    flag_read_plainly<fault><<<2, 1>>>(value, flag, y);
+    return came_out<fault>(y.p, std::vector<int>(1, 42));
+}
+
+/* x [n] -> y [n], a tile a block. */
+template <bool fault>
+__global__ void tiles_overlap(const int *x, int *y, int n)
+{
+    const int tile = 64, begin = blockIdx.x * tile;
+    const int end = min(n, begin + (fault ? tile + 1 : tile)); // fault here: tiles_overlap
+    for (int i = begin + threadIdx.x; i < end; i += blockDim.x)
+        y[i] = x[i] + 1; // seen here: tiles_overlap
+}
+
+template <bool fault>
+static bool run_tiles_overlap()
+{
+    const auto in = numbers(250);
+    array<int> x(in), y(250);
+    tiles_overlap<fault><<<4, 32>>>(x, y, 250);
+    auto want = in;
+    for (int &v : want)
+        v++;
+    return came_out<fault>(y.p, want);
+}
+
+static __constant__ int weight[3] = {1, 2, 1};
+
+/* Within a block the barrier keeps reads before writes; the neighbour's edge it does not. */
+template <bool fault>
+__global__ void stencil_in_place(int *x, int *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int *to = fault ? x : y; // fault here: stencil_in_place
+    int sum = 0;
+    for (int k = -1; k <= 1; k++)
+        if (i + k >= 0 && i + k < n)
+            sum += weight[k + 1] * x[i + k]; // seen here: stencil_in_place
+    __syncthreads();
+    if (i < n)
+        to[i] = sum; // seen here: stencil_in_place
+}
+
+template <bool fault>
+static bool run_stencil_in_place()
+{
+    const int n = 200;
+    const auto in = numbers(n);
+    array<int> x(in), y(n);
+    stencil_in_place<fault><<<4, 64>>>(x, y, n);
+    auto want = in;
+    for (int i = 0; i < n; i++)
+        want[i] = (i > 0 ? in[i - 1] : 0) + 2 * in[i] + (i + 1 < n ? in[i + 1] : 0);
+    return came_out<fault>(y.p, want);
+}
+
+/* Each block fills a part of y in each of two rounds. */
+template <bool fault>
+__global__ void second_round_slot(int *y)
+{
+    for (int round = 0; round < 2; round++) {
+        const int step = fault ? 1 : gridDim.x; // fault here: second_round_slot
+        const int part = blockIdx.x + round * step;
+        y[part * blockDim.x + threadIdx.x] = part; // seen here: second_round_slot
+    }
+}
+
+template <bool fault>
+static bool run_second_round_slot()
+{
+    array<int> y(8 * 32);
+    second_round_slot<fault><<<4, 32>>>(y);
+    std::vector<int> want(8 * 32);
+    for (int i = 0; i < 8 * 32; i++)
+        want[i] = i / 32;
+    return came_out<fault>(y.p, want);
+}
+
+static __device__ int limit = 4;
+
+template <bool fault>
+__global__ void reset_in_flight(const int *x, int *count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (fault && i == 0) // fault here: reset_in_flight
+        *count = 0;      // seen here: reset_in_flight
+    if (x[i] > limit)
+        atomicAdd(count, 1); // seen here: reset_in_flight
+}
+
+template <bool fault>
+static bool run_reset_in_flight()
+{
+    const auto in = numbers(256);
+    std::vector<int> want(1);
+    array<int> x(in), count(want);
+    reset_in_flight<fault><<<4, 64>>>(x, count);
+    for (int v : in)
+        want[0] += v > 4;
+    return came_out<fault>(count.p, want);
+}
+
+/* All write the same, as in many programs that iterate until nothing changes. A race all the same.
+ */
+template <bool fault>
+__global__ void changed_flag(const int *x, int *changed)
+{
+    if (x[blockIdx.x * blockDim.x + threadIdx.x] == 7)
+        fault ? *changed = 1 : atomicExch(changed, 1); // fault here: changed_flag
+}
+
+template <bool fault>
+static bool run_changed_flag()
+{
+    const auto in = numbers(128);
+    array<int> x(in), changed(std::vector<int>(1));
+    changed_flag<fault><<<4, 32>>>(x, changed);
+    return came_out<fault>(changed.p, std::vector<int>(1, 1));
+}
+
+/* A byte of a word, set by way of the word: the bytes beside it are written back as they were. */
+static __device__ void set_in_word(unsigned char *bytes, int i, unsigned v)
+{
+    unsigned *word = reinterpret_cast<unsigned *>(bytes) + i / 4;
+    const int shift = i % 4 * 8;
+    *word = (*word & ~(0xffu << shift)) | v << shift; // seen here: byte_of_a_word
+}
+
+static __device__ void set_byte(unsigned char *bytes, int i, unsigned v)
+{
+    bytes[i] = (unsigned char)v;
+}
+
+template <bool fault>
+__global__ void byte_of_a_word(const int *x, unsigned char *bytes)
+{
+    const int i = blockIdx.x;
+    fault ? set_in_word(bytes, i, x[i]) : set_byte(bytes, i, x[i]); // fault here: byte_of_a_word
+}
+
+template <bool fault>
+static bool run_byte_of_a_word()
+{
+    const auto in = numbers(16);
+    array<int> x(in);
+    array<unsigned char> bytes(std::vector<unsigned char>(16));
+    byte_of_a_word<fault><<<16, 1>>>(x, bytes);
+    return came_out<fault>(bytes.p, numbers<unsigned char>(16));
+}
+
+/* Two or three elements a thread. With a stride one too short, the first thread of all comes to the
+ * element where the last one began. */
+template <bool fault>
+__global__ void stride_one_short(int *x, int n)
+{
+    const int stride = gridDim.x * blockDim.x - (fault ? 1 : 0); // fault here: stride_one_short
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        x[i] *= 2; // seen here: stride_one_short
+}
+
+template <bool fault>
+static bool run_stride_one_short()
+{
+    auto want = numbers(500);
+    array<int> x(want);
+    stride_one_short<fault><<<4, 64>>>(x, 500);
+    for (int &v : want)
+        v *= 2;
+    return came_out<fault>(x.p, want);
+}
+
+/* Sums of segments of 24 elements, 64 elements a block of one thread. A segment that another block
+ * has a part of needs an atomic. */
+template <bool fault>
+__global__ void segment_begins_before(const int *x, int *sums, int n)
+{
+    const int begin = blockIdx.x * 64, end = min(n, begin + 64);
+    int sum = 0;
+    for (int i = begin; i < end; i++) {
+        sum += x[i];
+        const bool ends = i % 24 == 23;
+        if (!ends && i + 1 < end)
+            continue;
+        const bool whole = ends && (fault || i - 23 >= begin); // fault here: segment_begins_before
+        if (whole)
+            sums[i / 24] += sum; // seen here: segment_begins_before
+        else
+            atomicAdd(&sums[i / 24], sum); // seen here: segment_begins_before
+        sum = 0;
+    }
+}
+
+template <bool fault>
+static bool run_segment_begins_before()
+{
+    const int n = 240;
+    const auto in = numbers(n);
+    std::vector<int> want(n / 24);
+    array<int> x(in), sums(want);
+    segment_begins_before<fault><<<4, 1>>>(x, sums, n);
+    for (int i = 0; i < n; i++)
+        want[i / 24] += in[i];
+    return came_out<fault>(sums.p, want);
+}
+
+/* Two warps of one block exchange through global memory. */
+template <bool fault>
+__global__ void scratch_of_a_block(const int *x, int *scratch, int *y)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    scratch[i] = x[i]; // seen here: scratch_of_a_block
+    if (!fault)        // fault here: scratch_of_a_block
+        __syncthreads();
+    y[i] = scratch[i ^ 32]; // seen here: scratch_of_a_block
+}
+
+template <bool fault>
+static bool run_scratch_of_a_block()
+{
+    const auto in = numbers(128);
+    array<int> x(in), scratch(std::vector<int>(128)), y(128);
+    scratch_of_a_block<fault><<<2, 64>>>(x, scratch, y);
+    auto want = in;
+    for (int i = 0; i < 128; i++)
+        want[i] = in[i ^ 32];
+    return came_out<fault>(y.p, want);
+}
+
+int main(int argc, char **argv)
+{
+    static const planted list[] = {
+        PLAIN(count_without_atomic, "blocks count in the same bins without atomics"),
+        PLAIN(maximum_by_hand, "blocks compare and store a maximum without an atomic"),
+        SUBTLE(last_block, "the last block reads partial sums that no __threadfence has published"),
+        SUBTLE(flag_read_plainly, "a flag is set by an atomic and read by a plain load"),
+        SUBTLE(tiles_overlap, "neighbouring blocks write one element twice, with the same value"),
+        SUBTLE(stencil_in_place, "a block overwrites the edge that its neighbour reads"),
+        SUBTLE(second_round_slot, "in its second round a block writes its neighbour's part"),
+        SUBTLE(reset_in_flight, "a counter is set to 0 in the launch that counts"),
+        SUBTLE(changed_flag, "blocks set the same flag to the same value without an atomic"),
+        SUBTLE(byte_of_a_word, "a byte is set by reading and writing the word that holds it"),
+        SUBTLE(stride_one_short, "a stride one too short: two threads meet in the second round"),
+        SUBTLE(segment_begins_before, "a segment that began in the block before, added plainly"),
+        SUBTLE(scratch_of_a_block, "warps exchange through global memory without a barrier"),
+    };
+    return suite("global race", list, argc, argv);
+}

@@ -1,0 +1,271 @@
+/* Accesses outside an allocation or outside a shared variable, by a few elements. */
+#include "suite.cuh"
+
+template <bool fault>
+__global__ void end_included(const int *x, int *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (fault ? i <= n : i < n) // fault here: end_included
+        y[i] = 2 * x[i];        // seen here: end_included
+}
+
+template <bool fault>
+static bool run_end_included()
+{
+    const int n = 1000;
+    const auto in = numbers(n);
+    array<int> x(in), y(n);
+    end_included<fault><<<4, 256>>>(x, y, n);
+    auto want = in;
+    for (int &v : want)
+        v *= 2;
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void before_the_first(const int *x, int *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int before = fault || i > 0 ? x[i - 1] : 0; // fault here: before_the_first
+    y[i] = x[i] - before;
+}
+
+template <bool fault>
+static bool run_before_the_first()
+{
+    const int n = 200;
+    const auto in = numbers(n);
+    array<int> x(in), y(n);
+    before_the_first<fault><<<2, 128>>>(x, y, n);
+    auto want = in;
+    for (int i = 1; i < n; i++)
+        want[i] = in[i] - in[i - 1];
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void next_in_tail(const int *x, int *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (fault ? n : n - 1)) // fault here: next_in_tail
+        y[i] = x[i + 1] - x[i];  // seen here: next_in_tail
+}
+
+template <bool fault>
+static bool run_next_in_tail()
+{
+    const int n = 1000;
+    const auto in = numbers(n);
+    array<int> x(in), y(n);
+    next_in_tail<fault><<<4, 256>>>(x, y, n);
+    std::vector<int> want(n - 1);
+    for (int i = 0; i + 1 < n; i++)
+        want[i] = in[i + 1] - in[i];
+    return came_out<fault>(y.p, want);
+}
+
+/* The last thread reads the first element of the array that happens to follow. */
+template <bool fault>
+__global__ void into_the_next_array(const int *x, int *y)
+{
+    __shared__ int low[64], high[64];
+    const int t = threadIdx.x;
+    low[t] = x[t];
+    high[t] = x[64 + t];
+    __syncthreads();
+    const int next = low[fault ? t + 1 : (t + 1) % 64]; // fault here: into_the_next_array
+    y[t] = next + high[t];
+}
+
+template <bool fault>
+static bool run_into_the_next_array()
+{
+    const auto in = numbers(128);
+    array<int> x(in), y(64);
+    into_the_next_array<fault><<<1, 64>>>(x, y);
+    std::vector<int> want(64);
+    for (int t = 0; t < 64; t++)
+        want[t] = in[(t + 1) % 64] + in[64 + t];
+    return came_out<fault>(y.p, want);
+}
+
+/* One cell a thread, and one more on the left. */
+template <bool fault>
+__global__ void dynamic_too_small(const int *x, int *y)
+{
+    extern __shared__ int cell[];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    if (t == 0)
+        cell[0] = i > 0 ? x[i - 1] : 0;
+    cell[t + 1] = x[i]; // seen here: dynamic_too_small
+    __syncthreads();
+    y[i] = cell[t + 1] - cell[t]; // seen here: dynamic_too_small
+}
+
+template <bool fault>
+static bool run_dynamic_too_small()
+{
+    const int n = 128, cells = fault ? 64 : 65; // fault here: dynamic_too_small
+    const auto in = numbers(n);
+    array<int> x(in), y(n);
+    dynamic_too_small<fault><<<2, 64, cells * sizeof(int)>>>(x, y);
+    auto want = in;
+    for (int i = 1; i < n; i++)
+        want[i] = in[i] - in[i - 1];
+    return came_out<fault>(y.p, want);
+}
+
+/* Four elements a thread. The last ones, when n is no multiple of four, come one by one. */
+template <bool fault>
+__global__ void vector_tail(const float *x, float *y, int n)
+{
+    const int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (fault ? i < n : i + 3 < n) {                               // fault here: vector_tail
+        const float4 v = *reinterpret_cast<const float4 *>(x + i); // seen here: vector_tail
+        y[i / 4] = v.x + v.y + v.z + v.w;
+    } else if (i < n) {
+        float sum = 0;
+        for (int k = i; k < n; k++)
+            sum += x[k];
+        y[i / 4] = sum;
+    }
+}
+
+template <bool fault>
+static bool run_vector_tail()
+{
+    const int n = 1001;
+    const auto in = numbers<float>(n);
+    array<float> x(in), y((n + 3) / 4);
+    vector_tail<fault><<<2, 128>>>(x, y, n);
+    std::vector<float> want((n + 3) / 4);
+    for (int i = 0; i < n; i++)
+        want[i / 4] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void row_unchecked(const int *x, int *y, int w, int h)
+{
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col < w && (fault || row < h))        // fault here: row_unchecked
+        y[row * w + col] = -x[row * w + col]; // seen here: row_unchecked
+}
+
+template <bool fault>
+static bool run_row_unchecked()
+{
+    const int w = 5, h = 35;
+    const auto in = numbers(w * h);
+    array<int> x(in), y(w * h);
+    row_unchecked<fault><<<dim3(1, 9), dim3(8, 4)>>>(x, y, w, h);
+    auto want = in;
+    for (int &v : want)
+        v = -v;
+    return came_out<fault>(y.p, want);
+}
+
+/* Sixteen bins for the values 0 to 16: the last bin is for 15 and what is above. */
+template <bool fault>
+__global__ void one_bin_too_few(const int *x, int *y, int n)
+{
+    __shared__ int bins[16];
+    const int t = threadIdx.x;
+    if (t < 16)
+        bins[t] = 0;
+    __syncthreads();
+    for (int i = t; i < n; i += blockDim.x) {
+        const int v = x[i];
+        atomicAdd(&bins[fault ? v : min(v, 15)], 1); // fault here: one_bin_too_few
+    }
+    __syncthreads();
+    if (t < 16)
+        y[t] = bins[t];
+}
+
+template <bool fault>
+static bool run_one_bin_too_few()
+{
+    const int n = 300;
+    auto in = numbers(n);
+    in[222] = 16;
+    array<int> x(in), y(16);
+    one_bin_too_few<fault><<<1, 64>>>(x, y, n);
+    std::vector<int> want(16);
+    for (int v : in)
+        want[v < 15 ? v : 15]++;
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void unrolled_twice(const int *x, int *y, int n)
+{
+    const int t = threadIdx.x, step = blockDim.x;
+    int sum = 0;
+    for (int i = t; i < n; i += 2 * step) {
+        sum += x[i];
+        sum += fault || i + step < n ? x[i + step] : 0; // fault here: unrolled_twice
+    }
+    y[t] = sum;
+}
+
+template <bool fault>
+static bool run_unrolled_twice()
+{
+    const int n = 253;
+    const auto in = numbers(n);
+    array<int> x(in), y(64);
+    unrolled_twice<fault><<<1, 64>>>(x, y, n);
+    std::vector<int> want(64);
+    for (int i = 0; i < n; i++)
+        want[i % 64] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
+/* x [n + taps - 1] -> y [n] */
+template <bool fault>
+__global__ void one_tap_more(const int *x, int *y, int n, int taps)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int sum = 0;
+    for (int k = 0; k < (fault ? taps + 1 : taps); k++) // fault here: one_tap_more
+        sum += x[i + k];                                // seen here: one_tap_more
+    y[i] = sum;
+}
+
+template <bool fault>
+static bool run_one_tap_more()
+{
+    const int n = 150, taps = 5;
+    const auto in = numbers(n + taps - 1);
+    array<int> x(in), y(n);
+    one_tap_more<fault><<<3, 64>>>(x, y, n, taps);
+    std::vector<int> want(n);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < taps; k++)
+            want[i] += in[i + k];
+    return came_out<fault>(y.p, want);
+}
+
+int main(int argc, char **argv)
+{
+    static const planted list[] = {
+        PLAIN(end_included, "the bound is tested with <= where < is meant"),
+        PLAIN(before_the_first, "the first thread reads its left neighbour"),
+        SUBTLE(next_in_tail, "the right neighbour of the last element, in the tail block only"),
+        SUBTLE(into_the_next_array, "one past a __shared__ array, where the next one begins"),
+        SUBTLE(dynamic_too_small, "the launch gives one element of shared memory too little"),
+        SUBTLE(vector_tail, "a float4 load whose last elements lie past the end"),
+        SUBTLE(row_unchecked,
+               "columns are checked, rows are not, and only the last block has more"),
+        SUBTLE(one_bin_too_few, "an atomic on a shared bin that only one value asks for"),
+        SUBTLE(unrolled_twice, "the second access of an unrolled loop, in its last iteration"),
+        SUBTLE(one_tap_more, "a loop that is one too long, seen at the last element only"),
+    };
+    return suite("out of bounds", list, argc, argv);
+}

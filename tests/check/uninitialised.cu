@@ -1,0 +1,286 @@
+/* Reads of memory that nobody has written, global or shared. */
+#include "suite.cuh"
+
+static __device__ int warp_sum(int v)
+{
+    for (int bit = 16; bit > 0; bit /= 2)
+        v += __shfl_xor_sync(ALL, v, bit);
+    return v;
+}
+
+template <bool fault>
+__global__ void half_copied(const int *x, int *y)
+{
+    y[threadIdx.x] = x[threadIdx.x] + 1; // seen here: half_copied
+}
+
+template <bool fault>
+static bool run_half_copied()
+{
+    const auto in = numbers(64);
+    array<int> x(64), y(64);
+    const int n = fault ? 32 : 64; // fault here: half_copied
+    cudaMemcpy(x, in.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+    half_copied<fault><<<1, 64>>>(x, y);
+    auto want = in;
+    for (int &v : want)
+        v++;
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void adds_to_nothing(const int *x, int *y)
+{
+    const int t = threadIdx.x;
+    y[t] = (fault ? y[t] : 0) + x[t]; // fault here: adds_to_nothing
+}
+
+template <bool fault>
+static bool run_adds_to_nothing()
+{
+    const auto in = numbers(64);
+    array<int> x(in), y(64);
+    adds_to_nothing<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, in);
+}
+
+/* Two elements a thread. */
+template <bool fault>
+__global__ void odd_size(const int *x, int *middle, int n)
+{
+    const int t = threadIdx.x;
+    if (t < (fault ? n / 2 : (n + 1) / 2)) { // fault here: odd_size
+        middle[2 * t] = 2 * x[2 * t];
+        if (2 * t + 1 < n)
+            middle[2 * t + 1] = 2 * x[2 * t + 1];
+    }
+}
+
+static __global__ void odd_size_reader(const int *middle, int *y, int n)
+{
+    const int i = threadIdx.x;
+    if (i < n)
+        y[i] = middle[i]; // seen here: odd_size
+}
+
+template <bool fault>
+static bool run_odd_size()
+{
+    const auto in = numbers(100);
+    array<int> x(in), y(100);
+    bool fine = true;
+    for (int n : {100, 99}) {
+        array<int> middle(n);
+        odd_size<fault><<<1, 64>>>(x, middle, n);
+        odd_size_reader<<<1, 128>>>(middle, y, n);
+        std::vector<int> want(n);
+        for (int i = 0; i < n; i++)
+            want[i] = 2 * in[i];
+        fine &= came_out<fault>(y.p, want);
+    }
+    return fine;
+}
+
+/* A tile with one more cell on each side. Beyond the ends of x the cells hold 0. */
+template <bool fault>
+__global__ void halo_of_last_block(const int *x, int *y, int n)
+{
+    __shared__ int cell[66];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    cell[t + 1] = x[i];
+    if (t == 0)
+        cell[0] = i > 0 ? x[i - 1] : 0;
+    if (t == 63 && (!fault || i + 1 < n)) // fault here: halo_of_last_block
+        cell[65] = i + 1 < n ? x[i + 1] : 0;
+    __syncthreads();
+    y[i] = cell[t] + cell[t + 1] + cell[t + 2]; // seen here: halo_of_last_block
+}
+
+template <bool fault>
+static bool run_halo_of_last_block()
+{
+    const int n = 256;
+    const auto in = numbers(n);
+    array<int> x(in), y(n);
+    halo_of_last_block<fault><<<4, 64>>>(x, y, n);
+    std::vector<int> want(n);
+    for (int i = 0; i < n; i++)
+        want[i] = (i > 0 ? in[i - 1] : 0) + in[i] + (i + 1 < n ? in[i + 1] : 0);
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void tail_not_padded(const int *x, int *y, int n)
+{
+    __shared__ int tile[64];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    if (!fault || i < n) // fault here: tail_not_padded
+        tile[t] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (t < 32) {
+        const int sum = warp_sum(tile[t] + tile[t + 32]); // seen here: tail_not_padded
+        if (t == 0)
+            y[blockIdx.x] = sum;
+    }
+}
+
+template <bool fault>
+static bool run_tail_not_padded()
+{
+    const int n = 100;
+    const auto in = numbers(n);
+    array<int> x(in), y(2);
+    tail_not_padded<fault><<<2, 64>>>(x, y, n);
+    std::vector<int> want(2);
+    for (int i = 0; i < n; i++)
+        want[i / 64] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void absent_warps(const int *x, int *y)
+{
+    __shared__ int partial[32];
+    const int t = threadIdx.x, lane = t % 32, warps = blockDim.x / 32;
+    const int sum = warp_sum(x[t]);
+    if (lane == 0)
+        partial[t / 32] = sum;
+    __syncthreads();
+    if (t < 32) {
+        const int v = lane < (fault ? 32 : warps) ? partial[lane] : 0; // fault here: absent_warps
+        const int all = warp_sum(v);
+        if (t == 0)
+            *y = all;
+    }
+}
+
+template <bool fault>
+static bool run_absent_warps()
+{
+    const auto in = numbers(128);
+    array<int> x(in), y(1);
+    absent_warps<fault><<<1, 128>>>(x, y);
+    std::vector<int> want(1);
+    for (int v : in)
+        want[0] += v;
+    return came_out<fault>(y.p, want);
+}
+
+struct item {
+    int value, large;
+};
+
+template <bool fault>
+__global__ void field_left_out(const int *x, item *items)
+{
+    const int t = threadIdx.x;
+    items[t].value = x[t];
+    if (!fault || x[t] > 4) // fault here: field_left_out
+        items[t].large = x[t] > 4;
+}
+
+static __global__ void field_left_out_reader(const item *items, int *y)
+{
+    const int t = threadIdx.x;
+    y[t] = items[t].large; // seen here: field_left_out
+}
+
+template <bool fault>
+static bool run_field_left_out()
+{
+    const auto in = numbers(64);
+    array<int> x(in), y(64);
+    array<item> items(64);
+    field_left_out<fault><<<1, 64>>>(x, items);
+    field_left_out_reader<<<1, 64>>>(items, y);
+    std::vector<int> want(64);
+    for (int t = 0; t < 64; t++)
+        want[t] = in[t] > 4;
+    return came_out<fault>(y.p, want);
+}
+
+template <bool fault>
+__global__ void counter_not_set(const int *x, int *count)
+{
+    if (x[threadIdx.x] > 4)
+        atomicAdd(count, 1); // seen here: counter_not_set
+}
+
+template <bool fault>
+static bool run_counter_not_set()
+{
+    const auto in = numbers(64);
+    array<int> x(in), count(1);
+    if (!fault) // fault here: counter_not_set
+        cudaMemset(count, 0, sizeof(int));
+    counter_not_set<fault><<<1, 64>>>(x, count);
+    std::vector<int> want(1);
+    for (int v : in)
+        want[0] += v > 4;
+    return came_out<fault>(count.p, want);
+}
+
+template <bool fault>
+__global__ void elements_not_bytes(const int *x, int *y)
+{
+    y[threadIdx.x] += x[threadIdx.x]; // seen here: elements_not_bytes
+}
+
+template <bool fault>
+static bool run_elements_not_bytes()
+{
+    const auto in = numbers(64);
+    array<int> x(in), y(64);
+    cudaMemset(y, 0, fault ? 64 : 64 * sizeof(int)); // fault here: elements_not_bytes
+    elements_not_bytes<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, in);
+}
+
+/* A lower triangle, the diagonal included. */
+template <bool fault>
+__global__ void diagonal_left_out(int *m, int n)
+{
+    const int row = threadIdx.y, col = threadIdx.x;
+    if (fault ? col < row : col <= row) // fault here: diagonal_left_out
+        m[row * n + col] = row + col;
+}
+
+static __global__ void diagonal_left_out_reader(const int *m, int *y, int n)
+{
+    const int row = threadIdx.x;
+    int sum = 0;
+    for (int col = 0; col <= row; col++)
+        sum += m[row * n + col]; // seen here: diagonal_left_out
+    y[row] = sum;
+}
+
+template <bool fault>
+static bool run_diagonal_left_out()
+{
+    const int n = 16;
+    array<int> m(n * n), y(n);
+    diagonal_left_out<fault><<<1, dim3(n, n)>>>(m, n);
+    diagonal_left_out_reader<<<1, n>>>(m, y, n);
+    std::vector<int> want(n);
+    for (int row = 0; row < n; row++)
+        for (int col = 0; col <= row; col++)
+            want[row] += row + col;
+    return came_out<fault>(y.p, want);
+}
+
+int main(int argc, char **argv)
+{
+    static const planted list[] = {
+        PLAIN(half_copied, "only half of the input is copied to the device"),
+        PLAIN(adds_to_nothing, "+= to an output that nobody has set"),
+        SUBTLE(odd_size, "a kernel for pairs leaves out the last element of odd sizes"),
+        SUBTLE(halo_of_last_block, "a shared halo cell that the last block does not write"),
+        SUBTLE(tail_not_padded, "the shared tile is not filled up in the tail block"),
+        SUBTLE(absent_warps, "the partial sums of warps that the block does not have"),
+        SUBTLE(field_left_out, "one field of a struct is written only for some elements"),
+        SUBTLE(counter_not_set, "atomicAdd to a counter that was never set to 0"),
+        SUBTLE(elements_not_bytes, "cudaMemset is given elements where it takes bytes"),
+        SUBTLE(diagonal_left_out, "a triangle is written without its diagonal, and read with it"),
+    };
+    return suite("uninitialised read", list, argc, argv);
+}

@@ -1,0 +1,125 @@
+/* trace.c: an instrument of our own making in place of common/cpu/trace/, for tests of what the
+ * harness does with one. FAKE_TRACE is count or check; FAKE_FINDINGS is what a check finds in each
+ * launch, classes with commas between. */
+#include "cpu_trace.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *knob(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+int cpu_trace_mode(void)
+{
+    return !strcmp(knob("FAKE_TRACE"), "check") ? CPU_TRACE_CHECK : CPU_TRACE_COUNT;
+}
+
+/* --- Counts: each kernel has launched once, and counter number i stands at 10 i. ---------------
+ */
+const char *const cpu_counter_names[CPU_COUNTERS] = {"launches",
+                                                     "blocks",
+                                                     "threads",
+                                                     "barriers",
+                                                     "shuffles",
+                                                     "votes",
+                                                     "atomics",
+                                                     "global_ld_requests",
+                                                     "global_ld_sectors",
+                                                     "global_ld_bytes",
+                                                     "global_st_requests",
+                                                     "global_st_sectors",
+                                                     "global_st_bytes",
+                                                     "shared_ld_requests",
+                                                     "shared_ld_wavefronts",
+                                                     "shared_ld_conflicts",
+                                                     "shared_st_requests",
+                                                     "shared_st_wavefronts",
+                                                     "shared_st_conflicts",
+                                                     "local_ld_requests",
+                                                     "local_st_requests",
+                                                     "sin",
+                                                     "cos",
+                                                     "exp",
+                                                     "log",
+                                                     "pow",
+                                                     "sqrt",
+                                                     "rsqrt",
+                                                     "div",
+                                                     "mma"};
+static const char *const named[] = {"K rotations"};
+static struct cpu_kernel_counts kernels[2] = {{"sum<float, 4>", {0}}, {"plain", {0}}};
+static int resets;
+
+int cpu_counts(const struct cpu_kernel_counts **list)
+{
+    for (int i = 0; i < CPU_COUNTERS; i++)
+        kernels[0].value[i] = kernels[1].value[i] = (uint64_t)i * 10;
+    *list = kernels;
+    return 2;
+}
+
+int cpu_named_counters(const char *const **names)
+{
+    *names = named;
+    return resets > 2; /* first met in the second launch */
+}
+
+uint64_t cpu_named_count(int kernel, const char *name)
+{
+    (void)name;
+    return (uint64_t)kernel + 7;
+}
+
+void cpu_counts_reset(void)
+{
+    resets++;
+}
+
+void cpu_counts_print(FILE *out)
+{
+    fprintf(out, "a table\n");
+}
+
+void cpu_counts_print_lines(FILE *out)
+{
+    fprintf(out, "lines\n");
+}
+
+/* --- Findings ----------------------------------------------------------------------------------
+ */
+static size_t unwritten;
+
+int cpu_findings_print(FILE *out)
+{
+    int n = 0;
+    char list[256];
+    snprintf(list, sizeof list, "%s", knob("FAKE_FINDINGS"));
+    for (char *one = strtok(list, ","); one; one = strtok(NULL, ","), n++)
+        fprintf(out, "%s: toy.c:%d of %zu bytes unwritten\n", one, n + 1, unwritten);
+    unwritten = 0;
+    return n;
+}
+
+int cpu_findings_of(const char *class_name)
+{
+    int n = 0;
+    const char *at = knob("FAKE_FINDINGS");
+    for (; (at = strstr(at, class_name)); at++)
+        n++;
+    return n;
+}
+
+void cpu_mark_unwritten(void *p, size_t bytes)
+{
+    (void)p;
+    unwritten += bytes;
+}
+
+void cpu_name_memory(void *p, const char *name)
+{
+    (void)p;
+    if (*knob("FAKE_NAMES"))
+        printf("named %s\n", name);
+}
