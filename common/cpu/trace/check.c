@@ -324,7 +324,7 @@ void trace_block(struct worker *w, uint64_t place)
     GROW(starts, n_starts);
     starts[n_starts++] = (struct start){now, place};
     if (kernel->shared && n_variables == 0)
-        trace_shared(w, "dynamic", 0, kernel->shared);
+        trace_shared(w, "the dynamic part", 0, kernel->shared);
     memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
     memset(sees, 0, sizeof sees);
     for (int i = 0; i < MAX_WARPS; i++) {
@@ -412,15 +412,6 @@ static void report(const struct worker *w, enum rule rule, enum kind kind, uint3
     finding_add(rule, kernel, &side, 1, bytes, o, p, NULL);
 }
 
-static void report_race(const struct worker *w, record r, enum kind was, enum kind kind,
-                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
-                        int is_shared)
-{
-    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), block_of(r)},
-                            {kind, code, (int)w->now, block}};
-    finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, kernel, sides, 2, bytes, o, p, NULL);
-}
-
 /* The shared variable that holds p, or the one before it. */
 static const struct object *shared_at(uintptr_t p)
 {
@@ -429,6 +420,16 @@ static const struct object *shared_at(uintptr_t p)
         if (variables[i].p <= p && (!best || variables[i].p > best->p))
             best = &variables[i];
     return best ? best : n_variables ? &variables[0] : NULL;
+}
+
+static void report_race(const struct worker *w, record r, enum kind was, enum kind kind,
+                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
+                        int is_shared)
+{
+    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), block_of(r)},
+                            {kind, code, (int)w->now, block}};
+    finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, kernel, sides, 2, bytes,
+                is_shared ? shared_at(p) : o, p, NULL);
 }
 
 /* Where p's cell is, counted in bytes; -1 when p may not be touched and -2 when it is no concern of
