@@ -256,15 +256,16 @@ local function figure(el)
     end
     local t, path = rows_of(a, what, text)
     if not t then return end
-    local missing = missing_of(t, a.col)
+    local missing = a.col ~= "count" and missing_of(t, a.col)
     if missing then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
     local found
     found, missing = rows.select(t, conditions)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
-    if #found ~= 1 then
+    if #found ~= 1 and (a.col ~= "count" or #found == 0) then
         return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
     end
-    local shown_text, why = show(value_of(t, found[1], a.col), a.fmt, scale)
+    local raw = a.col == "count" and #found or value_of(t, found[1], a.col)
+    local shown_text, why = show(tostring(raw), a.fmt, scale)
     if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end
     local unit = a.unit and (UNIT[a.unit] or " " .. a.unit) or ""
     local origin = path .. ": " .. text:gsub("step=%S+ ?", ""):gsub("file=%S+ ?", "")
@@ -276,6 +277,74 @@ local HEADS = {
     limit_pct = "% of limit", limit_by = "limited by", ratio = "ratio, ×", nan = "NaN",
     max_err = "largest error",
 }
+
+local function table_of(a, aligns, heads, body)
+    local caption = a.caption and { pandoc.Str(a.caption) } or {}
+    local widths = {}
+    for i = 1, #aligns do widths[i] = 0 end
+    local cells = function(line)
+        local list = {}
+        for i, text in ipairs(line) do list[i] = { pandoc.Plain { pandoc.Str(text) } } end
+        return list
+    end
+    for i, line in ipairs(body) do body[i] = cells(line) end
+    return pandoc.utils.from_simple_table(
+        pandoc.SimpleTable(caption, aligns, widths, cells(heads), body))
+end
+
+-- The heads="a|b|c" of a table, as a list.
+local function heads_of(a)
+    local list = {}
+    if not a.heads then return list end
+    for head in (a.heads .. "|"):gmatch("([^|]*)|") do list[#list + 1] = head end
+    return list
+end
+
+-- ```{.rows file=suite by=class cols="cpu=found tool=found" caption="..."}: for each value of the
+-- column `by` the number of its rows, and of those that meet each condition; then the same of all.
+local function count_table(a, t, path, found, what, needle)
+    local columns = {}
+    for word in a.cols:gmatch("%S+") do
+        local name, value = word:match("^([%w_]+)=(.+)$")
+        if not name then
+            return fail(what .. ": " .. word .. " is not column=value, and there is a by=", needle)
+        end
+        if not t.index[name] then
+            return fail(what .. ": " .. path .. " has no column " .. name, needle)
+        end
+        columns[#columns + 1] = { at = t.index[name], value = value, name = name }
+    end
+    if not t.index[a.by] then
+        return fail(what .. ": " .. path .. " has no column " .. a.by, needle)
+    end
+    local given = heads_of(a)
+    local heads, aligns = { given[1] or a.by, given[2] or "rows" }, { pandoc.AlignLeft }
+    for i, column in ipairs(columns) do heads[i + 2] = given[i + 2] or column.name end
+    for i = 2, #heads do aligns[i] = pandoc.AlignRight end
+    local body, place = {}, {}
+    local all = { "all" }
+    for i = 2, #heads do all[i] = 0 end
+    for _, row in ipairs(found) do
+        local group = row[t.index[a.by]]
+        local line = place[group]
+        if not line then
+            line = { (group:gsub("-", " ")) }
+            for i = 2, #heads do line[i] = 0 end
+            body[#body + 1], place[group] = line, line
+        end
+        for _, counts in ipairs { line, all } do
+            counts[2] = counts[2] + 1
+            for i, column in ipairs(columns) do
+                if row[column.at] == column.value then counts[i + 2] = counts[i + 2] + 1 end
+            end
+        end
+    end
+    body[#body + 1] = all
+    for _, line in ipairs(body) do
+        for i = 2, #heads do line[i] = tostring(line[i]) end
+    end
+    return table_of(a, aligns, heads, body)
+end
 
 -- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f"
 -- caption="..."}
@@ -299,9 +368,9 @@ local function row_table(el)
     if #found == 0 then
         return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle)
     end
+    if a.by then return count_table(a, t, path, found, what, needle) end
     local columns, heads, aligns, body = {}, {}, {}, {}
-    local given = {}
-    for head in ((a.heads or "") .. "|"):gmatch("([^|]*)|") do given[#given + 1] = head end
+    local given = heads_of(a)
     for word in a.cols:gmatch("%S+") do
         local name, format = word:match("^([%w_]+/?[%w_]*):?(.*)$")
         if not name or missing_of(t, name) then
@@ -309,8 +378,7 @@ local function row_table(el)
         end
         if format == "" then format = nil end
         columns[#columns + 1] = { name = name, format = format }
-        local head = a.heads and given[#columns] or HEADS[name] or name
-        heads[#columns] = { pandoc.Plain { pandoc.Str(head) } }
+        heads[#columns] = given[#columns] or HEADS[name] or name
         local numeric = format or tonumber(value_of(t, found[1], name))
         aligns[#columns] = numeric and pandoc.AlignRight or pandoc.AlignLeft
     end
@@ -321,14 +389,11 @@ local function row_table(el)
             local text, why = raw, nil
             if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
             if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
-            line[i] = { pandoc.Plain { pandoc.Str(text) } }
+            line[i] = text
         end
         body[#body + 1] = line
     end
-    local widths = {}
-    for i = 1, #columns do widths[i] = 0 end
-    local caption = a.caption and { pandoc.Str(a.caption) } or {}
-    return pandoc.utils.from_simple_table(pandoc.SimpleTable(caption, aligns, widths, heads, body))
+    return table_of(a, aligns, heads, body)
 end
 
 -- Charts ------------------------------------------------------------------------------------------

@@ -121,6 +121,9 @@ has($text, qr/tree takes 2\.25 wavefronts a request, and has 40 requests/,
     'a figure is a quotient of two columns, of another device');
 has($text, qr/wavefronts a request tree 40 2\.[23] shuffle 0 \xe2\x80\x93/,
     'so is a cell of a table, and a quotient by 0 is none');
+has($text, qr/Of the rows, 1 has no request/, 'a figure is a number of rows');
+has($text, qr/version rows silent small tree 1 0 1 shuffle 1 1 1 all 2 1 2/,
+    'a table counts rows, by a column and in all');
 has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
 has($page, qr{rel="prev" href="00-start\.html"}, 'the page before');
 lacks($page, qr{<script|(?:src|href)="(?:https?:)?//}, 'no script, nothing from the network');
@@ -240,6 +243,13 @@ plant('a command that is none', $md, qr/command=count/, 'command=bound',
 plant('a quotient of a column that is not there', $md, qr/wavefronts\/shared_ld_requests fmt/,
     'wavefronts/shared_ld_request fmt',
     qr{${say}figure .*cpu/step-03-counts\.tsv has no column shared_ld_request$});
+plant('a count of no rows', $md, qr/shared_ld_requests=0 col=count/,
+    'shared_ld_requests=7 col=count', qr{${say}figure .*: 0 rows of \S+ match, not 1$});
+plant('a table that counts by a column that is not there', $md, qr/by=variant/, 'by=version',
+    qr{${say}table of rows, .* has no column version$});
+plant('a table that counts no condition', $md, qr/cols="shared_ld_requests=0 /,
+    'cols="shared_ld_requests ',
+    qr{${say}table of rows, .*: shared_ld_requests is not column=value, and there is a by=$});
 plant('a quotient that is none', $md, qr/variant=tree col=shared_ld_wave/,
     'variant=shuffle col=shared_ld_wave',
     qr{${say}figure .*: shared_ld_wavefronts/shared_ld_requests has no value there$});

@@ -62,7 +62,7 @@ static void wake_yielded(struct worker *w)
 static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
-    if (!w->warps[mine].ready && !TRACE_OR(release(w, mine), 0))
+    if (!w->warps[mine].ready && !TRACE_COUNT(release(w, mine), 0))
         warp_release_active(w, mine);
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
         w->warp =
@@ -113,7 +113,7 @@ static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
         block_report_stuck(w);
-    TRACE(barrier(w, (int)(b - w->barriers), b->arrived));
+    TRACE(barrier(w, (int)(b - w->barriers)));
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
             block_make_ready(w, i, b->waiting[i]);
@@ -257,7 +257,7 @@ static void join_barrier(struct worker *w, struct barrier *b, int predicate)
     }
     b->arrived++;
     b->count += predicate != 0;
-    TRACE(join(w, (int)(b - w->barriers)));
+    TRACE_CHECK(join(w, (int)(b - w->barriers)), (void)0);
 }
 
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
@@ -329,14 +329,14 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
-        w->gaps += TRACE_OR(gap(), 0);
+        w->gaps += SHARED_GAP;
         memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
         w->shared_used = end;
         if (fixed > l->static_shared)
             l->static_shared = fixed;
         slot->offset = at + w->gaps;
         slot->launch = l->id;
-        TRACE(shared(w, slot->name, slot->offset, bytes));
+        TRACE_CHECK(shared(w, slot->name, slot->offset, bytes), (void)0);
     }
     return w->arena + slot->offset;
 }

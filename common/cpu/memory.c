@@ -49,11 +49,6 @@ static struct allocation *find(const void *p)
     return a;
 }
 
-void *memory_map(size_t bytes)
-{
-    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
-
 /* The data end, but for their alignment, where a page begins that nobody may touch: a kernel that
  * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. */
 static char *map(size_t bytes, size_t *mapped)
@@ -61,7 +56,8 @@ static char *map(size_t bytes, size_t *mapped)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     *mapped = (data + page - 1) / page * page + page;
-    char *base = TRACE_OR(map(*mapped), memory_map(*mapped));
+    char *base = TRACE_CHECK(map(*mapped), mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
+                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (base == MAP_FAILED)
         return NULL;
     char *guard = base + *mapped - page;
@@ -93,7 +89,7 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
         allocations = a;
         used += bytes;
         *p = block;
-        TRACE(allocated(block, bytes, type));
+        TRACE_CHECK(allocated(block, bytes, type), (void)0);
         error = cudaSuccess;
     } else {
         free(a);
@@ -112,7 +108,7 @@ static cudaError_t release(void *p, int host)
             continue;
         used -= a->bytes;
         *at = a->next;
-        if (!TRACE_OR(freed(a->p), 0))
+        if (!TRACE_CHECK(freed(a->p), 0))
             unmap(a);
         free(a);
         error = cudaSuccess;
@@ -124,7 +120,7 @@ static cudaError_t release(void *p, int host)
 
 void memory_reset(void)
 {
-    TRACE(reset());
+    TRACE_CHECK(reset(), (void)0);
     while (allocations)
         release(allocations->p, allocations->type == cudaMemoryTypeHost);
 }
@@ -137,33 +133,33 @@ static cudaError_t allocate_checked(void **p, size_t bytes, enum cudaMemoryType 
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
-    TRACE(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
     return allocate_checked(p, bytes, cudaMemoryTypeDevice);
 }
 
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
 {
-    TRACE(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
     (void)flags;
     return allocate_checked(p, bytes, cudaMemoryTypeManaged);
 }
 
 cudaError_t cudaMallocHost(void **p, size_t bytes)
 {
-    TRACE(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
     return allocate_checked(p, bytes, cudaMemoryTypeHost);
 }
 
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags)
 {
-    TRACE(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
     (void)flags;
     return allocate_checked(p, bytes, cudaMemoryTypeHost);
 }
 
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
-    TRACE(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
     if (!pitch)
         return result(cudaErrorInvalidValue);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
@@ -193,7 +189,7 @@ static cudaError_t not_in_capture(cudaStream_t stream)
 
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
 {
-    TRACE(site(__builtin_return_address(0)));
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
     cudaError_t error = not_in_capture(stream);
     return result(error == cudaSuccess ? allocate(p, bytes, cudaMemoryTypeDevice) : error);
 }
@@ -262,7 +258,7 @@ static cudaError_t run_copy(void *state)
         else
             memset(c->to + y * c->to_pitch, c->value, c->width);
     for (size_t y = 0; y < c->height; y++)
-        TRACE(written(c->to + y * c->to_pitch, c->width));
+        TRACE_CHECK(written(c->to + y * c->to_pitch, c->width), (void)0);
     return cudaSuccess;
 }
 

@@ -19,7 +19,8 @@ enum {
     MAX_THREADS = 1024,
     MAX_WARPS = MAX_THREADS / WARP,
     MAX_BARRIERS = 16,
-    ARENA = 320 * 1024,         /* holds SHARED_OPTIN, and the gaps that `check` leaves */
+    SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
+    ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024,
     SHARED_DEFAULT = 48 * 1024, /* bytes a block may have unless its kernel opts in */
     SHARED_OPTIN = 227 * 1024   /* and if it does */
 };
@@ -138,7 +139,6 @@ int worker_count(void);
 
 /* memory.c */
 void memory_reset(void);
-void *memory_map(size_t bytes); /* MAP_FAILED when there are none */
 
 /* stream.c: a piece of work that runs now, or becomes a node of the graph being captured. */
 struct work {

@@ -217,11 +217,6 @@ void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
     object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0});
 }
 
-size_t trace_gap(void)
-{
-    return 128; /* keeps the alignment that variables ask for */
-}
-
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)
 {
     set_bits(in_variable, offset, bytes, 1);
@@ -311,11 +306,6 @@ void trace_launch(struct launch *l)
     memset(in_variable, 0, sizeof in_variable);
 }
 
-void trace_launch_end(struct launch *l)
-{
-    (void)l;
-}
-
 void trace_block(struct worker *w, uint64_t place)
 {
     tick();
@@ -340,9 +330,8 @@ void trace_join(struct worker *w, int barrier)
 }
 
 /* A named barrier joins what its warps know; a warp that only arrived is not told. */
-void trace_barrier(struct worker *w, int barrier, int arrived)
+void trace_barrier(struct worker *w, int barrier)
 {
-    (void)arrived;
     tick();
     if (barrier == 0) {
         barrier_end = now;
@@ -391,16 +380,6 @@ void cpu_trace_fence(void)
     tick();
     sync_add(0);
     tick();
-}
-
-int trace_release(struct worker *w, int warp)
-{
-    return (void)w, (void)warp, 0;
-}
-
-int trace_workers(int wanted)
-{
-    return (void)wanted, 1;
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */

@@ -149,34 +149,60 @@ static int sectors(struct trace *t, const uintptr_t *p, int n, unsigned bytes)
     return count;
 }
 
-/* Passes through the banks: in one, each of 32 banks gives one word of 4 bytes, to any number of
- * lanes. Lanes of 8 bytes go half a warp at a time, of 16 a quarter. least: without conflicts. */
-static int wavefronts(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes,
-                      int *least)
+/* Passes through the banks of the accesses i..n-1 whose lanes lie below `end`; *at goes past them.
+ * In one pass each of 32 banks gives one word of 4 bytes, to any number of lanes. */
+static int passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned words,
+                  unsigned end, int *at)
 {
-    unsigned words = bytes <= 4 ? 1 : bytes / 4, lanes = WARP / words;
+    uintptr_t word[4 * WARP];
+    unsigned char next[4 * WARP], head[BANKS], depth[BANKS] = {0};
+    int deepest = 0, used = 0;
+    memset(head, 0xff, sizeof head);
+    for (; *at < n && lane[*at] < end; ++*at)
+        for (unsigned j = 0; j < words; j++) {
+            uintptr_t v = p[*at] / 4 + j;
+            unsigned bank = v % BANKS, k = head[bank];
+            while (k != 0xff && word[k] != v)
+                k = next[k];
+            if (k != 0xff)
+                continue;
+            word[used] = v, next[used] = head[bank], head[bank] = (unsigned char)used++;
+            if (++depth[bank] > deepest)
+                deepest = depth[bank];
+        }
+    return deepest;
+}
+
+/* Do lanes i and i^step, where both take part, all read the same address? */
+static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsigned step)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n && lane[k] <= (lane[i] | step); k++)
+            if (lane[k] == (lane[i] ^ step) && p[k] != p[i])
+                return 0;
+    return 1;
+}
+
+/* Lanes of 8 bytes go half a warp at a time, of 16 a quarter; two of these parts go together when a
+ * load finds lanes in pairs at equal addresses. No manual says so: an H200's own counters do, for
+ * every pattern in tests/banks.cu. *parts is how many passes it takes without conflicts. */
+static int wavefronts(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes,
+                      int loads, int *parts)
+{
+    unsigned words = bytes <= 4 ? 1 : bytes / 4, size = WARP / words, end;
     int total = 0;
-    *least = 0;
-    for (int i = 0; i < n;) {
-        uintptr_t word[WARP];
-        unsigned char next[WARP], head[BANKS];
-        int depth[BANKS] = {0}, deepest = 0, used = 0;
-        unsigned phase = lane[i] / lanes;
-        memset(head, 0xff, sizeof head);
-        for (; i < n && lane[i] / lanes == phase; i++)
-            for (unsigned j = 0; j < words; j++) {
-                uintptr_t v = p[i] / 4 + j;
-                unsigned bank = v % BANKS, at = head[bank];
-                while (at != 0xff && word[at] != v)
-                    at = next[at];
-                if (at != 0xff)
-                    continue;
-                word[used] = v, next[used] = head[bank], head[bank] = (unsigned char)used++;
-                if (++depth[bank] > deepest)
-                    deepest = depth[bank];
-            }
-        total += deepest;
-        ++*least;
+    *parts = 0;
+    for (int i = 0; i < n; ++*parts) {
+        unsigned both = lane[i] / (2 * size) * (2 * size) + 2 * size;
+        int last = i;
+        while (last < n && lane[last] < both)
+            last++;
+        if (words > 1 && loads &&
+            (in_pairs(p + i, lane + i, last - i, 1) || in_pairs(p + i, lane + i, last - i, 2)))
+            end = both;
+        else
+            end = lane[i] / size * size + size;
+        total += passes(p, lane, n, words, end, &i);
     }
     return total;
 }
@@ -191,9 +217,9 @@ static void request(struct worker *w, uint32_t code, unsigned what, enum space s
     if (space == GLOBAL) {
         s->sectors += (uint64_t)sectors(t, p, n, bytes);
     } else if (space == SHARED && what != ATOMIC) {
-        int least, all = wavefronts(p, lane, n, bytes, &least);
+        int parts, all = wavefronts(p, lane, n, bytes, what == READS, &parts);
         s->wavefronts += (uint64_t)all;
-        s->conflicts += (uint64_t)(all - least);
+        s->conflicts += (uint64_t)(all - parts);
     }
 }
 
@@ -347,11 +373,6 @@ void __sanitizer_cov_trace_pc(void)
 
 /* --- What the runtime tells ------------------------------------------------------------------- */
 
-void trace_launch(struct launch *l)
-{
-    (void)l;
-}
-
 void trace_block(struct worker *w, uint64_t place)
 {
     (void)place;
@@ -384,14 +405,8 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
         trace_release(w, warp);
 }
 
-void trace_join(struct worker *w, int barrier)
+void trace_barrier(struct worker *w, int barrier)
 {
-    (void)w, (void)barrier;
-}
-
-void trace_barrier(struct worker *w, int barrier, int arrived)
-{
-    (void)arrived;
     w->trace->tally.value[CPU_BARRIERS]++;
     for (int i = 0; i < MAX_WARPS && barrier == 0; i++)
         trace_release(w, i);
@@ -518,47 +533,6 @@ void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
 }
 
 void cpu_trace_fence(void)
-{
-}
-
-/* What does not matter for counts. */
-void trace_fault(struct worker *w, const char *text)
-{
-    (void)w, (void)text;
-}
-void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)
-{
-    (void)w, (void)name, (void)offset, (void)bytes;
-}
-size_t trace_gap(void)
-{
-    return 0;
-}
-int trace_workers(int wanted)
-{
-    return wanted;
-}
-void trace_site(const void *site)
-{
-    (void)site;
-}
-void *trace_map(size_t bytes)
-{
-    return memory_map(bytes);
-}
-void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
-{
-    (void)p, (void)bytes, (void)type;
-}
-int trace_freed(void *p)
-{
-    return (void)p, 0;
-}
-void trace_written(void *p, size_t bytes)
-{
-    (void)p, (void)bytes;
-}
-void trace_reset(void)
 {
 }
 

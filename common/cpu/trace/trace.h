@@ -1,14 +1,29 @@
-/* The instruments `count` and `check`, and what they are told. The compiler reports each load and
- * store of a kernel (callbacks.h), the runtime everything else, through the hooks here. A plain
- * program is built without CPU_TRACE and contains none of it. */
+/* The instruments `count` (CPU_TRACE is 1) and `check` (2), and what they are told: by the compiler
+ * of each load and store (callbacks.h), by the runtime of everything else, through the hooks here.
+ * The runtime is compiled once for each. In a plain program all of this is nothing. */
 #ifndef TRACE_H
 #define TRACE_H
 
 #include "cpu_runtime.h"
 
-#ifdef CPU_TRACE
+#ifndef CPU_TRACE
+#define CPU_TRACE 0
+#endif
+#if CPU_TRACE == 1
+#define TRACE_COUNT(call, plain) trace_##call
+#else
+#define TRACE_COUNT(call, plain) (plain)
+#endif
+#if CPU_TRACE == 2
+#define TRACE_CHECK(call, plain) trace_##call
+#else
+#define TRACE_CHECK(call, plain) (plain)
+#endif
+#if CPU_TRACE
 #define TRACE(call) trace_##call
-#define TRACE_OR(call, plain) trace_##call
+#else
+#define TRACE(call) ((void)0)
+#endif
 
 struct worker;
 struct launch;
@@ -17,14 +32,12 @@ struct launch;
 void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
 void trace_block(struct worker *w, uint64_t place);
-void trace_join(struct worker *w, int barrier); /* the running thread has come to it */
-void trace_barrier(struct worker *w, int barrier, int arrived); /* all have, nobody has gone on */
+void trace_join(struct worker *w, int barrier);    /* the running thread has come to it */
+void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask); /* likewise */
 int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for the instrument */
 void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
-size_t trace_gap(void); /* bytes to leave free behind a shared variable */
-int trace_workers(int wanted);
 
 /* Memory. A site is the place in the caller's code that asked for it. */
 void trace_site(const void *site);
@@ -34,8 +47,4 @@ int trace_freed(void *p);                  /* true: the instrument keeps the pag
 void trace_written(void *p, size_t bytes); /* by the host */
 void trace_reset(void);                    /* the device is about to forget all allocations */
 
-#else
-#define TRACE(call) ((void)0)
-#define TRACE_OR(call, plain) (plain)
-#endif
 #endif
