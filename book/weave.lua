@@ -168,6 +168,25 @@ local function encode(s)
     end))
 end
 
+-- A line that is longer than the page goes on below, further in: broken at a blank.
+local WIDTH = 100
+local function fold(line)
+    if #line <= WIDTH then return line end
+    local indent = line:match("^ *") .. "    "
+    local folded, rest, room = {}, line, WIDTH
+    while #rest > room do
+        local at
+        for i = room + 1, #indent + 1, -1 do
+            if rest:sub(i, i) == " " then at = i break end
+        end
+        if not at then break end
+        folded[#folded + 1] = (rest:sub(1, at - 1):gsub(" +$", ""))
+        rest = indent .. rest:sub(at):gsub("^ +", "")
+    end
+    folded[#folded + 1] = rest
+    return table.concat(folded, "\n")
+end
+
 -- command=count and command=check take the program that is built with that instrument.
 local function output(el)
     local a = el.attributes
@@ -188,6 +207,7 @@ local function output(el)
         return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (a.exit or "0")
             .. ": " .. (lines[#lines] or "no output"), needle)
     end
+    for i, line in ipairs(lines) do lines[i] = fold(line) end
     if args ~= "" then args = " " .. args end
     local typed = "make step-" .. a.step .. " " .. command
         .. ' BACKEND=cpu ARGS="--seed 1' .. args .. '"'

@@ -1,19 +1,38 @@
-/* What count.c and count_print.c share. */
+/* What the files of `count` share. */
 #ifndef COUNT_H
 #define COUNT_H
 
 #include "cpu_trace.h"
 #include "symbols.h"
 
-/* One load or store in the code of a kernel. */
+/* count_request.c: how many different 32-byte sectors n accesses touch. */
+int count_sectors(const uintptr_t *p, int n, unsigned bytes);
+/* Passes through the banks of shared memory that n lanes need, `lane` which they are, in order;
+ * *parts is how many it would be without conflicts. */
+int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
+                 int *parts);
+
+/* count_tally.c: one load or store in the code of a kernel, and all that is counted of a kernel. */
+enum what { READS, WRITES, ATOMIC, LOOPS };
+enum space { GLOBAL, SHARED, LOCAL, NEITHER };
+enum { SITES = 2048, NAMED = 32 };
 struct site {
-    uint64_t requests, sectors, bytes, wavefronts, conflicts;
+    uint64_t requests, sectors, bytes, passes, conflicts;
     uint32_t code;
     uint8_t what, space, used;
 };
-/* Those of all kernels since the reset, in a list to be freed. */
-const struct site **count_sites(int *n);
-void count_add_site(uint64_t *value, const struct site *s); /* to the counters it belongs to */
-void count_printed(void); /* nothing is left to print when the program ends */
+struct tally {
+    uint64_t value[CPU_COUNTERS], named[NAMED];
+    struct site sites[SITES]; /* hashed by code */
+};
+void *tally_need(void *p); /* p; NULL ends the program with a line */
+struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space);
+void tally_site_add(uint64_t *value, const struct site *s); /* to the counters it belongs to */
+int tally_name(const char *name);                           /* its index in `named` */
+void tally_launched(const char *kernel);
+void tally_add(const char *kernel, struct tally *t); /* and clears t */
+/* Sites of all kernels since the reset, in a list to be freed. */
+const struct site **tally_sites(int *n);
+void tally_printed(void); /* nothing is left to print when the program ends */
 
 #endif

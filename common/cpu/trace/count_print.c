@@ -1,5 +1,4 @@
 /* count: the tables. */
-#define _GNU_SOURCE
 #include "count.h"
 
 #include <inttypes.h>
@@ -8,88 +7,67 @@
 
 enum { COLUMNS = 4 }; /* kernels side by side */
 
-static void ratio(FILE *out, const char *name, const uint64_t *v, int n, const int *over,
-                  const int *under, double factor)
+/* One row: a value for each kernel, or a quotient of two; nothing when all are 0. */
+static void put_row(FILE *out, const char *name, int width, const uint64_t *top,
+                    const uint64_t *bottom, int n)
 {
-    int any = 0;
+    uint64_t any = 0;
     for (int i = 0; i < n; i++)
-        any |= v[i * CPU_COUNTERS + over[0]] != 0;
+        any |= top[i];
     if (!any)
         return;
-    fprintf(out, "%-24s", name);
-    for (int i = 0; i < n; i++) {
-        const uint64_t *c = v + i * CPU_COUNTERS;
-        double top = factor * (double)c[over[0]];
-        if (!under)
-            fprintf(out, " %17.0f", top);
-        else if (c[under[0]])
-            fprintf(out, " %17.2f", top / (double)c[under[0]]);
+    fprintf(out, "%-22s", name);
+    for (int i = 0; i < n; i++)
+        if (!bottom)
+            fprintf(out, " %*" PRIu64, width, top[i]);
+        else if (bottom[i])
+            fprintf(out, " %*.2f", width, (double)top[i] / (double)bottom[i]);
         else
-            fprintf(out, " %17s", "-");
-    }
+            fprintf(out, " %*s", width, "-");
     fputc('\n', out);
 }
 
-/* n kernels, and with `sum` all of them in one more column. */
-static void columns(FILE *out, const struct cpu_kernel_counts *list, int first, int n,
-                    const uint64_t *sum)
+/* n kernels and, when they are more than one and the last, all of them in one more column. */
+static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int first, int n, int all)
 {
-    uint64_t v[(COLUMNS + 1) * CPU_COUNTERS];
-    int all = n + (sum != NULL);
-    fprintf(out, "%-24s", "");
-    for (int i = 0; i < n; i++) {
-        fprintf(out, " %17.17s", list[first + i].kernel);
-        memcpy(v + i * CPU_COUNTERS, list[first + i].value, sizeof list[first + i].value);
-    }
-    if (sum) {
-        fprintf(out, " %17s", "all kernels");
-        memcpy(v + n * CPU_COUNTERS, sum, CPU_COUNTERS * sizeof *sum);
-    }
-    fputc('\n', out);
-    for (int k = 0; k < CPU_COUNTERS; k++) {
-        int any = 0;
-        for (int i = 0; i < all; i++)
-            any |= v[i * CPU_COUNTERS + k] != 0;
-        if (any) {
-            fprintf(out, "%-24s", cpu_counter_names[k]);
-            for (int i = 0; i < all; i++)
-                fprintf(out, " %17" PRIu64, v[i * CPU_COUNTERS + k]);
-            fputc('\n', out);
-        }
-        if (k == CPU_GLOBAL_LD_BYTES || k == CPU_GLOBAL_ST_BYTES) {
-            int sectors = k - 1, requests = k - 2;
-            ratio(out, "  bytes moved", v, all, &sectors, NULL, 32);
-            ratio(out, "  sectors per request", v, all, &sectors, &requests, 1);
-        }
-    }
     const char *const *names;
-    int n_names = cpu_named_counters(&names);
-    for (int k = 0; k < n_names; k++) {
-        uint64_t total = 0;
-        fprintf(out, "%-24s", names[k]);
-        for (int i = 0; i < n; i++)
-            fprintf(out, " %17" PRIu64, cpu_named_count(first + i, names[k]));
-        const struct cpu_kernel_counts *unused;
-        for (int i = 0; sum && i < cpu_counts(&unused); i++)
-            total += cpu_named_count(i, names[k]);
-        if (sum)
-            fprintf(out, " %17" PRIu64, total);
-        fputc('\n', out);
+    int n_names = cpu_named_counters(&names), width = 12;
+    int columns = n + (all > 1 && first + n == all);
+    uint64_t v[CPU_COUNTERS + NAMED][COLUMNS + 1] = {0}, moved[COLUMNS + 1];
+    for (int i = 0; i < all; i++)
+        for (int k = 0; k < CPU_COUNTERS + n_names; k++) {
+            uint64_t value =
+                k < CPU_COUNTERS ? list[i].value[k] : cpu_named_count(i, names[k - CPU_COUNTERS]);
+            if (i >= first && i < first + n)
+                v[k][i - first] = value;
+            v[k][n] += value; /* seen only when that column is shown */
+        }
+    for (int i = first; i < first + n; i++)
+        if ((int)strlen(list[i].kernel) > width)
+            width = (int)strlen(list[i].kernel) < 36 ? (int)strlen(list[i].kernel) : 36;
+    fprintf(out, "%-22s", "");
+    for (int i = 0; i < columns; i++)
+        fprintf(out, " %*.36s", width, i < n ? list[first + i].kernel : "all kernels");
+    fputc('\n', out);
+    for (int k = 0; k < CPU_COUNTERS + n_names; k++) {
+        put_row(out, k < CPU_COUNTERS ? cpu_counter_names[k] : names[k - CPU_COUNTERS], width, v[k],
+                NULL, columns);
+        if (k != CPU_GLOBAL_LD_BYTES && k != CPU_GLOBAL_ST_BYTES)
+            continue;
+        for (int i = 0; i < columns; i++)
+            moved[i] = 32 * v[k - 1][i];
+        put_row(out, "  bytes moved", width, moved, NULL, columns);
+        put_row(out, "  sectors per request", width, v[k - 1], v[k - 2], columns);
     }
 }
 
 void cpu_counts_print(FILE *out)
 {
     const struct cpu_kernel_counts *list;
-    uint64_t sum[CPU_COUNTERS] = {0};
     int n = cpu_counts(&list);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < CPU_COUNTERS; k++)
-            sum[k] += list[i].value[k];
     for (int i = 0; i < n; i += COLUMNS)
-        columns(out, list, i, n - i < COLUMNS ? n - i : COLUMNS,
-                n > 1 && i + COLUMNS >= n ? sum : NULL);
-    count_printed();
+        put_kernels(out, list, i, n - i < COLUMNS ? n - i : COLUMNS, n);
+    tally_printed();
 }
 
 /* --- By line ---------------------------------------------------------------------------------- */
@@ -99,10 +77,16 @@ struct line {
     uint64_t value[CPU_COUNTERS];
 };
 
+/* Loads and stores of one kind together. */
+static uint64_t both(const struct line *l, enum cpu_counter loads, enum cpu_counter stores)
+{
+    return l->value[loads] + l->value[stores];
+}
+
 static uint64_t weight(const struct line *l)
 {
-    return l->value[CPU_GLOBAL_LD_SECTORS] + l->value[CPU_GLOBAL_ST_SECTORS] +
-           l->value[CPU_SHARED_LD_WAVEFRONTS] + l->value[CPU_SHARED_ST_WAVEFRONTS];
+    return both(l, CPU_GLOBAL_LD_SECTORS, CPU_GLOBAL_ST_SECTORS) +
+           both(l, CPU_SHARED_LD_WAVEFRONTS, CPU_SHARED_ST_WAVEFRONTS);
 }
 
 static int worst_first(const void *a, const void *b)
@@ -115,30 +99,25 @@ static int worst_first(const void *a, const void *b)
 }
 
 /* The text of a source line without its indentation; nothing when the file is not there. */
-static void print_source(FILE *out, const struct place *place)
+static void put_source(FILE *out, const struct place *place)
 {
-    char text[512];
+    char text[512] = "";
     FILE *f = fopen(place->file, "r");
-    for (int i = 0; f && i < place->line; i++)
-        if (!fgets(text, sizeof text, f)) {
-            fclose(f);
-            f = NULL;
-        }
-    if (f) {
-        text[strcspn(text, "\n")] = '\0';
-        fprintf(out, "  %s", text + strspn(text, " \t"));
+    for (int i = 0; f && i < place->line && fgets(text, sizeof text, f); i++)
+        ;
+    if (f)
         fclose(f);
-    }
-    fputc('\n', out);
+    text[strcspn(text, "\n")] = '\0';
+    fprintf(out, "  %s:%d  %s\n", place->file, place->line, text + strspn(text, " \t"));
 }
 
 void cpu_counts_print_lines(FILE *out)
 {
     int n, lines = 0;
-    const struct site **sites = count_sites(&n);
-    uint32_t *codes = calloc((size_t)n + 1, sizeof *codes);
-    struct place *places = calloc((size_t)n + 1, sizeof *places);
-    struct line *line = calloc((size_t)n + 1, sizeof *line);
+    const struct site **sites = tally_sites(&n);
+    uint32_t *codes = tally_need(calloc((size_t)n + 1, sizeof *codes));
+    struct place *places = tally_need(calloc((size_t)n + 1, sizeof *places));
+    struct line *line = tally_need(calloc((size_t)n + 1, sizeof *line));
     for (int i = 0; i < n; i++)
         codes[i] = sites[i]->code;
     symbols_find(codes, n, places);
@@ -149,26 +128,27 @@ void cpu_counts_print_lines(FILE *out)
             at++;
         if (at == lines)
             line[lines++].place = places[i];
-        count_add_site(line[at].value, sites[i]);
+        tally_site_add(line[at].value, sites[i]);
     }
     qsort(line, (size_t)lines, sizeof *line, worst_first);
-    fprintf(out, "%30s%30s\n%10s%10s%10s%10s%10s%10s%10s  %s\n", "---------- global ----------",
-            "---------- shared ----------", "requests", "sectors", "atomics", "requests", "passes",
-            "conflicts", "local", "line");
+    fprintf(out, "%20s%10s%30s\n%10s%10s%10s%10s%10s%10s%10s  line\n", "------- global ----", "",
+            "------------ shared ----------", "requests", "sectors", "atomics", "requests",
+            "passes", "conflicts", "local");
     for (int i = 0; i < lines; i++) {
-        const uint64_t *v = line[i].value;
-        fprintf(out, "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64,
-                v[CPU_GLOBAL_LD_REQUESTS] + v[CPU_GLOBAL_ST_REQUESTS],
-                v[CPU_GLOBAL_LD_SECTORS] + v[CPU_GLOBAL_ST_SECTORS], v[CPU_ATOMICS],
-                v[CPU_SHARED_LD_REQUESTS] + v[CPU_SHARED_ST_REQUESTS],
-                v[CPU_SHARED_LD_WAVEFRONTS] + v[CPU_SHARED_ST_WAVEFRONTS],
-                v[CPU_SHARED_LD_CONFLICTS] + v[CPU_SHARED_ST_CONFLICTS]);
-        fprintf(out, "%10" PRIu64 "  %s:%d", v[CPU_LOCAL_LD_REQUESTS] + v[CPU_LOCAL_ST_REQUESTS],
-                line[i].place.file, line[i].place.line);
-        print_source(out, &line[i].place);
+        const struct line *l = &line[i];
+        fprintf(out,
+                "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64
+                "%10" PRIu64,
+                both(l, CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS),
+                both(l, CPU_GLOBAL_LD_SECTORS, CPU_GLOBAL_ST_SECTORS), l->value[CPU_ATOMICS],
+                both(l, CPU_SHARED_LD_REQUESTS, CPU_SHARED_ST_REQUESTS),
+                both(l, CPU_SHARED_LD_WAVEFRONTS, CPU_SHARED_ST_WAVEFRONTS),
+                both(l, CPU_SHARED_LD_CONFLICTS, CPU_SHARED_ST_CONFLICTS),
+                both(l, CPU_LOCAL_LD_REQUESTS, CPU_LOCAL_ST_REQUESTS));
+        put_source(out, &l->place);
     }
     for (int i = 0; i < n; i++)
         free(places[i].file);
     free(codes), free(places), free(line), free(sites);
-    count_printed();
+    tally_printed();
 }

@@ -1,0 +1,87 @@
+/* count: what one request of a warp costs, in sectors of memory and passes through the banks. */
+#include "count.h"
+
+#include <string.h>
+
+enum { WARP = 32, SECTOR = 32, BANKS = 32 };
+
+int count_sectors(const uintptr_t *p, int n, unsigned bytes)
+{
+    static __thread uint64_t table[128], turn;
+    int count = 0;
+    uint64_t last = UINT64_MAX;
+    if ((++turn & 0x3fffff) == 0)
+        memset(table, 0, sizeof table);
+    for (int i = 0; i < n; i++)
+        for (uint64_t s = p[i] / SECTOR; s <= (p[i] + bytes - 1) / SECTOR; s++) {
+            if (s == last)
+                continue;
+            last = s;
+            /* An entry is a sector of this turn or is free: 42 bits name one, 22 the turn. */
+            uint64_t entry = s << 22 | (turn & 0x3fffff);
+            unsigned at = (unsigned)(s * 0x9e3779b97f4a7c15u >> 57);
+            while (table[at] != entry && ((table[at] ^ turn) & 0x3fffff) == 0)
+                at = (at + 1) & 127;
+            count += table[at] != entry;
+            table[at] = entry;
+        }
+    return count;
+}
+
+/* Passes through the banks of the accesses i..n-1 whose lanes lie below `end`; *at goes past them.
+ * In one pass each of 32 banks gives one word of 4 bytes, to any number of lanes. */
+static int passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned words,
+                  unsigned end, int *at)
+{
+    uintptr_t word[4 * WARP];
+    unsigned char next[4 * WARP], head[BANKS], depth[BANKS] = {0};
+    int deepest = 0, used = 0;
+    memset(head, 0xff, sizeof head);
+    for (; *at < n && lane[*at] < end; ++*at)
+        for (unsigned j = 0; j < words; j++) {
+            uintptr_t v = p[*at] / 4 + j;
+            unsigned bank = v % BANKS, k = head[bank];
+            while (k != 0xff && word[k] != v)
+                k = next[k];
+            if (k != 0xff)
+                continue;
+            word[used] = v, next[used] = head[bank], head[bank] = (unsigned char)used++;
+            if (++depth[bank] > deepest)
+                deepest = depth[bank];
+        }
+    return deepest;
+}
+
+/* Do lanes i and i^step, where both take part, all read the same address? */
+static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsigned step)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n && lane[k] <= (lane[i] | step); k++)
+            if (lane[k] == (lane[i] ^ step) && p[k] != p[i])
+                return 0;
+    return 1;
+}
+
+/* Lanes of 8 bytes go half a warp at a time, of 16 a quarter; two of these parts go together when a
+ * load finds lanes in pairs at equal addresses. No manual says so: an H200's own counters do, for
+ * every pattern in tests/banks.cu. *parts is how many passes it takes without conflicts. */
+int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
+                 int *parts)
+{
+    unsigned words = bytes <= 4 ? 1 : bytes / 4, size = WARP / words, end;
+    int total = 0;
+    *parts = 0;
+    for (int i = 0; i < n; ++*parts) {
+        unsigned both = lane[i] / (2 * size) * (2 * size) + 2 * size;
+        int last = i;
+        while (last < n && lane[last] < both)
+            last++;
+        if (words > 1 && loads &&
+            (in_pairs(p + i, lane + i, last - i, 1) || in_pairs(p + i, lane + i, last - i, 2)))
+            end = both;
+        else
+            end = lane[i] / size * size + size;
+        total += passes(p, lane, n, words, end, &i);
+    }
+    return total;
+}

@@ -1,0 +1,181 @@
+/* count: what has been counted, by kernel, until the host asks. */
+#define _GNU_SOURCE
+#include "../runtime.h"
+#include "count.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct kernel {
+    const char *name;
+    struct tally tally;
+} * kernels[256];
+static struct cpu_kernel_counts listed[256];
+static int n_kernels, n_names, unprinted;
+static const char *names[NAMED], *sorted[NAMED];
+static atomic_flag naming = ATOMIC_FLAG_INIT;
+
+const char *const cpu_counter_names[CPU_COUNTERS] = {
+#define CPU_NAME(id, name) name,
+    CPU_COUNTER_LIST(CPU_NAME)};
+
+static void limit(int n, int most, const char *what)
+{
+    if (n == most) {
+        complain("count: more than %d %s", most, what);
+        exit(1);
+    }
+}
+
+void *tally_need(void *p)
+{
+    limit(p == NULL, 1, "MiB of memory is needed, and there is none left");
+    return p;
+}
+
+struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space)
+{
+    uint32_t i = (code * 0x9e3779b1u >> 21 ^ (uint32_t)what ^ (uint32_t)space << 2) & (SITES - 1);
+    int tried = 0;
+    struct site *s = &t->sites[i];
+    while (s->used && (s->code != code || s->what != what || s->space != space)) {
+        limit(++tried, SITES, "loads and stores in one kernel");
+        s = &t->sites[(i + (uint32_t)tried) & (SITES - 1)];
+    }
+    s->code = code, s->what = (uint8_t)what, s->space = (uint8_t)space, s->used = 1;
+    return s;
+}
+
+void tally_site_add(uint64_t *value, const struct site *s)
+{
+    static const enum cpu_counter first[3][2] = {
+        [GLOBAL] = {CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS},
+        [SHARED] = {CPU_SHARED_LD_REQUESTS, CPU_SHARED_ST_REQUESTS},
+        [LOCAL] = {CPU_LOCAL_LD_REQUESTS, CPU_LOCAL_ST_REQUESTS}};
+    uint64_t *v = value + (s->what == ATOMIC ? CPU_ATOMICS : first[s->space][s->what]);
+    v[0] += s->requests;
+    if (s->what != ATOMIC && s->space != LOCAL) {
+        v[1] += s->space == GLOBAL ? s->sectors : s->passes;
+        v[2] += s->space == GLOBAL ? s->bytes : s->conflicts;
+    }
+}
+
+int tally_name(const char *name)
+{
+    int i = 0;
+    while (atomic_flag_test_and_set(&naming))
+        ;
+    while (i < n_names && names[i] != name && strcmp(names[i], name) != 0)
+        i++;
+    if (i == n_names) {
+        limit(n_names, NAMED, "named counters");
+        names[n_names++] = name;
+    }
+    atomic_flag_clear(&naming);
+    return i;
+}
+
+static struct tally *tally_of(const char *kernel)
+{
+    for (int i = 0; i < n_kernels; i++)
+        if (strcmp(kernels[i]->name, kernel) == 0)
+            return &kernels[i]->tally;
+    limit(n_kernels, 256, "kernels");
+    struct kernel *k = kernels[n_kernels++] = tally_need(calloc(1, sizeof *k));
+    k->name = kernel;
+    return &k->tally;
+}
+
+void tally_launched(const char *kernel)
+{
+    tally_of(kernel)->value[CPU_LAUNCHES]++;
+    unprinted = 1;
+}
+
+void tally_add(const char *kernel, struct tally *t)
+{
+    struct tally *sum = tally_of(kernel);
+    for (int i = 0; i < CPU_COUNTERS; i++)
+        sum->value[i] += t->value[i];
+    for (int i = 0; i < NAMED; i++)
+        sum->named[i] += t->named[i];
+    for (int i = 0; i < SITES; i++) {
+        const struct site *s = &t->sites[i];
+        if (!s->used)
+            continue;
+        tally_site_add(sum->value, s);
+        struct site *all = tally_site(sum, s->code, s->what, s->space);
+        all->requests += s->requests, all->sectors += s->sectors, all->bytes += s->bytes;
+        all->passes += s->passes, all->conflicts += s->conflicts;
+    }
+    memset(t, 0, sizeof *t);
+}
+
+const struct site **tally_sites(int *n)
+{
+    const struct site **list = tally_need(calloc((size_t)n_kernels * SITES + 1, sizeof *list));
+    *n = 0;
+    for (int k = 0; k < n_kernels; k++)
+        for (int i = 0; i < SITES; i++)
+            if (kernels[k]->tally.sites[i].used)
+                list[(*n)++] = &kernels[k]->tally.sites[i];
+    return list;
+}
+
+void tally_printed(void)
+{
+    unprinted = 0;
+}
+
+int cpu_trace_mode(void)
+{
+    return CPU_TRACE_COUNT;
+}
+
+int cpu_counts(const struct cpu_kernel_counts **list)
+{
+    for (int i = 0; i < n_kernels; i++) {
+        listed[i].kernel = kernels[i]->name;
+        memcpy(listed[i].value, kernels[i]->tally.value, sizeof listed[i].value);
+    }
+    *list = listed;
+    return n_kernels;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int cpu_named_counters(const char *const **list)
+{
+    memcpy(sorted, names, sizeof sorted);
+    qsort(sorted, (size_t)n_names, sizeof *sorted, by_name);
+    *list = sorted;
+    return n_names;
+}
+
+uint64_t cpu_named_count(int kernel, const char *name)
+{
+    return kernels[kernel]->tally.named[tally_name(name)];
+}
+
+void cpu_counts_reset(void)
+{
+    while (n_kernels)
+        free(kernels[--n_kernels]);
+    unprinted = 0;
+}
+
+static void __attribute__((destructor)) at_end(void)
+{
+    const char *by_line = getenv("CUDACPU_BY_LINE");
+    if (!unprinted)
+        return;
+    printf("\n");
+    cpu_counts_print(stdout);
+    if (by_line && *by_line && strcmp(by_line, "0") != 0)
+        cpu_counts_print_lines(stdout);
+    fflush(stdout);
+}
