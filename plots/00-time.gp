@@ -2,7 +2,6 @@
 # data: step-00.tsv
 load 'plots/style.gp'
 set xlabel 'time / time of coalesced'
-set yrange [12.6:-0.6]
 set xrange [0:*]
 set lmargin 17
 set key top right samplen 0.8
@@ -10,9 +9,11 @@ set ytics () nomirror textcolor rgb INK font ',12' scale 0
 f = 'step-00.tsv'
 w = ' clock=graph l2=warm'
 ways = names(f, 'case=large' . w, 'variant')
+last = words(ways) - 1
+set yrange [last + 0.6:-0.6]
 got(c, i) = rows(f, 'case=' . c . w . ' variant=' . word(ways, i), 'ratio')
 do for [i = 1:words(ways)] { set ytics add (word(ways, i) i - 1) }
-set arrow 1 from 1, -0.6 to 1, 12.6 nohead ls LIMIT front
+set arrow 1 from 1, -0.6 to 1, last + 0.6 nohead ls LIMIT front
 plot for [i = 1:words(ways)] got('large', i) \
          using (0.5/$1):(i-1-0.12):(0.5/$1):(0.24) with boxxyerror lc rgb GOOD notitle, \
      for [i = 1:words(ways)] got('in-L2', i) \

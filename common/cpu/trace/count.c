@@ -14,21 +14,15 @@
 
 enum { NOTES = 62 };
 
-struct note {
-    uint64_t where; /* the address; above 48 bits log2 of the size, above 52 enum what */
-    uint64_t order; /* how deep, 0 the deepest, and the place in the code below 32 bits */
-};
-/* Not a multiple of 4 KiB apart, or the same note of all lanes would share one set of the cache. */
-struct lane {
-    struct note note[NOTES];
-    int first, n;
-    char unused[88];
-};
+/* The notes of a warp, those that lanes made first side by side. */
 struct lanes {
-    struct lane lane[WARP];
+    uint64_t order[NOTES][WARP]; /* how deep, 0 the deepest; below 32 bits the place in the code */
+    uint64_t where[NOTES][WARP]; /* the address; from bit 48 log2 of the size, from 52 enum what */
+    uint8_t first[WARP], n[WARP];
     unsigned full; /* lanes that wait for room */
     struct lanes *next;
 };
+#define ADDRESS(where) ((uintptr_t)((where)&0xffffffffffff))
 
 struct trace {
     struct lanes *of_warp[MAX_WARPS], *spare;
@@ -42,22 +36,32 @@ static struct trace *traces;              /* of all workers */
 static const void *device_memory[256][2]; /* the __device__ variables, from and to */
 static int n_device;
 
-static enum space space_of(const struct worker *w, uintptr_t p)
+/* The space that the addresses low to high, both included, lie in, or -1 when it is not one. */
+static int space_of(const struct worker *w, uintptr_t low, uintptr_t high)
 {
     extern char end[];
     const struct cpu_kernel *k = w->launch->kernel;
-    if (p - (uintptr_t)w->arena < SHARED_OPTIN)
-        return SHARED;
-    if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK)
-        return LOCAL;
-    if (p - (uintptr_t)k->arguments < k->size)
-        return NEITHER; /* parameters, as __constant__ variables, have a cache of their own */
-    if (p - (uintptr_t)__executable_start >= (uintptr_t)(end - __executable_start))
-        return GLOBAL;
-    for (int i = 0; i < n_device; i++)
-        if (p >= (uintptr_t)device_memory[i][0] && p < (uintptr_t)device_memory[i][1])
-            return GLOBAL;
-    return NEITHER;
+    /* Parameters and __constant__ variables have a cache of their own. */
+    const struct {
+        uintptr_t p;
+        size_t bytes;
+        enum space space;
+    } spaces[] = {{(uintptr_t)w->arena, SHARED_OPTIN, SHARED},
+                  {(uintptr_t)w->stacks, (size_t)MAX_THREADS * FIBER_STACK, LOCAL},
+                  {(uintptr_t)k->arguments, k->size, NEITHER},
+                  {(uintptr_t)__executable_start, (size_t)(end - __executable_start), NEITHER}};
+    for (int i = 0; i < 4; i++) {
+        int a = low - spaces[i].p < spaces[i].bytes, b = high - spaces[i].p < spaces[i].bytes;
+        if (a != b || (!a && low < spaces[i].p && spaces[i].p <= high))
+            return -1;
+        if (!a)
+            continue;
+        for (int v = 0; i == 3 && v < n_device; v++)
+            if (low >= (uintptr_t)device_memory[v][0] && low < (uintptr_t)device_memory[v][1])
+                return high < (uintptr_t)device_memory[v][1] ? (int)GLOBAL : -1;
+        return (int)spaces[i].space;
+    }
+    return GLOBAL;
 }
 
 static void request(struct worker *w, uint32_t code, enum what what, enum space space,
@@ -77,31 +81,65 @@ static void request(struct worker *w, uint32_t code, enum what what, enum space 
 
 /* --- Merging ---------------------------------------------------------------------------------- */
 
-/* The first notes of these lanes, which are at one place in the code. A pointer may lead to shared
- * memory in some lanes and to global in others: that is a request for each. */
+/* The notes that these lanes have next, which are at one place in the code. A pointer may lead to
+ * shared memory in some lanes and to global in others: that is a request for each. */
 static void take(struct worker *w, struct lanes *l, unsigned mask, uint32_t code)
 {
     while (mask) {
-        uintptr_t p[WARP];
+        uintptr_t p[WARP], low = UINTPTR_MAX, high = 0;
         unsigned char lane[WARP];
-        int n = 0;
-        uint64_t first = 0;
-        enum space space = NEITHER;
+        int n = 0, leader = __builtin_ctz(mask), space = NEITHER;
+        uint64_t where = l->where[l->first[leader]][leader];
+        unsigned others = 0;
         for (unsigned m = mask; m; m &= m - 1) {
             int i = __builtin_ctz(m);
-            uint64_t where = l->lane[i].note[l->lane[i].first].where;
-            uintptr_t address = where & 0xffffffffffff;
-            enum space mine = where >> 52 == LOOPS ? NEITHER : space_of(w, address);
-            if (n == 0)
-                first = where, space = mine;
-            else if (where >> 48 != first >> 48 || mine != space)
+            uint64_t mine = l->where[l->first[i]][i];
+            if (mine >> 48 != where >> 48) {
+                others |= m & -m;
                 continue;
-            p[n] = address, lane[n++] = (unsigned char)i;
-            mask &= ~(1u << i);
+            }
+            p[n] = ADDRESS(mine);
+            low = p[n] < low ? p[n] : low;
+            high = p[n] > high ? p[n] : high;
+            lane[n++] = (unsigned char)i;
+        }
+        if (where >> 52 != LOOPS && (space = space_of(w, low, high)) < 0) {
+            int all = n;
+            space = space_of(w, p[0], p[0]);
+            for (int i = n = 0; i < all; i++)
+                if (space_of(w, p[i], p[i]) != space)
+                    others |= 1u << lane[i];
+                else
+                    p[n] = p[i], lane[n++] = lane[i];
         }
         if (space != NEITHER)
-            request(w, code, first >> 52, space, 1u << (first >> 48 & 15), p, lane, n);
+            request(w, code, (enum what)(where >> 52), (enum space)space, 1u << (where >> 48 & 15),
+                    p, lane, n);
+        mask = others;
     }
+}
+
+/* Which of these lanes come next, and where in the code that is. */
+static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
+{
+    const uint64_t *row = l->order[l->first[0]];
+    uint64_t differ = 0;
+    unsigned mask = 0;
+    for (int i = 0; i < WARP; i++)
+        differ |= (row[i] ^ row[0]) | (uint64_t)(l->first[i] ^ l->first[0]);
+    *order = row[0];
+    if (!differ && have == ~0u)
+        return have; /* mostly, lanes do the same */
+    *order = UINT64_MAX;
+    for (unsigned m = have; m; m &= m - 1) {
+        int i = __builtin_ctz(m);
+        uint64_t mine = l->order[l->first[i]][i];
+        if (mine < *order)
+            *order = mine, mask = 0;
+        if (mine == *order)
+            mask |= m & -m;
+    }
+    return mask;
 }
 
 /* Merges until nothing is left, or a lane that was full can go on. */
@@ -109,29 +147,20 @@ static void merge(struct worker *w, struct lanes *l)
 {
     unsigned have = 0, emptied = 0;
     for (int i = 0; i < WARP; i++)
-        if (l->lane[i].n)
-            have |= 1u << i;
+        have |= (unsigned)(l->n[i] != 0) << i;
     while (have && !(emptied & l->full)) {
-        uint64_t least = UINT64_MAX;
-        unsigned mask = 0;
-        for (unsigned m = have; m; m &= m - 1) {
-            const struct lane *a = &l->lane[__builtin_ctz(m)];
-            uint64_t order = a->note[a->first].order;
-            if (order < least)
-                least = order, mask = 0;
-            if (order == least)
-                mask |= m & -m;
-        }
-        take(w, l, mask, (uint32_t)least);
-        for (unsigned m = mask; m; m &= m - 1) {
-            struct lane *a = &l->lane[__builtin_ctz(m)];
-            if (++a->first == a->n) {
-                a->first = a->n = 0;
-                emptied |= m & -m;
-            }
+        uint64_t order;
+        unsigned mask = least(l, have, &order);
+        take(w, l, mask, (uint32_t)order);
+        for (int i = 0; i < WARP; i++) {
+            l->first[i] = (uint8_t)(l->first[i] + (mask >> i & 1));
+            emptied |= (unsigned)(l->first[i] == l->n[i]) << i;
         }
         have &= ~emptied;
     }
+    for (int i = 0; i < WARP; i++)
+        if (l->first[i] == l->n[i])
+            l->first[i] = l->n[i] = 0;
 }
 
 static void give_back(struct trace *t, int warp)
@@ -149,7 +178,7 @@ int trace_release(struct worker *w, int warp)
     merge(w, l);
     unsigned freed = 0;
     for (unsigned m = l->full; m; m &= m - 1)
-        if (!l->lane[__builtin_ctz(m)].n)
+        if (!l->n[__builtin_ctz(m)])
             freed |= m & -m;
     l->full &= ~freed;
     if (freed)
@@ -159,7 +188,7 @@ int trace_release(struct worker *w, int warp)
     return freed != 0;
 }
 
-static struct lanes *lanes_of(struct worker *w, int warp)
+static __attribute__((noinline)) struct lanes *lanes_of(struct worker *w, int warp)
 {
     struct trace *t = w->trace;
     struct lanes *l = t->spare;
@@ -167,8 +196,8 @@ static struct lanes *lanes_of(struct worker *w, int warp)
         t->spare = l->next;
     else
         l = tally_need(aligned_alloc(64, sizeof *l));
-    for (int i = 0; i < WARP; i++)
-        l->lane[i].first = l->lane[i].n = 0;
+    memset(l->first, 0, sizeof l->first);
+    memset(l->n, 0, sizeof l->n);
     l->full = 0;
     return t->of_warp[warp] = l;
 }
@@ -176,12 +205,12 @@ static struct lanes *lanes_of(struct worker *w, int warp)
 static inline uint64_t order_of(struct worker *w, const void *from, const void *frame)
 {
     const char **top = &w->trace->top[w->now];
-    if (!*top)
+    if (__builtin_expect(!*top, 0))
         *top = fiber_top(w->stacks, w->threads[w->now].fiber);
     return (uint64_t)(FIBER_STACK - (uint32_t)(*top - (const char *)frame)) << 32 | code_of(from);
 }
 
-static void wait_for_room(struct worker *w, struct lanes *l)
+static __attribute__((noinline)) void wait_for_room(struct worker *w, struct lanes *l)
 {
     l->full |= 1u << w->now % WARP;
     block_stop(w);
@@ -193,9 +222,10 @@ static inline void note(struct worker *w, uint64_t where, uint64_t order)
     struct lanes *l = w->trace->of_warp[w->now / WARP];
     if (!l)
         l = lanes_of(w, w->now / WARP);
-    struct lane *a = &l->lane[w->now % WARP];
-    a->note[a->n++] = (struct note){where, order};
-    if (a->n == NOTES)
+    unsigned lane = w->now % WARP, i = l->n[lane]++;
+    l->order[i][lane] = order;
+    l->where[i][lane] = where;
+    if (i == NOTES - 1)
         wait_for_room(w, l);
 }
 
@@ -210,7 +240,6 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
 }
 
 /* At the head of each block of code (-fsanitize-coverage=trace-pc). */
-void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
     struct worker *w = cpu_worker;

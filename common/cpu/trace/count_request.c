@@ -10,6 +10,18 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes)
     static __thread uint64_t table[128], turn;
     int count = 0;
     uint64_t last = UINT64_MAX;
+    int rising = 1;
+    for (int i = 0; i < n; i++) {
+        rising &= i == 0 || p[i] >= p[i - 1];
+        count += i == 0 || p[i] / SECTOR != last;
+        uint64_t end = (p[i] + bytes - 1) / SECTOR;
+        count += end != p[i] / SECTOR;
+        last = end;
+    }
+    if (rising)
+        return count; /* no sector comes back once it was left */
+    count = 0;
+    last = UINT64_MAX;
     if ((++turn & 0x3fffff) == 0)
         memset(table, 0, sizeof table);
     for (int i = 0; i < n; i++)
@@ -68,6 +80,14 @@ static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsign
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts)
 {
+    uintptr_t same = 0, in_line = 0;
+    for (int i = 0; i < n; i++) {
+        same |= p[i] ^ p[0];
+        in_line |= p[i] ^ (p[0] + 4 * (uintptr_t)i);
+    }
+    *parts = 1;
+    if (bytes == 4 && (!same || !in_line))
+        return 1; /* one word for all, or a bank for each */
     unsigned words = bytes <= 4 ? 1 : bytes / 4, size = WARP / words, end;
     int total = 0;
     *parts = 0;

@@ -1,0 +1,91 @@
+/* instruments: four kernels, timed by the host's clock. tests/bench/instruments builds it plain,
+ * with
+ * --count and with --check, and compares. Prints a kernel and its milliseconds a line, then the
+ * memory that the process had at most, in MiB; the kernels work on 64 MiB of it. */
+#include <chrono>
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <sys/resource.h>
+
+// x [n], y [n]: one load and one store an element.
+__global__ void copy(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+
+// x [n] -> y [n / 256]: a tree in shared memory, a barrier a level.
+__global__ void sums(const float *x, float *y)
+{
+    __shared__ float part[256];
+    int t = threadIdx.x;
+    part[t] = x[blockIdx.x * 256 + t];
+    for (int half = 128; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half)
+            part[t] += part[t + half];
+    }
+    if (t == 0)
+        y[blockIdx.x] = part[0];
+}
+
+// a [n][n], b [n][n] -> c [n][n] in tiles of 16 x 16 through shared memory.
+__global__ void product(const float *a, const float *b, float *c, int n)
+{
+    __shared__ float s[16][16], t[16][17];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
+    float sum = 0;
+    for (int k = 0; k < n; k += 16) {
+        s[y][x] = a[row * n + k + x];
+        t[y][x] = b[(k + y) * n + column];
+        __syncthreads();
+        for (int j = 0; j < 16; j++)
+            sum += s[y][j] * t[j][x];
+        __syncthreads();
+    }
+    c[row * n + column] = sum;
+}
+
+// q [S][D], k [S][D] -> s [S][S]: each thread one product of rows, as naive attention has it.
+__global__ void scores(const float *q, const float *k, float *s, int S, int D)
+{
+    int i = blockIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= S)
+        return;
+    float sum = 0;
+    for (int d = 0; d < D; d++)
+        sum += q[i * D + d] * k[j * D + d];
+    s[i * S + j] = expf(sum / D);
+}
+
+template <class F>
+static void timed(const char *name, F launch)
+{
+    launch();
+    cudaDeviceSynchronize();
+    auto begin = std::chrono::steady_clock::now();
+    launch();
+    cudaDeviceSynchronize();
+    auto end = std::chrono::steady_clock::now();
+    printf("%s\t%.3f\n", name, std::chrono::duration<double, std::milli>(end - begin).count());
+}
+
+int main()
+{
+    const int n = 1 << 23;
+    float *x, *y;
+    cudaMalloc(&x, n * sizeof *x);
+    cudaMalloc(&y, n * sizeof *y);
+    cudaMemset(x, 0, n * sizeof *x);
+    timed("copy", [=] { copy<<<n / 256, 256>>>(x, y, n); });
+    timed("sums", [=] { sums<<<n / 256, 256>>>(x, y); });
+    timed("product", [=] { product<<<dim3(16, 16), dim3(16, 16)>>>(x, x, y, 256); });
+    timed("scores", [=] { scores<<<dim3(1, 256), 256>>>(x, x, y, 256, 64); });
+    cudaFree(x);
+    cudaFree(y);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("memory\t%.0f\n", usage.ru_maxrss / 1024.0);
+    return 0;
+}
