@@ -12,6 +12,7 @@
  * Outcome  Right but for the last: joining the two rotations in one launch saves most on the clock
  *          that waits for every call, because nothing hides the launch there. See chapter 1.
  */
+#include "cuda/count.cuh"
 #include "harness/harness.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
                          int R)
 {
     const int half = R / 2;
+    COUNT("row rotations", threadIdx.x == 0);
     for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
         // solution: rotate -- turn the pair (x[t], x[t + half]); copy what lies beyond R
         if (t < half) {

@@ -21,14 +21,11 @@ static inline int is_builtin_variable(uintptr_t p)
 static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
 {
     struct worker *w = cpu_worker;
-    while (w && w->running && bytes) {
-        unsigned n = 16;
-        while (n > bytes || p % n || bytes % n)
-            n /= 2;
-        seen(w, p, n, writes, from, frame);
-        p += n;
-        bytes -= n;
-    }
+    unsigned n = 16;
+    while (n > 1 && (p % n || bytes % n))
+        n /= 2;
+    for (size_t done = 0; w && w->running && done < bytes; done += n)
+        seen(w, p + done, n, writes, from, frame);
 }
 
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)

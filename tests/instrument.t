@@ -1,0 +1,80 @@
+#!/usr/bin/env perl
+# cudacc --count and --check: counts that follow from the source, a reader's own program, refusals.
+# The fault suite is in check.t, the steps' rows in count.t.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my $dir = scratch_dir();
+my %r = run("common/cpu/cudacc --count -O2 tests/cpu/counted.cu -o $dir/counted && $dir/counted");
+is($r{code}, 0, "it runs") or diag($r{err});
+my $store = "global_st_requests=1 global_st_sectors=4";
+my @expected = (
+    "trips: global_ld_requests=4 global_ld_sectors=16 $store",
+    "skips: global_ld_requests=8 global_ld_sectors=32 $store",
+    "nested: global_ld_requests=3 global_ld_sectors=10 $store",
+    "calls: global_ld_requests=2 global_ld_sectors=6 $store",
+    "leaves: global_ld_requests=1 global_ld_sectors=2 global_st_requests=1 global_st_sectors=2",
+    # Of 8 starts in a sector, 7 reach into a fifth.
+    "many: global_ld_requests=501 global_ld_sectors=2438 $store",
+    "shuffles: shuffles=1 votes=1 global_ld_requests=2 global_ld_sectors=8 $store",
+    "atomics: barriers=2 atomics=4 global_ld_requests=2 global_ld_sectors=8 global_st_requests=2 "
+        . "global_st_sectors=8 shared_ld_requests=2 shared_ld_wavefronts=2 shared_st_requests=1 "
+        . "shared_st_wavefronts=1",
+    "specials: global_ld_requests=1 global_ld_sectors=4 $store sin=64 cos=32 exp=64 log=32 pow=32 "
+        . "sqrt=32 rsqrt=32 div=96",
+    "structs: global_ld_requests=4 global_ld_sectors=52 global_st_requests=2 global_st_sectors=20",
+    "locals: global_ld_requests=4 global_ld_sectors=19 $store local_ld_requests=1",
+    "spaces: global_ld_requests=1 global_ld_sectors=2 $store shared_ld_requests=1 "
+        . "shared_ld_wavefronts=1 shared_st_requests=1 shared_st_wavefronts=1",
+    "named: global_ld_requests=1 global_ld_sectors=4 $store by three=6 visits=32",
+);
+is_deeply([split /\n/, $r{out}], \@expected, "each kernel does what its source says");
+for my $how ("CUDACPU_ORDER=reverse", "CUDACPU_ORDER=random CUDACPU_SEED=5 CUDACPU_WORKERS=1") {
+    my %again = run("$how $dir/counted");
+    is($again{out}, $r{out}, "and the same with $how");
+}
+%r = run("common/cpu/cudacc --count -O1 tests/cpu/counted.cu -o $dir/counted && $dir/counted");
+is_deeply([split /\n/, $r{out}], \@expected, "and compiled with -O1");
+
+# A reader's own program runs as usual, then prints its table; by line on request.
+my $own = "$dir/own.cu";
+open my $f, '>', $own or die $!;
+print $f <<'CUDA';
+#include <cstdio>
+__global__ void twice(float *x)
+{
+    x[threadIdx.x * 2] *= 2;
+}
+int main()
+{
+    float *x;
+    cudaMalloc(&x, 256);
+    cudaMemset(x, 0, 256);
+    twice<<<1, 32>>>(x);
+    cudaFree(x);
+    printf("done\n");
+    return 3;
+}
+CUDA
+close $f;
+%r = run("common/cpu/cudacc --count $own -o $dir/own && CUDACPU_BY_LINE=1 $dir/own");
+is($r{code}, 3, "the program's own exit code");
+like($r{out}, qr/^done\n\n +twice\nlaunches +1\n/, "then the table");
+like($r{out}, qr/^  sectors per request +8\.00$/m, "with sectors per request");
+like($r{out}, qr/^  bytes moved +256$/m, "and bytes moved");
+like($r{out}, qr/^ +2 +16 +0 +0 +0 +0 +0  \S*own\.cu:4  x\[threadIdx\.x \* 2\] \*= 2;$/m, "and the line");
+
+# Nothing of an instrument is in a plain program.
+%r = run("common/cpu/cudacc $own -o $dir/plain && nm $dir/plain | grep -ciE 'tsan|trace|sanitizer'");
+is($r{out}, "0\n", "a plain program contains nothing of it");
+
+SKIP: {
+    skip "no clang++", 1 if system("command -v clang++ >/dev/null");
+    %r = run("CXX=clang++ common/cpu/cudacc --check $own -o $dir/own");
+    is("$r{code} $r{err}", "2 cudacc: --check needs g++, and CXX is clang++: CXX=g++ chooses it\n",
+        "clang++ is refused in one line");
+}
+done_testing();
