@@ -172,7 +172,7 @@ end
 local WIDTH = 100
 local function fold(line)
     if #line <= WIDTH then return line end
-    local indent = line:match("^ *") .. "    "
+    local indent = (" "):rep(12)
     local folded, rest, room = {}, line, WIDTH
     while #rest > room do
         local at

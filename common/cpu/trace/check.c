@@ -230,6 +230,12 @@ void trace_shared(struct worker *w, const char *name, size_t offset, size_t byte
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
+static void start_add(void)
+{
+    GROW(starts, n_starts);
+    starts[n_starts++] = (struct start){now, block};
+}
+
 /* Time goes on. When it has run out, all records are forgotten. */
 static void tick(void)
 {
@@ -239,9 +245,11 @@ static void tick(void)
     memset(sees, 0, sizeof sees);
     now = launch_start = block_start = barrier_end = 1;
     n_starts = n_syncs = 0;
+    start_add();
 }
 
-static uint64_t block_of(record r)
+/* The block that r belongs to: an index into starts. */
+static int start_of(record r)
 {
     int low = 0, high = n_starts;
     while (high - low > 1) {
@@ -251,7 +259,7 @@ static uint64_t block_of(record r)
         else
             high = middle;
     }
-    return n_starts ? starts[low].block : block;
+    return low;
 }
 
 /* Within the block: does r come before what thread `me` does now? */
@@ -269,20 +277,21 @@ static inline int ordered(record r, int me)
  * atomic's variable before. */
 static int released(record r, int me)
 {
-    uint64_t its = block_of(r);
-    for (int f = 0; f < n_syncs; f++) {
-        const struct sync *fence = &syncs[f];
-        record at = (record)fence->when << 39;
-        if (fence->p || fence->when <= when_of(r) || block_of(at) != its ||
-            !(fence->thread == thread_of(r) || when_of(r) < fence->barrier))
+    int its = start_of(r), low = 0, high = n_syncs;
+    uint32_t end = its + 1 < n_starts ? starts[its + 1].when : UINT32_MAX;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (syncs[middle].when <= when_of(r))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
+        const struct sync *fence = &syncs[f], *atomic = fence + 1;
+        if (fence->p || !(fence->thread == thread_of(r) || when_of(r) < fence->barrier))
             continue;
-        for (int a = f + 1; a < n_syncs; a++) {
-            const struct sync *atomic = &syncs[a];
-            if (!atomic->p)
-                continue;
-            if (block_of((record)atomic->when << 39) != its)
-                break;
-            record mine = cells[atomic->p / 4].write;
+        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++) {
+            record mine = atomic->p ? cells[atomic->p / 4].write : 0;
             if ((atomic->thread == fence->thread || atomic->barrier > fence->when) &&
                 is_atomic(mine) && when_of(mine) >= block_start && ordered(mine, me))
                 return 1;
@@ -311,8 +320,7 @@ void trace_block(struct worker *w, uint64_t place)
     tick();
     block = place;
     block_start = barrier_end = now;
-    GROW(starts, n_starts);
-    starts[n_starts++] = (struct start){now, place};
+    start_add();
     if (kernel->shared && n_variables == 0)
         trace_shared(w, "the dynamic part", 0, kernel->shared);
     memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
@@ -325,6 +333,8 @@ void trace_block(struct worker *w, uint64_t place)
 
 void trace_join(struct worker *w, int barrier)
 {
+    if (barrier == 0)
+        return;
     tick();
     joined[barrier][w->now / WARP] = now;
 }
@@ -405,7 +415,7 @@ static void report_race(const struct worker *w, record r, enum kind was, enum ki
                         uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
                         int is_shared)
 {
-    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), block_of(r)},
+    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), starts[start_of(r)].block},
                             {kind, code, (int)w->now, block}};
     finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, kernel, sides, 2, bytes,
                 is_shared ? shared_at(p) : o, p, NULL);
