@@ -14,30 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define REGION ((uint64_t)1 << 38) /* addresses for allocations; none is used twice */
-#define IMAGE ((uint64_t)1 << 28)  /* for the program's own variables */
-#define IMAGE_AT REGION
-#define ARENA_AT (REGION + IMAGE)
-enum { PAGE = 4096, EPOCHS = 1 << 25 };
-
-/* An access: code 24 bits, thread 10, bytes of the cell 4, atomic 1, when 25. 0 is none. */
-typedef uint64_t record;
-struct cell {
-    record write, read[2];
-};
-
-static uintptr_t region;
-static size_t region_used;
-static struct cell *cells;
-static uint8_t *written; /* a bit for each byte */
-static uint32_t *owner;  /* of each page of the region, an index into objects */
-static uint8_t in_variable[ARENA / 8];
-static struct object *objects; /* 0 is none; then allocations and __device__ variables */
-static int n_objects = 1;
-static struct object variables[256]; /* __shared__, of the launch */
-static int n_variables;
-static const void *wanted_site;
-static int faulted; /* a kernel was stopped: from then on nothing can be freed */
+enum { EPOCHS = 1 << 25 };
 
 /* The launch and the block that runs. */
 static const struct cpu_kernel *kernel;
@@ -70,162 +47,6 @@ static int thread_of(record r)
 static int is_atomic(record r)
 {
     return r >> 38 & 1;
-}
-
-/* Room for one more at doubling lengths. */
-#define GROW(array, n)                                                                             \
-    do {                                                                                           \
-        if (((n) & ((n)-1)) == 0 &&                                                                \
-            !((array) = realloc((array), ((n) ? 2 * (size_t)(n) : 1) * sizeof *(array))))          \
-            exit((complain("check: no memory left"), 1));                                          \
-    } while (0)
-
-/* --- Memory ----------------------------------------------------------------------------------- */
-
-static void *reserve(uint64_t bytes, int protection)
-{
-    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
-        complain(
-            "check: cannot reserve %llu GiB of addresses: raise ulimit -v, or allow overcommit",
-            (unsigned long long)(bytes >> 30));
-        exit(1);
-    }
-    return p;
-}
-
-static void set_up(void)
-{
-    uint64_t all = ARENA_AT + ARENA;
-    if (cells)
-        return;
-    region = (uintptr_t)reserve(REGION, PROT_NONE);
-    cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
-    written = reserve(all / 8, PROT_READ | PROT_WRITE);
-    owner = reserve(REGION / PAGE * sizeof *owner, PROT_READ | PROT_WRITE);
-}
-
-static void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value)
-{
-    for (; n && at % 8; at++, n--)
-        bits[at / 8] = (uint8_t)((bits[at / 8] & ~(1 << at % 8)) | value << at % 8);
-    memset(bits + at / 8, value ? 0xff : 0, n / 8);
-    for (at += n / 8 * 8, n %= 8; n; at++, n--)
-        bits[at / 8] = (uint8_t)((bits[at / 8] & ~(1 << at % 8)) | value << at % 8);
-}
-
-/* The bits of n bytes, at most 16. */
-static unsigned bits_at(const uint8_t *bits, uint64_t at, unsigned n)
-{
-    uint32_t word;
-    memcpy(&word, bits + at / 8, sizeof word);
-    return word >> at % 8 & ((1u << n) - 1);
-}
-
-void trace_site(const void *site)
-{
-    if (!wanted_site)
-        wanted_site = site;
-}
-
-void *trace_map(size_t bytes)
-{
-    set_up();
-    if (bytes > REGION - region_used)
-        return MAP_FAILED;
-    char *p = (char *)region + region_used;
-    region_used += bytes;
-    return mprotect(p, bytes, PROT_READ | PROT_WRITE) ? MAP_FAILED : p;
-}
-
-static uint32_t object_add(struct object o)
-{
-    if (n_objects == 1)
-        objects = calloc(1, sizeof *objects);
-    GROW(objects, n_objects);
-    objects[n_objects] = o;
-    return (uint32_t)n_objects++;
-}
-
-void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
-{
-    uint64_t at = (uintptr_t)p - region;
-    uint32_t site = wanted_site ? code_of(wanted_site) : 0;
-    uint32_t o = object_add((struct object){(uintptr_t)p, bytes, NULL, "allocated", site, 0});
-    uint64_t guard = (at + bytes - 1) / PAGE + 1;
-    for (uint64_t i = at / PAGE; i <= guard; i++)
-        owner[i] = o;
-    /* What runs past the end is reported, and then goes on: there may be more to find. */
-    mprotect((char *)region + guard * PAGE, PAGE, PROT_READ | PROT_WRITE);
-    wanted_site = NULL;
-    if (type != cudaMemoryTypeDevice) /* the host writes there as it likes */
-        trace_written(p, bytes);
-}
-
-/* The allocation that holds p, or the one whose pages p lies on, or NULL. */
-static struct object *object_at(uintptr_t p)
-{
-    uint32_t i = p - region < region_used ? owner[(p - region) / PAGE] : 0;
-    return i ? &objects[i] : NULL;
-}
-
-int trace_freed(void *p)
-{
-    struct object *o = object_at((uintptr_t)p);
-    uintptr_t page = o->p & -(uintptr_t)PAGE;
-    uint64_t at = page - region, n = (o->p + o->bytes - page + PAGE - 1) / PAGE * PAGE;
-    o->freed = 1;
-    madvise((void *)page, n, MADV_DONTNEED);
-    madvise((char *)cells + at / 4 * sizeof *cells, n / 4 * sizeof *cells, MADV_DONTNEED);
-    return 1;
-}
-
-void trace_written(void *p, size_t bytes)
-{
-    if ((uintptr_t)p - region < region_used)
-        set_bits(written, (uintptr_t)p - region, bytes, 1);
-}
-
-void cpu_mark_unwritten(void *p, size_t bytes)
-{
-    if ((uintptr_t)p - region < region_used)
-        set_bits(written, (uintptr_t)p - region, bytes, 0);
-}
-
-void cpu_name_memory(void *p, const char *name)
-{
-    struct object *o = object_at((uintptr_t)p);
-    if (o)
-        o->name = name;
-}
-
-void trace_reset(void)
-{
-    for (int i = 1; i < n_objects && !faulted; i++) {
-        struct object *o = &objects[i];
-        if (o->freed || o->p - region >= region_used)
-            continue;
-        struct side side = {.code = o->site};
-        finding_add(LEAK, NULL, &side, 1, 0, o, o->p, NULL);
-        o->freed = 1;
-    }
-}
-
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
-{
-    const char *what = constant ? "of __constant__ memory" : "of __device__ memory";
-    object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0});
-}
-
-void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)
-{
-    set_bits(in_variable, offset, bytes, 1);
-    set_bits(written, ARENA_AT + offset, bytes, 0);
-    if (n_variables < (int)(sizeof variables / sizeof *variables))
-        variables[n_variables++] = (struct object){.p = (uintptr_t)w->arena + offset,
-                                                   .bytes = bytes,
-                                                   .name = name,
-                                                   .what = "of shared memory"};
 }
 
 /* --- Order ------------------------------------------------------------------------------------ */
@@ -302,17 +123,11 @@ static int released(record r, int me)
 
 void trace_launch(struct launch *l)
 {
-    extern char end[];
-    set_up();
-    if ((uint64_t)(end - __executable_start) > IMAGE) {
-        complain("check: a program of more than %d MiB", (int)(IMAGE >> 20));
-        exit(1);
-    }
+    memory_launch();
     kernel = l->kernel;
-    n_starts = n_syncs = n_variables = 0;
+    n_starts = n_syncs = 0;
     tick();
     launch_start = now;
-    memset(in_variable, 0, sizeof in_variable);
 }
 
 void trace_block(struct worker *w, uint64_t place)
@@ -321,9 +136,7 @@ void trace_block(struct worker *w, uint64_t place)
     block = place;
     block_start = barrier_end = now;
     start_add();
-    if (kernel->shared && n_variables == 0)
-        trace_shared(w, "the dynamic part", 0, kernel->shared);
-    memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
+    memory_block(w);
     memset(sees, 0, sizeof sees);
     for (int i = 0; i < MAX_WARPS; i++) {
         free(lane_sees[i]);
@@ -399,16 +212,6 @@ static void report(const struct worker *w, enum rule rule, enum kind kind, uint3
 {
     struct side side = {kind, code, (int)w->now, block};
     finding_add(rule, kernel, &side, 1, bytes, o, p, NULL);
-}
-
-/* The shared variable that holds p, or the one before it. */
-static const struct object *shared_at(uintptr_t p)
-{
-    const struct object *best = NULL;
-    for (int i = 0; i < n_variables; i++)
-        if (variables[i].p <= p && (!best || variables[i].p > best->p))
-            best = &variables[i];
-    return best ? best : n_variables ? &variables[0] : NULL;
 }
 
 static void report_race(const struct worker *w, record r, enum kind was, enum kind kind,
@@ -559,7 +362,7 @@ void cpu_trace_named(const char *name, uint64_t amount)
 void trace_fault(struct worker *w, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, block};
-    faulted = 1;
+    memory_broken();
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, kernel, &side, 1, 0, NULL, 0, text + 20);
     else if (strstr(text, "leaves it out") || strstr(text, "leaves out"))

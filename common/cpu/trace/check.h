@@ -5,6 +5,9 @@
 #include "../runtime.h"
 #include "symbols.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum rule { BOUNDS, MISALIGNED, FREED, UNINITIALISED, SHARED_RACE, GLOBAL_RACE, DIVERGENCE, LEAK };
 enum kind { READ, WRITE, ATOMIC };
 
@@ -29,5 +32,57 @@ struct side {
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+
+/* --- check_memory.c: what there is, and what is known of each byte ---------------------------- */
+
+#define REGION ((uint64_t)1 << 38) /* addresses for allocations; none is used twice */
+#define IMAGE ((uint64_t)1 << 28)  /* for the program's own variables */
+#define IMAGE_AT REGION
+#define ARENA_AT (REGION + IMAGE)
+enum { PAGE = 4096 };
+
+/* An access: code 24 bits, thread 10, bytes of the cell 4, atomic 1, when 25. 0 is none. */
+typedef uint64_t record;
+struct cell {
+    record write, read[2];
+};
+
+extern uintptr_t region;
+extern size_t region_used;
+extern struct cell *cells;
+extern uint8_t *written;               /* a bit for each byte */
+extern uint32_t *owner;                /* of each page of the region, an index into objects */
+extern uint8_t in_variable[ARENA / 8]; /* a bit for each byte of shared memory */
+extern struct object *objects;         /* 0 is none; then allocations and __device__ variables */
+extern int n_objects;
+
+/* Room for one more at doubling lengths. */
+#define GROW(array, n)                                                                             \
+    do {                                                                                           \
+        if (((n) & ((n)-1)) == 0 &&                                                                \
+            !((array) = realloc((array), ((n) ? 2 * (size_t)(n) : 1) * sizeof *(array))))          \
+            exit((complain("check: no memory left"), 1));                                          \
+    } while (0)
+
+/* The bits of n bytes, at most 16. */
+static inline unsigned bits_at(const uint8_t *bits, uint64_t at, unsigned n)
+{
+    uint32_t word;
+    memcpy(&word, bits + at / 8, sizeof word);
+    return word >> at % 8 & ((1u << n) - 1);
+}
+
+/* The allocation that holds p, or the one whose pages p lies on, or NULL. */
+static inline struct object *object_at(uintptr_t p)
+{
+    uint32_t i = p - region < region_used ? owner[(p - region) / PAGE] : 0;
+    return i ? &objects[i] : NULL;
+}
+
+void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
+const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
+void memory_launch(void);                    /* no __shared__ variable is placed yet */
+void memory_block(struct worker *w);         /* and nothing of them written */
+void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
 
 #endif

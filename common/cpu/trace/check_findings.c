@@ -91,7 +91,7 @@ static void put_where(FILE *out, const struct finding *f, const struct place *si
 {
     const struct object *o = &f->object;
     if (!o->what) {
-        fprintf(out, "no device memory is there%s", f->p < 65536 ? ", it is near NULL" : "");
+        fprintf(out, "where no device memory is%s", f->p < 65536 ? ", near NULL" : "");
         return;
     }
     if (f->p < o->p)

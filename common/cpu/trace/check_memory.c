@@ -1,0 +1,182 @@
+/* check: memory. Allocations come from one region of addresses that are never used twice, so that a
+ * pointer to freed memory is known as such, and an address says where its bits and its cell are. */
+#include "check.h"
+
+#include "cpu_trace.h"
+#include <sys/mman.h>
+
+uintptr_t region;
+size_t region_used;
+struct cell *cells;
+uint8_t *written, in_variable[ARENA / 8];
+uint32_t *owner;
+struct object *objects;
+int n_objects = 1;
+static struct object variables[256]; /* __shared__, of the launch */
+static int n_variables, broken;
+static const void *wanted_site;
+
+static void *reserve(uint64_t bytes, int protection)
+{
+    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        complain(
+            "check: cannot reserve %llu GiB of addresses: raise ulimit -v, or allow overcommit",
+            (unsigned long long)(bytes >> 30));
+        exit(1);
+    }
+    return p;
+}
+
+static void set_up(void)
+{
+    uint64_t all = ARENA_AT + ARENA;
+    if (cells)
+        return;
+    region = (uintptr_t)reserve(REGION, PROT_NONE);
+    cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
+    written = reserve(all / 8, PROT_READ | PROT_WRITE);
+    owner = reserve(REGION / PAGE * sizeof *owner, PROT_READ | PROT_WRITE);
+}
+
+void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value)
+{
+    for (; n && at % 8; at++, n--)
+        bits[at / 8] = (uint8_t)((bits[at / 8] & ~(1 << at % 8)) | value << at % 8);
+    memset(bits + at / 8, value ? 0xff : 0, n / 8);
+    for (at += n / 8 * 8, n %= 8; n; at++, n--)
+        bits[at / 8] = (uint8_t)((bits[at / 8] & ~(1 << at % 8)) | value << at % 8);
+}
+
+void trace_site(const void *site)
+{
+    if (!wanted_site)
+        wanted_site = site;
+}
+
+void *trace_map(size_t bytes)
+{
+    set_up();
+    if (bytes > REGION - region_used)
+        return MAP_FAILED;
+    char *p = (char *)region + region_used;
+    region_used += bytes;
+    return mprotect(p, bytes, PROT_READ | PROT_WRITE) ? MAP_FAILED : p;
+}
+
+static uint32_t object_add(struct object o)
+{
+    if (n_objects == 1)
+        objects = calloc(1, sizeof *objects);
+    GROW(objects, n_objects);
+    objects[n_objects] = o;
+    return (uint32_t)n_objects++;
+}
+
+void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
+{
+    uint64_t at = (uintptr_t)p - region;
+    uint32_t site = wanted_site ? code_of(wanted_site) : 0;
+    uint32_t o = object_add((struct object){(uintptr_t)p, bytes, NULL, "allocated", site, 0});
+    uint64_t guard = (at + bytes - 1) / PAGE + 1;
+    for (uint64_t i = at / PAGE; i <= guard; i++)
+        owner[i] = o;
+    /* What runs past the end is reported, and then goes on: there may be more to find. */
+    mprotect((char *)region + guard * PAGE, PAGE, PROT_READ | PROT_WRITE);
+    wanted_site = NULL;
+    if (type != cudaMemoryTypeDevice) /* the host writes there as it likes */
+        trace_written(p, bytes);
+}
+
+int trace_freed(void *p)
+{
+    struct object *o = object_at((uintptr_t)p);
+    uintptr_t page = o->p & -(uintptr_t)PAGE;
+    uint64_t at = page - region, n = (o->p + o->bytes - page + PAGE - 1) / PAGE * PAGE;
+    o->freed = 1;
+    madvise((void *)page, n, MADV_DONTNEED);
+    madvise((char *)cells + at / 4 * sizeof *cells, n / 4 * sizeof *cells, MADV_DONTNEED);
+    return 1;
+}
+
+void trace_written(void *p, size_t bytes)
+{
+    if ((uintptr_t)p - region < region_used)
+        set_bits(written, (uintptr_t)p - region, bytes, 1);
+}
+
+void cpu_mark_unwritten(void *p, size_t bytes)
+{
+    if ((uintptr_t)p - region < region_used)
+        set_bits(written, (uintptr_t)p - region, bytes, 0);
+}
+
+void cpu_name_memory(void *p, const char *name)
+{
+    struct object *o = object_at((uintptr_t)p);
+    if (o)
+        o->name = name;
+}
+
+void trace_reset(void)
+{
+    for (int i = 1; i < n_objects && !broken; i++) {
+        struct object *o = &objects[i];
+        if (o->freed || o->p - region >= region_used)
+            continue;
+        struct side side = {.code = o->site};
+        finding_add(LEAK, NULL, &side, 1, 0, o, o->p, NULL);
+        o->freed = 1;
+    }
+}
+
+void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
+{
+    const char *what = constant ? "of __constant__ memory" : "of __device__ memory";
+    object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0});
+}
+
+void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)
+{
+    set_bits(in_variable, offset, bytes, 1);
+    set_bits(written, ARENA_AT + offset, bytes, 0);
+    if (n_variables < (int)(sizeof variables / sizeof *variables))
+        variables[n_variables++] = (struct object){.p = (uintptr_t)w->arena + offset,
+                                                   .bytes = bytes,
+                                                   .name = name,
+                                                   .what = "of shared memory"};
+}
+
+void memory_launch(void)
+{
+    extern char end[];
+    set_up();
+    if ((uint64_t)(end - __executable_start) > IMAGE) {
+        complain("check: a program of more than %d MiB", (int)(IMAGE >> 20));
+        exit(1);
+    }
+    n_variables = 0;
+    memset(in_variable, 0, sizeof in_variable);
+}
+
+void memory_block(struct worker *w)
+{
+    size_t dynamic = w->launch->kernel->shared;
+    if (dynamic && n_variables == 0)
+        trace_shared(w, "the dynamic part", 0, dynamic);
+    memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
+}
+
+void memory_broken(void)
+{
+    broken = 1;
+}
+
+const struct object *shared_at(uintptr_t p)
+{
+    const struct object *best = NULL;
+    for (int i = 0; i < n_variables; i++)
+        if (variables[i].p <= p && (!best || variables[i].p > best->p))
+            best = &variables[i];
+    return best ? best : n_variables ? &variables[0] : NULL;
+}
