@@ -119,14 +119,18 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
 }
 
 /* Why a case is left out unless it is named, or NULL. A checker sees nothing new in a case that
- * differs from others only by its size, and takes its time. */
+ * differs from others only by its size, and takes its time. So does a program that counts; what a
+ * profiler is to compare with it leaves out the same cases. */
 static const char *left_out(const kf_session *s, const kf_case *c)
 {
-    static const double MOST_CHECKED = 5e7; /* flops: some seconds on two cores */
+    static const double MOST_CHECKED = 5e7, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
+    double flops = s->program->cost(&c->shape).flops;
     if (c->flags & KF_LARGE && (kf_on_cpu() || s->options.once))
         return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
-    if (kf_instrument() == KF_CHECK && s->program->cost(&c->shape).flops > MOST_CHECKED)
+    if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED)
         return "large for a check";
+    if ((kf_instrument() == KF_COUNT || s->options.launches) && flops > MOST_COUNTED)
+        return "large for a count";
     return NULL;
 }
 

@@ -4,12 +4,21 @@
 # -v rows=FILE: one row a counter is appended there. -v words=1: a table for a person on stdout.
 # Launches are told apart by their order; those of one kernel in one variant and case are added up,
 # as the counts are. Then kernels pair in the order of their first launch.
+# A difference is a percentage of what the GPU counts; that of conflicts is one of all its passes
+# through the banks (wavefronts), loads or stores. It counts as conflicts also the few passes that are
+# lost because something else had the banks, so 63 of them where we count none is no difference of 100%.
 BEGIN { FS = "\t" }
 
 function fail(message) {
     print "count: " message >"/dev/stderr"
     failed = 1
     exit 1
+}
+
+# The passes of the GPU that a count of conflicts is a part of.
+function passes(name) {
+    sub(/_conflicts$/, "_wavefronts", name)
+    return value[key, k, metric[name]] + 0
 }
 
 FNR == 1 { file++ }
@@ -72,7 +81,8 @@ file == 3 {
         gpu = value[key, k, what]
         if (gpu == 0 && $i == 0)
             continue
-        difference = gpu == $i ? "0" : gpu == 0 ? "-" : sprintf("%.3g", 100 * ($i - gpu) / gpu)
+        whole = name ~ /_conflicts$/ ? passes(name) : gpu
+        difference = gpu == $i ? "0" : whole == 0 ? "-" : sprintf("%.3g", 100 * ($i - gpu) / whole)
         compared++
         equal += gpu == $i
         size = difference == "-" ? 1e9 : difference < 0 ? -difference : difference + 0

@@ -53,7 +53,7 @@ static int is_atomic(record r)
 
 static void start_add(void)
 {
-    GROW(starts, n_starts);
+    starts = grown(starts, n_starts, sizeof *starts);
     starts[n_starts++] = (struct start){now, block};
 }
 
@@ -192,7 +192,7 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
 
 static void sync_add(uintptr_t p)
 {
-    GROW(syncs, n_syncs);
+    syncs = grown(syncs, n_syncs, sizeof *syncs);
     syncs[n_syncs++] = (struct sync){now, barrier_end, (int)cpu_worker->now, p};
 }
 
@@ -229,7 +229,6 @@ static void report_race(const struct worker *w, record r, enum kind was, enum ki
 static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
                              const struct object **object)
 {
-    extern char end[];
     *object = NULL;
     if (p - region < region_used) {
         const struct object *o = object_at(p);
@@ -244,7 +243,7 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
     if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK ||
         p - (uintptr_t)kernel->arguments < kernel->size)
         return -2;
-    if (p - (uintptr_t)__executable_start >= (uintptr_t)(end - __executable_start))
+    if (p - (uintptr_t)__executable_start >= program_size())
         return -1;
     for (int i = 1; i < n_objects; i++)
         if (p - objects[i].p < objects[i].bytes) {
@@ -282,10 +281,7 @@ static inline void race(const struct worker *w, struct cell *c, record mine, enu
                 report_race(w, c->read[i], READ, kind, code, p, bytes, o, is_shared);
             else
                 c->read[i] = 0;
-        if ((mine >> 34 & 15) == 15 || replaceable(c->write, start, me) || kind == ATOMIC)
-            c->write = mine;
-        else if (thread_of(c->write) == me || !((c->write ^ mine) >> 34 & 15))
-            c->write = mine;
+        c->write = mine;
         return;
     }
     if (replaceable(c->read[0], start, me))

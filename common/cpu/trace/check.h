@@ -56,14 +56,8 @@ extern uint8_t in_variable[ARENA / 8]; /* a bit for each byte of shared memory *
 extern struct object *objects;         /* 0 is none; then allocations and __device__ variables */
 extern int n_objects;
 
-/* Room for one more at doubling lengths. */
-#define GROW(array, n)                                                                             \
-    do {                                                                                           \
-        if (((n) & ((n)-1)) == 0 &&                                                                \
-            !((array) = realloc((array), ((n) ? 2 * (size_t)(n) : 1) * sizeof *(array))))          \
-            exit((complain("check: no memory left"), 1));                                          \
-    } while (0)
-
+/* An array of n elements with room for one more: lengths double. */
+void *grown(void *array, int n, size_t size);
 /* The bits of n bytes, at most 16. */
 static inline unsigned bits_at(const uint8_t *bits, uint64_t at, unsigned n)
 {

@@ -16,6 +16,18 @@ static struct object variables[256]; /* __shared__, of the launch */
 static int n_variables, broken;
 static const void *wanted_site;
 
+void *grown(void *array, int n, size_t size)
+{
+    if (n & (n - 1))
+        return array;
+    void *more = realloc(array, (n ? 2 * (size_t)n : 1) * size);
+    if (!more) {
+        complain("check: no memory left");
+        exit(1);
+    }
+    return more;
+}
+
 static void *reserve(uint64_t bytes, int protection)
 {
     void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -66,9 +78,7 @@ void *trace_map(size_t bytes)
 
 static uint32_t object_add(struct object o)
 {
-    if (n_objects == 1)
-        objects = calloc(1, sizeof *objects);
-    GROW(objects, n_objects);
+    objects = grown(objects, n_objects, sizeof *objects);
     objects[n_objects] = o;
     return (uint32_t)n_objects++;
 }
@@ -149,9 +159,8 @@ void trace_shared(struct worker *w, const char *name, size_t offset, size_t byte
 
 void memory_launch(void)
 {
-    extern char end[];
     set_up();
-    if ((uint64_t)(end - __executable_start) > IMAGE) {
+    if (program_size() > IMAGE) {
         complain("check: a program of more than %d MiB", (int)(IMAGE >> 20));
         exit(1);
     }

@@ -39,7 +39,6 @@ static int n_device;
 /* The space that the addresses low to high, both included, lie in, or -1 when it is not one. */
 static int space_of(const struct worker *w, uintptr_t low, uintptr_t high)
 {
-    extern char end[];
     const struct cpu_kernel *k = w->launch->kernel;
     /* Parameters and __constant__ variables have a cache of their own. */
     const struct {
@@ -49,7 +48,7 @@ static int space_of(const struct worker *w, uintptr_t low, uintptr_t high)
     } spaces[] = {{(uintptr_t)w->arena, SHARED_OPTIN, SHARED},
                   {(uintptr_t)w->stacks, (size_t)MAX_THREADS * FIBER_STACK, LOCAL},
                   {(uintptr_t)k->arguments, k->size, NEITHER},
-                  {(uintptr_t)__executable_start, (size_t)(end - __executable_start), NEITHER}};
+                  {(uintptr_t)__executable_start, program_size(), NEITHER}};
     for (int i = 0; i < 4; i++) {
         int a = low - spaces[i].p < spaces[i].bytes, b = high - spaces[i].p < spaces[i].bytes;
         if (a != b || (!a && low < spaces[i].p && spaces[i].p <= high))
@@ -105,7 +104,7 @@ static void take(struct worker *w, struct lanes *l, unsigned mask, uint32_t code
         }
         if (where >> 52 != LOOPS && (space = space_of(w, low, high)) < 0) {
             int all = n;
-            space = space_of(w, p[0], p[0]);
+            space = space_of(w, ADDRESS(where), ADDRESS(where));
             for (int i = n = 0; i < all; i++)
                 if (space_of(w, p[i], p[i]) != space)
                     others |= 1u << lane[i];

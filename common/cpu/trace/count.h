@@ -32,7 +32,7 @@ int tally_name(const char *name);                           /* its index in `nam
 void tally_launched(const char *kernel);
 void tally_add(const char *kernel, struct tally *t); /* and clears t */
 /* Sites of all kernels since the reset, in a list to be freed. */
-const struct site **tally_sites(int *n);
+struct site *tally_sites(int *n);
 void tally_printed(void); /* nothing is left to print when the program ends */
 
 #endif

@@ -114,12 +114,12 @@ static void put_source(FILE *out, const struct place *place)
 void cpu_counts_print_lines(FILE *out)
 {
     int n, lines = 0;
-    const struct site **sites = tally_sites(&n);
+    struct site *sites = tally_sites(&n);
     uint32_t *codes = tally_need(calloc((size_t)n + 1, sizeof *codes));
     struct place *places = tally_need(calloc((size_t)n + 1, sizeof *places));
     struct line *line = tally_need(calloc((size_t)n + 1, sizeof *line));
     for (int i = 0; i < n; i++)
-        codes[i] = sites[i]->code;
+        codes[i] = sites[i].code;
     symbols_find(codes, n, places);
     for (int i = 0; i < n; i++) {
         int at = 0;
@@ -128,7 +128,7 @@ void cpu_counts_print_lines(FILE *out)
             at++;
         if (at == lines)
             line[lines++].place = places[i];
-        tally_site_add(line[at].value, sites[i]);
+        tally_site_add(line[at].value, &sites[i]);
     }
     qsort(line, (size_t)lines, sizeof *line, worst_first);
     fprintf(out, "%20s%10s%30s\n%10s%10s%10s%10s%10s%10s%10s  line\n", "------- global ----", "",

@@ -112,14 +112,14 @@ void tally_add(const char *kernel, struct tally *t)
     memset(t, 0, sizeof *t);
 }
 
-const struct site **tally_sites(int *n)
+struct site *tally_sites(int *n)
 {
-    const struct site **list = tally_need(calloc((size_t)n_kernels * SITES + 1, sizeof *list));
+    struct site *list = tally_need(calloc((size_t)n_kernels * SITES + 1, sizeof *list));
     *n = 0;
     for (int k = 0; k < n_kernels; k++)
         for (int i = 0; i < SITES; i++)
             if (kernels[k]->tally.sites[i].used)
-                list[(*n)++] = &kernels[k]->tally.sites[i];
+                list[(*n)++] = kernels[k]->tally.sites[i];
     return list;
 }
 

@@ -2,9 +2,14 @@
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-extern char __executable_start[]; /* the linker's: where the program lies in memory */
+extern char __executable_start[], end[]; /* the linker's: where the program lies in memory */
+static inline size_t program_size(void)
+{
+    return (uintptr_t)end - (uintptr_t)__executable_start;
+}
 
 /* A code address as a number that is the same in every run. The call that told us of it returns to
  * the next instruction, which may belong to another line: hence the 1. */
