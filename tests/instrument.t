@@ -16,6 +16,7 @@ my @expected = (
     "skips: global_ld_requests=8 global_ld_sectors=32 $store",
     "nested: global_ld_requests=3 global_ld_sectors=10 $store",
     "calls: global_ld_requests=2 global_ld_sectors=6 $store",
+    "calls_ahead: global_ld_requests=2 global_ld_sectors=6 $store",
     "leaves: global_ld_requests=1 global_ld_sectors=2 global_st_requests=1 global_st_sectors=2",
     # Of 8 starts in a sector, 7 reach into a fifth.
     "many: global_ld_requests=501 global_ld_sectors=2438 $store",

@@ -80,6 +80,33 @@ static bool run_last_block()
     return came_out<fault>(y.p, want);
 }
 
+/* The fence stands before what it is to publish. */
+template <bool fault>
+__global__ void fence_too_early(const int *x, int *partial, unsigned *arrived, int *y)
+{
+    __threadfence();
+    partial[blockIdx.x] = x[blockIdx.x]; // seen here: fence_too_early
+    if (!fault)                          // fault here: fence_too_early
+        __threadfence();
+    if (atomicAdd(arrived, 1u) == gridDim.x - 1) {
+        __threadfence();
+        int sum = 0;
+        for (unsigned b = 0; b < gridDim.x; b++)
+            sum += partial[b]; // seen here: fence_too_early
+        *y = sum;
+    }
+}
+
+template <bool fault>
+static bool run_fence_too_early()
+{
+    const auto in = numbers(6);
+    array<int> x(in), partial(6), y(1);
+    array<unsigned> arrived(std::vector<unsigned>(1));
+    fence_too_early<fault><<<6, 1>>>(x, partial, arrived, y);
+    return came_out<fault>(y.p, std::vector<int>(1, 1 + 2 + 3 + 4 + 5 + 6));
+}
+
 /* Block 0 hands a value over, block 1 looks for it for a while. */
 template <bool fault>
 __global__ void flag_read_plainly(int *value, int *flag, int *y)
@@ -335,6 +362,7 @@ int main(int argc, char **argv)
         PLAIN(count_without_atomic, "blocks count in the same bins without atomics"),
         PLAIN(maximum_by_hand, "blocks compare and store a maximum without an atomic"),
         SUBTLE(last_block, "the last block reads partial sums that no __threadfence has published"),
+        SUBTLE(fence_too_early, "a __threadfence stands before the store that it is to publish"),
         SUBTLE(flag_read_plainly, "a flag is set by an atomic and read by a plain load"),
         SUBTLE(tiles_overlap, "neighbouring blocks write one element twice, with the same value"),
         SUBTLE(stencil_in_place, "a block overwrites the edge that its neighbour reads"),

@@ -52,6 +52,21 @@ __global__ void calls(const float *x, float *y)
     y[threadIdx.x] = v;
 }
 
+// The same with a function that lies behind the kernel in the program.
+__device__ float behind(const float *p);
+__global__ void calls_ahead(const float *x, float *y)
+{
+    float v = 0;
+    if (threadIdx.x < 16)
+        v = behind(x + threadIdx.x);
+    v += x[threadIdx.x + 32];
+    y[threadIdx.x] = v;
+}
+__device__ __noinline__ float behind(const float *p)
+{
+    return *p;
+}
+
 // Half of the lanes return at once.
 __global__ void leaves(const float *x, float *y)
 {
@@ -180,6 +195,7 @@ int main()
     skips<<<1, 32>>>(x, y);
     nested<<<1, 32>>>(x, y);
     calls<<<1, 32>>>(x, y);
+    calls_ahead<<<1, 32>>>(x, y);
     leaves<<<1, 32>>>(x, y);
     many<<<1, 32>>>(x, y);
     shuffles<<<1, 32>>>(x, y);
