@@ -88,6 +88,7 @@ __global__ void fence_too_early(const int *x, int *partial, unsigned *arrived, i
     partial[blockIdx.x] = x[blockIdx.x]; // seen here: fence_too_early
     if (!fault)                          // fault here: fence_too_early
         __threadfence();
+    __syncwarp();
     if (atomicAdd(arrived, 1u) == gridDim.x - 1) {
         __threadfence();
         int sum = 0;

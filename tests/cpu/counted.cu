@@ -53,7 +53,7 @@ __global__ void calls(const float *x, float *y)
 }
 
 // The same with a function that lies behind the kernel in the program.
-__device__ float behind(const float *p);
+__device__ __attribute__((section(".text.behind"))) float behind(const float *p);
 __global__ void calls_ahead(const float *x, float *y)
 {
     float v = 0;
