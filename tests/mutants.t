@@ -67,12 +67,23 @@ sub try_mutant
         print $f $text;
         close $f;
     }
-    my ($passed, $line) = verified($dir, $edits[0]);
-    return ($passed, $line) if !$passed || !$checks;
-    my ($found, $what) = found($dir, $edits[0]);
-    return (0, $what) if !defined $found;
-    return ($found eq $edits[0]{finds}, $found eq $edits[0]{finds} ? "$line; found: $found"
-        : "check finds '$found', not '$edits[0]{finds}': $what");
+    my $edit = $edits[0];
+    my $check = $edit->{check};
+    # A program that checks verifies as well, so one build serves both. But it passes over an illegal
+    # access, which ends a plain program.
+    my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
+    return (0, $report) if !defined $status;
+    my ($found, $what) = classes($report);
+    ($status, $report) = run_step($dir, $edit, '') if $checks && $check eq 'illegal';
+    return (0, $report) if !defined $status;
+    return (0, 'survives') if $status == 0;
+    return (0, "ends with code $status, not 1: " . first_line("$dir/log")) if $status != 1;
+    return (0, "is not caught by '$check': " . first_line("$dir/log"))
+        if $report !~ $evidence{$check};
+    my $line = $& =~ s/^\s+//r;
+    return (1, $line) if !$checks;
+    return (0, "check finds '$found', not '$edit->{finds}': $what") if $found ne $edit->{finds};
+    return (1, "check finds $found; $line");
 }
 
 # Builds the changed step and runs it. Returns its exit code and what it printed, or undef and why.
@@ -89,32 +100,19 @@ sub run_step
     return ($status, do { local $/; <$f> });
 }
 
-# Does the comparison reject it?
-sub verified
+# What do the checks find, beyond what a variant of the step must show? Classes in a row or '-', and
+# the first finding.
+sub classes
 {
-    my ($dir, $edit) = @_;
-    my ($status, $report) = run_step($dir, $edit, '');
-    return (0, $report) if !defined $status;
-    return (0, 'survives') if $status == 0;
-    return (0, "ends with code $status, not 1: " . first_line("$dir/log")) if $status != 1;
-    return (1, $& =~ s/^\s+//r) if $report =~ $evidence{ $edit->{check} };
-    return (0, "is not caught by '$edit->{check}': " . first_line("$dir/log"));
-}
-
-# What do the checks find, beyond what a variant of the step must show? Classes in a row, or '-'.
-sub found
-{
-    my ($dir, $edit) = @_;
-    my ($status, $report) = run_step($dir, $edit, '--check');
-    return (undef, $report) if !defined $status;
-    my ($predicted, %class, $first) = (0);
+    my ($report) = @_;
+    my ($predicted, $first, %class) = (0, '');
     for (split /\n/, $report) {
         $predicted = /, as predicted$/ if /^  variant /;
         next if !/^( *)((?:$classes)): / || ($1 && $predicted);
-        $first //= $_;
         $class{$2} = 1;
+        $first ||= $_ =~ s/^ +//r;
     }
-    return (join(', ', sort keys %class) || '-', $first // first_line("$dir/log"));
+    return (join(', ', sort keys %class) || '-', $first || 'no finding');
 }
 
 sub first_line

@@ -20,6 +20,12 @@ for my $program (@programs) {
 %r = run("make -j2 cuda");
 unlike($r{out}, qr/^nvcc /m, "a second make cuda compiles nothing");
 
+# So do the programs with planted faults: compute-sanitizer is tried on them.
+my $objects = scratch_dir();
+%r = run("ls tests/check/*.cu tests/banks/*.cu | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 -arch=sm_80 -c FILE "
+    . "-o $objects/\$(basename FILE).o -Werror all-warnings'");
+is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
+
 # A warning in a kernel or in host code is an error.
 my $tree = small_tree();
 %r = run("cd '$tree' && make -n cuda");
