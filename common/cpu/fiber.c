@@ -46,7 +46,7 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
     if (!f->base)
         mprotect(low, page_size(), PROT_NONE); /* a machine short of mappings runs without guards */
     f->base = low + page_size();
-    f->size = (size_t)(fiber_top(area, i) - f->base);
+    f->size = (size_t)(fiber_top(area, i) - (char *)f->base);
     f->body = body;
     f->started = 0;
 }
