@@ -1,7 +1,9 @@
-/* instruments: four kernels, timed by the host's clock. tests/bench/instruments builds it plain,
+/* instruments: five kernels, timed by the host's clock. tests/bench/instruments builds it plain,
  * with
  * --count and with --check, and compares. Prints a kernel and its milliseconds a line, then the
  * memory that the process had at most, in MiB; the kernels work on 64 MiB of it. */
+#include "../../common/cuda/block_reduce.cuh"
+#include "../../common/cuda/one_query_attention.cuh"
 #include <chrono>
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -59,6 +61,17 @@ __global__ void scores(const float *q, const float *k, float *s, int S, int D)
     s[i * S + j] = expf(sum / D);
 }
 
+struct block {
+    static __device__ float max(float v, float *shared)
+    {
+        return block_max(v, shared);
+    }
+    static __device__ float sum(float v, float *shared)
+    {
+        return block_sum(v, shared);
+    }
+};
+
 template <class F>
 static void timed(const char *name, F launch)
 {
@@ -82,6 +95,10 @@ int main()
     timed("sums", [=] { sums<<<n / 256, 256>>>(x, y); });
     timed("product", [=] { product<<<dim3(16, 16), dim3(16, 16)>>>(x, x, y, 256); });
     timed("scores", [=] { scores<<<dim3(1, 256), 256>>>(x, x, y, 256, 64); });
+    timed("attention", [=] { // that of steps 02 to 04: 4 heads, 64 queries and keys, D = 512
+        one_query_attention<block, true><<<dim3(64, 4), ONE_QUERY_THREADS, (512 + 64) * 4>>>(
+            x, x, x, y, 64, 64, 512, false, 1.0f);
+    });
     cudaFree(x);
     cudaFree(y);
     struct rusage usage;
