@@ -68,6 +68,13 @@ like($r{out}, qr/^  sectors per request +8\.00$/m, "with sectors per request");
 like($r{out}, qr/^  bytes moved +256$/m, "and bytes moved");
 like($r{out}, qr/^ +2 +16 +0 +0 +0 +0 +0  \S*own\.cu:4  x\[threadIdx\.x \* 2\] \*= 2;$/m, "and the line");
 
+# Where nothing ran, "no findings" would be false comfort.
+open $f, '>', "$dir/refused.cu" or die $!;
+print $f "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); return 0; }\n";
+close $f;
+%r = run("common/cpu/cudacc --check $dir/refused.cu -o $dir/refused && $dir/refused");
+is($r{err}, "check: no kernel ran\n", "a program whose launch is refused has not been checked");
+
 # Nothing of an instrument is in a plain program.
 %r = run("common/cpu/cudacc $own -o $dir/plain && nm $dir/plain | grep -ciE 'tsan|trace|sanitizer'");
 is($r{out}, "0\n", "a plain program contains nothing of it");

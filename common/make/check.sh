@@ -6,10 +6,7 @@ program=$1
 shift
 name=$(basename "$program")
 
-sanitizer=
-for sanitizer in compute-sanitizer "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" ""; do
-    [ -n "$sanitizer" ] && command -v "$sanitizer" >/dev/null 2>&1 && break
-done
+sanitizer=$(sh common/make/gpu.sh tool compute-sanitizer)
 if [ -z "$sanitizer" ]; then
     echo "$name: there is no compute-sanitizer here; it comes with the CUDA toolkit" >&2
     exit 77

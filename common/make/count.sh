@@ -17,10 +17,7 @@ if [ -z "$gpu" ]; then
     exec "$cpu" --seed 1 --out "$rows" "$@"
 fi
 
-ncu=
-for ncu in ncu "${CUDA_HOME:-/usr/local/cuda}/bin/ncu" /opt/nvidia/nsight-compute/*/ncu ""; do
-    [ -n "$ncu" ] && command -v "$ncu" >/dev/null 2>&1 && break
-done
+ncu=$(sh common/make/gpu.sh tool ncu)
 if [ -z "$ncu" ]; then
     echo "$name: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it" >&2
     exit 77

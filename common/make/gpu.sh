@@ -2,19 +2,21 @@
 # gpu.sh: which nvcc and which device `make` may use.
 #   gpu.sh nvcc [NVCC]            prints "NVCC VERSION", or "- REASON"
 #   gpu.sh arch NVCC ARCH         prints nothing when nvcc compiles for sm_ARCH, else the reason
+#   gpu.sh tool NAME              prints where the toolkit's program NAME is, nothing if nowhere
 #   gpu.sh device NVCC DIR FLAGS  prints "cuda SLUG NAME" for device 0, or "cpu REASON"
 # DIR is where the probe program and its last good answer are kept.
 
 oldest=12
 
+find_tool() {
+    for tool in "$1" "${CUDA_HOME:-/usr/local/cuda}/bin/$1" /opt/nvidia/nsight-compute/*/"$1"; do
+        command -v "$tool" >/dev/null 2>&1 && { echo "$tool"; return; }
+    done
+}
+
 find_nvcc() {
-    nvcc=$1
-    if [ -z "$nvcc" ]; then
-        for nvcc in nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ""; do
-            [ -n "$nvcc" ] && command -v "$nvcc" >/dev/null 2>&1 && break
-        done
-        [ -n "$nvcc" ] || { echo "- no nvcc found"; return; }
-    fi
+    nvcc=${1:-$(find_tool nvcc)}
+    [ -n "$nvcc" ] || { echo "- no nvcc found"; return; }
     version=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9.]*\).*/\1/p')
     case $version in
     "") echo "- $nvcc is no nvcc that runs here" ;;
@@ -77,5 +79,6 @@ shift
 case $what in
 nvcc) find_nvcc "$1" ;;
 arch) check_arch "$1" "$2" ;;
+tool) find_tool "$1" ;;
 device) probe "$@" ;;
 esac

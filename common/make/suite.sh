@@ -17,7 +17,7 @@ if [ "$1" = one ]; then
         options=
         [ "$tool" != memcheck ] || options="--leak-check full --report-api-errors no"
         # shellcheck disable=SC2086
-        compute-sanitizer --tool "$tool" $options --log-file "$answer.log" "$program" "$name" \
+        "$sanitizer" --tool "$tool" $options --log-file "$answer.log" "$program" "$name" \
             "$side" >/dev/null 2>&1
         # A tool that does not come to its end has found nothing that counts.
         if ! grep -q SUMMARY: "$answer.log"; then
@@ -28,7 +28,8 @@ if [ "$1" = one ]; then
     exit 0
 fi
 
-PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
+sanitizer=$(sh common/make/gpu.sh tool compute-sanitizer)
+export sanitizer
 tools=cpu device=cpu about=cpu
 nvcc=$(sh common/make/gpu.sh nvcc "$NVCC")
 nvcc=${nvcc%% *}
@@ -36,7 +37,7 @@ if [ "$nvcc" != - ]; then
     found=$(sh common/make/gpu.sh device "$nvcc" build/cuda -arch=native)
     case $found in
     cuda*)
-        if command -v compute-sanitizer >/dev/null 2>&1; then
+        if [ -n "$sanitizer" ]; then
             tools="cpu memcheck racecheck initcheck synccheck"
             device=$(echo "$found" | cut -d ' ' -f 2)
             about=$(echo "$found" | sed 's/^cuda [^ ]* //; s/, nvcc .*//')
@@ -89,7 +90,7 @@ out=build/data/$device/check-suite.tsv
     echo "# backend: $([ "$tools" = cpu ] && echo cpu || echo cuda)"
     if [ "$tools" != cpu ]; then
         echo "# toolkit: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
-        echo "# compute-sanitizer: $(compute-sanitizer --version | sed -n 's/.*Version //p' | head -n 1)"
+        echo "# compute-sanitizer: $("$sanitizer" --version | sed -n 's/.*Version //p' | head -n 1)"
     fi
     echo "# commit: $KF_COMMIT"
     echo "# date: $(date -u +%Y-%m-%dT%H:%M:%SZ)"

@@ -123,6 +123,7 @@ static int released(record r, int me)
 
 void trace_launch(struct launch *l)
 {
+    kernels_ran = 1;
     memory_launch();
     kernel = l->kernel;
     n_starts = n_syncs = 0;

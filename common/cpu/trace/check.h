@@ -32,6 +32,7 @@ struct side {
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+extern int kernels_ran; /* or there was nothing to find */
 
 /* --- check_memory.c: what there is, and what is known of each byte ---------------------------- */
 

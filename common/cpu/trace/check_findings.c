@@ -21,6 +21,7 @@ struct finding {
     char *text;
     uint64_t times;
 };
+int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static const char *const rules[] = {"out of bounds",      "misaligned",  "freed memory",
@@ -200,7 +201,7 @@ static void __attribute__((destructor)) at_end(void)
     if (n)
         fprintf(stderr, "check: %d finding%s\n", n, n == 1 ? "" : "s");
     else if (!silent)
-        fputs("check: no findings\n", stderr);
+        fputs(kernels_ran ? "check: no findings\n" : "check: no kernel ran\n", stderr);
     if (n) {
         fflush(NULL);
         _exit(1);
