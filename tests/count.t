@@ -37,6 +37,8 @@ unlike($r{out}, qr/^  shared_ld_requests +0 +0 /m, "and what is nothing on both 
 like($r{out}, qr/^11 of 12 counts equal; furthest apart: global_ld_sectors of variant twice, case small, .*, by 1\.19%$/m,
     "the last line says how far they are apart");
 like(slurp("$dir/rows.tsv"), qr/^99\tplain\tsmall\tsum\tglobal_ld_sectors\t32\t32\t0$/m, "a row a count");
+%r = run("sed 's/\$/\tdevice__mode=-/' $dir/ncu.tsv | $compare $samples/launches.tsv - $samples/counts.tsv");
+unlike($r{err}, qr/device__mode/, "what nobody asked ncu for is not missed");
 %r = run("head -n 3 $dir/ncu.tsv | $compare $samples/launches.tsv - $samples/counts.tsv");
 is("$r{code} $r{err}", "1 count: ncu saw 3 launches, and the program made 4\n", "a launch that is missing");
 

@@ -24,8 +24,10 @@ function passes(name) {
 FNR == 1 { file++ }
 
 file == 1 {
-    if ($0 !~ /^#/ && split($0, word, " ") == 2)
+    if ($0 !~ /^#/ && split($0, word, " ") == 2) {
         metric[word[1]] = word[2]
+        wanted[word[2]] = 1
+    }
     next
 }
 
@@ -47,7 +49,7 @@ file == 3 {
     value[key, k, "launches"]++
     for (i = 3; i <= NF; i++) {
         split($i, pair, "=")
-        if (pair[2] == "-")
+        if (pair[2] == "-" && pair[1] in wanted)
             missing[pair[1]] = 1
         value[key, k, pair[1]] += pair[2]
     }
