@@ -58,6 +58,28 @@ static __device__ __noinline__ void weigh_values_apart(const float *score, const
     weigh_values(score, v, o, visible, D, largest, sum);
 }
 
+// The second half of attention, the same for every way to compute the scores: softmax, then the
+// weighted sum of the values. Every thread of the block must call it.
+// score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D]
+template <typename Reduce, bool inlined = false>
+static __device__ __forceinline__ void finish_row(const float *score, float largest, const float *v,
+                                                  float *o, int visible, int D, float *scratch)
+{
+    largest = Reduce::max(largest, scratch);
+
+    float sum = 0.0f;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        sum += expf(score[j] - largest);
+    }
+    sum = Reduce::sum(sum, scratch);
+
+    if (inlined) {
+        weigh_values(score, v, o, visible, D, largest, sum);
+    } else {
+        weigh_values_apart(score, v, o, visible, D, largest, sum);
+    }
+}
+
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), ONE_QUERY_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
@@ -84,19 +106,7 @@ static __global__ void one_query_attention(const float *q, const float *k, const
 
     float largest = inlined ? score_keys(query, k, score, visible, D, scale)
                             : score_keys_apart(query, k, score, visible, D, scale);
-    largest = Reduce::max(largest, scratch);
-
-    float sum = 0.0f;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        sum += expf(score[j] - largest);
-    }
-    sum = Reduce::sum(sum, scratch);
-
-    if (inlined) {
-        weigh_values(score, v, o, visible, D, largest, sum);
-    } else {
-        weigh_values_apart(score, v, o, visible, D, largest, sum);
-    }
+    finish_row<Reduce, inlined>(score, largest, v, o, visible, D, scratch);
 }
 
 /* Enqueues one_query_attention for B = 1. Shapes as in kf_shape, R = 0. */

@@ -106,6 +106,7 @@ typedef struct kf_run {
     uint64_t seed;
     kf_tensor tensor[KF_MAX_TENSORS];
     int n_tensors;
+    double angle_error; /* what the bounds of the reference allow for, beyond one rounding */
 } kf_run;
 
 /* One way to compute the outputs. launch enqueues one whole call on the stream and returns: no
@@ -115,7 +116,9 @@ typedef struct kf_run {
  * (what was predicted and what was seen) either way. seen: one diagnosis an output, in the order of
  * their declaration.
  * finding is the rule that the checkers must find broken, "shared race" or the like; NULL where
- * they must find nothing. A bug may give wrong values and break no rule. */
+ * they must find nothing. A bug may give wrong values and break no rule.
+ * angle_error says how far cosines and sines may be off in a variant that computes them itself, see
+ * kf_fp32_angle_error; NULL where they are rounded once, as a table computed in fp64 is. */
 typedef struct kf_variant {
     const char *name;
     const char *about; /* one line for --list */
@@ -124,6 +127,7 @@ typedef struct kf_variant {
     int block; /* column d of the output is written by thread d % block; 0: no such rule */
     bool (*predicted)(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size);
     const char *finding KF_UNLESS_GIVEN(NULL);
+    double (*angle_error)(const kf_shape *shape) KF_UNLESS_GIVEN(NULL);
 } kf_variant;
 
 enum kf_clock { KF_GRAPH, KF_STREAM, KF_CALL };
@@ -191,6 +195,9 @@ void kf_rope_tables(kf_run *run);
 double kf_unit_roundoff(enum kf_dtype dtype);
 /* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */
 double kf_gamma(int64_t n, double u);
+/* The largest error of cos and sin if position * powf(base, -2i/R) is computed in fp32, at
+ * positions up to the shape's last: with sincosf, or with __sincosf (fast). */
+double kf_fp32_angle_error(const kf_shape *shape, bool fast);
 
 /* --- Where are we --------------------------------------------------------------------------- */
 bool kf_on_cpu(void);              /* the CPU backend is underneath */

@@ -59,7 +59,7 @@ void kf_release(kf_run *run);
 
 /* --- tolerance.c: every bound comes from here ------------------------------------------------- */
 /* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
-double kf_score_error(int D, int R, double u, double abs_dot, double norms);
+double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
 /* Relative error of one key's share; least_sum: sum over the keys of p exp(-score_error). */
 double kf_weight_error(double score_error, double least_sum, int64_t keys, double u);
 
@@ -218,8 +218,9 @@ typedef struct kf_outcome {
     kf_stat *stat; /* [n_timings], NULL when not timed */
 } kf_outcome;
 
-/* Runs variant v once and compares; when: "" or " after timing". */
-void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *out);
+/* Runs variant v as it is first run, on one of the clocks, or again after timing, and compares. */
+enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN };
+void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
 

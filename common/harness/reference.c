@@ -49,6 +49,7 @@ typedef struct job {
     double *want, *bound;
     const bool *checked;
     enum kf_dtype dtype;
+    double angle_error;
     const double *cosines, *sines; /* [max(Sq, Sk)][R/2] */
     double *keys, *key_norm;       /* [Sk][D] rotated, [Sk] */
     float *plain_keys;             /* [Sk][D] rotated and rounded; low precision only */
@@ -128,7 +129,7 @@ static void query_row(void *context, int64_t row)
     for (int64_t i = 0; i < keys; i++) {
         double abs_dot;
         p[i] = scale * dot(query, j->keys + i * D, D, &abs_dot);
-        ds[i] = kf_score_error(D, s->R, u, abs_dot, norm * j->key_norm[i]);
+        ds[i] = kf_score_error(D, s->R, u, abs_dot, norm * j->key_norm[i], j->angle_error);
         largest = fmax(largest, p[i]);
     }
     for (int64_t i = 0; i < keys; i++)
@@ -178,7 +179,11 @@ void kf_attention_reference(kf_run *run)
     double *sines = kf_alloc(positions * half, sizeof *sines);
     if (half > 0)
         kf_rope_fp64(s->pos0, positions, s->R, cosines, sines);
-    job j = {.s = s, .dtype = o->dtype, .cosines = cosines, .sines = sines};
+    job j = {.s = s,
+             .dtype = o->dtype,
+             .angle_error = run->angle_error,
+             .cosines = cosines,
+             .sines = sines};
     j.keys = kf_alloc(s->Sk * D, sizeof *j.keys);
     j.key_norm = kf_alloc(s->Sk, sizeof *j.key_norm);
     j.plain_error = kf_alloc(s->Sq, sizeof *j.plain_error);

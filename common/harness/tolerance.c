@@ -15,9 +15,17 @@
  *
  * Rotation. y1 = x1 cos - x2 sin with cos and sin rounded once: three roundings an element, so each
  * of the pair is off by at most 3 u (|x1 cos| + |x2 sin|) <= 3 u |x|_2 of the pair. Summed over the
- * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope. A kernel that
- * computes its angles in fp32 adds |angle error| an element: it enters in rope_error(), nowhere
- * else.
+ * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope. If cos and sin are
+ * each off by e more, the pair is off by at most e (|x1| + |x2|) in each element: 2 * sqrt(2) * e
+ * in place of 2 * sqrt(2) * 3 u. It enters in rope_error(), nowhere else.
+ *
+ * Angles in fp32. position * powf(base, -x), x = 2i/R: powf is off by at most 4 units in the last
+ * place, 8 u (CUDA C++ Programming Guide, Mathematical Functions); rounding x costs ln(base) x u,
+ * and the product u. So the angle is off by at most position base^-x (9 + 9.3 x) u, which is
+ * largest at x = 0: 9 u of the position. sincosf adds 2 units in the last place of a result below
+ * 1, so 4 u.
+ * __sincosf is documented within 2^-21.19 on [-pi, pi] only. Beyond it the hardware multiplies the
+ * angle by a rounded 1 / 2 pi: two more roundings, so 2 u of the angle.
  *
  * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
  * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
@@ -38,14 +46,21 @@ double kf_gamma(int64_t n, double u)
     return expm1(LAMBDA * sqrt((double)n) * u + (double)n * u * u / (1.0 - u));
 }
 
-static double rope_error(int R, double u)
+double kf_fp32_angle_error(const kf_shape *s, bool fast)
 {
-    return R > 0 ? 2.0 * sqrt(2.0) * 3.0 * u : 0.0;
+    double u = kf_unit_roundoff(KF_F32), positions = s->Sq > s->Sk ? s->Sq : s->Sk;
+    double last = s->pos0 + positions - 1.0;
+    return 9.0 * u * last + (fast ? exp2(-21.19) + 2.0 * u * last : 4.0 * u);
 }
 
-double kf_score_error(int D, int R, double u, double abs_dot, double norms)
+static double rope_error(int R, double u, double angle_error)
 {
-    double error = (kf_gamma(D, u) + 4.0 * u) * abs_dot + rope_error(R, u) * norms;
+    return R > 0 ? 2.0 * sqrt(2.0) * (3.0 * u + angle_error) : 0.0;
+}
+
+double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error)
+{
+    double error = (kf_gamma(D, u) + 4.0 * u) * abs_dot + rope_error(R, u, angle_error) * norms;
     return error / sqrt((double)D);
 }
 

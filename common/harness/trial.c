@@ -6,7 +6,31 @@
 
 /* --- One variant, verified ------------------------------------------------------------------- */
 
-static void launch_once(const kf_session *s, const kf_run *run, const kf_variant *variant)
+static const char *const when[] = {"", " back to back", " in a graph", " after timing"};
+
+/* As the clocks do it: a second call on the heels of the first must not disturb it. */
+static void launch_as(const kf_run *run, const kf_variant *variant, enum kf_how how,
+                      cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    if (how == KF_ON_GRAPH)
+        CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    variant->launch(run, stream);
+    if (how == KF_ON_STREAM || how == KF_ON_GRAPH)
+        variant->launch(run, stream);
+    if (how != KF_ON_GRAPH)
+        return;
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+    CUDA_CHECK(cudaGraphLaunch(replay, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    CUDA_CHECK(cudaGraphExecDestroy(replay));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+}
+
+static void launch_once(const kf_session *s, const kf_run *run, const kf_variant *variant,
+                        enum kf_how how)
 {
     cudaStream_t stream = kf_stream();
     if (s->launches)
@@ -15,7 +39,7 @@ static void launch_once(const kf_session *s, const kf_run *run, const kf_variant
     kf_counts_begin();
     if (s->options.once)
         kf_profile(true);
-    variant->launch(run, stream);
+    launch_as(run, variant, how, stream);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
@@ -42,8 +66,9 @@ static void add_counts(kf_row *counts, const kf_diagnosis *seen)
 }
 
 static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
-                         const kf_diagnosis *seen, int n, const char *when, bool first)
+                         const kf_diagnosis *seen, int n, enum kf_how how)
 {
+    bool first = how == KF_FIRST;
     char why[512] = "";
     int64_t wrong = 0;
     for (int i = 0; i < n; i++)
@@ -51,7 +76,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
-    kf_say("  variant %s%s: %s\n", variant->name, when,
+    kf_say("  variant %s%s: %s\n", variant->name, when[how],
            !right && variant->predicted ? "NOT as predicted"
            : !right                     ? "WRONG"
            : wrong > 0                  ? "wrong, as predicted"
@@ -62,7 +87,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
         kf_say("    prediction: %s\n", why);
     if (!right)
         kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
-                    when, variant->predicted ? "not as predicted, " : "", (long long)wrong,
+                    when[how], variant->predicted ? "not as predicted, " : "", (long long)wrong,
                     why[0] ? ": " : "", why);
     return right ? "predicted" : "wrong";
 }
@@ -93,18 +118,37 @@ static bool judge_findings(const kf_run *run, const kf_variant *variant, int64_t
     return right;
 }
 
-void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *out)
+/* The bounds of the reference are those of the variant's arithmetic. */
+static void refer(const kf_session *s, kf_run *run, const kf_variant *variant)
+{
+    double error = variant->angle_error ? variant->angle_error(&run->shape) : 0.0;
+    if (error == run->angle_error)
+        return;
+    run->angle_error = error;
+    for (int i = 0; i < run->n_tensors; i++) {
+        kf_tensor *t = &run->tensor[i];
+        if (t->role != KF_OUTPUT)
+            continue;
+        memset(t->want, 0, (size_t)t->count * sizeof *t->want);
+        memset(t->bound, 0, (size_t)t->count * sizeof *t->bound);
+        memset(t->checked, 0, (size_t)t->rows * sizeof *t->checked);
+    }
+    s->program->reference(run);
+}
+
+void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out)
 {
     const kf_variant *variant = &s->program->variants[v];
     kf_diagnosis seen[KF_MAX_TENSORS];
     int n = 0;
-    bool first = out->status == NULL;
+    bool first = how == KF_FIRST;
+    refer(s, run, variant);
     kf_device_lock(KF_SHARED);
     if (!s->options.once)
         kf_prepare(run);
     else if (!kf_renew(run))
         kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);
-    launch_once(s, run, variant);
+    launch_once(s, run, variant, how);
     kf_counts_take(s, run, variant->name);
     memset(&out->counts, 0, sizeof out->counts);
     for (int i = 0; i < run->n_tensors; i++) {
@@ -123,7 +167,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, const char *when, kf_outcome *
         free(raw);
     }
     kf_device_lock(KF_UNLOCKED);
-    const char *status = judge(s, run, variant, seen, n, when, first);
+    const char *status = judge(s, run, variant, seen, n, how);
     if (kf_instrument() == KF_CHECK && !judge_findings(run, variant, out->counts.wrong))
         status = "wrong";
     if (first || strcmp(status, "wrong") == 0)

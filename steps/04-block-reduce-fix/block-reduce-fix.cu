@@ -97,17 +97,6 @@ struct fix {
     }
 };
 
-struct right {
-    static __device__ float max(float v, float *scratch)
-    {
-        return block_max(v, scratch);
-    }
-    static __device__ float sum(float v, float *scratch)
-    {
-        return block_sum(v, scratch);
-    }
-};
-
 struct every_warp {
     static __device__ float max(float v, float *scratch)
     {
@@ -154,11 +143,11 @@ static const kf_variant variants[] = {
      ONE_QUERY_THREADS, NULL},
     {"fix", "broadcast through partial[0]: 2 barriers, and a race", launch_one_query_attention<fix>,
      NULL, ONE_QUERY_THREADS, race_as_predicted, "shared race"},
-    {"right", "common/cuda/block_reduce.cuh: 3 barriers", launch_one_query_attention<right>, NULL,
+    {"right", "common/cuda/block_reduce.cuh: 3 barriers", launch_one_query_attention<block_reduction>, NULL,
      ONE_QUERY_THREADS, NULL},
     {"tree-inlined", "tree, the loops around it inlined", launch_one_query_attention<tree, true>,
      NULL, ONE_QUERY_THREADS, NULL},
-    {"right-inlined", "right, the loops around it inlined", launch_one_query_attention<right, true>,
+    {"right-inlined", "right, the loops around it inlined", launch_one_query_attention<block_reduction, true>,
      NULL, ONE_QUERY_THREADS, NULL},
     {"every-warp", "every warp reduces the partials: 2 barriers",
      launch_one_query_attention<every_warp>, NULL, ONE_QUERY_THREADS, NULL},

@@ -1,0 +1,124 @@
+/* rope_ladder.cuh: what the versions of Part II are compared with, and on what.
+ *
+ * The baseline "separate" is step 02's: RoPE on q, RoPE on k, then attention; its block reduction
+ * is that of block_reduce.cuh, and its loops are those of one_query_attention.cuh, which every
+ * version shares but for what it changes. So a ratio to this baseline is a ratio to the same
+ * structure, the same staging and the same synchronisation.
+ *
+ * The cases are one head dimension after the other at 64 keys, whole and partial rotation, and odd
+ * shapes.
+ */
+#pragma once
+
+#include "cuda/block_reduce.cuh"
+#include "cuda/count.cuh"
+#include "cuda/one_query_attention.cuh"
+#include "harness/harness.h"
+
+#include <math.h>
+
+enum { LADDER_THREADS = ONE_QUERY_THREADS };
+
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
+// tables; grid (S, H), one thread a pair, and one a dimension that is not turned: step 02's kernel
+// cost: 8 bytes an element and 8 a pair of the table; 6 flops a pair
+template <bool is_key>
+static __global__ void rope_rows(const float *x, const float *cosine, const float *sine, float *y,
+                                 int S, int D, int R, int first)
+{
+    const int half = R / 2;
+    const int64_t row = ((int64_t)blockIdx.y * S + blockIdx.x) * D;
+    const int64_t angles = (int64_t)(first + blockIdx.x) * half;
+    x += row;
+    y += row;
+    cosine += angles;
+    sine += angles;
+    COUNT("K rotations", is_key && threadIdx.x == 0);
+    COUNT("Q rotations", !is_key && threadIdx.x == 0);
+    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
+        if (t < half) {
+            const float c = cosine[t];
+            const float s = sine[t];
+            COUNT("table loads", 2);
+            COUNT("element rotations", 2);
+            y[t] = x[t] * c - x[t + half] * s;
+            y[t + half] = x[t + half] * c + x[t] * s;
+        } else {
+            y[t + half] = x[t + half];
+        }
+    }
+}
+
+/* Enqueues the rotation of all keys into the scratch tensor k_turned. */
+static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    rope_rows<true><<<dim3(s.Sk, s.H), LADDER_THREADS, 0, stream>>>(
+        kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "k_turned"), s.Sk,
+        s.D, s.R, 0);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* The same for all queries, into q_turned. */
+static inline void launch_rope_q(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    rope_rows<false><<<dim3(s.Sq, s.H), LADDER_THREADS, 0, stream>>>(
+        kf_f32(run, "q"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "q_turned"), s.Sq,
+        s.D, s.R, s.Sk - s.Sq);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* The baseline: three launches. */
+static inline void launch_separate(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const size_t shared = (s.D + s.Sk) * sizeof(float);
+    launch_rope_q(run, stream);
+    launch_rope_k(run, stream);
+    one_query_attention<block_reduction, false>
+        <<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+            kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "o"),
+            s.Sq, s.Sk, s.D, s.causal, 1.0f / sqrtf((float)s.D));
+    CUDA_CHECK_LAUNCH();
+}
+
+/* Tensors: inputs q, k, v, cos and sin, output o, scratch q_turned and k_turned. */
+static inline void ladder_setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t q[] = {s.B, s.H, s.Sq, s.D};
+    const int64_t k[] = {s.B, s.H, s.Sk, s.D};
+    kf_attention_setup(run);
+    kf_rope_tables(run);
+    kf_scratch(run, "q_turned", "BHSD", KF_F32, q);
+    kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
+}
+
+/* Named after D, and R where only a part is turned; odd shapes after what is odd in them. Those
+ * that a CPU passes over are large, and "head" is one head of the largest partial case, to be
+ * counted. */
+static const kf_case ladder_cases[] = {
+    {"D8", {1, 4, 64, 64, 8, 8, false, 0}, 0},
+    {"D16", {1, 4, 64, 64, 16, 16, false, 0}, 0},
+    {"D32", {1, 4, 64, 64, 32, 32, false, 0}, 0},
+    {"D64", {1, 4, 64, 64, 64, 64, false, 0}, 0},
+    {"D80", {1, 4, 64, 64, 80, 80, false, 0}, 0},
+    {"D128", {1, 4, 64, 64, 128, 128, false, 0}, 0},
+    {"D512", {1, 4, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D2048", {1, 4, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
+    {"D80-R20", {1, 4, 64, 64, 80, 20, false, 0}, 0},
+    {"D128-R64", {1, 4, 64, 64, 128, 64, false, 0}, 0},
+    {"D512-R128", {1, 4, 64, 64, 512, 128, false, 0}, KF_LARGE},
+    {"D2048-R128", {1, 4, 64, 64, 2048, 128, false, 0}, KF_LARGE},
+    {"head", {1, 1, 64, 64, 2048, 128, false, 0}, KF_VERIFY_ONLY},
+    {"S1", {1, 4, 1, 1, 64, 64, false, 0}, KF_VERIFY_ONLY},
+    {"S63", {1, 4, 63, 63, 80, 20, false, 0}, KF_VERIFY_ONLY},
+    {"S65", {1, 4, 65, 65, 64, 64, false, 0}, KF_VERIFY_ONLY},
+    {"S200", {1, 2, 200, 200, 80, 80, true, 0}, KF_VERIFY_ONLY},
+    {"few", {1, 2, 3, 333, 64, 16, true, 0}, KF_VERIFY_ONLY},
+    {"far", {1, 2, 19, 45, 128, 128, false, 131027}, KF_VERIFY_ONLY},
+    {"steep", {1, 4, 33, 33, 64, 64, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
+};
+
+static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
