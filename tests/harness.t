@@ -134,8 +134,10 @@ is(join(" ", map { (split /\t/)[27 .. 30] } grep { /^99/ } split /\n/, slurp("$d
 fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right --out $dir/later.tsv >/dev/null", 1, "case D8 after timing: 1 wrong");
 my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
 is(join(" ", keys %status), "wrong", "and so says each of its rows");
-%r = run("TOY_BUG=input $toy --case D8 --variant right --variant slow");
-is($r{code}, 0, "a variant that writes its input does not spoil the next");
+fails("wrong when called again at once", "TOY_BUG=again $toy --case odd --variant right >/dev/null", 1, "case odd back to back: 1 wrong");
+fails("wrong in a graph", "TOY_BUG=graph $toy --case odd --variant right >/dev/null", 1, "case odd in a graph: 1 wrong");
+fails("a variant that writes its input is wrong, and does not spoil the next",
+    "TOY_BUG=input $toy --case D8 --variant right --variant slow >/dev/null", 1, "variant right, case D8 back to back");
 fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");
 fails("a fault", "TOY_BUG=fault $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: the kernel failed");
 

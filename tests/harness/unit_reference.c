@@ -67,7 +67,7 @@ static double difference_from_other(const kf_run *run)
 }
 
 /* A plain fp32 implementation with a rounded table, as a kernel would do it; and its bugs. */
-enum bug { NONE, POSITION, SCALE, MASK, HALVES, TAIL, ANGLES, BUGS };
+enum bug { NONE, POSITION, SCALE, MASK, HALVES, TAIL, ANGLES, BUGS, FP32_ANGLES };
 static const char *const bug_name[] = {
     "none",           "position off by one", "missing scale",  "mask off by one",
     "halves swapped", "last row skipped",    "wrong frequency"};
@@ -77,6 +77,8 @@ static void rotate32(float *x, const kf_shape *s, int position, enum bug bug)
     int half = s->R / 2;
     for (int i = 0; i < half; i++) {
         double angle = position * pow(10000.0, -2.0 * i / (bug == ANGLES ? s->D + 2 : s->R));
+        if (bug == FP32_ANGLES)
+            angle = (float)position * powf(10000.0f, -2.0f * (float)i / (float)s->R);
         float c = (float)cos(angle), si = (float)sin(angle), a = x[i], b = x[i + half];
         if (bug == HALVES)
             si = -si;
@@ -211,6 +213,25 @@ static void sampling(void)
        (long long)inner / 63);
 }
 
+/* Angles computed in fp32, far out: beyond the bounds of a table, within those that say so. */
+static void fp32_angles(void)
+{
+    static const kf_case c = {"far", {1, 2, 19, 45, 128, 128, false, 131027}, 0};
+    for (int allowed = 0; allowed < 2; allowed++) {
+        kf_run run = unit_attention(&c, 7);
+        run.angle_error = allowed ? kf_fp32_angle_error(&c.shape, false) : 0.0;
+        kf_attention_reference(&run);
+        kf_diagnosis seen = judge(&run, FP32_ANGLES);
+        ok((seen.wrong == 0) == allowed, "angles in fp32 at 131071: %lld wrong of %lld, error %.1e",
+           (long long)seen.wrong, (long long)seen.total, run.angle_error);
+        kf_diagnosis_free(&seen);
+        kf_release(&run);
+    }
+    double near = kf_fp32_angle_error(&(kf_shape){1, 1, 1, 1, 8, 8, false, 0}, false);
+    double fast = kf_fp32_angle_error(&(kf_shape){1, 1, 1, 1, 8, 8, false, 0}, true);
+    ok(near == 4 * 0x1p-24 && fast > 4e-7 && fast < 5e-7, "at position 0 only the functions err");
+}
+
 /* A kernel as the tensor cores make it: p rounded, sums in fp32, division last. sloppy: sums
  * rounded to the type after each addition. */
 static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
@@ -284,6 +305,7 @@ int main(void)
        "cost of a causal case");
     ok(fabs(kf_gamma(100, 0x1p-24) - 80 * 0x1p-24) < 1e-10, "gamma(100) is 8 sqrt(100) u");
     right_and_wrong();
+    fp32_angles();
     sampling();
     for (int dtype = KF_F16; dtype <= KF_BF16; dtype++) {
         double good = low_precision_wrong(dtype, false), bad = low_precision_wrong(dtype, true);
