@@ -191,6 +191,14 @@ kf_cost kf_attention_cost(const kf_shape *shape);
  * With R = 0 they are [1][1], for kernels that want a pointer. */
 void kf_rope_tables(kf_run *run);
 
+/* RoPE alone: input x, output y, [B][S][D] in fp32, S = Sq = Sk, H = 1, R = D. Row s of each batch
+ * stands at position pos0 + s. Pairs are halves as above or, interleaved, x[2i] and x[2i + 1].
+ * Bytes: x read and y written once. Flops: 3 an element. */
+void kf_rope_setup(kf_run *run);
+void kf_rope_reference(kf_run *run);
+void kf_rope_reference_interleaved(kf_run *run);
+kf_cost kf_rope_cost(const kf_shape *shape);
+
 /* --- For references of a step's own: every bound is derived in tolerance.c ------------------- */
 double kf_unit_roundoff(enum kf_dtype dtype);
 /* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */

@@ -60,6 +60,8 @@ void kf_release(kf_run *run);
 /* --- tolerance.c: every bound comes from here ------------------------------------------------- */
 /* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
 double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
+/* Of x1 cos - x2 sin or x1 cos + x2 sin: c and s are the exact cosine and sine. */
+double kf_rotation_error(double x1, double x2, double c, double s, double u, double angle_error);
 /* Relative error of one key's share; least_sum: sum over the keys of p exp(-score_error). */
 double kf_weight_error(double score_error, double least_sum, int64_t keys, double u);
 

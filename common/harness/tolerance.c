@@ -17,7 +17,10 @@
  * of the pair is off by at most 3 u (|x1 cos| + |x2 sin|) <= 3 u |x|_2 of the pair. Summed over the
  * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope. If cos and sin are
  * each off by e more, the pair is off by at most e (|x1| + |x2|) in each element: 2 * sqrt(2) * e
- * in place of 2 * sqrt(2) * 3 u. It enters in rope_error(), nowhere else.
+ * in place of 2 * sqrt(2) * 3 u. It enters in rope_error().
+ * Where a rotated element is the result, its own bound is, with g = 3 u / (1 - 3 u) for the three
+ * roundings (Higham, Accuracy and Stability of Numerical Algorithms, 2002, lemma 3.1),
+ *     g (|x1 cos| + |x2 sin|) + (1 + g) e (|x1| + |x2|).
  *
  * Angles in fp32. position * powf(base, -x), x = 2i/R: powf is off by at most 4 units in the last
  * place, 8 u (CUDA C++ Programming Guide, Mathematical Functions); rounding x costs ln(base) x u,
@@ -56,6 +59,12 @@ double kf_fp32_angle_error(const kf_shape *s, bool fast)
 static double rope_error(int R, double u, double angle_error)
 {
     return R > 0 ? 2.0 * sqrt(2.0) * (3.0 * u + angle_error) : 0.0;
+}
+
+double kf_rotation_error(double x1, double x2, double c, double s, double u, double angle_error)
+{
+    double g = 3.0 * u / (1.0 - 3.0 * u);
+    return g * (fabs(x1 * c) + fabs(x2 * s)) + (1.0 + g) * angle_error * (fabs(x1) + fabs(x2));
 }
 
 double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error)

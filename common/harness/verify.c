@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RATIOS = 1 << 20 };
+enum { MOST_RATIOS = 1 << 20, BLOCK_ELEMENTS = 1 << 18 };
 
 static void coordinates(const kf_tensor *t, int64_t index, int64_t *at)
 {
@@ -31,6 +31,87 @@ static void note_wrong(kf_diagnosis *seen, int64_t index, double got, double wan
         seen->wrong_at[axis][at[axis]]++;
 }
 
+typedef struct ratios {
+    double *value; /* got/want, of the first so many wrong elements */
+    int64_t n;
+} ratios;
+
+/* Adds these rows to seen. Without ratios it only looks whether all is right: it returns false at
+ * the first element that is not, and then what it has added is of no use. */
+static bool compare_rows(const kf_tensor *t, const void *raw, int64_t row, int64_t end,
+                         kf_diagnosis *seen, ratios *ratio)
+{
+    int64_t i = row * seen->columns;
+    for (; row < end; row++) {
+        bool checked = t->checked[row];
+        for (int64_t column = 0; column < seen->columns; column++, i++) {
+            double got = kf_unpack(t->dtype, raw, i), want = checked ? t->want[i] : NAN;
+            bool finite = isfinite(got);
+            if (!finite && !ratio)
+                return false;
+            if (!finite) {
+                seen->nonfinite++;
+                seen->nonfinite_in_column[column]++;
+                seen->unwritten += kf_is_poison(t->dtype, raw, i);
+                seen->from_unwritten += kf_is_from_poison(t->dtype, raw, i);
+                note_wrong(seen, i, got, want);
+            }
+            seen->total += checked || !finite;
+            if (!checked || !finite)
+                continue;
+            double error = fabs(got - want);
+            if (error > seen->max_err || seen->max_err_bound == 0.0) {
+                seen->max_err = error;
+                seen->max_err_bound = t->bound[i];
+            }
+            if (error > 0.0)
+                seen->max_ratio = fmax(seen->max_ratio, error / t->bound[i]);
+            if (error <= t->bound[i])
+                continue;
+            if (!ratio)
+                return false;
+            note_wrong(seen, i, got, want);
+            if (want != 0.0 && ratio->n < MOST_RATIOS)
+                ratio->value[ratio->n++] = got / want;
+        }
+    }
+    return true;
+}
+
+/* A large tensor is looked through in blocks of rows at the same time. Those that are right are
+ * added up in order; in the others, which should be few, every wrong element is noted in order. */
+typedef struct survey {
+    const kf_tensor *t;
+    const void *raw;
+    int64_t rows; /* a block */
+    kf_diagnosis *found;
+    bool *right;
+} survey;
+
+static int64_t block_end(const survey *s, int64_t block)
+{
+    int64_t end = (block + 1) * s->rows;
+    return end < s->t->rows ? end : s->t->rows;
+}
+
+static void survey_block(void *context, int64_t block)
+{
+    const survey *s = context;
+    kf_diagnosis *found = &s->found[block];
+    found->columns = s->t->dim[s->t->n_axes - 1];
+    s->right[block] = compare_rows(s->t, s->raw, block * s->rows, block_end(s, block), found, NULL);
+}
+
+static void add_right(kf_diagnosis *seen, const kf_diagnosis *found)
+{
+    seen->total += found->total;
+    seen->max_ratio = fmax(seen->max_ratio, found->max_ratio);
+    if (found->total > 0 && (found->max_err > seen->max_err || seen->max_err_bound == 0.0)) {
+        seen->max_err = found->max_err;
+        seen->max_err_bound = found->max_err_bound;
+    }
+}
+
 void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
 {
     memset(seen, 0, sizeof *seen);
@@ -40,40 +121,27 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
         seen->wrong_at[axis] = kf_alloc(t->dim[axis], sizeof *seen->wrong_at[axis]);
     seen->wrong_in_column = seen->wrong_at[t->n_axes - 1];
     seen->nonfinite_in_column = kf_alloc(seen->columns, sizeof *seen->nonfinite_in_column);
-    double *ratio = kf_alloc(t->count < MOST_RATIOS ? t->count : MOST_RATIOS, sizeof *ratio);
-    int64_t ratios = 0;
-    for (int64_t i = 0; i < t->count; i++) {
-        double got = kf_unpack(t->dtype, raw, i), want = t->want[i];
-        bool checked = t->checked[i / seen->columns], finite = isfinite(got);
-        if (!finite) {
-            seen->nonfinite++;
-            seen->nonfinite_in_column[i % seen->columns]++;
-            seen->unwritten += kf_is_poison(t->dtype, raw, i);
-            seen->from_unwritten += kf_is_from_poison(t->dtype, raw, i);
-            note_wrong(seen, i, got, checked ? want : NAN);
-        }
-        seen->total += checked || !finite;
-        if (!checked || !finite)
-            continue;
-        double error = fabs(got - want);
-        if (error > seen->max_err || seen->max_err_bound == 0.0) {
-            seen->max_err = error;
-            seen->max_err_bound = t->bound[i];
-        }
-        if (error > 0.0)
-            seen->max_ratio = fmax(seen->max_ratio, error / t->bound[i]);
-        if (error <= t->bound[i])
-            continue;
-        note_wrong(seen, i, got, want);
-        if (want != 0.0 && ratios < MOST_RATIOS)
-            ratio[ratios++] = got / want;
-    }
-    kf_sort(ratio, ratios);
-    seen->median_ratio = ratios > 0 ? kf_percentile(ratio, (int)ratios, 50.0) : NAN;
-    seen->same_ratio = ratios > 1 && fabs(kf_percentile(ratio, (int)ratios, 95.0) -
-                                          kf_percentile(ratio, (int)ratios, 5.0)) <
-                                         0.01 * fabs(seen->median_ratio);
-    free(ratio);
+    ratios ratio = {kf_alloc(t->count < MOST_RATIOS ? t->count : MOST_RATIOS, sizeof(double)), 0};
+
+    survey s = {.t = t, .raw = raw, .rows = BLOCK_ELEMENTS / seen->columns + 1};
+    int64_t blocks = (t->rows + s.rows - 1) / s.rows;
+    s.found = kf_alloc(blocks, sizeof *s.found);
+    s.right = kf_alloc(blocks, sizeof *s.right);
+    kf_parallel(blocks, survey_block, &s);
+    for (int64_t block = 0; block < blocks; block++)
+        if (s.right[block])
+            add_right(seen, &s.found[block]);
+        else
+            compare_rows(t, raw, block * s.rows, block_end(&s, block), seen, &ratio);
+    free(s.found);
+    free(s.right);
+
+    kf_sort(ratio.value, ratio.n);
+    seen->median_ratio = ratio.n > 0 ? kf_percentile(ratio.value, (int)ratio.n, 50.0) : NAN;
+    seen->same_ratio = ratio.n > 1 && fabs(kf_percentile(ratio.value, (int)ratio.n, 95.0) -
+                                           kf_percentile(ratio.value, (int)ratio.n, 5.0)) <
+                                          0.01 * fabs(seen->median_ratio);
+    free(ratio.value);
 }
 
 void kf_diagnosis_free(kf_diagnosis *seen)
