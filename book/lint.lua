@@ -2,8 +2,8 @@
 --   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %) always is one;
 --   a number of three significant digits or more is one when a row of a step that the chapter
 --   shows holds it.
--- Code, math, looked-up figures, .claim, .given and .claimtable are exempt: they become HIDDEN
--- before the search.
+-- Code, math, looked-up figures and verdicts, .claim, .given and .claimtable are exempt: they
+-- become HIDDEN before the search.
 local M = {}
 local HIDDEN = "\1"
 
@@ -19,7 +19,7 @@ local EXACT = { wrong = true, nan = true }
 local SHAPE = { "B", "H", "Sq", "Sk", "D", "R", "pos0" }
 
 local function exempt(element)
-    for _, class in ipairs { "claim", "given", "fig", "claimtable" } do
+    for _, class in ipairs { "claim", "given", "fig", "verdict", "claimtable" } do
         if element.classes:includes(class) then return true end
     end
     return false

@@ -259,16 +259,33 @@ local function missing_of(t, column)
     end
 end
 
-local function figure(el)
-    local text = pandoc.utils.stringify(el.content)
-    local what = "figure [" .. text .. "]"
+-- What [key=value ...]{.fig} and {.verdict} say: the reserved keys, and conditions on columns.
+local function words_of(text, what, reserved)
     local a, conditions = {}, {}
-    local reserved = { step = 1, file = 1, device = 1, col = 1, fmt = 1, scale = 1, unit = 1 }
     for word in text:gmatch("%S+") do
         local key, value = word:match("^([%w_]+)=(.+)$")
         if not key then return fail(what .. ": " .. word .. " is not key=value", text) end
         if reserved[key] then a[key] = value else conditions[key] = value end
     end
+    return a, conditions
+end
+
+local function rows_that(t, path, conditions, what, text)
+    local found, missing = rows.select(t, conditions)
+    if not found then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
+    return found
+end
+
+local function origin_of(path, text)
+    return path .. ": " .. text:gsub("step=%S+ ?", ""):gsub("file=%S+ ?", "")
+end
+
+local function figure(el)
+    local text = pandoc.utils.stringify(el.content)
+    local what = "figure [" .. text .. "]"
+    local a, conditions = words_of(text, what,
+        { step = 1, file = 1, device = 1, col = 1, fmt = 1, scale = 1, unit = 1 })
+    if not a then return end
     if not a.col then return fail(what .. ": says no col=", text) end
     local scale = a.scale and tonumber(a.scale)
     if a.scale and not scale then
@@ -278,9 +295,8 @@ local function figure(el)
     if not t then return end
     local missing = a.col ~= "count" and missing_of(t, a.col)
     if missing then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
-    local found
-    found, missing = rows.select(t, conditions)
-    if not found then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
+    local found = rows_that(t, path, conditions, what, text)
+    if not found then return end
     if #found ~= 1 and (a.col ~= "count" or #found == 0) then
         return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
     end
@@ -288,8 +304,84 @@ local function figure(el)
     local shown_text, why = show(tostring(raw), a.fmt, scale)
     if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end
     local unit = a.unit and (UNIT[a.unit] or " " .. a.unit) or ""
-    local origin = path .. ": " .. text:gsub("step=%S+ ?", ""):gsub("file=%S+ ?", "")
-    return pandoc.Span(shown_text .. unit:gsub("^ ", "\194\160"), { class = "fig", title = origin })
+    return pandoc.Span(shown_text .. unit:gsub("^ ", "\194\160"),
+        { class = "fig", title = origin_of(path, text) })
+end
+
+-- Claims ------------------------------------------------------------------------------------------
+-- [step=07 case=D128 variant=v2 clock=graph l2=warm claim=0.042/0.035]{.verdict}: the ratio claimed,
+-- ours, what each says, and whether they say the same. A claim may be a product or a quotient, so
+-- that a log's own figures stand in the chapter. base=VARIANT compares with that variant of the same
+-- case in place of the baseline, base_step=NN with its row in another step: the quotient of both
+-- ratios, as each was taken to the same baseline in its own run.
+local MARGIN = 0.03  -- nearer to 1 than this is a tie
+
+-- low and high: where nearly all of the measured ratios lie.
+local function verdict_of(ratio, low, high)
+    if low <= 1 and high >= 1 then return "ties" end
+    if ratio >= 1 + MARGIN then return "wins" end
+    if ratio <= 1 / (1 + MARGIN) then return "loses" end
+    return "ties"
+end
+
+local function product_of(text)
+    local value, rest = 1, "*" .. (text or "")
+    while rest ~= "" do
+        local sign, number, after = rest:match("^([*/])(%d+%.?%d*)(.*)$")
+        if not sign or tonumber(number) == 0 then return nil end
+        value = sign == "*" and value * tonumber(number) or value / tonumber(number)
+        rest = after
+    end
+    return value
+end
+
+-- A row's ratio with its percentiles, and where the row is.
+local function ratio_of(a, conditions, what, text)
+    local t, path = rows_of(a, what, text)
+    local found = t and rows_that(t, path, conditions, what, text)
+    if not found then return end
+    if #found ~= 1 then
+        return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
+    end
+    local ratio = {}
+    for i, column in ipairs { "ratio", "ratio_p5", "ratio_p95" } do
+        if not t.index[column] then
+            return fail(what .. ": " .. path .. " has no column " .. column, text)
+        end
+        ratio[i] = tonumber(found[1][t.index[column]])
+        if not ratio[i] then return fail(what .. ": " .. column .. " has no value there", text) end
+    end
+    return ratio, path
+end
+
+local function verdict(el)
+    local text = pandoc.utils.stringify(el.content)
+    local what = "verdict [" .. text .. "]"
+    local a, conditions = words_of(text, what,
+        { step = 1, file = 1, device = 1, claim = 1, base = 1, base_step = 1 })
+    if not a then return end
+    local claim = product_of(a.claim)
+    if not claim then
+        return fail(what .. ": claim=" .. (a.claim or "")
+            .. " is no ratio: write 1.2 or 0.042/0.035", text)
+    end
+    local ours, path = ratio_of(a, conditions, what, text)
+    if not ours then return end
+    if a.base then
+        conditions.variant = a.base
+        a.step = a.base_step or a.step
+        local base = ratio_of(a, conditions, what, text)
+        if not base then return end
+        -- From the least that the percentiles allow to the most.
+        ours = { ours[1] / base[1], ours[2] / base[3], ours[3] / base[2] }
+    end
+    local theirs, mine = verdict_of(claim, claim, claim), verdict_of(table.unpack(ours))
+    local ratios = string.format("%.2f× / %.2f×: ", claim, ours[1])
+    local said = { pandoc.Str(ratios .. mine .. ", yes") }
+    if theirs ~= mine then
+        said = { pandoc.Str(ratios), pandoc.Strong { pandoc.Str(theirs .. " / " .. mine .. ", no") } }
+    end
+    return pandoc.Span(said, { class = "verdict", title = origin_of(path, text) })
 end
 
 local HEADS = {
@@ -558,7 +650,10 @@ function Pandoc(doc)
     local typed = doc  -- the lint looks at what was written, before anything is looked up
     body = pandoc.walk_block(body, {
         CodeBlock = code, Image = image, Header = header, Link = link, Math = display,
-        Span = function(el) if el.classes:includes("fig") then return figure(el) end end,
+        Span = function(el)
+            if el.classes:includes("fig") then return figure(el) end
+            if el.classes:includes("verdict") then return verdict(el) end
+        end,
     })
     body = pandoc.walk_block(body, { Div = div, Table = wide })
     if not titled then

@@ -124,6 +124,13 @@ has($text, qr/wavefronts a request tree 40 2\.[23] shuffle 0 \xe2\x80\x93/,
 has($text, qr/Of the rows, 1 has no request/, 'a figure is a number of rows');
 has($text, qr/version rows silent small tree 1 0 1 shuffle 1 1 1 all 2 1 2/,
     'a table counts rows, by a column and in all');
+has($text, qr{shuffle, 64 1\.20\xc3\x97 / 1\.61\xc3\x97: wins, yes }, 'a verdict sets a claim beside its row');
+has($text, qr{elsewhere 0\.60\xc3\x97 / 1\.61\xc3\x97: loses / wins, no }, 'it says where they disagree');
+has($text, qr{scattered 1\.61\xc3\x97 / 1\.61\xc3\x97: wins / ties, no }, 'ratios on both sides of 1 are a tie');
+has($text, qr{2048 0\.97\xc3\x97 / 0\.80\xc3\x97: loses, yes .* tree, 64 1\.02\xc3\x97 / 1\.00\xc3\x97: ties, yes },
+    'so is what is near to 1');
+has($text, qr{of shuffle 1\.20\xc3\x97 / 1\.25\xc3\x97: wins, yes tree, of step 03 1\.20\xc3\x97 / 1\.25\xc3\x97: wins, yes },
+    'a verdict may be against another variant than the baseline');
 has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
 has($page, qr{rel="prev" href="00-start\.html"}, 'the page before');
 lacks($page, qr{<script|(?:src|href)="(?:https?:)?//}, 'no script, nothing from the network');
@@ -232,6 +239,19 @@ plant('a condition on no column', $md, qr/clock=graph col=ratio/, 'klock=graph c
     qr{${say}figure .* has no column klock$});
 plant('a value that does not apply', $md, qr/clock=- col=wrong/, 'clock=- col=median_us',
     qr{${say}figure .*: median_us has no value there$});
+plant('a verdict without a row', $md, qr/variant=tree clock=graph claim/, 'variant=bush clock=graph claim',
+    qr{${say}verdict \[.*bush.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+plant('a verdict against a variant that is not there', $md, qr/base=shuffle\]/, 'base=shovel]',
+    qr{${say}verdict \[.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+plant('a verdict against a step that is not there', $md, qr/base_step=03/, 'base_step=09',
+    qr{${say}verdict \[.*\]: there is no step 09$});
+plant('a verdict on a row without a ratio', $md, qr/clock=call claim/, 'clock=- claim',
+    qr{${say}verdict \[.*\]: ratio has no value there$});
+plant('a verdict on rows without ratios', $md, qr/step=03 case=D64 variant=tree clock=graph claim/,
+    'file=ceilings name=copy_tbps claim', qr{${say}verdict \[.*\]: \S+ceilings\.tsv has no column ratio$});
+plant('a claim that is no ratio', $md, qr/claim=1\.02/, 'claim=2%',
+    qr{${say}verdict \[.*\]: claim=2% is no ratio: write 1\.2 or 0\.042/0\.035$});
+plant('a verdict without a claim', $md, qr/ claim=1\.02/, '', qr{${say}verdict \[.*\]: claim= is no ratio: });
 plant('rows of an unknown device', $md, qr/col=wrong/, 'col=wrong device=none',
     qr{${say}figure .*none/step-03\.tsv does not exist});
 plant('a table without rows', $md, qr/where="clock=graph"/, 'where="clock=grape"',

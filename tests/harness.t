@@ -48,6 +48,14 @@ for my $unit (grep { /^unit_/ } @programs) {
     diag($r{out}) if $r{out} =~ /^not ok/m;
 }
 
+# --- The accurate angles of common/cuda, against long double.
+%r = run("common/cpu/cudacc -O2 -Wall -Wextra -Werror -Icommon tests/harness/rope_angle.cu $cpu/harness/*.o -o $build/rope_angle");
+is($r{code}, 0, "rope_angle.cu builds") or diag($r{err});
+%r = run("$build/rope_angle");
+is($r{code}, 0, "rope_angle.cuh is as accurate as it says") or diag($r{out});
+my ($planned) = $r{out} =~ /^1\.\.(\d+)$/m;
+is(scalar(() = $r{out} =~ /^ok /mg), $planned, "and all is looked at");
+
 # --- Whole programs.
 my $toy = "$build/toy";
 my $dir = tempdir(CLEANUP => 1);

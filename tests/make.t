@@ -281,13 +281,37 @@ unlike($r{out}, qr/sm_80/, "and nothing else");
 tiny_step($tree, "04-map", "asks for a map", "    return 0;\n",
     header => " * Data: --case odd --map step-04-map.tsv\n");
 in_tree("mkdir -p build/data/nvidia-test-1 && echo old >build/data/nvidia-test-1/step-02.tsv");
-%r = in_tree("make data $fake KF_COMMIT=abc");
+tool("bare/python3", "exit 1\n");
+%r = in_tree("make data $fake KF_COMMIT=abc", PATH => "$tree/build/bare:$ENV{PATH}");
 is($r{code}, 0, "data with a device") or diag($r{out}, $r{err});
+is(join("", $r{out} =~ /^(.*peers.*\n)/mg), "== peers: passed over, there is no python3 with PyTorch\n",
+    "without PyTorch its peers are passed over, in one line");
 for my $name (qw(ceilings step-01 step-02 step-03 step-04 step-04-map)) {
     is(slurp("$tree/build/data/nvidia-test-1/$name.tsv"), "row abc\n",
         "data: $name.tsv is there, fresh, with the commit");
 }
 like($r{out}, qr{plots/data/nvidia-test-1/}, "and it says how to keep them");
+
+# A python3 that has PyTorch: it says so, and records a row or finds no device.
+tool("torch/python3", 'case $1 in -c) exit ;; esac
+[ "$1 $2" = "tests/peers/peers.py --out" ] || exit 2
+[ ! -e no-peers ] || exit 77
+echo "peer $KF_COMMIT" >>"$3"
+');
+my %torch = (PATH => "$tree/build/torch:$ENV{PATH}");
+my $peers = "$tree/build/data/nvidia-test-1/peers.tsv";
+%r = in_tree("make data $fake KF_COMMIT=abc && make data $fake KF_COMMIT=abc", %torch);
+is($r{code}, 0, "data with PyTorch") or diag($r{out}, $r{err});
+is(slurp($peers), "peer abc\n", "data: peers.tsv is there, fresh, with the commit");
+like($r{out}, qr/step-04-map.*== peers: python3.*== peers: \d+ s\ndata: /s, "after the steps, and timed");
+spew($peers, "old\n");
+spew("$tree/no-peers", "");
+%r = in_tree("make step-02 data $fake KF_COMMIT=abc", %torch);
+unlike($r{out}, qr/peers/, "data of one step leaves the peers out");
+is(slurp($peers), "old\n", "and their rows as they were");
+%r = in_tree("make data $fake KF_COMMIT=abc", %torch);
+is($r{code}, 0, "a PyTorch without a device fails nothing") or diag($r{out}, $r{err});
+like($r{out}, qr/^== peers: passed over, it cannot run here$/m, "and it is said");
 
 in_tree("rm build/cuda/probe-*; touch no-device");
 %r = in_tree("make step-02 run $fake");

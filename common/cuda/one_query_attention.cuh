@@ -16,6 +16,13 @@
 
 enum { ONE_QUERY_THREADS = 256 };
 
+/* How the loops stand in a kernel: functions of their own, inlined, or inlined with the loads of
+ * the values written out in batches. nvcc schedules a function that is not inlined for each kernel
+ * anew: with the registers that its kernel has left, four loads are in flight at once, or two, or
+ * one. Step 10 shows what that does to a comparison of whole kernels. Eight loads in a row, written
+ * down before the first is used, leave no choice. Part II takes that. */
+enum one_query_loops { LOOPS_APART, LOOPS_INLINED, LOOPS_BATCHED };
+
 // query [D], k [Sk][D] -> score [visible], one key a thread. Returns the thread's largest score.
 static __device__ __forceinline__ float score_keys(const float *query, const float *k, float *score,
                                                    int visible, int D, float scale)
@@ -58,10 +65,37 @@ static __device__ __noinline__ void weigh_values_apart(const float *score, const
     weigh_values(score, v, o, visible, D, largest, sum);
 }
 
+// As weigh_values, the same sums in the same order.
+static __device__ __forceinline__ void weigh_values_batched(const float *score, const float *v,
+                                                            float *o, int visible, int D,
+                                                            float largest, float sum)
+{
+    enum { BATCH = 8 };
+    for (int d = threadIdx.x; d < D; d += blockDim.x) {
+        float out = 0.0f;
+        int j = 0;
+        for (; j + BATCH <= visible; j += BATCH) {
+            float value[BATCH];
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                value[i] = v[(int64_t)(j + i) * D + d];
+            }
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                out += expf(score[j + i] - largest) * value[i];
+            }
+        }
+        for (; j < visible; j++) {
+            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+        }
+        o[d] = out / sum;
+    }
+}
+
 // The second half of attention, the same for every way to compute the scores: softmax, then the
 // weighted sum of the values. Every thread of the block must call it.
 // score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D]
-template <typename Reduce, bool inlined = false>
+template <typename Reduce, one_query_loops loops = LOOPS_BATCHED>
 static __device__ __forceinline__ void finish_row(const float *score, float largest, const float *v,
                                                   float *o, int visible, int D, float *scratch)
 {
@@ -73,7 +107,9 @@ static __device__ __forceinline__ void finish_row(const float *score, float larg
     }
     sum = Reduce::sum(sum, scratch);
 
-    if (inlined) {
+    if (loops == LOOPS_BATCHED) {
+        weigh_values_batched(score, v, o, visible, D, largest, sum);
+    } else if (loops == LOOPS_INLINED) {
         weigh_values(score, v, o, visible, D, largest, sum);
     } else {
         weigh_values_apart(score, v, o, visible, D, largest, sum);
@@ -83,7 +119,7 @@ static __device__ __forceinline__ void finish_row(const float *score, float larg
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), ONE_QUERY_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
-template <typename Reduce, bool inlined>
+template <typename Reduce, one_query_loops loops>
 static __global__ void one_query_attention(const float *q, const float *k, const float *v, float *o,
                                            int Sq, int Sk, int D, bool causal, float scale)
 {
@@ -104,18 +140,18 @@ static __global__ void one_query_attention(const float *q, const float *k, const
     }
     __syncthreads();
 
-    float largest = inlined ? score_keys(query, k, score, visible, D, scale)
-                            : score_keys_apart(query, k, score, visible, D, scale);
-    finish_row<Reduce, inlined>(score, largest, v, o, visible, D, scratch);
+    float largest = loops == LOOPS_INLINED ? score_keys(query, k, score, visible, D, scale)
+                                           : score_keys_apart(query, k, score, visible, D, scale);
+    finish_row<Reduce, loops>(score, largest, v, o, visible, D, scratch);
 }
 
 /* Enqueues one_query_attention for B = 1. Shapes as in kf_shape, R = 0. */
-template <typename Reduce, bool inlined = false>
+template <typename Reduce, one_query_loops loops = LOOPS_APART>
 static void launch_one_query_attention(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const size_t shared = (s.D + s.Sk) * sizeof(float);
-    one_query_attention<Reduce, inlined><<<dim3(s.Sq, s.H), ONE_QUERY_THREADS, shared, stream>>>(
+    one_query_attention<Reduce, loops><<<dim3(s.Sq, s.H), ONE_QUERY_THREADS, shared, stream>>>(
         kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
         s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();

@@ -76,7 +76,7 @@ static inline void launch_separate(const kf_run *run, cudaStream_t stream)
     const size_t shared = (s.D + s.Sk) * sizeof(float);
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    one_query_attention<block_reduction, false>
+    one_query_attention<block_reduction, LOOPS_BATCHED>
         <<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
             kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "o"),
             s.Sq, s.Sk, s.D, s.causal, 1.0f / sqrtf((float)s.D));

@@ -191,6 +191,10 @@ kf_cost kf_attention_cost(const kf_shape *shape);
  * With R = 0 they are [1][1], for kernels that want a pointer. */
 void kf_rope_tables(kf_run *run);
 
+/* A cache of turned keys: input k_cache, like k, which is declared already. Each row of k is turned
+ * in fp64 and rounded once; the newest Sq rows are NaN until a kernel appends them. */
+void kf_rope_cache(kf_run *run);
+
 /* RoPE alone: input x, output y, [B][S][D] in fp32, S = Sq = Sk, H = 1, R = D. Row s of each batch
  * stands at position pos0 + s. Pairs are halves as above or, interleaved, x[2i] and x[2i + 1].
  * Bytes: x read and y written once. Flops: 3 an element. */

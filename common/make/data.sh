@@ -2,8 +2,8 @@
 # data.sh PROGRAMS DEVICE PARTIAL SOURCE...: records what this device does, in build/data/DEVICE/.
 # PARTIAL, if not empty: these are not all steps, and ceilings that are there are kept.
 # The ceilings first, for every table ends in per cent of them; then each step at full size, one
-# after the other. A step's header may ask for further runs, one a line: " * Data: ARGUMENTS", where
-# a name that ends in .tsv is a file in the same folder.
+# after the other, and with all of them PyTorch's peers. A step's header may ask for further runs,
+# one a line: " * Data: ARGUMENTS", where a name that ends in .tsv is a file in the same folder.
 programs=$1 device=$2 partial=$3
 shift 3
 
@@ -64,6 +64,15 @@ for source in "$@"; do
     done
     IFS=$blanks
 done
+# What PyTorch makes of the same shapes. Importing it only to see whether it is there takes seconds.
+if [ -z "$partial" ]; then
+    rm -f "$out/peers.tsv"
+    if python3 -c 'import importlib.util as u; assert u.find_spec("torch")' 2>/dev/null; then
+        record peers python3 tests/peers/peers.py --out "$out/peers.tsv"
+    else
+        echo "== peers: passed over, there is no python3 with PyTorch"
+    fi
+fi
 
 took=$(($(date +%s) - began))
 echo "data: $took s, commit $KF_COMMIT, in $out. To keep it:"

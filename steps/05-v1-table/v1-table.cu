@@ -13,20 +13,30 @@
  */
 #include "cuda/rope_ladder.cuh"
 
+// Which entry of a table belongs to pair i at key j: a row a position as it comes, or a row a pair.
+template <bool by_pair>
+static __device__ __forceinline__ int64_t table_entry(int j, int i, int Sk, int half)
+{
+    return by_pair ? (int64_t)i * Sk + j : (int64_t)j * half + i;
+}
+
 // snippet: rotate-query
-// q [D], cosine and sine [R/2] at the query's position -> query [D] in shared memory
+// q [D], cosine and sine [Sk][R/2], of which row position counts -> query [D] in shared memory
 // cost: one rotation a block
+template <bool by_pair>
 static __device__ void rotate_query(const float *q, const float *cosine, const float *sine,
-                                    float *query, int D, int R)
+                                    float *query, int position, int Sk, int D, int R)
 {
     const int half = R / 2;
-    COUNT("Q rotations", threadIdx.x == 0);
+    COUNT("Q rotations", threadIdx.x == 0 && R > 0);
     for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
         if (t < half) {
+            const float c = cosine[table_entry<by_pair>(position, t, Sk, half)];
+            const float s = sine[table_entry<by_pair>(position, t, Sk, half)];
             COUNT("table loads", 2);
             COUNT("element rotations", 2);
-            query[t] = q[t] * cosine[t] - q[t + half] * sine[t];
-            query[t + half] = q[t + half] * cosine[t] + q[t] * sine[t];
+            query[t] = q[t] * c - q[t + half] * s;
+            query[t + half] = q[t + half] * c + q[t] * s;
         } else {
             query[t + half] = q[t + half];
         }
@@ -36,34 +46,44 @@ static __device__ void rotate_query(const float *q, const float *cosine, const f
 
 // snippet: score-rotated
 // query [D] rotated, k [Sk][D] as it came, cosine and sine [Sk][R/2] -> score [visible], one key a
-// thread, each rotated on its way. Returns the thread's largest score.
+// thread (or a group of threads: each then has every lanes-th pair), rotated on its way. Returns
+// the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key
-static __device__ __noinline__ float score_rotated_keys(const float *query, const float *k,
-                                                        const float *cosine, const float *sine,
-                                                        float *score, int visible, int D, int R,
-                                                        float scale)
+template <int lanes, bool by_pair>
+static __device__ __noinline__ float
+score_rotated_keys(const float *query, const float *k, const float *cosine, const float *sine,
+                   float *score, int visible, int Sk, int D, int R, float scale)
 {
     const int half = R / 2;
+    const int lane = threadIdx.x % lanes;
     float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+    for (int first = 0; first < visible; first += blockDim.x / lanes) {
+        const int j = first + threadIdx.x / lanes;
         const float *key = k + (int64_t)j * D;
-        const float *c = cosine + (int64_t)j * half;
-        const float *s = sine + (int64_t)j * half;
         float dot = 0.0f;
-        COUNT("K rotations", 1);
-        // solution: rotate-key -- rotate each pair of the key and add its two products to dot
-        for (int i = 0; i < half; i++) {
-            COUNT("table loads", 2);
-            COUNT("element rotations", 2);
-            dot += query[i] * (key[i] * c[i] - key[i + half] * s[i]);
-            dot += query[i + half] * (key[i + half] * c[i] + key[i] * s[i]);
+        if (j < visible) {
+            COUNT("K rotations", lane == 0 && R > 0);
+            // solution: rotate-key -- rotate each pair of the key, add its two products to dot
+            for (int i = lane; i < half; i += lanes) {
+                const float c = cosine[table_entry<by_pair>(j, i, Sk, half)];
+                const float s = sine[table_entry<by_pair>(j, i, Sk, half)];
+                COUNT("table loads", 2);
+                COUNT("element rotations", 2);
+                dot += query[i] * (key[i] * c - key[i + half] * s);
+                dot += query[i + half] * (key[i + half] * c + key[i] * s);
+            }
+            // end solution: rotate-key
+            for (int d = R + lane; d < D; d += lanes) {
+                dot += query[d] * key[d];
+            }
         }
-        // end solution: rotate-key
-        for (int d = R; d < D; d++) {
-            dot += query[d] * key[d];
+        for (int bit = lanes / 2; bit > 0; bit /= 2) {
+            dot += __shfl_xor_sync(0xffffffffu, dot, bit);
         }
-        score[j] = dot * scale;
-        largest = fmaxf(largest, score[j]);
+        if (j < visible && lane == 0) {
+            score[j] = dot * scale;
+            largest = fmaxf(largest, score[j]);
+        }
     }
     return largest;
 }
@@ -73,6 +93,7 @@ static __device__ __noinline__ float score_rotated_keys(const float *query, cons
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
 // grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+template <int lanes, bool by_pair>
 __global__ void attention_v1(const float *q, const float *k, const float *v, const float *cosine,
                              const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
                              float scale)
@@ -84,37 +105,88 @@ __global__ void attention_v1(const float *q, const float *k, const float *v, con
     const int row = blockIdx.x;
     const int64_t head = blockIdx.y;
     const int visible = causal ? Sk - Sq + row + 1 : Sk;
-    const int64_t angles = (int64_t)(Sk - Sq + row) * (R / 2);
     q += (head * Sq + row) * D;
     o += (head * Sq + row) * D;
     k += head * Sk * D;
     v += head * Sk * D;
 
-    rotate_query(q, cosine + angles, sine + angles, query, D, R);
+    rotate_query<by_pair>(q, cosine, sine, query, Sk - Sq + row, Sk, D, R);
     __syncthreads();
 
-    const float largest = score_rotated_keys(query, k, cosine, sine, score, visible, D, R, scale);
+    const float largest =
+        score_rotated_keys<lanes, by_pair>(query, k, cosine, sine, score, visible, Sk, D, R, scale);
     finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
 }
 // end snippet: kernel
 
-static void launch_v1(const kf_run *run, cudaStream_t stream)
+template <int lanes, bool by_pair>
+static void enqueue(const kf_run *run, const char *q, const char *k, int R, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const size_t shared = (s.D + s.Sk) * sizeof(float);
-    attention_v1<<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-        kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "cos"),
-        kf_f32(run, "sin"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, s.R, s.causal,
-        1.0f / sqrtf((float)s.D));
+    const float *cosine = kf_f32(run, by_pair ? "cos_by_pair" : "cos");
+    const float *sine = kf_f32(run, by_pair ? "sin_by_pair" : "sin");
+    attention_v1<lanes, by_pair><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+        kf_f32(run, q), kf_f32(run, k), kf_f32(run, "v"), cosine, sine, kf_f32(run, "o"), s.Sq,
+        s.Sk, s.D, R, s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
 }
 
+template <int lanes, bool by_pair>
+static void launch_v1(const kf_run *run, cudaStream_t stream)
+{
+    enqueue<lanes, by_pair>(run, "q", "k", run->shape.R, stream);
+}
+
+// The same kernel with nothing left to turn, behind the two kernels that turn.
+template <int lanes>
+static void launch_separate_lanes(const kf_run *run, cudaStream_t stream)
+{
+    launch_rope_q(run, stream);
+    launch_rope_k(run, stream);
+    enqueue<lanes, false>(run, "q_turned", "k_turned", 0, stream);
+}
+
+static void table_by_pair(kf_run *run, const char *from, const char *name)
+{
+    const kf_tensor *table = kf_find(run, from);
+    const int64_t positions = table->dim[0], half = table->dim[1];
+    const int64_t dim[] = {half, positions};
+    kf_tensor *other = kf_input(run, name, "RP", KF_F32, dim);
+    for (int64_t p = 0; p < positions; p++) {
+        for (int64_t i = 0; i < half; i++) {
+            other->host[i * positions + p] = table->host[p * half + i];
+        }
+    }
+}
+
+static void setup(kf_run *run)
+{
+    ladder_setup(run);
+    table_by_pair(run, "cos", "cos_by_pair");
+    table_by_pair(run, "sin", "sin_by_pair");
+}
+
+// What explains a time is verified where it is timed, and with few queries and keys that are odd.
+static bool explains(const kf_shape *s)
+{
+    return (s->Sq == 64 && s->H == 4) || s->Sq < 20;
+}
+
+// snippet: variants
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
-    {"v1", "one launch, every block rotates every key from the table", launch_v1, NULL,
+    {"v1", "one launch, every block rotates every key from the table", launch_v1<1, false>, NULL,
+     LADDER_THREADS, NULL},
+    {"v1-by-pair", "v1, neighbouring lanes read neighbouring entries of the table",
+     launch_v1<1, true>, explains, LADDER_THREADS, NULL},
+    {"v1-busy", "v1, four threads share a key: none of 256 is idle at 64 keys", launch_v1<4, false>,
+     explains, LADDER_THREADS, NULL},
+    {"separate-busy", "separate, four threads share a key", launch_separate_lanes<4>, explains,
      LADDER_THREADS, NULL},
 };
+// end snippet: variants
 
 int main(int argc, char **argv)
 {
@@ -123,7 +195,7 @@ int main(int argc, char **argv)
         "V1, both rotations inside attention, cosines and sines from a table",
         KF_LIST(ladder_cases),
         KF_LIST(variants),
-        ladder_setup,
+        setup,
         kf_attention_reference,
         kf_attention_cost,
         KF_LIST(ladder_timings)};

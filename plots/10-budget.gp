@@ -1,0 +1,28 @@
+# alt: Time of a call at D = 2048 against the shared memory a block may use for its tile, with one key a thread and with all threads busy, beside separate. Filled in below.
+# data: step-10.tsv
+load 'plots/style.gp'
+set xlabel 'shared memory a block may use, KB'
+set ylabel 'time of a call, µs'
+set xrange [20:240]
+set logscale y
+set xtics (40, 80, 113, 160, 227)
+set key top right
+f = 'step-10.tsv'
+t(v, col) = cell(f, 'case=D2048 clock=graph l2=warm variant=' . v, col)
+line(kb, v) = sprintf('%d %s %s %s', kb, t(v, 'median_us'), t(v, 'p5_us'), t(v, 'p95_us'))
+set print $one
+print line(40, 'v5')
+print line(48, 'v5-48k')
+print line(80, 'v5-80k')
+print line(113, 'v5-113k')
+print line(227, 'v5-opt-in')
+unset print
+set print $all
+print line(40, 'v5-all')
+print line(113, 'v5-all-113k')
+print line(227, 'v5-all-opt-in')
+unset print
+separate = real(t('separate', 'median_us'))
+plot $one using 1:2:3:4 with yerrorlines ls FAILED title 'V5, one key a thread', \
+     $all using 1:2:3:4 with yerrorlines ls 1 title 'V5, all threads busy', \
+     separate with lines ls 2 title 'separate'

@@ -1,0 +1,16 @@
+# alt: Ratio of separate to V5, V6 and its variants against D.
+# data: step-10.tsv step-11.tsv
+load 'plots/style.gp'
+set xlabel 'head dimension D'
+set ylabel 'time of separate / time of this'
+set logscale x
+set xtics (8, 32, 128, 512, 2048)
+set yrange [0:*]
+c = ' clock=graph l2=warm'
+full = ' case!=D80-R20 case!=D128-R64 case!=D512-R128 case!=D2048-R128'
+r = 'D ratio ratio_p5 ratio_p95'
+plot rows('step-11.tsv', 'variant=v6-all' . c . full, r) using 1:2:3:4 with yerrorlines ls 1 title 'V6, all threads', \
+     rows('step-11.tsv', 'variant=v6-64x128' . c . full, r) using 1:2:3:4 with yerrorlines ls 3 title 'V6, 64 x 128', \
+     rows('step-11.tsv', 'variant=v6' . c . full, r) using 1:2:3:4 with yerrorlines ls 2 title 'V6, 32 x 256', \
+     rows('step-10.tsv', 'variant=v5' . c . full, r) using 1:2:3:4 with yerrorlines ls FAILED title 'V5, 40 KB', \
+     1 with lines ls LIMIT title 'separate'

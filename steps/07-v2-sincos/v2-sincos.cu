@@ -1,0 +1,337 @@
+/* 07-v2-sincos: V2, no table: cosines and sines computed where they are needed
+ *
+ * Grows from: 06-v1-float4
+ *
+ * Idea     Trade bandwidth for the special function units. Angle, cosine and sine are computed in
+ *          registers, position * powf(10000, -2i/R) and __sincosf, so no table is read.
+ * Predict  A quarter of V1's loads remain saved by float4; of those left, V2 drops a half. But a
+ *          pair now takes a division, a powf and a __sincosf: some 60 instructions where the
+ *          rotation and its products take 6. At D = 2048 a thread does 1024 pairs. With one
+ *          working warp on each scheduler and about 2 cycles an instruction that is 120,000 cycles,
+ *          60 us or more on top: V2 loses to V1 at 2048, and to separate at every D where the score
+ *          loop matters. powf should be most of it, so v2-no-powf should come close to V1.
+ * Outcome  To be recorded.
+ */
+#include "cuda/rope_ladder.cuh"
+
+#include <string.h>
+
+// Where cosine and sine come from.
+enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF };
+
+struct rope {
+    const float *cosine, *sine; // [Sk][R/2]
+    const float *frequency;     // [R/2]
+    int pos0, R;
+};
+
+static __device__ __forceinline__ float4 load_four(const float *x)
+{
+    return *(const float4 *)x;
+}
+
+static __device__ __forceinline__ void store_four(float *x, float4 four)
+{
+    *(float4 *)x = four;
+}
+
+// snippet: angle
+// The angle's cosine and sine of pair i in row j, at position pos0 + j
+// cost: a division, a powf, a sine and a cosine
+template <angles from>
+static __device__ __forceinline__ void angle(rope r, int j, int i, float *c, float *s)
+{
+    if (from == FROM_TABLE) {
+        COUNT("table loads", 2);
+        *c = r.cosine[(int64_t)j * (r.R / 2) + i];
+        *s = r.sine[(int64_t)j * (r.R / 2) + i];
+        return;
+    }
+    // solution: compute-angle -- the frequency of pair i (handed in if from is NO_POWF), the angle
+    // at this row's position, and its sine and cosine (sincosf if from is ACCURATE)
+    const float frequency =
+        from == NO_POWF ? r.frequency[i] : powf(10000.0f, -2.0f * (float)i / (float)r.R);
+    const float at = (float)(r.pos0 + j) * frequency;
+    if (from == ACCURATE) {
+        sincosf(at, s, c);
+    } else {
+        __sincosf(at, s, c);
+    }
+    // end solution: compute-angle
+}
+// end snippet: angle
+
+// The same for pairs i to i + 3
+template <angles from>
+static __device__ __forceinline__ void four_angles(rope r, int j, int i, float4 *c, float4 *s)
+{
+    if (from == FROM_TABLE) {
+        COUNT("table loads", 8);
+        *c = load_four(r.cosine + (int64_t)j * (r.R / 2) + i);
+        *s = load_four(r.sine + (int64_t)j * (r.R / 2) + i);
+        return;
+    }
+    angle<from>(r, j, i, &c->x, &s->x);
+    angle<from>(r, j, i + 1, &c->y, &s->y);
+    angle<from>(r, j, i + 2, &c->z, &s->z);
+    angle<from>(r, j, i + 3, &c->w, &s->w);
+}
+
+// x c - y s and y c + x s: the lower elements of four pairs, then the upper
+static __device__ __forceinline__ float4 turn_lower(float4 x, float4 y, float4 c, float4 s)
+{
+    return make_float4(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y, x.z * c.z - y.z * s.z,
+                       x.w * c.w - y.w * s.w);
+}
+
+static __device__ __forceinline__ float4 turn_upper(float4 x, float4 y, float4 c, float4 s)
+{
+    return make_float4(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y, y.z * c.z + x.z * s.z,
+                       y.w * c.w + x.w * s.w);
+}
+
+// Adds one product after the other, as the loop over single elements does.
+static __device__ __forceinline__ float add_products(float dot, float4 a, float4 b)
+{
+    dot += a.x * b.x;
+    dot += a.y * b.y;
+    dot += a.z * b.z;
+    return dot + a.w * b.w;
+}
+
+// q [D] at row j -> query [D] in shared memory
+// cost: one rotation a block
+template <angles from>
+static __device__ void rotate_query_wide(const float *q, rope r, float *query, int j, int D)
+{
+    const int half = r.R / 2;
+    COUNT("Q rotations", threadIdx.x == 0 && r.R > 0);
+    for (int t = 4 * threadIdx.x; t < D - half; t += 4 * blockDim.x) {
+        const float4 y = load_four(q + t + half);
+        if (t < half) {
+            const float4 x = load_four(q + t);
+            float4 c, s;
+            four_angles<from>(r, j, t, &c, &s);
+            COUNT("element rotations", 8);
+            store_four(query + t, turn_lower(x, y, c, s));
+            store_four(query + t + half, turn_upper(x, y, c, s));
+        } else {
+            store_four(query + t + half, y);
+        }
+    }
+}
+
+template <angles from>
+static __device__ void rotate_query(const float *q, rope r, float *query, int j, int D)
+{
+    const int half = r.R / 2;
+    COUNT("Q rotations", threadIdx.x == 0 && r.R > 0);
+    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
+        if (t < half) {
+            float c, s;
+            angle<from>(r, j, t, &c, &s);
+            COUNT("element rotations", 2);
+            query[t] = q[t] * c - q[t + half] * s;
+            query[t + half] = q[t + half] * c + q[t] * s;
+        } else {
+            query[t + half] = q[t + half];
+        }
+    }
+}
+
+// snippet: dot
+// query [D] rotated, key [D] as it came, in row j -> query . rotated key
+// Rows and halves begin at multiples of 16 bytes.
+template <angles from>
+static __device__ __forceinline__ float dot_rotated_wide(const float *query, const float *key,
+                                                         rope r, int j, int D)
+{
+    const int half = r.R / 2;
+    float dot = 0.0f;
+    for (int i = 0; i < half; i += 4) {
+        const float4 x = load_four(key + i);
+        const float4 y = load_four(key + i + half);
+        float4 c, s;
+        four_angles<from>(r, j, i, &c, &s);
+        COUNT("element rotations", 8);
+        dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
+        dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+    }
+    for (int d = r.R; d < D; d += 4) {
+        dot = add_products(dot, load_four(query + d), load_four(key + d));
+    }
+    return dot;
+}
+// end snippet: dot
+
+template <angles from>
+static __device__ __forceinline__ float dot_rotated(const float *query, const float *key, rope r,
+                                                    int j, int D)
+{
+    const int half = r.R / 2;
+    float dot = 0.0f;
+    for (int i = 0; i < half; i++) {
+        float c, s;
+        angle<from>(r, j, i, &c, &s);
+        COUNT("element rotations", 2);
+        dot += query[i] * (key[i] * c - key[i + half] * s);
+        dot += query[i + half] * (key[i + half] * c + key[i] * s);
+    }
+    for (int d = r.R; d < D; d++) {
+        dot += query[d] * key[d];
+    }
+    return dot;
+}
+
+// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, each rotated on its
+// way. Returns the thread's largest score.
+// cost: Sk K rotations a block, S Sk a head
+template <angles from, bool wide>
+static __device__ __noinline__ float score_rotated_keys(const float *query, const float *k, rope r,
+                                                        float *score, int visible, int D,
+                                                        float scale)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        const float *key = k + (int64_t)j * D;
+        COUNT("K rotations", r.R > 0);
+        const float dot = wide ? dot_rotated_wide<from>(query, key, r, j, D)
+                               : dot_rotated<from>(query, key, r, j, D);
+        score[j] = dot * scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations, R / 2 angles a key and a query; reads k
+// and v once a block
+template <angles from, bool wide>
+__global__ void attention_v2(const float *q, const float *k, const float *v, rope r, float *o,
+                             int Sq, int Sk, int D, bool causal, float scale)
+{
+    extern __shared__ __align__(16) float staged[];
+    __shared__ float scratch[LADDER_THREADS];
+    float *query = staged;
+    float *score = staged + D;
+    const int row = blockIdx.x;
+    const int64_t head = blockIdx.y;
+    const int visible = causal ? Sk - Sq + row + 1 : Sk;
+    q += (head * Sq + row) * D;
+    o += (head * Sq + row) * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+
+    if (wide) {
+        rotate_query_wide<from>(q, r, query, Sk - Sq + row, D);
+    } else {
+        rotate_query<from>(q, r, query, Sk - Sq + row, D);
+    }
+    __syncthreads();
+
+    const float largest = score_rotated_keys<from, wide>(query, k, r, score, visible, D, scale);
+    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+}
+
+template <angles from, bool wide>
+static void enqueue(const kf_run *run, const char *q, const char *k, int R, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const size_t shared = (s.D + s.Sk) * sizeof(float);
+    const rope r = {kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "frequency"), s.pos0, R};
+    attention_v2<from, wide><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+        kf_f32(run, q), kf_f32(run, k), kf_f32(run, "v"), r, kf_f32(run, "o"), s.Sq, s.Sk, s.D,
+        s.causal, 1.0f / sqrtf((float)s.D));
+    CUDA_CHECK_LAUNCH();
+}
+
+template <angles from>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D % 4 == 0 && run->shape.R % 8 == 0) {
+        enqueue<from, true>(run, "q", "k", run->shape.R, stream);
+    } else {
+        enqueue<from, false>(run, "q", "k", run->shape.R, stream);
+    }
+}
+
+// Step 06's: the same kernel with nothing left to turn, behind the two kernels that turn.
+static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
+{
+    launch_rope_q(run, stream);
+    launch_rope_k(run, stream);
+    if (run->shape.D % 4 == 0) {
+        enqueue<FROM_TABLE, true>(run, "q_turned", "k_turned", 0, stream);
+    } else {
+        enqueue<FROM_TABLE, false>(run, "q_turned", "k_turned", 0, stream);
+    }
+}
+
+// Frequencies that are rounded once lie within the bound for those of powf.
+static double fast_error(const kf_shape *shape)
+{
+    return kf_fp32_angle_error(shape, true);
+}
+
+static double accurate_error(const kf_shape *shape)
+{
+    return kf_fp32_angle_error(shape, false);
+}
+
+static void setup(kf_run *run)
+{
+    const int64_t half = run->shape.R / 2;
+    ladder_setup(run);
+    kf_tensor *frequency = kf_input(run, "frequency", "R", KF_F32, &half);
+    for (int64_t i = 0; i < half; i++) {
+        frequency->host[i] = (float)pow(10000.0, -2.0 * i / run->shape.R);
+    }
+}
+
+// What explains a time is verified where it is timed, and with few queries and keys that are odd.
+static bool explains(const kf_shape *s)
+{
+    return (s->Sq == 64 && s->H >= 4) || s->Sq < 20;
+}
+
+static const kf_variant variants[] = {
+    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
+     LADDER_THREADS, NULL},
+    {"separate-float4", "step 06's: separate, 16-byte loads in its attention",
+     launch_separate_float4, explains, LADDER_THREADS, NULL},
+    {"v1-float4", "step 06's: one launch, a table", launch<FROM_TABLE>, explains, LADDER_THREADS,
+     NULL},
+    {"v2", "no table: powf and __sincosf", launch<FAST>, NULL, LADDER_THREADS, NULL, NULL,
+     fast_error},
+    {"v2-accurate", "no table: powf and sincosf", launch<ACCURATE>, explains, LADDER_THREADS, NULL,
+     NULL, accurate_error},
+    {"v2-no-powf", "frequencies handed in, __sincosf", launch<NO_POWF>, explains, LADDER_THREADS,
+     NULL, NULL, fast_error},
+};
+
+// The ladder's, and eight times as many heads: as much work for each multiprocessor as the ladder's
+// cases give to a GPU with an eighth of them.
+enum { LADDER_CASES = sizeof ladder_cases / sizeof *ladder_cases, MORE_CASES = 3 };
+
+static const kf_case more_heads[MORE_CASES] = {
+    {"D128-H32", {1, 32, 64, 64, 128, 128, false, 0}, KF_LARGE},
+    {"D512-H32", {1, 32, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D2048-H32", {1, 32, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
+};
+
+int main(int argc, char **argv)
+{
+    kf_case cases[LADDER_CASES + MORE_CASES];
+    memcpy(cases, ladder_cases, sizeof ladder_cases);
+    memcpy(cases + LADDER_CASES, more_heads, sizeof more_heads);
+    const kf_program program = {"07-v2-sincos",
+                                "V2, no table: cosines and sines computed where they are needed",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                kf_attention_reference,
+                                kf_attention_cost,
+                                KF_LIST(ladder_timings)};
+    return kf_main(&program, argc, argv);
+}

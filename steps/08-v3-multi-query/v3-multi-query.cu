@@ -1,0 +1,281 @@
+/* 08-v3-multi-query: V3, several queries a block share the rotation of every key
+ *
+ * Grows from: 07-v2-sincos
+ *
+ * Idea     A block owns four queries in place of one. It stages all four, and a thread that has
+ *          turned a pair of its key uses the pair four times. So a head rotates its keys S/4 times
+ *          in place of S times, with a quarter of the calls of powf and __sincosf.
+ * Predict  Counts: a quarter of V2's K rotations, powf and sincos. Time: the log claims 22 to 27 %
+ *          over V2. Four heads of 64 queries are 64 blocks of four, and an H200 has 132
+ *          multiprocessors. The work that is saved was done elsewhere at the same time, so a block
+ *          takes as long as before over its keys, and then finishes four rows one after the other.
+ *          Here V3 should gain nothing at D = 512 and 2048, and lose about a fifth at D = 128. With
+ *          64 heads, where V2 has 4096 blocks and fills the device, it should be 2 to 3 times as
+ *          fast.
+ * Outcome  To be recorded.
+ */
+#include "cuda/rope_ladder.cuh"
+
+#include <string.h>
+
+// snippet: turn
+// The cosine and sine by which a pair is turned: frequency base^(-2i/R), as in step 07.
+static __device__ __forceinline__ void turn_of(int position, int pair, int R, float *c, float *s)
+{
+    __sincosf((float)position * powf(10000.0f, -2.0f * (float)pair / (float)R), s, c);
+}
+// end snippet: turn
+
+// snippet: rotate-queries
+// q [rows][D], position: that of the first row -> query [queries][D] in shared memory. Rows that
+// do not exist (the last block of a head may have fewer) are zero.
+// cost: one rotation a query
+template <int queries>
+static __device__ void rotate_queries(const float *q, float *query, int rows, int position, int D,
+                                      int R)
+{
+    const int half = R / 2;
+    COUNT("Q rotations", R > 0 && threadIdx.x == 0 ? rows : 0);
+    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
+        for (int n = 0; n < queries; n++) {
+            const float *from = q + (int64_t)n * D;
+            float *to = query + n * D;
+            if (t >= half) {
+                to[t + half] = n < rows ? from[t + half] : 0.0f;
+            } else if (n < rows) {
+                float c, s;
+                turn_of(position + n, t, R, &c, &s);
+                COUNT("element rotations", 2);
+                to[t] = from[t] * c - from[t + half] * s;
+                to[t + half] = from[t + half] * c + from[t] * s;
+            } else {
+                to[t] = 0.0f;
+                to[t + half] = 0.0f;
+            }
+        }
+    }
+}
+// end snippet: rotate-queries
+
+// snippet: score
+// query [queries][D] rotated, k [Sk][D] as it came -> score [queries][Sk], one key a thread, its
+// first `visible` keys. Each key is rotated once and multiplied with every query. The last row sees
+// `visible` keys; under a causal mask each row before it one less.
+// cost: Sk K rotations a block, S Sk / queries a head
+template <int queries>
+static __device__ __noinline__ void score_for_queries(const float *query, const float *k,
+                                                      float *score, int visible, int Sk, int pos0,
+                                                      int D, int R, float scale)
+{
+    const int half = R / 2;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        const float *key = k + (int64_t)j * D;
+        float dot[queries] = {};
+        COUNT("K rotations", R > 0);
+        // solution: share -- turn each pair of the key once, and use it for all the queries
+        for (int i = 0; i < half; i++) {
+            float c, s;
+            turn_of(pos0 + j, i, R, &c, &s);
+            COUNT("element rotations", 2);
+            const float first = key[i] * c - key[i + half] * s;
+            const float second = key[i + half] * c + key[i] * s;
+#pragma unroll
+            for (int n = 0; n < queries; n++) {
+                dot[n] += query[n * D + i] * first;
+                dot[n] += query[n * D + i + half] * second;
+            }
+        }
+        // end solution: share
+        for (int d = R; d < D; d++) {
+            const float element = key[d];
+#pragma unroll
+            for (int n = 0; n < queries; n++) {
+                dot[n] += query[n * D + d] * element;
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < queries; n++) {
+            score[n * Sk + j] = dot[n] * scale;
+        }
+    }
+}
+// end snippet: score
+
+// The largest of the scores that this thread has written itself: no barrier is needed.
+static __device__ float own_largest(const float *score, int visible)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
+// snippet: together
+// finish_row for all the queries of a block at once: each value is loaded once and weighed for
+// every query.
+// score [queries][Sk], v [Sk][D] -> o [rows][D]; row n sees `visible` keys, under a causal mask n
+// more. A key that row n does not see counts as a score of minus infinity.
+// cost: 6 barriers a query, as finish_row
+template <int queries>
+static __device__ void finish_together(const float *score, const float *v, float *o, int rows,
+                                       int visible, bool causal, int Sk, int D, float *scratch)
+{
+    float largest[queries];
+    float sum[queries];
+#pragma unroll
+    for (int n = 0; n < queries; n++) {
+        const float *of_row = score + n * Sk;
+        const int seen = visible + (causal && n < rows ? n : 0);
+        largest[n] = block_max(own_largest(of_row, seen), scratch);
+        sum[n] = 0.0f;
+        for (int j = threadIdx.x; j < seen; j += blockDim.x) {
+            sum[n] += expf(of_row[j] - largest[n]);
+        }
+        sum[n] = block_sum(sum[n], scratch);
+    }
+    const int seen_by_last = visible + (causal ? rows - 1 : 0);
+    for (int d = threadIdx.x; d < D; d += blockDim.x) {
+        float out[queries] = {};
+        for (int j = 0; j < seen_by_last; j++) {
+            const float value = v[(int64_t)j * D + d];
+#pragma unroll
+            for (int n = 0; n < queries; n++) {
+                const bool sees = !causal || j < visible + n;
+                out[n] += (sees ? expf(score[n * Sk + j] - largest[n]) : 0.0f) * value;
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < queries; n++) {
+            if (n < rows) {
+                o[(int64_t)n * D + d] = out[n] / sum[n];
+            }
+        }
+    }
+}
+// end snippet: together
+
+// snippet: kernel
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq / queries rounded up, H), LADDER_THREADS threads,
+// queries x (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a query; Sk K rotations a block; reads k once a block, and v once a query
+// (together: once a block)
+template <int queries, bool together>
+__global__ void attention_v3(const float *q, const float *k, const float *v, float *o, int Sq,
+                             int Sk, int D, int R, bool causal, int pos0, float scale)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[LADDER_THREADS];
+    float *query = shared;
+    float *score = shared + queries * D;
+    const int first = blockIdx.x * queries;
+    const int rows = min(queries, Sq - first);
+    const int64_t head = blockIdx.y;
+    const int visible = causal ? Sk - Sq + first + 1 : Sk; // of the first row
+    q += (head * Sq + first) * D;
+    o += (head * Sq + first) * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+
+    rotate_queries<queries>(q, query, rows, pos0 + Sk - Sq + first, D, R);
+    __syncthreads();
+
+    score_for_queries<queries>(query, k, score, causal ? visible + rows - 1 : Sk, Sk, pos0, D, R,
+                               scale);
+    if (together) {
+        finish_together<queries>(score, v, o, rows, visible, causal, Sk, D, scratch);
+    } else {
+        for (int n = 0; n < rows; n++) {
+            const int seen = causal ? visible + n : Sk;
+            const float *of_row = score + n * Sk;
+            finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D,
+                                        seen, D, scratch);
+        }
+    }
+}
+// end snippet: kernel
+
+// snippet: launch
+// Beyond 48 KB of shared memory a block gets only what was asked for: eight queries at D = 2048
+// need 66 KB.
+template <int queries, bool together>
+static void enqueue(const kf_run *run, const float *q, const float *k, int R, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int shared = queries * (s.D + s.Sk) * (int)sizeof(float);
+    CUDA_CHECK(cudaFuncSetAttribute(attention_v3<queries, together>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    attention_v3<queries, together>
+        <<<dim3((s.Sq + queries - 1) / queries, s.H), LADDER_THREADS, shared, stream>>>(
+            q, k, kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, R, s.causal, s.pos0,
+            1.0f / sqrtf((float)s.D));
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int queries, bool together>
+static void launch_v3(const kf_run *run, cudaStream_t stream)
+{
+    enqueue<queries, together>(run, kf_f32(run, "q"), kf_f32(run, "k"), run->shape.R, stream);
+}
+
+// The same four queries a block over keys that two launches have turned before: nothing to turn.
+static void launch_separate_four(const kf_run *run, cudaStream_t stream)
+{
+    launch_rope_q(run, stream);
+    launch_rope_k(run, stream);
+    enqueue<4, false>(run, kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), 0, stream);
+}
+// end snippet: launch
+
+static double fast_angles(const kf_shape *shape)
+{
+    return kf_fp32_angle_error(shape, true);
+}
+
+// A CPU takes its time over barriers: there, the other numbers of queries are tried where they
+// could go wrong in a way of their own, and V3 everywhere.
+static bool worth_a_try(const kf_shape *shape)
+{
+    return !kf_on_cpu() || shape->D == 128 || shape->Sq < 40;
+}
+
+// The ladder's cases, and more heads: more blocks, until one query a block fills the device too.
+static const kf_case more_heads[] = {
+    {"D512-H8", {1, 8, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D512-H16", {1, 16, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D512-H32", {1, 32, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D512-H64", {1, 64, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D128-H64", {1, 64, 64, 64, 128, 128, false, 0}, KF_LARGE},
+};
+static kf_case
+    cases[sizeof ladder_cases / sizeof *ladder_cases + sizeof more_heads / sizeof *more_heads];
+
+static const kf_variant variants[] = {
+    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
+     LADDER_THREADS, NULL},
+    {"v2", "one query a block: each block rotates all keys for it", launch_v3<1, false>,
+     worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
+    {"queries-2", "two queries a block share each rotated key", launch_v3<2, false>, worth_a_try,
+     LADDER_THREADS, NULL, NULL, fast_angles},
+    {"v3", "four queries a block", launch_v3<4, false>, NULL, LADDER_THREADS, NULL, NULL,
+     fast_angles},
+    {"queries-8", "eight queries a block", launch_v3<8, false>, worth_a_try, LADDER_THREADS, NULL,
+     NULL, fast_angles},
+    {"separate-4", "RoPE on q, RoPE on k, then four queries a block", launch_separate_four,
+     worth_a_try, LADDER_THREADS, NULL},
+    {"v3-values", "four queries a block share each value as well", launch_v3<4, true>, worth_a_try,
+     LADDER_THREADS, NULL, NULL, fast_angles},
+};
+
+int main(int argc, char **argv)
+{
+    memcpy(cases, ladder_cases, sizeof ladder_cases);
+    memcpy(cases + sizeof ladder_cases / sizeof *ladder_cases, more_heads, sizeof more_heads);
+    const kf_program program = {
+        "08-v3-multi-query", "V3, several queries a block share the rotation of every key",
+        KF_LIST(cases),      KF_LIST(variants),
+        ladder_setup,        kf_attention_reference,
+        kf_attention_cost,   KF_LIST(ladder_timings)};
+    return kf_main(&program, argc, argv);
+}

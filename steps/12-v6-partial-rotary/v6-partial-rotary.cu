@@ -1,0 +1,300 @@
+/* 12-v6-partial-rotary: V6 that turns only the first R dimensions
+ *
+ * Grows from: 11-v6-dimension-tiles
+ *
+ * Idea     Step 11 turned the dimensions beyond R as well, by nothing. Stop the rotating loop at R
+ * and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of the
+ *          rotations: 524,288 elements a head instead of 8,388,608 (separate: 16,384).
+ * Predict  The log saw no gain (0.567 against 0.583 ms) and concluded that the recomputation
+ * dominates. The two do not go together: if recomputation dominated, a sixteenth of it would show.
+ * A pair costs a sincos and some 20 instructions when it turns, and 6 when it does not. With one
+ * busy warp nothing hides them, so the dot products should take a third of the time they took, and
+ * the whole a quarter less. With all threads busy the gain should be small. Without any rotation
+ * (wrong results) it should hardly be faster than with R = 128. Outcome  To be recorded.
+ */
+#include "cuda/rope_ladder.cuh"
+
+#include <stdio.h>
+
+enum { WARPS = LADDER_THREADS / 32, KEYS = 32, PAIRS = 128 };
+
+// Which pairs of K turn: every one, as in step 11, the first R/2, or none, which is wrong and shows
+// what all the turning costs.
+enum turning { ALL_PAIRS, FIRST_PAIRS, NO_PAIRS };
+
+// D/2 pairs in all: first those that turn, (p, p + R/2), then the rest of the dimensions, halves
+// again, which turn by nothing. member 0 or 1 -> the dimension
+static __device__ int dimension_of(int p, int member, int D, int R)
+{
+    const int half = R / 2;
+    return p < half ? p + member * half : p + half + member * (D - R) / 2;
+}
+
+// -> frequency [D/2] in shared memory, in the order of the pairs; 0 where nothing turns
+static __device__ void stage_frequencies(float *frequency, int D, int R)
+{
+    for (int p = threadIdx.x; p < D / 2; p += blockDim.x) {
+        frequency[p] = p < R / 2 ? powf(10000.0f, -2.0f * p / R) : 0.0f;
+    }
+}
+
+// q [D], frequency [D/2] -> query [2][D/2] in shared memory, rotated: first members, then second
+// cost: one rotation a block
+static __device__ void rotate_query(const float *q, const float *frequency, float position,
+                                    float *query, int D, int R)
+{
+    COUNT("Q rotations", threadIdx.x == 0);
+    for (int p = threadIdx.x; p < D / 2; p += blockDim.x) {
+        const float x = q[dimension_of(p, 0, D, R)];
+        const float y = q[dimension_of(p, 1, D, R)];
+        float s, c;
+        __sincosf(position * frequency[p], &s, &c);
+        COUNT("element rotations", 2);
+        query[p] = x * c - y * s;
+        query[D / 2 + p] = y * c + x * s;
+    }
+}
+
+// k [n][D] -> chunk [n][stride] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
+// row the first members, then the second; a warp copies a row, all its loads before the first store
+// cost: 8 n width bytes
+template <int pairs>
+static __device__ void stage_chunk(const float *k, float *chunk, int n, int p0, int width,
+                                   int stride, int D, int R)
+{
+    const int lane = threadIdx.x % 32;
+    float kept[2 * pairs / 32];
+    for (int r = threadIdx.x / 32; r < n; r += WARPS) {
+#pragma unroll
+        for (int i = 0; i < 2 * pairs / 32; i++) {
+            const int c = lane + 32 * i;
+            const int member = c >= width;
+            const int d = dimension_of(p0 + c - member * width, member, D, R);
+            kept[i] = c < 2 * width ? k[(int64_t)r * D + d] : 0.0f;
+        }
+        __syncwarp(); // keeps the compiler from moving a store, which waits, between the loads
+#pragma unroll
+        for (int i = 0; i < 2 * pairs / 32; i++) {
+            chunk[r * stride + lane + 32 * i] = kept[i]; // what is not in the chunk is never read
+        }
+    }
+}
+
+// snippet: product
+// query [2][D/2], key [2][width], frequency [width] -> the share of their product in the pairs
+// first, first + step, ... of the chunk, of which those from turned on do not turn
+static __device__ float partly_rotated_product(const float *query, const float *key,
+                                               const float *frequency, float position, int D,
+                                               int width, int turned, int first, int step)
+{
+    float dot = 0.0f;
+    int i = first;
+    // solution: split -- the pairs that turn, then those that do not
+    for (; i < turned; i += step) {
+        float s, c;
+        __sincosf(position * frequency[i], &s, &c);
+        COUNT("element rotations", 2);
+        dot += query[i] * (key[i] * c - key[i + width] * s);
+        dot += query[i + D / 2] * (key[i + width] * c + key[i] * s);
+    }
+    for (; i < width; i += step) {
+        dot += query[i] * key[i] + query[i + D / 2] * key[i + width];
+    }
+    // end solution: split
+    return dot;
+}
+// end snippet: product
+
+// snippet: direct
+// query [2][D/2], key [D] in global memory -> the share of their product in the pairs beyond R,
+// from R/2 + first on
+static __device__ float direct_product(const float *query, const float *key, int D, int R,
+                                       int first, int step)
+{
+    float dot = 0.0f;
+    for (int p = R / 2 + first; p < D / 2; p += step) {
+        dot += query[p] * key[dimension_of(p, 0, D, R)];
+        dot += query[p + D / 2] * key[dimension_of(p, 1, D, R)];
+    }
+    return dot;
+}
+// end snippet: direct
+
+// snippet: kernel
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), LADDER_THREADS threads, dynamic shared memory: (3/2 D + Sk + KEYS (2 PAIRS + 1))
+// floats
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; Sk K rotations a block; Sk R/2 sincos;
+// reads k and v once a block; two barriers a chunk, ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
+template <turning turns, bool staged, bool all_threads>
+__global__ void __launch_bounds__(LADDER_THREADS)
+    attention_v6_partial(const float *q, const float *k, const float *v, float *o, int Sq, int Sk,
+                         int D, int R, int pos0, bool causal, float scale)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[LADDER_THREADS];
+    __shared__ float partial[WARPS][KEYS];
+    const int stride = 2 * PAIRS + 1;
+    float *query = shared;
+    float *frequency = query + D;
+    float *score = frequency + D / 2;
+    float *chunk = score + Sk;
+    const int row = blockIdx.x;
+    const int64_t head = blockIdx.y;
+    const int visible = causal ? Sk - Sq + row + 1 : Sk;
+    const int chunked = staged ? D / 2 : R / 2;
+    // One key a thread, or a key a lane and every eighth pair a warp.
+    const int own = all_threads ? threadIdx.x % 32 : threadIdx.x;
+    const int part = all_threads ? threadIdx.x / 32 : 0;
+    const int parts = all_threads ? WARPS : 1;
+    float largest = -INFINITY;
+    q += (head * Sq + row) * D;
+    o += (head * Sq + row) * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+
+    stage_frequencies(frequency, D, R);
+    __syncthreads();
+    rotate_query(q, frequency, (float)(pos0 + Sk - Sq + row), query, D, R);
+    if (!staged) {
+        __syncthreads(); // with R = 0 there is no chunk, so no other barrier before query is read
+    }
+
+    for (int first = 0; first < visible; first += KEYS) {
+        const int n = min(KEYS, visible - first);
+        const float position = (float)(pos0 + first + own);
+        float dot = 0.0f;
+        COUNT("K rotations", turns != NO_PAIRS && part == 0 && own < n);
+        for (int p0 = 0; p0 < chunked; p0 += PAIRS) {
+            const int width = min(PAIRS, chunked - p0);
+            stage_chunk<PAIRS>(k + (int64_t)first * D, chunk, n, p0, width, stride, D, R);
+            __syncthreads();
+            if (own < n) {
+                const int turned = turns == ALL_PAIRS     ? width
+                                   : turns == FIRST_PAIRS ? max(0, min(width, R / 2 - p0))
+                                                          : 0;
+                dot += partly_rotated_product(query + p0, chunk + own * stride, frequency + p0,
+                                              position, D, width, turned, part, parts);
+            }
+            __syncthreads(); // the chunk is free again: the next one takes its place
+        }
+        if (!staged && own < n) {
+            dot += direct_product(query, k + (int64_t)(first + own) * D, D, R, part, parts);
+        }
+        if (all_threads) {
+            partial[part][own] = dot;
+            __syncthreads();
+            for (int w = 1; w < WARPS && part == 0; w++) {
+                dot += partial[w][own];
+            }
+        }
+        if (part == 0 && own < n) {
+            score[first + own] = dot * scale;
+            largest = fmaxf(largest, dot * scale);
+        }
+    }
+    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+}
+// end snippet: kernel
+
+template <turning turns, bool staged, bool all_threads>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const size_t shared = (s.D + s.D / 2 + s.Sk + KEYS * (2 * PAIRS + 1)) * sizeof(float);
+    attention_v6_partial<turns, staged, all_threads>
+        <<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+            kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
+            s.R, s.pos0, s.causal, 1.0f / sqrtf((float)s.D));
+    CUDA_CHECK_LAUNCH();
+}
+
+static double angle_error(const kf_shape *shape)
+{
+    return kf_fp32_angle_error(shape, true);
+}
+
+// snippet: predict
+// Keys that do not turn give other scores, finite ones. With nothing to turn, or with a single key,
+// whose weight is 1 whatever its score, all is right.
+static bool unturned_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why,
+                                  size_t size)
+{
+    const kf_shape s = run->shape;
+    const bool shows = s.R > 0 && s.Sk > 1;
+    snprintf(why, size, "predicted %s, and no NaN; seen %lld wrong, %lld NaN or Inf",
+             shows ? "wrong elements" : "none wrong", (long long)seen->wrong,
+             (long long)seen->nonfinite);
+    return seen->nonfinite == 0 && shows == (seen->wrong > 0);
+}
+// end snippet: predict
+
+// "head" is there to compare two counts.
+static bool but_head(const kf_shape *shape)
+{
+    return shape->D < 2048 || shape->H > 1;
+}
+
+// At positions near 131072 the bound for angles in fp32 is so wide that keys not turned pass.
+static bool near_positions(const kf_shape *shape)
+{
+    return shape->pos0 == 0 && but_head(shape);
+}
+
+// Nothing beyond R: nothing to leave unstaged.
+static bool beyond(const kf_shape *shape)
+{
+    return shape->R < shape->D && but_head(shape);
+}
+
+static const kf_variant variants[] = {
+    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
+     LADDER_THREADS, NULL},
+    {"v6", "step 11: turns all pairs, those beyond R by nothing", launch<ALL_PAIRS, true, false>,
+     NULL, LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-partial", "turns the first R/2 pairs", launch<FIRST_PAIRS, true, false>, NULL,
+     LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-direct", "v6-partial, what lies beyond R read past shared memory",
+     launch<FIRST_PAIRS, false, false>, beyond, LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-none", "v6 without turning any key, which is wrong", launch<NO_PAIRS, true, false>,
+     near_positions, LADDER_THREADS, unturned_as_predicted, NULL, angle_error},
+    {"v6-all", "v6 with all threads on the chunk", launch<ALL_PAIRS, true, true>, but_head,
+     LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-partial-all", "v6-partial with all threads on the chunk", launch<FIRST_PAIRS, true, true>,
+     but_head, LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-none-all", "v6-none with all threads on the chunk", launch<NO_PAIRS, true, true>,
+     near_positions, LADDER_THREADS, unturned_as_predicted, NULL, angle_error},
+};
+
+// The ladder's partial cases, and R swept at one D. Odd: R smaller than a warp, a chunk and a half.
+static const kf_case cases[] = {
+    {"D80-R20", {1, 4, 64, 64, 80, 20, false, 0}, 0},
+    {"D128-R0", {1, 4, 64, 64, 128, 0, false, 0}, 0},
+    {"D128-R64", {1, 4, 64, 64, 128, 64, false, 0}, 0},
+    {"D128", {1, 4, 64, 64, 128, 128, false, 0}, 0},
+    {"D512-R128", {1, 4, 64, 64, 512, 128, false, 0}, KF_LARGE},
+    {"D512", {1, 4, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D2048-R0", {1, 4, 64, 64, 2048, 0, false, 0}, KF_LARGE},
+    {"D2048-R32", {1, 4, 64, 64, 2048, 32, false, 0}, KF_LARGE},
+    {"D2048-R64", {1, 4, 64, 64, 2048, 64, false, 0}, KF_LARGE},
+    {"D2048-R128", {1, 4, 64, 64, 2048, 128, false, 0}, KF_LARGE},
+    {"D2048-R512", {1, 4, 64, 64, 2048, 512, false, 0}, KF_LARGE},
+    {"D2048", {1, 4, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
+    {"head", {1, 1, 64, 64, 2048, 128, false, 0}, KF_VERIFY_ONLY},
+    {"S1", {1, 4, 1, 1, 64, 64, false, 0}, KF_VERIFY_ONLY},
+    {"S63", {1, 1, 63, 63, 80, 20, false, 0}, KF_VERIFY_ONLY},
+    {"S65", {1, 2, 65, 65, 32, 8, true, 0}, KF_VERIFY_ONLY},
+    {"chunks", {1, 2, 5, 41, 640, 386, false, 0}, KF_VERIFY_ONLY},
+    {"few", {1, 2, 3, 333, 64, 16, true, 0}, KF_VERIFY_ONLY},
+    {"far", {1, 2, 19, 45, 128, 64, false, 131027}, KF_VERIFY_ONLY},
+    {"steep", {1, 4, 33, 33, 64, 32, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {"12-v6-partial-rotary", "V6 that turns only the first R dimensions",
+                                KF_LIST(cases),         KF_LIST(variants),
+                                ladder_setup,           kf_attention_reference,
+                                kf_attention_cost,      KF_LIST(ladder_timings)};
+    return kf_main(&program, argc, argv);
+}

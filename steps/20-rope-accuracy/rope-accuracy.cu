@@ -1,0 +1,432 @@
+/* 20-rope-accuracy: how far off cosines and sines are, by position, and what accuracy costs
+ *
+ * Grows from: 19-rope-float4
+ *
+ * Idea     A rotation is as good as its cosine and sine. There are two errors in them: the angle is
+ *          rounded before the function sees it, and the function is inexact. Measure both, apart
+ *          and together, against fp64, at positions from 1 to 131071; then remove them. An angle
+ *          counted in revolutions can lose its whole revolutions exactly, before anything is
+ *          rounded: as two fp32 words, or as a 64-bit integer (rope_angle.cuh).
+ * Predict  Error. fp32 angles: the frequency is rounded, and the product: up to 2 * 2^-24 of the
+ *          angle, 0.016 at position 131071. __sincosf multiplies by 1 / 2 pi, rounded, and cuts the
+ *          product: 3 * 2^-24 of the angle more, 0.023. A table in fp32 stays at 3e-8, one in bf16
+ *          at 0.002, wherever it is. Both exact reductions stay below 1e-6, the integer even with
+ *          __sincosf, whose own error is 4e-7 within one revolution.
+ *          Time, 8.4 million pairs and nothing else to do: an H200 issues about 3e13 operations a
+ *          second, so each instruction of a pair costs 0.28 us. __sincosf is two instructions on a
+ *          unit a quarter (or less) as wide, about 5 us with or without exact reduction; sincosf
+ *          and sincospif take 40 to 50 instructions, 12 us; sincosf beyond 105615 takes a slow path
+ *          of over a hundred, so twice that and more. A table is 67 MB to read: 16 us.
+ *          Within RoPE on 128 MiB memory takes 65 us, and 16.8 million pairs of 50 instructions
+ *          28 us: hidden, all of it. powf a pair, 60 more, may show.
+ * Outcome  Error as predicted: at position 131008 fp32 angles are off by half of their bound, and
+ *          __sincosf of an exact angle by three quarters of its own, more than the angle. Bare, the
+ *          times are 10 to 20% above the prediction: sincospif's three conversions keep the special
+ *          function unit half busy, and fewer instructions issue. Far positions make sincosf 2.6
+ *          times as slow, and nothing else. Within RoPE everything near is hidden, powf too, and
+ *          the table is the slowest of all, for it is read. Wrong was "all of it": at far positions
+ *          sincosf shows, by a third. A warp goes through the slow path when one lane must.
+ */
+#include "cuda/count.cuh"
+#include "cuda/rope_angle.cuh"
+#include "harness/harness.h"
+
+#include <cuda_bf16.h>
+#include <math.h>
+
+enum { THREADS = 256 };
+
+enum path { TABLE, TABLE_BF16, POWF_FAST, FP32_FAST, FP32, TWO_WORDS, INTEGER, INTEGER_FAST };
+
+/* What the paths start from. Tables are [P][half], row p for position pos0 + p; the others [half],
+ * computed in fp64 and rounded once: radians a position in fp32, revolutions in two words of fp32,
+ * and in units of 2^-64. */
+struct angles {
+    const float *cosine, *sine;
+    const __nv_bfloat16 *cosine16, *sine16;
+    const float *radians;
+    const float2 *revolutions;
+    const rope_frequency *frequency;
+    int pos0, half;
+};
+
+// snippet: two-word
+// position below 2^24; frequency = high.x + low.y in revolutions -> revolutions in [-1/2, 1/2]
+// cost: 7 instructions, one of them (rintf) on a unit an eighth as wide
+static __device__ float two_word_turn(int position, float2 frequency)
+{
+    float turn = 0.0f;
+    // solution: reduce -- turn = position * (x + y) less its whole revolutions, rounded at the end
+    const float p = (float)position;
+    // A product that the compiler must not fuse with the subtraction behind it.
+    const float product = __fmul_rn(p, frequency.x);
+    const float rest = fmaf(p, frequency.x, -product);
+    const float part = product - rintf(product);
+    turn = part + fmaf(p, frequency.y, rest);
+    // end solution: reduce
+    return turn;
+}
+// end snippet: two-word
+
+// snippet: paths
+// Cosine and sine of pair i at a position.
+template <path PATH>
+static __device__ __forceinline__ void compute(const angles &a, int i, int position, float *cosine,
+                                               float *sine)
+{
+    if (PATH == POWF_FAST) {
+        const float exponent = -2.0f * i / (2.0f * a.half);
+        __sincosf(position * powf(10000.0f, exponent), sine, cosine);
+    } else if (PATH == FP32_FAST) {
+        __sincosf(position * a.radians[i], sine, cosine);
+    } else if (PATH == FP32) {
+        sincosf(position * a.radians[i], sine, cosine);
+    } else if (PATH == TWO_WORDS) {
+        sincospif(2.0f * two_word_turn(position, a.revolutions[i]), sine, cosine);
+    } else if (PATH == INTEGER) {
+        rope_cos_sin(position, a.frequency[i], cosine, sine);
+    } else if (PATH == INTEGER_FAST) {
+        rope_cos_sin_fast(position, a.frequency[i], cosine, sine);
+    }
+}
+// end snippet: paths
+
+// N values at once; from must lie on a multiple of their size.
+template <int N, typename T>
+static __device__ __forceinline__ void load(const T *from, T *to)
+{
+    struct alignas(N * sizeof(T)) pack {
+        T value[N];
+    };
+    const pack p = *(const pack *)from;
+    for (int e = 0; e < N; e++) {
+        to[e] = p.value[e];
+    }
+}
+
+// The same for N pairs from i on, or looked up: row of the tables, at position pos0 + row.
+template <path PATH, int N>
+static __device__ __forceinline__ void cos_sin(const angles &a, int row, int i, float *cosine,
+                                               float *sine)
+{
+    const int64_t at = (int64_t)row * a.half + i;
+    COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 2 * N : 0);
+    if (PATH == TABLE) {
+        load<N>(a.cosine + at, cosine);
+        load<N>(a.sine + at, sine);
+    } else if (PATH == TABLE_BF16) {
+        __nv_bfloat16 c[N], s[N];
+        load<N>(a.cosine16 + at, c);
+        load<N>(a.sine16 + at, s);
+        for (int e = 0; e < N; e++) {
+            cosine[e] = __bfloat162float(c[e]);
+            sine[e] = __bfloat162float(s[e]);
+        }
+    } else {
+        for (int e = 0; e < N; e++) {
+            compute<PATH>(a, i + e, a.pos0 + row, &cosine[e], &sine[e]);
+        }
+    }
+}
+
+// snippet: bare
+// angles -> cosine and sine [rows][half]; each output is a sum over every rows-th position from its
+// row on, so that there is little to write; with each = 1 it is one cosine, one sine
+// block (half, some rows); cost: each pairs a thread
+template <path PATH>
+__global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
+{
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows) {
+        return;
+    }
+    float c_sum = 0.0f;
+    float s_sum = 0.0f;
+    for (int j = 0; j < each; j++) {
+        float c;
+        float s;
+        cos_sin<PATH, 1>(a, row + j * rows, threadIdx.x, &c, &s);
+        c_sum += c;
+        s_sum += s;
+    }
+    cosine[(int64_t)row * a.half + threadIdx.x] = c_sum;
+    sine[(int64_t)row * a.half + threadIdx.x] = s_sum;
+}
+// end snippet: bare
+
+// snippet: rope
+// x [B][S][D] -> y [B][S][D], quads = D / 8: four pairs a thread, 16 bytes of each half of the row
+// grid (S / some rows, B), block (quads, some rows); cost: 8 bytes an element, S B D / 2 pairs
+template <path PATH>
+__global__ void rope(angles a, const float4 *x, float4 *y, int S)
+{
+    const int quads = a.half / 4;
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= S) {
+        return;
+    }
+    const int64_t at = ((int64_t)blockIdx.y * S + row) * 2 * quads + threadIdx.x;
+    const float4 p = x[at];
+    const float4 q = x[at + quads];
+    float c[4];
+    float s[4];
+    cos_sin<PATH, 4>(a, row, 4 * threadIdx.x, c, s);
+    COUNT("element rotations", 8);
+    y[at] = make_float4(p.x * c[0] - q.x * s[0], p.y * c[1] - q.y * s[1], p.z * c[2] - q.z * s[2],
+                        p.w * c[3] - q.w * s[3]);
+    y[at + quads] = make_float4(q.x * c[0] + p.x * s[0], q.y * c[1] + p.y * s[1],
+                                q.z * c[2] + p.z * s[2], q.w * c[3] + p.w * s[3]);
+}
+// end snippet: rope
+
+/* With a batch, RoPE on x; without one, cosines and sines themselves. */
+static bool is_rope(const kf_shape *s)
+{
+    return s->B > 1;
+}
+
+static const void *device(const kf_run *run, const char *name)
+{
+    return kf_find(run, name)->device;
+}
+
+template <path PATH>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const angles a = {kf_f32(run, "cos"),
+                      kf_f32(run, "sin"),
+                      (const __nv_bfloat16 *)device(run, "cos16"),
+                      (const __nv_bfloat16 *)device(run, "sin16"),
+                      kf_f32(run, "radians"),
+                      (const float2 *)device(run, "revolutions"),
+                      rope_frequencies(run),
+                      s.pos0,
+                      s.R / 2};
+    if (is_rope(&s)) {
+        const int quads = s.D / 8;
+        const int rows = THREADS / quads;
+        rope<PATH><<<dim3((s.Sq + rows - 1) / rows, s.B), dim3(quads, rows), 0, stream>>>(
+            a, (const float4 *)device(run, "x"), (float4 *)kf_f32(run, "y"), s.Sq);
+    } else {
+        const int rows = THREADS / a.half;
+        bare<PATH><<<(s.Sq + rows - 1) / rows, dim3(a.half, rows), 0, stream>>>(
+            a, kf_f32(run, "cosine"), kf_f32(run, "sine"), s.Sq, s.Sk / s.Sq);
+    }
+    CUDA_CHECK_LAUNCH();
+}
+
+/* --- Errors, each derived --------------------------------------------------------------------- */
+
+static const double U = 0x1p-24;
+static const double TWO_PI = 6.283185307179586477;
+
+static double last_position(const kf_shape *s)
+{
+    return s->pos0 + s->Sk - 1.0;
+}
+
+// snippet: bounds
+/* A number below 1 is off by at most half a unit in its last place; rounded to fp32 before that. */
+static double bf16_error(const kf_shape *)
+{
+    return 0.5 * kf_unit_roundoff(KF_BF16) + 0.5 * U;
+}
+
+/* The frequency rounded, and the product. Pair 0 has frequency 1: both are exact, below 2^24. */
+static double fp32_angle(const kf_shape *s)
+{
+    return s->R == 2 ? 0.0 : 2.0 * U * last_position(s);
+}
+
+/* sincosf: 2 units in the last place of a result below 1. */
+static double fp32_error(const kf_shape *s)
+{
+    return fp32_angle(s) + 4.0 * U;
+}
+
+/* __sincosf: 2^-21.19 within [-pi, pi]. Beyond, the angle times a rounded 1 / 2 pi, cut: U + 2 U.
+ */
+static double fp32_fast_error(const kf_shape *s)
+{
+    return fp32_angle(s) + 3.0 * U * last_position(s) + exp2(-21.19);
+}
+
+static double powf_fast_error(const kf_shape *s)
+{
+    return kf_fp32_angle_error(s, true) + U * last_position(s);
+}
+
+/* Revolutions: two words hold the frequency to U^2 of it, the second product rounds at most 2 U of
+ * the first, and the sum, at most 1/2, is rounded. sincospif: 1 unit in the last place. */
+static double two_word_error(const kf_shape *s)
+{
+    return TWO_PI * (0.5 * U + 0.16 * last_position(s) * 3.0 * U * U) + 2.0 * U;
+}
+// end snippet: bounds
+
+/* --- Tensors, reference, cost -------------------------------------------------------------------
+ */
+
+static double frequency_fp64(int i, int R)
+{
+    return pow(10000.0, -2.0 * i / R);
+}
+
+static void declare_frequencies(kf_run *run)
+{
+    const int R = run->shape.R;
+    const int64_t one[] = {R / 2};
+    const int64_t two[] = {R / 2, 2};
+    float *radians = kf_input(run, "radians", "R", KF_F32, one)->host;
+    float *revolutions = kf_input(run, "revolutions", "RW", KF_F32, two)->host;
+    for (int i = 0; i < R / 2; i++) {
+        const double turn = frequency_fp64(i, R) / TWO_PI;
+        radians[i] = (float)frequency_fp64(i, R);
+        revolutions[2 * i] = (float)turn;
+        revolutions[2 * i + 1] = (float)(turn - revolutions[2 * i]);
+    }
+    rope_frequency_table(run);
+}
+
+static void declare_bf16(kf_run *run, const char *name, const char *from)
+{
+    const kf_tensor table = *kf_find(run, from);
+    kf_tensor *rounded = kf_input(run, name, "PR", KF_BF16, table.dim);
+    for (int64_t i = 0; i < table.count; i++) {
+        rounded->host[i] = table.host[i]; // the harness rounds when it uploads
+    }
+}
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t out[] = {s.Sq, s.R / 2};
+    kf_rope_tables(run);
+    declare_bf16(run, "cos16", "cos");
+    declare_bf16(run, "sin16", "sin");
+    declare_frequencies(run);
+    if (is_rope(&s)) {
+        kf_rope_setup(run);
+    } else {
+        kf_output(run, "cosine", "SR", KF_F32, out);
+        kf_output(run, "sine", "SR", KF_F32, out);
+    }
+}
+
+/* Sums of many positions are checked in one row of 64 and the last. */
+static void reference(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int half = s.R / 2;
+    const int each = s.Sk / s.Sq;
+    if (is_rope(&s)) {
+        kf_rope_reference(run);
+        return;
+    }
+    kf_tensor *out[] = {kf_find(run, "cosine"), kf_find(run, "sine")};
+    for (int row = 0; row < s.Sq; row++) {
+        const bool checked = each == 1 || row % 64 == 0 || row == s.Sq - 1;
+        out[0]->checked[row] = checked;
+        out[1]->checked[row] = checked;
+        for (int i = 0; i < half && checked; i++) {
+            const double frequency = frequency_fp64(i, s.R);
+            double sum[2] = {0.0, 0.0};
+            double absolute[2] = {0.0, 0.0};
+            for (int j = 0; j < each; j++) {
+                const double angle = (double)(s.pos0 + row + j * s.Sq) * frequency;
+                const double value[2] = {cos(angle), sin(angle)};
+                for (int k = 0; k < 2; k++) {
+                    sum[k] += value[k];
+                    absolute[k] += fabs(value[k]);
+                }
+            }
+            for (int k = 0; k < 2; k++) {
+                const double adding = each > 1 ? kf_gamma(each, U) : 0.0;
+                out[k]->want[row * half + i] = sum[k];
+                out[k]->bound[row * half + i] =
+                    each * run->angle_error + (U + adding) * absolute[k];
+            }
+        }
+    }
+}
+
+/* Bare: the frequencies read, the sums written, a product a pair. */
+static kf_cost cost(const kf_shape *s)
+{
+    if (is_rope(s)) {
+        return kf_rope_cost(s);
+    }
+    kf_cost c = {8.0 * s->Sq * (s->R / 2) + 8.0 * (s->R / 2), (double)s->Sk * (s->R / 2), false};
+    return c;
+}
+
+/* at-N: positions from N on, every pair of R = 128. whole-N: R = 2, where the angle is the position
+ * itself, exact in fp32, so that what is off is the function. only-N: one position. */
+static const kf_case cases[] = {
+    {"at-1", {1, 1, 8, 8, 128, 128, false, 1}, KF_VERIFY_ONLY},
+    {"at-10", {1, 1, 16, 16, 128, 128, false, 10}, KF_VERIFY_ONLY},
+    {"at-40", {1, 1, 32, 32, 128, 128, false, 40}, KF_VERIFY_ONLY},
+    {"at-100", {1, 1, 64, 64, 128, 128, false, 100}, KF_VERIFY_ONLY},
+    {"at-1000", {1, 1, 64, 64, 128, 128, false, 1000}, KF_VERIFY_ONLY},
+    {"at-4096", {1, 1, 64, 64, 128, 128, false, 4096}, KF_VERIFY_ONLY},
+    {"at-16384", {1, 1, 64, 64, 128, 128, false, 16384}, KF_VERIFY_ONLY},
+    {"at-65536", {1, 1, 64, 64, 128, 128, false, 65536}, KF_VERIFY_ONLY},
+    {"at-131008", {1, 1, 64, 64, 128, 128, false, 131008}, KF_VERIFY_ONLY},
+    {"whole-1", {1, 1, 8, 8, 2, 2, false, 1}, KF_VERIFY_ONLY},
+    {"whole-10", {1, 1, 16, 16, 2, 2, false, 10}, KF_VERIFY_ONLY},
+    {"whole-40", {1, 1, 32, 32, 2, 2, false, 40}, KF_VERIFY_ONLY},
+    {"whole-100", {1, 1, 64, 64, 2, 2, false, 100}, KF_VERIFY_ONLY},
+    {"whole-1000", {1, 1, 64, 64, 2, 2, false, 1000}, KF_VERIFY_ONLY},
+    {"whole-4096", {1, 1, 64, 64, 2, 2, false, 4096}, KF_VERIFY_ONLY},
+    {"whole-16384", {1, 1, 64, 64, 2, 2, false, 16384}, KF_VERIFY_ONLY},
+    {"whole-65536", {1, 1, 64, 64, 2, 2, false, 65536}, KF_VERIFY_ONLY},
+    {"whole-131008", {1, 1, 64, 64, 2, 2, false, 131008}, KF_VERIFY_ONLY},
+    // Single positions, as the log has them.
+    {"only-40", {1, 1, 1, 1, 128, 128, false, 40}, KF_VERIFY_ONLY},
+    {"only-16384", {1, 1, 1, 1, 128, 128, false, 16384}, KF_VERIFY_ONLY},
+    {"only-131071", {1, 1, 1, 1, 128, 128, false, 131071}, KF_VERIFY_ONLY},
+    // Odd shapes: a partial rotation's pairs, sums, a batch, the last one beyond 2^17.
+    {"neox", {1, 1, 37, 37, 20, 20, false, 131035}, KF_VERIFY_ONLY},
+    {"sums", {1, 1, 19, 133, 80, 80, false, 130939}, KF_VERIFY_ONLY},
+    {"batch", {3, 1, 37, 37, 80, 80, false, 131035}, KF_VERIFY_ONLY},
+    {"one", {2, 1, 1, 1, 8, 8, false, 200000}, KF_VERIFY_ONLY},
+    // All 131072 positions, one by one; then what is timed, near, and where sincosf is slow.
+    {"every", {1, 1, 131072, 131072, 20, 20, false, 0}, KF_LARGE | KF_VERIFY_ONLY},
+    {"bare-near", {1, 1, 4096, 65536, 256, 256, false, 0}, KF_LARGE},
+    {"bare-far", {1, 1, 4096, 65536, 256, 256, false, 131072}, KF_LARGE},
+    {"rope-near", {32, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
+    {"rope-far", {32, 1, 8192, 8192, 128, 128, false, 122880}, KF_LARGE},
+};
+
+static const kf_variant variants[] = {
+    {"table", "a table in fp32", launch<TABLE>, NULL, 0, NULL},
+    {"table-bf16", "a table in bf16", launch<TABLE_BF16>, NULL, 0, NULL, NULL, bf16_error},
+    {"powf-fast", "powf in the kernel, angle in fp32, __sincosf", launch<POWF_FAST>, NULL, 0, NULL,
+     NULL, powf_fast_error},
+    {"fp32-fast", "angle in fp32, __sincosf", launch<FP32_FAST>, NULL, 0, NULL, NULL,
+     fp32_fast_error},
+    {"fp32", "angle in fp32, sincosf", launch<FP32>, NULL, 0, NULL, NULL, fp32_error},
+    {"two-word", "revolutions in two words, reduced, sincospif", launch<TWO_WORDS>, NULL, 0, NULL,
+     NULL, two_word_error},
+    {"integer", "revolutions in 64 bits, reduced, sincospif", launch<INTEGER>, NULL, 0, NULL, NULL,
+     rope_angle_error},
+    {"integer-fast", "revolutions in 64 bits, reduced, __sincosf", launch<INTEGER_FAST>, NULL, 0,
+     NULL, NULL, rope_fast_angle_error},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "20-rope-accuracy",
+        "how far off cosines and sines are, by position, and what accuracy costs",
+        KF_LIST(cases),
+        KF_LIST(variants),
+        setup,
+        reference,
+        cost,
+        KF_LIST(timings)};
+    return kf_main(&program, argc, argv);
+}
