@@ -277,7 +277,7 @@ local function rows_that(t, path, conditions, what, text)
 end
 
 local function origin_of(path, text)
-    return path .. ": " .. text:gsub("step=%S+ ?", ""):gsub("file=%S+ ?", "")
+    return path .. ": " .. text:gsub("%f[%w_]step=%S+ ?", ""):gsub("%f[%w_]file=%S+ ?", "")
 end
 
 local function figure(el)

@@ -3,8 +3,10 @@
 load 'plots/style.gp'
 set xlabel 'shared memory a block may use, KB'
 set ylabel 'time of a call, µs'
-set xrange [20:240]
+set xrange [25:240]
 set logscale y
+set yrange [50:2000]
+set ytics (50, 100, 200, 500, 1000)
 set xtics (40, 80, 113, 160, 227)
 set key top right
 f = 'step-10.tsv'

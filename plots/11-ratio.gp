@@ -5,7 +5,9 @@ set xlabel 'head dimension D'
 set ylabel 'time of separate / time of this'
 set logscale x
 set xtics (8, 32, 128, 512, 2048)
-set yrange [0:*]
+set xrange [6:2700]
+set yrange [0:4.5]
+set ytics 1
 c = ' clock=graph l2=warm'
 full = ' case!=D80-R20 case!=D128-R64 case!=D512-R128 case!=D2048-R128'
 r = 'D ratio ratio_p5 ratio_p95'

@@ -5,16 +5,16 @@ set xlabel 'dimensions that turn, R (of D = 2048)'
 set ylabel 'time of a call, µs'
 set logscale x 2
 set xrange [12:2900]
-set yrange [0:*]
+set yrange [0:190]
 set xtics ('0' 16, 32, 64, 128, 512, 2048)
-set key top left
+set key top left samplen 2
 f = 'step-12.tsv'
 c = ' D=2048 clock=graph l2=warm'
 t = 'R median_us p5_us p95_us'
 x(r) = r == 0 ? 16 : r
-plot rows(f, 'variant=v6' . c, t) using (x($1)):2:3:4 with yerrorlines ls FAILED title 'V6', \
-     rows(f, 'variant=v6-partial' . c, t) using (x($1)):2:3:4 with yerrorlines ls 2 title 'first R only', \
-     rows(f, 'variant=v6-none' . c, t) using (x($1)):2:3:4 with yerrorlines ls 5 title 'none (wrong)', \
+plot rows(f, 'variant=v6' . c, t) using (x($1)):2:3:4 with yerrorlines ls FAILED title 'V6, one key a thread', \
+     rows(f, 'variant=v6-partial' . c, t) using (x($1)):2:3:4 with yerrorlines ls 2 title 'the same, R only', \
+     rows(f, 'variant=v6-none' . c, t) using (x($1)):2:3:4 with yerrorlines ls 5 title 'the same, none (wrong)', \
+     rows(f, 'variant=separate-tiled-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 6 title 'separate, tiled, all threads', \
      rows(f, 'variant=v6-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 4 title 'V6, all threads', \
-     rows(f, 'variant=v6-partial-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 1 title 'first R only, all threads', \
-     rows(f, 'variant=separate' . c, t) using (x($1)):2:3:4 with yerrorlines ls 6 title 'separate'
+     rows(f, 'variant=v6-partial-all' . c, t) using (x($1)):2:3:4 with yerrorlines ls 1 title 'the same, R only'

@@ -1,8 +1,9 @@
 /* reference.c: attention in fp64, with or without RoPE, and the bound of every element.
  * q [B][H][Sq][D], k and v [B][H][Sk][D] -> want, bound [B][H][Sq][D]
  *
- * One head at a time: rotate its keys once, then its checked rows in parallel. A query that sees no
- * key at all (causal with Sq > Sk) has the result 0. */
+ * A few heads at a time, for with one query a head there is nothing else to do in parallel: rotate
+ * their keys once, then their checked rows. A query that sees no key at all (causal with Sq > Sk)
+ * has the result 0. */
 #include "internal.h"
 #include <float.h>
 #include <math.h>
@@ -45,15 +46,15 @@ kf_cost kf_attention_cost(const kf_shape *s)
 
 typedef struct job {
     const kf_shape *s;
-    const float *q, *k, *v; /* of this head */
+    const float *q, *k, *v; /* of these heads */
     double *want, *bound;
     const bool *checked;
     enum kf_dtype dtype;
     double angle_error;
     const double *cosines, *sines; /* [max(Sq, Sk)][R/2] */
-    double *keys, *key_norm;       /* [Sk][D] rotated, [Sk] */
-    float *plain_keys;             /* [Sk][D] rotated and rounded; low precision only */
-    double *plain_error;           /* [Sq] largest error of the plain implementation */
+    double *keys, *key_norm;       /* [heads][Sk][D] rotated, [heads][Sk] */
+    float *plain_keys;             /* [heads][Sk][D] rotated, rounded; low precision only */
+    double *plain_error;           /* [heads][Sq] largest error of the plain implementation */
 } job;
 
 static double load_rotated(const job *j, const float *from, int64_t row, double *to)
@@ -74,7 +75,7 @@ static void key_row(void *context, int64_t row)
     const job *j = context;
     int D = j->s->D;
     double *key = j->keys + row * D;
-    j->key_norm[row] = load_rotated(j, j->k + row * D, row, key);
+    j->key_norm[row] = load_rotated(j, j->k + row * D, row % j->s->Sk, key);
     for (int d = 0; j->plain_keys && d < D; d++)
         j->plain_keys[row * D + d] = kf_round_to(j->dtype, (float)key[d]);
 }
@@ -98,14 +99,14 @@ static double dot(const double *a, const double *b, int n, double *abs_dot)
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-static double plain_error_of_row(const job *j, const double *query, int64_t keys,
+static double plain_error_of_row(const job *j, const double *query, int64_t first, int64_t keys,
                                  const double *want)
 {
     int D = j->s->D;
     float *q = kf_alloc(2 * D, sizeof *q), *o = q + D;
     for (int d = 0; d < D; d++)
         q[d] = kf_round_to(j->dtype, (float)query[d]);
-    kf_plain_attention_row(j->dtype, D, keys, q, j->plain_keys, j->v, o);
+    kf_plain_attention_row(j->dtype, D, keys, q, j->plain_keys + first * D, j->v + first * D, o);
     double worst = 0.0;
     for (int d = 0; d < D; d++)
         worst = fmax(worst, fabs(o[d] - want[d]));
@@ -118,18 +119,19 @@ static void query_row(void *context, int64_t row)
     const job *j = context;
     const kf_shape *s = j->s;
     int D = s->D;
-    int64_t keys = visible_keys(s, row);
+    int64_t first = row / s->Sq * s->Sk; /* key of this head */
+    int64_t keys = visible_keys(s, row % s->Sq);
     if (!j->checked[row] || keys == 0)
         return; /* want and bound are zero already */
     double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(2 * keys, sizeof *p), *ds = p + keys;
     double *want = j->want + row * D, *bound = j->bound + row * D;
-    double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row, query);
+    double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row % s->Sq, query);
     double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
     double scale = 1.0 / sqrt((double)D), largest = -INFINITY, sum = 0.0, least_sum = 0.0;
     for (int64_t i = 0; i < keys; i++) {
         double abs_dot;
-        p[i] = scale * dot(query, j->keys + i * D, D, &abs_dot);
-        ds[i] = kf_score_error(D, s->R, u, abs_dot, norm * j->key_norm[i], j->angle_error);
+        p[i] = scale * dot(query, j->keys + (first + i) * D, D, &abs_dot);
+        ds[i] = kf_score_error(D, s->R, u, abs_dot, norm * j->key_norm[first + i], j->angle_error);
         largest = fmax(largest, p[i]);
     }
     for (int64_t i = 0; i < keys; i++)
@@ -139,7 +141,7 @@ static void query_row(void *context, int64_t row)
         least_sum += p[i] * exp(-ds[i]);
     }
     for (int64_t i = 0; i < keys; i++) {
-        const float *value = j->v + i * D;
+        const float *value = j->v + (first + i) * D;
         double error = p[i] * kf_weight_error(ds[i], least_sum, keys, u);
         for (int d = 0; d < D; d++) {
             want[d] += p[i] * value[d];
@@ -149,22 +151,25 @@ static void query_row(void *context, int64_t row)
     for (int d = 0; d < D; d++)
         bound[d] += u * fabs(want[d]); /* the result is rounded once more */
     if (j->plain_keys)
-        j->plain_error[row] = plain_error_of_row(j, query, keys, want);
+        j->plain_error[row] = plain_error_of_row(j, query, first, keys, want);
     free(query);
     free(p);
 }
 
 /* The fp16 and bf16 rule: twice the largest error of the plain implementation in this head, and the
  * rounding of the output, which no implementation can avoid. */
-static void low_precision_bounds(const job *j)
+static void low_precision_bounds(const job *j, int64_t head)
 {
-    int64_t rows = j->s->Sq, D = j->s->D;
+    int64_t rows = j->s->Sq, first = head * rows, D = j->s->D;
     double worst = 0.0, u = kf_unit_roundoff(j->dtype);
-    for (int64_t row = 0; row < rows; row++)
+    for (int64_t row = first; row < first + rows; row++)
         worst = fmax(worst, j->plain_error[row]);
-    for (int64_t i = 0; i < rows * D; i++)
+    for (int64_t i = first * D; i < (first + rows) * D; i++)
         j->bound[i] = 2.0 * worst + u * fabs(j->want[i]);
 }
+
+/* Of rotated keys, in fp64: 2 GiB. */
+static const int64_t MOST_FLOATS = 1 << 28;
 
 void kf_attention_reference(kf_run *run)
 {
@@ -173,6 +178,7 @@ void kf_attention_reference(kf_run *run)
     const kf_tensor *o = kf_find(run, "o");
     int64_t heads = (int64_t)s->B * s->H, D = s->D, half = s->R / 2;
     int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
+    int64_t fit = MOST_FLOATS / (s->Sk * D), at_once = fit < 1 ? 1 : fit < heads ? fit : heads;
     kf_sample_rows(o->checked, heads, s->Sq, (double)s->Sk * s->D, run->seed);
 
     double *cosines = kf_alloc(positions * half, sizeof *cosines);
@@ -184,22 +190,23 @@ void kf_attention_reference(kf_run *run)
              .angle_error = run->angle_error,
              .cosines = cosines,
              .sines = sines};
-    j.keys = kf_alloc(s->Sk * D, sizeof *j.keys);
-    j.key_norm = kf_alloc(s->Sk, sizeof *j.key_norm);
-    j.plain_error = kf_alloc(s->Sq, sizeof *j.plain_error);
+    j.keys = kf_alloc(at_once * s->Sk * D, sizeof *j.keys);
+    j.key_norm = kf_alloc(at_once * s->Sk, sizeof *j.key_norm);
+    j.plain_error = kf_alloc(at_once * s->Sq, sizeof *j.plain_error);
     if (o->dtype != KF_F32)
-        j.plain_keys = kf_alloc(s->Sk * D, sizeof *j.plain_keys);
-    for (int64_t head = 0; head < heads; head++) {
+        j.plain_keys = kf_alloc(at_once * s->Sk * D, sizeof *j.plain_keys);
+    for (int64_t head = 0; head < heads; head += at_once) {
+        int64_t n = heads - head < at_once ? heads - head : at_once;
         j.q = q->host + head * s->Sq * D;
         j.k = k->host + head * s->Sk * D;
         j.v = v->host + head * s->Sk * D;
         j.want = o->want + head * s->Sq * D;
         j.bound = o->bound + head * s->Sq * D;
         j.checked = o->checked + head * s->Sq;
-        kf_parallel(s->Sk, key_row, &j);
-        kf_parallel(s->Sq, query_row, &j);
-        if (j.plain_keys)
-            low_precision_bounds(&j);
+        kf_parallel(n * s->Sk, key_row, &j);
+        kf_parallel(n * s->Sq, query_row, &j);
+        for (int64_t i = 0; i < n && j.plain_keys; i++)
+            low_precision_bounds(&j, i);
     }
     free(j.keys);
     free(j.key_norm);

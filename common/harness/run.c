@@ -136,14 +136,16 @@ static const char *left_out(const kf_session *s, const kf_case *c)
 }
 
 /* Once alone; then as the stream and the graph clock launch it. A wrong variant is wrong already. A
- * CPU does this for odd shapes only, instruments do not, and large tensors take too long to send
- * again: nothing new is to be seen there. */
+ * CPU does this for small odd shapes only, instruments do not, and large tensors take too long to
+ * send again: nothing new is to be seen there. */
 static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
     static const int64_t MOST_BYTES = 1 << 28;
+    static const double MOST_FLOPS_ON_CPU = 1e6;
     kf_verify(s, run, v, KF_FIRST, out);
     if (s->options.once || kf_instrument() != KF_PLAIN || kf_run_bytes(run) > MOST_BYTES ||
-        (kf_on_cpu() && !(run->c->flags & KF_VERIFY_ONLY)))
+        (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
+                         s->program->cost(&run->shape).flops > MOST_FLOPS_ON_CPU)))
         return;
     for (int how = KF_ON_STREAM; how <= KF_ON_GRAPH && kf_may_be_timed(out); how++)
         kf_verify(s, run, v, (enum kf_how)how, out);

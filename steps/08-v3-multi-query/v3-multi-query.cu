@@ -57,12 +57,27 @@ static __device__ void rotate_queries(const float *q, float *query, int rows, in
 }
 // end snippet: rotate-queries
 
+// Up to four neighbours, in one instruction of 16 bytes if there are four.
+template <int width>
+static __device__ __forceinline__ void load(float to[4], const float *from)
+{
+    if (width == 4) {
+        const float4 four = *(const float4 *)from;
+        to[0] = four.x;
+        to[1] = four.y;
+        to[2] = four.z;
+        to[3] = four.w;
+    } else {
+        to[0] = from[0];
+    }
+}
+
 // snippet: score
 // query [queries][D] rotated, k [Sk][D] as it came -> score [queries][Sk], one key a thread, its
-// first `visible` keys. Each key is rotated once and multiplied with every query. The last row sees
-// `visible` keys; under a causal mask each row before it one less.
+// first `visible` keys. Each key is rotated once and multiplied with every query. width: how many
+// pairs are loaded at once, 1 or 4.
 // cost: Sk K rotations a block, S Sk / queries a head
-template <int queries>
+template <int queries, int width>
 static __device__ __noinline__ void score_for_queries(const float *query, const float *k,
                                                       float *score, int visible, int Sk, int pos0,
                                                       int D, int R, float scale)
@@ -73,24 +88,43 @@ static __device__ __noinline__ void score_for_queries(const float *query, const 
         float dot[queries] = {};
         COUNT("K rotations", R > 0);
         // solution: share -- turn each pair of the key once, and use it for all the queries
-        for (int i = 0; i < half; i++) {
-            float c, s;
-            turn_of(pos0 + j, i, R, &c, &s);
-            COUNT("element rotations", 2);
-            const float first = key[i] * c - key[i + half] * s;
-            const float second = key[i + half] * c + key[i] * s;
+        for (int i = 0; i < half; i += width) {
+            float x[4], y[4];
+            load<width>(x, key + i);
+            load<width>(y, key + i + half);
+#pragma unroll
+            for (int w = 0; w < width; w++) {
+                float c, s;
+                turn_of(pos0 + j, i + w, R, &c, &s);
+                COUNT("element rotations", 2);
+                const float lower = x[w] * c - y[w] * s;
+                y[w] = y[w] * c + x[w] * s;
+                x[w] = lower;
+            }
 #pragma unroll
             for (int n = 0; n < queries; n++) {
-                dot[n] += query[n * D + i] * first;
-                dot[n] += query[n * D + i + half] * second;
+                float lower[4], upper[4];
+                load<width>(lower, query + n * D + i);
+                load<width>(upper, query + n * D + i + half);
+#pragma unroll
+                for (int w = 0; w < width; w++) {
+                    dot[n] += lower[w] * x[w];
+                    dot[n] += upper[w] * y[w];
+                }
             }
         }
         // end solution: share
-        for (int d = R; d < D; d++) {
-            const float element = key[d];
+        for (int d = R; d < D; d += width) {
+            float x[4];
+            load<width>(x, key + d);
 #pragma unroll
             for (int n = 0; n < queries; n++) {
-                dot[n] += query[n * D + d] * element;
+                float q[4];
+                load<width>(q, query + n * D + d);
+#pragma unroll
+                for (int w = 0; w < width; w++) {
+                    dot[n] += q[w] * x[w];
+                }
             }
         }
 #pragma unroll
@@ -109,6 +143,21 @@ static __device__ float own_largest(const float *score, int visible)
         largest = fmaxf(largest, score[j]);
     }
     return largest;
+}
+
+// score [rows][Sk], v [Sk][D] -> o [rows][D], row after row. The first row sees `visible` keys,
+// under a causal mask each further one a key more. Not inlined, so that it is the same machine code
+// whatever came before it: chapter 2 has a reason.
+static __device__ __noinline__ void finish_rows(const float *score, const float *v, float *o,
+                                                int rows, int visible, bool causal, int Sk, int D,
+                                                float *scratch)
+{
+    for (int n = 0; n < rows; n++) {
+        const int seen = visible + (causal ? n : 0);
+        const float *of_row = score + (int64_t)n * Sk;
+        finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen,
+                                    D, scratch);
+    }
 }
 
 // snippet: together
@@ -161,11 +210,12 @@ static __device__ void finish_together(const float *score, const float *v, float
 // queries x (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a query; Sk K rotations a block; reads k once a block, and v once a query
 // (together: once a block)
-template <int queries, bool together>
-__global__ void attention_v3(const float *q, const float *k, const float *v, float *o, int Sq,
-                             int Sk, int D, int R, bool causal, int pos0, float scale)
+template <int queries, int width, bool together>
+__global__ void __launch_bounds__(LADDER_THREADS)
+    attention_v3(const float *q, const float *k, const float *v, float *o, int Sq, int Sk, int D,
+                 int R, bool causal, int pos0, float scale)
 {
-    extern __shared__ float shared[];
+    extern __shared__ __align__(16) float shared[];
     __shared__ float scratch[LADDER_THREADS];
     float *query = shared;
     float *score = shared + queries * D;
@@ -181,17 +231,12 @@ __global__ void attention_v3(const float *q, const float *k, const float *v, flo
     rotate_queries<queries>(q, query, rows, pos0 + Sk - Sq + first, D, R);
     __syncthreads();
 
-    score_for_queries<queries>(query, k, score, causal ? visible + rows - 1 : Sk, Sk, pos0, D, R,
-                               scale);
+    score_for_queries<queries, width>(query, k, score, causal ? visible + rows - 1 : Sk, Sk, pos0,
+                                      D, R, scale);
     if (together) {
         finish_together<queries>(score, v, o, rows, visible, causal, Sk, D, scratch);
     } else {
-        for (int n = 0; n < rows; n++) {
-            const int seen = causal ? visible + n : Sk;
-            const float *of_row = score + n * Sk;
-            finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D,
-                                        seen, D, scratch);
-        }
+        finish_rows(score, v, o, rows, visible, causal, Sk, D, scratch);
     }
 }
 // end snippet: kernel
@@ -199,34 +244,46 @@ __global__ void attention_v3(const float *q, const float *k, const float *v, flo
 // snippet: launch
 // Beyond 48 KB of shared memory a block gets only what was asked for: eight queries at D = 2048
 // need 66 KB.
-template <int queries, bool together>
+template <int queries, int width, bool together>
 static void enqueue(const kf_run *run, const float *q, const float *k, int R, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int shared = queries * (s.D + s.Sk) * (int)sizeof(float);
-    CUDA_CHECK(cudaFuncSetAttribute(attention_v3<queries, together>,
+    CUDA_CHECK(cudaFuncSetAttribute(attention_v3<queries, width, together>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    attention_v3<queries, together>
+    attention_v3<queries, width, together>
         <<<dim3((s.Sq + queries - 1) / queries, s.H), LADDER_THREADS, shared, stream>>>(
             q, k, kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, R, s.causal, s.pos0,
             1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
 }
+// end snippet: launch
 
-template <int queries, bool together>
+template <int queries, bool together = false>
 static void launch_v3(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<queries, together>(run, kf_f32(run, "q"), kf_f32(run, "k"), run->shape.R, stream);
+    enqueue<queries, 1, together>(run, kf_f32(run, "q"), kf_f32(run, "k"), run->shape.R, stream);
 }
 
-// The same four queries a block over keys that two launches have turned before: nothing to turn.
+// float4 wants rows, and halves of rows, that begin at a multiple of 16 bytes.
+template <int queries>
+static void launch_wide(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    if (s.D % 4 == 0 && s.R % 8 == 0) {
+        enqueue<queries, 4, false>(run, kf_f32(run, "q"), kf_f32(run, "k"), s.R, stream);
+    } else {
+        launch_v3<queries>(run, stream);
+    }
+}
+
+// Four queries a block over keys that two launches have turned before: nothing to turn.
 static void launch_separate_four(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue<4, false>(run, kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), 0, stream);
+    enqueue<4, 1, false>(run, kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), 0, stream);
 }
-// end snippet: launch
 
 static double fast_angles(const kf_shape *shape)
 {
@@ -254,18 +311,21 @@ static kf_case
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
-    {"v2", "one query a block: each block rotates all keys for it", launch_v3<1, false>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
-    {"queries-2", "two queries a block share each rotated key", launch_v3<2, false>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, fast_angles},
-    {"v3", "four queries a block", launch_v3<4, false>, NULL, LADDER_THREADS, NULL, NULL,
-     fast_angles},
-    {"queries-8", "eight queries a block", launch_v3<8, false>, worth_a_try, LADDER_THREADS, NULL,
+    {"v2", "step 07: one query a block, float4", launch_wide<1>, worth_a_try, LADDER_THREADS, NULL,
      NULL, fast_angles},
-    {"separate-4", "RoPE on q, RoPE on k, then four queries a block", launch_separate_four,
-     worth_a_try, LADDER_THREADS, NULL},
+    {"v2-scalar", "the same, a float a load", launch_v3<1>, worth_a_try, LADDER_THREADS, NULL, NULL,
+     fast_angles},
+    {"queries-2", "two queries a block share each rotated key", launch_v3<2>, worth_a_try,
+     LADDER_THREADS, NULL, NULL, fast_angles},
+    {"v3", "four queries a block", launch_v3<4>, NULL, LADDER_THREADS, NULL, NULL, fast_angles},
+    {"queries-8", "eight queries a block", launch_v3<8>, worth_a_try, LADDER_THREADS, NULL, NULL,
+     fast_angles},
+    {"v3-float4", "four queries a block, float4", launch_wide<4>, worth_a_try, LADDER_THREADS, NULL,
+     NULL, fast_angles},
     {"v3-values", "four queries a block share each value as well", launch_v3<4, true>, worth_a_try,
      LADDER_THREADS, NULL, NULL, fast_angles},
+    {"separate-4", "RoPE on q, RoPE on k, then four queries a block", launch_separate_four,
+     worth_a_try, LADDER_THREADS, NULL},
 };
 
 int main(int argc, char **argv)

@@ -158,19 +158,24 @@ score_by_crews(const float *query, const float *frequency, const float *k, float
             COUNT("K rotations", lane == 0);
         }
         for (int i = lane; i < half; i += crew) {
+            float x[keys], y[keys];
+#pragma unroll
+            for (int m = 0; m < keys; m++) {
+                x[m] = k[(int64_t)at[m] * D + i];
+                y[m] = k[(int64_t)at[m] * D + i + half];
+            }
             const float rate = listed ? frequency[i] : frequency_of(i, R);
 #pragma unroll
             for (int m = 0; m < keys; m++) {
-                const float *key = k + (int64_t)at[m] * D;
                 float c, s;
                 __sincosf((float)(pos0 + at[m]) * rate, &s, &c);
                 COUNT("element rotations", 2);
-                const float x = key[i] * c - key[i + half] * s;
-                const float y = key[i + half] * c + key[i] * s;
+                const float lower = x[m] * c - y[m] * s;
+                const float upper = y[m] * c + x[m] * s;
 #pragma unroll
                 for (int n = 0; n < QUERIES; n++) {
-                    dot[m][n] += query[n * D + i] * x;
-                    dot[m][n] += query[n * D + i + half] * y;
+                    dot[m][n] += query[n * D + i] * lower;
+                    dot[m][n] += query[n * D + i + half] * upper;
                 }
             }
         }
@@ -204,6 +209,21 @@ static __device__ float own_largest(const float *score, int visible)
     return largest;
 }
 
+// score [rows][Sk], v [Sk][D] -> o [rows][D], row after row. The first row sees `visible` keys,
+// under a causal mask each further one a key more. Not inlined, so that it is the same machine code
+// whatever came before it: chapter 2 has a reason.
+static __device__ __noinline__ void finish_rows(const float *score, const float *v, float *o,
+                                                int rows, int visible, bool causal, int Sk, int D,
+                                                float *scratch)
+{
+    for (int n = 0; n < rows; n++) {
+        const int seen = visible + (causal ? n : 0);
+        const float *of_row = score + (int64_t)n * Sk;
+        finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen,
+                                    D, scratch);
+    }
+}
+
 // snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), LADDER_THREADS threads,
@@ -211,8 +231,9 @@ static __device__ float own_largest(const float *score, int visible)
 // cost: 4 D Sk flops a query; Sk K rotations a block; listed: R/2 calls of powf a block, otherwise
 // R/2 a key and a query
 template <int crew, bool listed, int keys, int idle_barriers>
-__global__ void attention_v4(const float *q, const float *k, const float *v, float *o, int Sq,
-                             int Sk, int D, int R, bool causal, int pos0, float scale)
+__global__ void __launch_bounds__(LADDER_THREADS)
+    attention_v4(const float *q, const float *k, const float *v, float *o, int Sq, int Sk, int D,
+                 int R, bool causal, int pos0, float scale)
 {
     extern __shared__ float shared[];
     __shared__ float scratch[LADDER_THREADS];
@@ -240,12 +261,7 @@ __global__ void attention_v4(const float *q, const float *k, const float *v, flo
     if (crew > 1) {
         __syncthreads(); // from here on a thread reads what others wrote
     }
-    for (int n = 0; n < rows; n++) {
-        const int seen = causal ? visible + n : Sk;
-        const float *of_row = score + n * Sk;
-        finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen,
-                                    D, scratch);
-    }
+    finish_rows(score, v, o, rows, visible, causal, Sk, D, scratch);
 }
 // end snippet: kernel
 
@@ -298,8 +314,6 @@ static const kf_variant variants[] = {
      LADDER_THREADS, NULL, NULL, fast_angles},
     {"warp-listed", "a warp shares a key, frequencies in shared memory", launch_v4<32, true>,
      worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
-    {"warp-four-keys", "warp-listed, the loads of four keys under way at once",
-     launch_v4<32, true, 4>, worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
 };
 // end snippet: variants
 

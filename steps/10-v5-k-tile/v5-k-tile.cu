@@ -20,7 +20,11 @@
  */
 #include "cuda/rope_ladder.cuh"
 
-enum { LOADS = 8 }; // of a thread, on their way at the same time
+enum {
+    WARPS = LADDER_THREADS / 32,
+    LOADS = 8, // of a thread, on their way at the same time
+    BLOCKS = 2 // that share a multiprocessor: 256 on 132
+};
 
 // snippet: frequencies
 // -> frequency [R/2] in shared memory: the angle of pair i at position p is p * frequency[i]
@@ -53,25 +57,27 @@ static __device__ void rotate_query(const float *q, const float *frequency, floa
 // end snippet: frequencies
 
 // snippet: stage
-// k [n][D] -> tile [n][stride] in shared memory, neighbouring threads copying neighbours
+// k [n][D] -> tile [n][stride] in shared memory; a warp copies up to 32 LOADS neighbours of a row
 // cost: 4 n D bytes
 static __device__ void stage_rows(const float *k, float *tile, int n, int D, int stride)
 {
-    // The compiler would finish each copy before it begins the next, and wait for memory each time.
-    // So ask for several values first, then store them.
+    const int lane = threadIdx.x % 32;
+    const int segments = (D + 32 * LOADS - 1) / (32 * LOADS);
     float kept[LOADS];
-    for (int first = threadIdx.x; first < n * D; first += LOADS * LADDER_THREADS) {
+    for (int item = threadIdx.x / 32; item < n * segments; item += WARPS) {
+        const int r = item / segments;
+        const int d = item % segments * 32 * LOADS + lane;
+        // All the loads first. Copied one by one, each would wait for memory before the next.
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
-            const int e = first + i * LADDER_THREADS;
-            kept[i] = e < n * D ? k[e] : 0.0f;
+            kept[i] = d + 32 * i < D ? k[(int64_t)r * D + d + 32 * i] : 0.0f;
         }
-        // solution: stage -- put element e of n rows of D in its row of the tile
+        __syncwarp(); // keeps the compiler from moving a store, which waits, between the loads
+                      // solution: stage -- put what is kept in row r of the tile
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
-            const int e = first + i * LADDER_THREADS;
-            if (e < n * D) {
-                tile[e / D * stride + e % D] = kept[i];
+            if (d + 32 * i < D) {
+                tile[r * stride + d + 32 * i] = kept[i];
             }
         }
         // end solution: stage
@@ -106,7 +112,7 @@ static __device__ float rotated_product(const float *query, const float *key,
 static __host__ __device__ int pieces_of(int D)
 {
     const int pieces = D / 64;
-    return pieces < 1 ? 1 : pieces < LADDER_THREADS / 32 ? pieces : LADDER_THREADS / 32;
+    return pieces < 1 ? 1 : pieces < WARPS ? pieces : WARPS;
 }
 
 // snippet: all-threads
@@ -118,7 +124,7 @@ static __device__ void score_pieces(const float *query, const float *tile, const
 {
     const int lane = threadIdx.x % 32;
     const int pieces = pieces_of(D);
-    for (int item = threadIdx.x / 32; item < n * pieces; item += blockDim.x / 32) {
+    for (int item = threadIdx.x / 32; item < n * pieces; item += WARPS) {
         const int r = item / pieces;
         const int piece = item % pieces;
         COUNT("K rotations", piece == 0 && lane == 0);
@@ -145,7 +151,7 @@ static __device__ void meet(int times)
 // cost: 4 D Sk flops a block and 3 R Sk for the rotations; Sk K rotations a block; Sk R/2 sincos;
 // reads k and v once a block; two barriers a tile, ceil(Sk / rows) tiles
 template <bool all_threads, int barriers>
-__global__ void __launch_bounds__(LADDER_THREADS)
+__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
     attention_v5(const float *q, const float *k, const float *v, float *o, int Sq, int Sk, int D,
                  int R, int rows, int stride, int pos0, bool causal, float scale)
 {

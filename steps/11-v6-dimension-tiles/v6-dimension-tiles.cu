@@ -16,7 +16,7 @@
  */
 #include "cuda/rope_ladder.cuh"
 
-enum { WARPS = LADDER_THREADS / 32 };
+enum { WARPS = LADDER_THREADS / 32, BLOCKS = 2 }; // so many blocks share a multiprocessor
 
 // snippet: pairs
 // D/2 pairs in all: first those that turn, (p, p + R/2), then the rest of the dimensions, halves
@@ -110,7 +110,7 @@ static __device__ float rotated_product(const float *query, const float *key,
 // cost: 4 D Sk flops a block and 3 D Sk for the rotations; Sk K rotations a block; Sk D/2 sincos;
 // reads k and v once a block; two barriers a chunk, ceil(Sk / keys) ceil(D / (2 pairs)) chunks
 template <int keys, int pairs, bool all_threads>
-__global__ void __launch_bounds__(LADDER_THREADS)
+__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
     attention_v6(const float *q, const float *k, const float *v, float *o, int Sq, int Sk, int D,
                  int R, int pos0, bool causal, float scale)
 {

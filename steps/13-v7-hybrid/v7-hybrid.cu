@@ -14,6 +14,13 @@
  */
 #include "cuda/rope_ladder.cuh"
 
+#include <string.h>
+
+static __device__ float dot4(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
 // snippet: rotate-query
 // q [D], cosine and sine [R/2] at the query's position -> query [D] in shared memory
 // cost: one rotation a block, and no store or load of q that the baseline has not
@@ -42,7 +49,7 @@ static __device__ void rotate_query(const float *q, const float *cosine, const f
 // one a thread. D is a multiple of 4. Returns the thread's largest score.
 // cost: D / 4 loads of 16 bytes a key; each load of a warp touches 32 rows
 template <int BLOCK_K>
-static __device__ __noinline__ float
+static __device__ __forceinline__ float
 score_keys_float4(const float *query, const float *k, float *score, int visible, int D, float scale)
 {
     float largest = -INFINITY;
@@ -51,14 +58,12 @@ score_keys_float4(const float *query, const float *k, float *score, int visible,
         if (threadIdx.x >= BLOCK_K || j >= visible) {
             continue;
         }
-        // solution: dot -- the dot product of query and key j, 16 bytes at a time
         const float4 *query4 = (const float4 *)query;
         const float4 *key4 = (const float4 *)(k + (int64_t)j * D);
         float dot = 0.0f;
+        // solution: dot -- the dot product of query and key j, 16 bytes a load
         for (int d = 0; d < D / 4; d++) {
-            const float4 a = query4[d];
-            const float4 b = key4[d];
-            dot += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+            dot += dot4(query4[d], key4[d]);
         }
         // end solution: dot
         score[j] = dot * scale;
@@ -68,22 +73,40 @@ score_keys_float4(const float *query, const float *k, float *score, int visible,
 }
 // end snippet: score-float4
 
+// snippet: serial
+// weigh_values, one load of v under way at a time
+static __device__ __forceinline__ void weigh_values_serial(const float *score, const float *v,
+                                                           float *o, int visible, int D,
+                                                           float largest, float sum)
+{
+    for (int d = threadIdx.x; d < D; d += blockDim.x) {
+        float out = 0.0f;
+#pragma unroll 1
+        for (int j = 0; j < visible; j++) {
+            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
+        }
+        o[d] = out / sum;
+    }
+}
+// end snippet: serial
+
 // How a block gets its query and its scores; the rest is the baseline's.
-enum { TAKEN_AS_IT_IS, STAGED, ROTATED };
+enum { STAGED, ROTATED };
 enum { SCALAR_DOT, FLOAT4_DOT, FLOAT4_DOT_32 };
 
 // snippet: kernel
 // q [H][Sq][D], as it came or rotated, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [P][R/2]
 // -> o [H][Sq][D]; grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block; ROTATED: one Q rotation
-template <int QUERY, int DOT>
-__global__ void attention_v7(const float *q, const float *k, const float *v, const float *cosine,
-                             const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
-                             float scale)
+template <int QUERY, int DOT, bool serial, int BLOCKS>
+__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
+    attention_v7(const float *q, const float *k, const float *v, const float *cosine,
+                 const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
+                 float scale)
 {
     extern __shared__ float shared[];
     __shared__ float scratch[LADDER_THREADS];
-    float *staged = shared;
+    float *query = shared;
     float *score = shared + D;
     const int row = blockIdx.x;
     const int64_t head = blockIdx.y;
@@ -95,25 +118,32 @@ __global__ void attention_v7(const float *q, const float *k, const float *v, con
     v += head * Sk * D;
 
     if (QUERY == ROTATED) {
-        rotate_query(q, cosine + angles, sine + angles, staged, D, R);
-    } else if (QUERY == STAGED) {
+        rotate_query(q, cosine + angles, sine + angles, query, D, R);
+    } else {
         for (int d = threadIdx.x; d < D; d += blockDim.x) {
-            staged[d] = q[d];
+            query[d] = q[d];
         }
     }
     __syncthreads();
-    const float *query = QUERY == TAKEN_AS_IT_IS ? q : staged;
-
-    const float largest = DOT == SCALAR_DOT ? score_keys_apart(query, k, score, visible, D, scale)
-                          : DOT == FLOAT4_DOT
-                              ? score_keys_float4<64>(query, k, score, visible, D, scale)
-                              : score_keys_float4<32>(query, k, score, visible, D, scale);
-    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+    float largest = DOT == SCALAR_DOT   ? score_keys_apart(query, k, score, visible, D, scale)
+                    : DOT == FLOAT4_DOT ? score_keys_float4<64>(query, k, score, visible, D, scale)
+                                        : score_keys_float4<32>(query, k, score, visible, D, scale);
+    if (!serial) {
+        finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+        return;
+    }
+    largest = block_max(largest, scratch);
+    float sum = 0.0f;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        sum += expf(score[j] - largest);
+    }
+    sum = block_sum(sum, scratch);
+    weigh_values_serial(score, v, o, visible, D, largest, sum);
 }
 // end snippet: kernel
 
 // snippet: launch
-template <int QUERY, int DOT>
+template <int QUERY, int DOT, bool serial = false, int BLOCKS = 0>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
@@ -122,7 +152,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
         launch_rope_q(run, stream);
     }
     launch_rope_k(run, stream);
-    attention_v7<QUERY, DOT><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+    attention_v7<QUERY, DOT, serial, BLOCKS><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
         kf_f32(run, QUERY == ROTATED ? "q" : "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"),
         kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, s.R, s.causal,
         1.0f / sqrtf((float)s.D));
@@ -135,31 +165,55 @@ static bool by_four(const kf_shape *shape)
     return shape->D % 4 == 0;
 }
 
+// What V7 is compared with beside the baseline, at the dimensions of the log.
+static bool on_the_way(const kf_shape *shape)
+{
+    return by_four(shape) && shape->D >= 128;
+}
+
+// The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
+// with 12 heads it is six.
+static const kf_case more_heads[] = {
+    {"D2048-R128-H12", {1, 12, 64, 64, 2048, 128, false, 0}, KF_LARGE},
+};
+static kf_case
+    cases[sizeof ladder_cases / sizeof *ladder_cases + sizeof more_heads / sizeof *more_heads];
+
 // snippet: variants
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
     {"v7", "k rotated by its own kernel, q while it is staged, 16 bytes a load",
      launch<ROTATED, FLOAT4_DOT>, by_four, LADDER_THREADS, NULL},
-    {"v7-scalar", "v7, 4 bytes a load: what is left is fusion", launch<ROTATED, SCALAR_DOT>, NULL,
-     LADDER_THREADS, NULL},
+    {"v7-scalar", "v7, 4 bytes a load: what is left is fusion", launch<ROTATED, SCALAR_DOT>,
+     on_the_way, LADDER_THREADS, NULL},
     {"separate-float4", "separate, 16 bytes a load: no fusion", launch<STAGED, FLOAT4_DOT>, by_four,
      LADDER_THREADS, NULL},
-    {"v7-32", "v7, 32 keys at a time", launch<ROTATED, FLOAT4_DOT_32>, by_four, LADDER_THREADS,
+    {"v7-two-blocks", "v7, compiled for two blocks an SM", launch<ROTATED, FLOAT4_DOT, false, 2>,
+     on_the_way, LADDER_THREADS, NULL},
+    {"separate-two-blocks", "separate-float4, compiled for two blocks an SM",
+     launch<STAGED, FLOAT4_DOT, false, 2>, on_the_way, LADDER_THREADS, NULL},
+    {"v7-serial", "v7, one load of v under way at a time", launch<ROTATED, FLOAT4_DOT, true>,
+     on_the_way, LADDER_THREADS, NULL},
+    {"v7-32", "v7, 32 keys at a time", launch<ROTATED, FLOAT4_DOT_32>, on_the_way, LADDER_THREADS,
      NULL},
 };
 // end snippet: variants
 
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
+
 int main(int argc, char **argv)
 {
+    memcpy(cases, ladder_cases, sizeof ladder_cases);
+    memcpy(cases + sizeof ladder_cases / sizeof *ladder_cases, more_heads, sizeof more_heads);
     const kf_program program = {
         "13-v7-hybrid",
         "V7, each key rotated once by a kernel of its own, each query where it is used",
-        KF_LIST(ladder_cases),
+        KF_LIST(cases),
         KF_LIST(variants),
         ladder_setup,
         kf_attention_reference,
         kf_attention_cost,
-        KF_LIST(ladder_timings)};
+        KF_LIST(timings)};
     return kf_main(&program, argc, argv);
 }

@@ -2,11 +2,41 @@
  *
  * Grows from: 13-v7-hybrid
  *
- * Idea     To be written.
- * Predict  To be written.
+ * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel that
+ *          we have. Each changes one thing of the one before: the waits of the host, q staged, a
+ *          launch less, q turned inside, loads of 16 bytes (V7), exponentials once a key, more
+ *          loads under way, all threads at work, D split over blocks.
+ * Predict  A wait costs 5 us, and there are two. q staged and q turned inside save little, a launch
+ *          less 1 us in a graph. Loads of 16 bytes: 1.3x. Exponentials once: 5 %. All threads at
+ *          work: 2x. Two queries a block, half the traffic: 1.5x at D = 2048. D split: 5 us at any
+ *          D, for what is left is latency.
  * Outcome  To be recorded.
  */
 #include "cuda/rope_ladder.cuh"
+
+static __device__ float dot4(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+// step 13's: query [D], k [Sk][D] rotated -> score [visible], one key a thread,
+// 16 bytes a load. Returns the thread's largest score.
+static __device__ __forceinline__ float
+score_keys_float4(const float *query, const float *k, float *score, int visible, int D, float scale)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        const float4 *query4 = (const float4 *)query;
+        const float4 *key4 = (const float4 *)(k + (int64_t)j * D);
+        float dot = 0.0f;
+        for (int d = 0; d < D / 4; d++) {
+            dot += dot4(query4[d], key4[d]);
+        }
+        score[j] = dot * scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
 
 // --- Where the log began
 // ---------------------------------------------------------------------------
@@ -14,6 +44,7 @@
 // q [H][Sq][D], k [H][Sk][D], both rotated, v [H][Sk][D] -> o [H][Sq][D]; q stays in global memory
 // grid (Sq, H), LADDER_THREADS threads, Sk floats of dynamic shared memory
 // cost: one_query_attention's, and D loads of q a key instead of one copy of q a block
+template <bool by_float4>
 __global__ void attention_unstaged(const float *q, const float *k, const float *v, float *o, int Sq,
                                    int Sk, int D, bool causal, float scale)
 {
@@ -28,16 +59,19 @@ __global__ void attention_unstaged(const float *q, const float *k, const float *
     k += head * Sk * D;
     v += head * Sk * D;
 
-    const float largest = score_keys_apart(q, k, score, visible, D, scale);
+    const float largest = by_float4 ? score_keys_float4(q, k, score, visible, D, scale)
+                                    : score_keys_apart(q, k, score, visible, D, scale);
     finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
 }
 
+template <bool by_float4>
 static void launch_attention_unstaged(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    attention_unstaged<<<dim3(s.Sq, s.H), LADDER_THREADS, s.Sk * sizeof(float), stream>>>(
-        kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq,
-        s.Sk, s.D, s.causal, 1.0f / sqrtf((float)s.D));
+    attention_unstaged<by_float4>
+        <<<dim3(s.Sq, s.H), LADDER_THREADS, s.Sk * sizeof(float), stream>>>(
+            kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "o"),
+            s.Sq, s.Sk, s.D, s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
 }
 
@@ -53,20 +87,21 @@ static void synchronise(cudaStream_t stream)
 }
 // end snippet: synchronise
 
+template <bool by_float4>
 static void launch_log_separate(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     synchronise(stream);
     launch_rope_k(run, stream);
     synchronise(stream);
-    launch_attention_unstaged(run, stream);
+    launch_attention_unstaged<by_float4>(run, stream);
 }
 
 static void launch_unstaged(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    launch_attention_unstaged(run, stream);
+    launch_attention_unstaged<false>(run, stream);
 }
 
 // --- From the fair baseline to V7
@@ -122,34 +157,27 @@ static void launch_joined(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// query [D] in shared memory, k [Sk][D] rotated -> score [visible], one key a thread, 16 bytes a
-// load. Returns the thread's largest score.
-static __device__ __noinline__ float
-score_keys_float4(const float *query, const float *k, float *score, int visible, int D, float scale)
+// weight [visible] in shared memory, v [Sk][D] -> o [D], one column a thread: weigh_values_batched
+// of the other versions, its exponentials taken out
+static __device__ __forceinline__ void add_values(const float *weight, const float *v, float *o,
+                                                  int visible, int D)
 {
-    float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        const float4 *query4 = (const float4 *)query;
-        const float4 *key4 = (const float4 *)(k + (int64_t)j * D);
-        float dot = 0.0f;
-        for (int d = 0; d < D / 4; d++) {
-            const float4 a = query4[d];
-            const float4 b = key4[d];
-            dot += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-        }
-        score[j] = dot * scale;
-        largest = fmaxf(largest, score[j]);
-    }
-    return largest;
-}
-
-// weight [visible] already divided by their sum, v [Sk][D] -> o [D], one column a thread
-static __device__ __noinline__ void add_values(const float *weight, const float *v, float *o,
-                                               int visible, int D)
-{
+    enum { BATCH = 8 };
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
-        for (int j = 0; j < visible; j++) {
+        int j = 0;
+        for (; j + BATCH <= visible; j += BATCH) {
+            float value[BATCH];
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                value[i] = v[(int64_t)(j + i) * D + d];
+            }
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                out += weight[j + i] * value[i];
+            }
+        }
+        for (; j < visible; j++) {
             out += weight[j] * v[(int64_t)j * D + d];
         }
         o[d] = out;
@@ -160,10 +188,11 @@ static __device__ __noinline__ void add_values(const float *weight, const float 
 // grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: one_query_attention's, and one Q rotation a block. with float4 a quarter of the loads of q
 // and k; with once Sk exponentials a block instead of Sk a column
-template <bool by_float4, bool once>
-__global__ void attention_hybrid(const float *q, const float *k, const float *v,
-                                 const float *cosine, const float *sine, float *o, int Sq, int Sk,
-                                 int D, int R, bool causal, float scale)
+template <bool by_float4, bool once, int BLOCKS>
+__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
+    attention_hybrid(const float *q, const float *k, const float *v, const float *cosine,
+                     const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
+                     float scale)
 {
     extern __shared__ float shared[];
     __shared__ float scratch[LADDER_THREADS];
@@ -202,13 +231,13 @@ __global__ void attention_hybrid(const float *q, const float *k, const float *v,
     add_values(score, v, o, visible, D);
 }
 
-template <bool by_float4, bool once>
+template <bool by_float4, bool once, int BLOCKS = 0>
 static void launch_hybrid(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const size_t shared = (s.D + s.Sk) * sizeof(float);
     launch_rope_k(run, stream);
-    attention_hybrid<by_float4, once><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+    attention_hybrid<by_float4, once, BLOCKS><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
         kf_f32(run, "q"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "cos"),
         kf_f32(run, "sin"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, s.R, s.causal,
         1.0f / sqrtf((float)s.D));
@@ -219,11 +248,6 @@ static void launch_hybrid(const kf_run *run, cudaStream_t stream)
 // -----------------------------------------------------------------------------
 
 enum { BUSY_WARPS = LADDER_THREADS / 32, KEYS_AT_ONCE = 8 };
-
-static __device__ float dot4(float4 a, float4 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-}
 
 // snippet: sum-four
 // Four values a lane in, the sum of value number lane / 8 over the warp out: at each of the first
@@ -257,14 +281,21 @@ static __device__ void score_keys_by_warp(const float *query, const float *k, fl
     const int warp = threadIdx.x / 32;
     for (int first = warp * KEYS_AT_ONCE; first < Sk; first += BUSY_WARPS * KEYS_AT_ONCE) {
         float dot[QUERIES][KEYS_AT_ONCE] = {};
+        const float *row[KEYS_AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < KEYS_AT_ONCE; i++) {
+            row[i] = k + (int64_t)min(first + i, Sk - 1) * D;
+        }
         for (int d = 4 * lane; d < D; d += 4 * 32) {
             float4 key[KEYS_AT_ONCE];
+#pragma unroll
             for (int i = 0; i < KEYS_AT_ONCE; i++) {
-                const int j = first + i < Sk ? first + i : Sk - 1;
-                key[i] = *(const float4 *)(k + (int64_t)j * D + d);
+                key[i] = *(const float4 *)(row[i] + d);
             }
+#pragma unroll
             for (int m = 0; m < QUERIES; m++) {
                 const float4 a = *(const float4 *)(query + m * D + d);
+#pragma unroll
                 for (int i = 0; i < KEYS_AT_ONCE; i++) {
                     dot[m][i] += dot4(a, key[i]);
                 }
@@ -307,9 +338,10 @@ static __device__ void softmax_by_warp(float *score, int visible, int Sk)
 // dynamic shared memory: QUERIES (D + Sk) floats, and 4 QUERIES a thread where threads share
 // columns
 template <int QUERIES>
-__global__ void attention_busy(const float *q, const float *k, const float *v, const float *cosine,
-                               const float *sine, float *o, int Sq, int Sk, int D, int R,
-                               bool causal, float scale)
+__global__ void __launch_bounds__(LADDER_THREADS, 2)
+    attention_busy(const float *q, const float *k, const float *v, const float *cosine,
+                   const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
+                   float scale)
 {
     extern __shared__ float shared[];
     float *query = shared;
@@ -459,9 +491,9 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
 // cost: a block multiplies 64 queries by 64 keys over 2 COUPLES dimensions, 16 sums a thread. Each
 // element of q and k is read, and turned, by one block for each 64 rows of the other
 template <int COUPLES, bool turn_keys>
-__global__ void partial_scores(const float *q, const float *k, const float *cosine,
-                               const float *sine, float *partial, int Sq, int Sk, int D, int R,
-                               int pitch)
+__global__ void __launch_bounds__(LADDER_THREADS, 1)
+    partial_scores(const float *q, const float *k, const float *cosine, const float *sine,
+                   float *partial, int Sq, int Sk, int D, int R, int pitch)
 {
     const int width = 2 * COUPLES + PAD;
     __shared__ __align__(16) float query[TILE * width];
@@ -481,9 +513,12 @@ __global__ void partial_scores(const float *q, const float *k, const float *cosi
                            turn_keys);
     __syncthreads();
 
-    // Thread (x, y) of 16 x 16 owns queries y + 16 i and keys x + 16 j.
-    const int x = threadIdx.x % 16;
-    const int y = threadIdx.x / 16;
+    // Thread (x, y) of 16 x 16 owns queries y + 16 i and keys x + 16 j. Neighbours in pairs, of one
+    // x or of one y, read the same 16 bytes: that halves the passes of a load (chapter 3).
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int x = lane / 2 % 8 + warp % 2 * 8;
+    const int y = lane % 2 + lane / 16 * 2 + warp / 2 * 4;
     float sum[4][4] = {};
 #pragma unroll 4
     for (int d = 0; d < 2 * COUPLES; d += 4) {
@@ -511,9 +546,10 @@ __global__ void partial_scores(const float *q, const float *k, const float *cosi
 }
 // end snippet: partial-scores
 
-// score [SHARES][WEIGH_ROWS][pitch] -> weight [Sk][WEIGH_ROWS], row m of it; one warp
-static __device__ void softmax_of_shares(const float *score, float *weight, int m, int visible,
-                                         int Sk, int pitch, float scale)
+// score [SHARES][WEIGH_ROWS][pitch] -> column m of weight [keys][WEIGH_ROWS]; one warp. The weights
+// of keys that the query does not see, or that are not there, are zero.
+static __device__ void softmax_of_shares(float *score, float *weight, int m, int visible, int keys,
+                                         int pitch, float scale)
 {
     const int lane = threadIdx.x % 32;
     float largest = -INFINITY;
@@ -522,19 +558,18 @@ static __device__ void softmax_of_shares(const float *score, float *weight, int 
         for (int i = 0; i < SHARES; i++) {
             sum += score[(i * WEIGH_ROWS + m) * pitch + j];
         }
-        weight[j * WEIGH_ROWS + m] = sum * scale;
+        score[m * pitch + j] = sum * scale;
         largest = fmaxf(largest, sum * scale);
     }
     largest = warp_max(largest);
     float sum = 0.0f;
     for (int j = lane; j < visible; j += 32) {
-        const float w = expf(weight[j * WEIGH_ROWS + m] - largest);
-        weight[j * WEIGH_ROWS + m] = w;
-        sum += w;
+        score[m * pitch + j] = expf(score[m * pitch + j] - largest);
+        sum += score[m * pitch + j];
     }
-    sum = warp_sum(sum);
-    for (int j = lane; j < Sk; j += 32) {
-        weight[j * WEIGH_ROWS + m] = j < visible ? weight[j * WEIGH_ROWS + m] / sum : 0.0f;
+    const float share = 1.0f / warp_sum(sum);
+    for (int j = lane; j < keys; j += 32) {
+        weight[j * WEIGH_ROWS + m] = j < visible ? score[m * pitch + j] * share : 0.0f;
     }
 }
 
@@ -542,13 +577,13 @@ static __device__ void softmax_of_shares(const float *score, float *weight, int 
 // partial [chunks][H][Sq][pitch], v [H][Sk][D] -> o [H][Sq][D]
 // grid (D / COLUMNS, Sq / WEIGH_ROWS, H), LADDER_THREADS threads. A thread owns 4 columns, all of
 // the block's queries, and the keys of its group; the groups' sums meet in shared memory.
-// dynamic shared memory: WEIGH_ROWS floats for Sk weights and SHARES pitches of scores, or for each
-// thread's 4 columns, whichever is more, behind one another
-// cost: reads chunks WEIGH_ROWS pitch floats and Sk COLUMNS of v a block; Sk WEIGH_ROWS
-// exponentials
+// dynamic shared memory: WEIGH_ROWS floats for each of Sk weights, rounded up to TILE, and of
+// SHARES pitches of scores; or for each thread's 4 columns, whichever is more cost: reads chunks
+// WEIGH_ROWS pitch floats and Sk COLUMNS of v a block; Sk WEIGH_ROWS exponentials
 template <int COLUMNS>
-__global__ void weigh_partial(const float *partial, const float *v, float *o, int chunks, int Sq,
-                              int Sk, int D, int pitch, bool causal, float scale)
+__global__ void __launch_bounds__(LADDER_THREADS, 1)
+    weigh_partial(const float *partial, const float *v, float *o, int chunks, int Sq, int Sk, int D,
+                  int pitch, bool causal, float scale)
 {
     const int ACROSS = COLUMNS / 4;
     const int GROUPS = LADDER_THREADS / ACROSS;
@@ -556,7 +591,8 @@ __global__ void weigh_partial(const float *partial, const float *v, float *o, in
     const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16; // the cases that are timed
     extern __shared__ float shared[];
     float *weight = shared;
-    float *score = shared + WEIGH_ROWS * Sk;
+    const int keys = (Sk + TILE - 1) / TILE * TILE;
+    float *score = shared + WEIGH_ROWS * keys;
     const int first = blockIdx.y * WEIGH_ROWS;
     const int rows = min(WEIGH_ROWS, Sq - first);
     const int64_t head = blockIdx.z;
@@ -601,31 +637,31 @@ __global__ void weigh_partial(const float *partial, const float *v, float *o, in
     __syncthreads();
     for (int m = threadIdx.x / 32; m < WEIGH_ROWS; m += BUSY_WARPS) {
         const int visible = causal ? Sk - Sq + first + min(m, rows - 1) + 1 : Sk;
-        softmax_of_shares(score, weight, m, visible, Sk, pitch, scale);
+        softmax_of_shares(score, weight, m, visible, keys, pitch, scale);
     }
     __syncthreads();
 
     float4 out[WEIGH_ROWS] = {};
     for (int j = group; j < Sk; j += EARLY * GROUPS) {
-        if (j != group) {
+        float4 y[EARLY];
 #pragma unroll
-            for (int i = 0; i < EARLY; i++) {
-                x[i] = *(const float4 *)(v + (int64_t)min(j + i * GROUPS, Sk - 1) * D);
-            }
+        for (int i = 0; i < EARLY; i++) {
+            y[i] = x[i];
+            const int next = min(j + (EARLY + i) * GROUPS, Sk - 1);
+            x[i] = *(const float4 *)(v + (int64_t)next * D);
         }
 #pragma unroll
         for (int i = 0; i < EARLY; i++) {
-            if (j + i * GROUPS < Sk) {
-                const float4 *w4 = (const float4 *)(weight + (j + i * GROUPS) * WEIGH_ROWS);
-                const float4 low = w4[0];
-                const float4 high = w4[1];
-                const float w[] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-                for (int m = 0; m < WEIGH_ROWS; m++) {
-                    out[m].x += w[m] * x[i].x;
-                    out[m].y += w[m] * x[i].y;
-                    out[m].z += w[m] * x[i].z;
-                    out[m].w += w[m] * x[i].w;
-                }
+            const float4 *w4 = (const float4 *)(weight + (j + i * GROUPS) * WEIGH_ROWS);
+            const float4 low = w4[0];
+            const float4 high = w4[1];
+            const float w[] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+            for (int m = 0; m < WEIGH_ROWS; m++) {
+                out[m].x += w[m] * y[i].x;
+                out[m].y += w[m] * y[i].y;
+                out[m].z += w[m] * y[i].z;
+                out[m].w += w[m] * y[i].w;
             }
         }
     }
@@ -681,7 +717,8 @@ static void launch_weigh(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int pitch = pitch_of(&s);
-    const int scores = WEIGH_ROWS * (s.Sk + SHARES * pitch);
+    const int keys = (s.Sk + TILE - 1) / TILE * TILE;
+    const int scores = WEIGH_ROWS * (keys + SHARES * pitch);
     const int sums = WEIGH_ROWS * 4 * LADDER_THREADS;
     weigh_partial<COLUMNS>
         <<<dim3((s.D + COLUMNS - 1) / COLUMNS, (s.Sq + WEIGH_ROWS - 1) / WEIGH_ROWS, s.H),
@@ -733,12 +770,15 @@ static bool on_the_way(const kf_shape *shape)
     return by_four(shape) && shape->D >= 128;
 }
 
+// snippet: variants
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
-    {"log-separate", "the log's: q from global memory, the host waits after each kernel",
-     launch_log_separate, on_the_way, LADDER_THREADS, NULL},
-    {"unstaged", "the log's without the waiting", launch_unstaged, on_the_way, LADDER_THREADS,
+    {"log-separate", "q from global memory, the host waits after each kernel",
+     launch_log_separate<false>, on_the_way, LADDER_THREADS, NULL},
+    {"log-separate-float4", "the same, 16 bytes a load in the dot product",
+     launch_log_separate<true>, on_the_way, LADDER_THREADS, NULL},
+    {"unstaged", "log-separate without the waiting", launch_unstaged, on_the_way, LADDER_THREADS,
      NULL},
     {"joined", "separate, both rotations in one launch", launch_joined, on_the_way, LADDER_THREADS,
      NULL},
@@ -747,15 +787,17 @@ static const kf_variant variants[] = {
     {"v7", "hybrid, 16 bytes a load in the dot product", launch_hybrid<true, false>, on_the_way,
      LADDER_THREADS, NULL},
     {"once", "v7, one exponential a key instead of one a key and column", launch_hybrid<true, true>,
-     by_four, LADDER_THREADS, NULL},
-    {"busy", "once, a warp a key, all threads at work", launch_busy<1>, by_four, 0, NULL},
+     on_the_way, LADDER_THREADS, NULL},
+    {"two-blocks", "once, compiled for two blocks an SM", launch_hybrid<true, true, 2>, on_the_way,
+     LADDER_THREADS, NULL},
+    {"busy", "two-blocks, a warp a key: all threads at work", launch_busy<1>, by_four, 0, NULL},
     {"busy-2", "busy, two queries a block", launch_busy<2>, by_four, 0, NULL},
-    {"busy-4", "busy, four queries a block", launch_busy<4>, by_four, 0, NULL},
     {"split", "D split over blocks, k rotated by its own kernel", launch_split<false>, by_four, 0,
      NULL},
-    {"split-once", "D split over blocks, each key rotated where it is used", launch_split<true>,
-     by_four, 0, NULL},
+    {"split-once", "split, each key rotated where it is staged", launch_split<true>, by_four, 0,
+     NULL},
 };
+// end snippet: variants
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 

@@ -20,8 +20,9 @@
 
 enum { THREADS = 256 };
 
-// Every kernel has the grid (blocks for n elements, B) and one element a thread. Tables are the
-// same for each sequence of the batch, so their index is the element's within its sequence.
+// Kernels on tables have one element a thread. Kernels on x have so many each, loaded before the
+// first is stored, and the grid (blocks for the elements of a sequence, B). Tables are the same for
+// each sequence of the batch.
 
 // snippet: tables
 // -> position [S], from first on and not beyond last
@@ -64,28 +65,54 @@ __global__ void sine_of(const float *angle, float *y, int n)
 // snippet: rotate-half
 // x [B][S][D] -> y [B][S][D/2], minus the second half of each row
 // cost: reads N/2, writes N/2
+template <int each>
 __global__ void negate_second_half(const float *x, float *y, int S, int D)
 {
     const int half = D / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t row = (int64_t)blockIdx.y * S + i / half;
-    if (i < S * half) {
-        y[row * half + i % half] = -x[row * D + half + i % half];
+    const int first = blockIdx.x * blockDim.x * each + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    float v[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < S * half) {
+            v[k] = -x[(sequence + i / half) * D + half + i % half];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < S * half) {
+            y[sequence * half + i] = v[k];
+        }
     }
 }
 
 // a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
 // cost: reads N, writes N
+template <int each>
 __global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
                             int S, int D)
 {
     const int half = D / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t row = (int64_t)blockIdx.y * S + i / D;
-    const int column = i % D;
-    if (i < S * D) {
-        y[row * D + column] =
-            column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+    const int first = blockIdx.x * blockDim.x * each + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    float v[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        const int64_t row = sequence + i / D;
+        const int column = i % D;
+        if (i < S * D) {
+            v[k] = column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < S * D) {
+            y[sequence * D + i] = v[k];
+        }
     }
 }
 // end snippet: rotate-half
@@ -93,30 +120,56 @@ __global__ void join_halves(const float *a, int a_pitch, const float *b, int b_p
 // snippet: products
 // x [B][n], table [n] -> y [B][n]
 // cost: reads N and the table, writes N
+template <int each>
 __global__ void multiply(const float *x, const float *table, float *y, int n)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t at = (int64_t)blockIdx.y * n + i;
-    if (i < n) {
-        y[at] = x[at] * table[i];
+    const int first = blockIdx.x * blockDim.x * each + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    float v[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < n) {
+            v[k] = x[sequence + i] * table[i];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < n) {
+            y[sequence + i] = v[k];
+        }
     }
 }
 
 // a [B][n], b [B][n] -> y [B][n]
 // cost: reads 2 N, writes N
+template <int each>
 __global__ void add(const float *a, const float *b, float *y, int n)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t at = (int64_t)blockIdx.y * n + i;
-    if (i < n) {
-        y[at] = a[at] + b[at];
+    const int first = blockIdx.x * blockDim.x * each + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    float v[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < n) {
+            v[k] = a[sequence + i] + b[sequence + i];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * blockDim.x;
+        if (i < n) {
+            y[sequence + i] = v[k];
+        }
     }
 }
 // end snippet: products
 
-static dim3 blocks_for(int n, int B)
+static dim3 blocks_for(int n, int B, int each = 1)
 {
-    return dim3((n + THREADS - 1) / THREADS, B);
+    return dim3((n + THREADS * each - 1) / (THREADS * each), B);
 }
 
 // snippet: tables-launch
@@ -133,8 +186,8 @@ static void launch_tables(const kf_run *run, int last, cudaStream_t stream)
     outer_product<<<blocks_for(S * D / 2, 1), THREADS, 0, stream>>>(
         position, kf_f32(run, "frequency"), angle, S, D / 2);
     CUDA_CHECK_LAUNCH();
-    join_halves<<<blocks_for(S * D, 1), THREADS, 0, stream>>>(angle, D / 2, angle, D / 2, angles, S,
-                                                              D);
+    join_halves<1>
+        <<<blocks_for(S * D, 1), THREADS, 0, stream>>>(angle, D / 2, angle, D / 2, angles, S, D);
     CUDA_CHECK_LAUNCH();
     cosine_of<<<blocks_for(S * D, 1), THREADS, 0, stream>>>(angles, kf_f32(run, "cosine"), S * D);
     CUDA_CHECK_LAUNCH();
@@ -146,6 +199,7 @@ static void launch_tables(const kf_run *run, int last, cudaStream_t stream)
 // snippet: chain
 // x [B][S][D], cosine and sine [S][D] -> y = x * cosine + rotate_half(x) * sine
 // cost: 10 N and the tables
+template <int each>
 static void launch_chain(const kf_run *run, cudaStream_t stream)
 {
     const int S = run->shape.Sq;
@@ -155,34 +209,36 @@ static void launch_chain(const kf_run *run, cudaStream_t stream)
     float *rotated = kf_f32(run, "rotated");
     float *x_cosine = kf_f32(run, "x_cosine");
     float *rotated_sine = kf_f32(run, "rotated_sine");
-    const dim3 blocks = blocks_for(S * D, run->shape.B);
+    const dim3 blocks = blocks_for(S * D, run->shape.B, each);
+    const dim3 half_blocks = blocks_for(S * D / 2, run->shape.B, each);
     // solution: chain -- five launches: minus sign, join, two products, sum
-    negate_second_half<<<blocks_for(S * D / 2, run->shape.B), THREADS, 0, stream>>>(x, negated, S,
-                                                                                    D);
+    negate_second_half<each><<<half_blocks, THREADS, 0, stream>>>(x, negated, S, D);
     CUDA_CHECK_LAUNCH();
-    join_halves<<<blocks, THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
+    join_halves<each><<<blocks, THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
     CUDA_CHECK_LAUNCH();
-    multiply<<<blocks, THREADS, 0, stream>>>(x, kf_f32(run, "cosine"), x_cosine, S * D);
+    multiply<each><<<blocks, THREADS, 0, stream>>>(x, kf_f32(run, "cosine"), x_cosine, S * D);
     CUDA_CHECK_LAUNCH();
-    multiply<<<blocks, THREADS, 0, stream>>>(rotated, kf_f32(run, "sine"), rotated_sine, S * D);
+    multiply<each>
+        <<<blocks, THREADS, 0, stream>>>(rotated, kf_f32(run, "sine"), rotated_sine, S * D);
     CUDA_CHECK_LAUNCH();
-    add<<<blocks, THREADS, 0, stream>>>(x_cosine, rotated_sine, kf_f32(run, "y"), S * D);
+    add<each><<<blocks, THREADS, 0, stream>>>(x_cosine, rotated_sine, kf_f32(run, "y"), S * D);
     CUDA_CHECK_LAUNCH();
     // end solution: chain
 }
 // end snippet: chain
 
+template <int each>
 static void launch_rebuild(const kf_run *run, cudaStream_t stream)
 {
     launch_tables(run, run->shape.pos0 + run->shape.Sq - 1, stream);
-    launch_chain(run, stream);
+    launch_chain<each>(run, stream);
 }
 
 // The last position is taken for the one before it: a table that is one row too short.
 static void launch_short(const kf_run *run, cudaStream_t stream)
 {
     launch_tables(run, run->shape.pos0 + run->shape.Sq - 2, stream);
-    launch_chain(run, stream);
+    launch_chain<1>(run, stream);
 }
 
 // Long enough for one row in so many to vanish in a mean, and small enough for a CPU.
@@ -246,8 +302,10 @@ static void setup(kf_run *run)
 }
 
 static const kf_variant variants[] = {
-    {"rebuild", "ten launches: five for the tables, five for the rotation", launch_rebuild, NULL, 0,
-     NULL, NULL, angle_error},
+    {"rebuild", "ten launches: five for the tables, five for the rotation", launch_rebuild<1>, NULL,
+     0, NULL, NULL, angle_error},
+    {"four-each", "the same, four elements a thread in the five", launch_rebuild<4>, NULL, 0, NULL,
+     NULL, angle_error},
     {"short-table", "the last position is missing; a mean does not see it", launch_short,
      long_and_thin, 0, mean_check_passes, NULL, angle_error},
 };

@@ -38,6 +38,7 @@ static __device__ void turn_pair(const float *x, float *y, int i, int half, floa
 // snippet: table
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D]
 // cost: reads x and writes y once, 2 N; reads as many floats of the table as x has, from the L2
+template <int unroll>
 __global__ void rope_table(const float *x, const float *cosine, const float *sine, float *y, int S,
                            int D)
 {
@@ -47,6 +48,7 @@ __global__ void rope_table(const float *x, const float *cosine, const float *sin
     if (s >= S) {
         return;
     }
+#pragma unroll unroll
     for (int i = threadIdx.x; i < half; i += PAIRS) {
         const int64_t at = (int64_t)s * half + i;
         COUNT("table loads", 2);
@@ -67,6 +69,7 @@ __global__ void rope_computed(const float *x, float *y, int S, int D, int pos0)
     if (s >= S) {
         return;
     }
+#pragma unroll 1
     for (int i = threadIdx.x; i < half; i += PAIRS) {
         const float angle = (float)(pos0 + s) * powf(10000.0f, -2.0f * i / D);
         float cosine, sine;
@@ -90,9 +93,10 @@ static dim3 grid(const kf_shape *s)
     return dim3((s->Sq + ROWS - 1) / ROWS, s->B);
 }
 
+template <int unroll>
 static void launch_table(const kf_run *run, cudaStream_t stream)
 {
-    rope_table<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
+    rope_table<unroll><<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
         kf_f32(run, "x"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "y"), run->shape.Sq,
         run->shape.D);
     CUDA_CHECK_LAUNCH();
@@ -122,7 +126,8 @@ static void setup(kf_run *run)
 
 static const kf_variant variants[] = {
     {"chain", "five launches: step 17's, on tables that are kept", launch_cached, NULL, 0, NULL},
-    {"table", "one launch, cosine and sine from a table", launch_table, NULL, 0, NULL},
+    {"table", "one launch, cosine and sine from a table", launch_table<1>, NULL, 0, NULL},
+    {"unrolled", "table, its loop unrolled as the compiler would", launch_table<4>, NULL, 0, NULL},
     {"computed", "one launch, powf and sincosf for every pair", launch_computed<false>, NULL, 0,
      NULL, NULL, angle_error<false>},
     {"fast", "one launch, powf and __sincosf for every pair", launch_computed<true>, NULL, 0, NULL,

@@ -10,7 +10,7 @@
  *          of the instructions, because most of a thread's instructions are not about its pair: but
  *          device memory is the limit, so a few per cent of the time at most. Reuse takes the table
  *          out of the L2's traffic, 3 N there become 2 N: a few per cent more. Then computing costs
- *          next to nothing either, for the trigonometry is shared by 16 sequences. Together at
+ *          next to nothing either, for several sequences share the trigonometry. Together at
  * least 93% of the copy bandwidth. Interleaved: scalar loads of every second float touch each
  *          sector twice, which the L1 hides in part; with float4 the layouts should cost the same.
  * Outcome  To be recorded.
@@ -22,35 +22,40 @@
 #include <string.h>
 
 // Blocks are LANES x ROWS threads and have ROWS rows of one or more sequences.
-enum { THREADS = 256, LANES = 64, ROWS = THREADS / LANES };
-enum { LANES4 = 16, ROWS4 = THREADS / LANES4 };
-enum { SEQUENCES = 16, AT_ONCE = 4 };
+// A block is as wide as a row has pairs (or fours of pairs), so there is no loop over them, and as
+// many rows high as fit. SEQUENCES: for how many a thread keeps its cosines and sines.
+enum { THREADS = 256, THREADS4 = 128, MOST_THREADS = 1024, SEQUENCES = 4 };
 
 // snippet: scalar
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D], pair i is x[next i] and x[next i + other]
-// grid (blocks for S rows, groups of so many sequences)
-// cost: 2 N, and the table once a group
-__global__ void rope_scalar(const float *x, const float *cosine, const float *sine, float *y, int B,
-                            int S, int D, int next, int other, int sequences)
+// grid (blocks for S rows, B), block (D/2, height); a thread has so many rows, a height apart, and
+// loads all of them before it stores the first
+// cost: 2 N, and as much of the table as of x
+template <int rows>
+__global__ void rope_scalar(const float *x, const float *cosine, const float *sine, float *y, int S,
+                            int D, int next, int other)
 {
-    const int half = D / 2;
-    const int s = blockIdx.x * ROWS + threadIdx.y;
-    const int first = blockIdx.y * sequences;
-    const int end = min(first + sequences, B);
-    if (s >= S) {
-        return;
+    const int i = threadIdx.x;
+    const int height = blockDim.y;
+    const int s = blockIdx.x * height * rows + threadIdx.y;
+    const int64_t at = ((int64_t)blockIdx.y * S + s) * D + next * i;
+    float p[rows], q[rows], c[rows], t[rows];
+#pragma unroll
+    for (int k = 0; k < rows; k++) {
+        if (s + k * height < S) {
+            COUNT("table loads", 2);
+            p[k] = x[at + k * height * D];
+            q[k] = x[at + k * height * D + other];
+            c[k] = cosine[(int64_t)(s + k * height) * (D / 2) + i];
+            t[k] = sine[(int64_t)(s + k * height) * (D / 2) + i];
+        }
     }
-    for (int i = threadIdx.x; i < half; i += LANES) {
-        const float c = cosine[(int64_t)s * half + i];
-        const float t = sine[(int64_t)s * half + i];
-        COUNT("table loads", 2);
-        for (int b = first; b < end; b++) {
-            const int64_t at = ((int64_t)b * S + s) * D + next * i;
-            const float p = x[at];
-            const float q = x[at + other];
+#pragma unroll
+    for (int k = 0; k < rows; k++) {
+        if (s + k * height < S) {
             COUNT("element rotations", 2);
-            y[at] = p * c - q * t;
-            y[at + other] = q * c + p * t;
+            y[at + k * height * D] = p[k] * c[k] - q[k] * t[k];
+            y[at + k * height * D + other] = q[k] * c[k] + p[k] * t[k];
         }
     }
 }
@@ -76,7 +81,27 @@ static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c,
 }
 // end snippet: four-pairs
 
-// Cosines and sines of the pairs from i on, at a position, in fp32 throughout.
+// snippet: stream
+// With streaming, the caches are told that x and y are used once: they are the first to go, and the
+// table stays.
+template <bool streaming>
+static __device__ __forceinline__ float4 load(const float4 *from)
+{
+    return streaming ? __ldcs(from) : *from;
+}
+
+template <bool streaming>
+static __device__ __forceinline__ void store(float4 *to, float4 v)
+{
+    if (streaming) {
+        __stcs(to, v);
+    } else {
+        *to = v;
+    }
+}
+// end snippet: stream
+
+// Cosines and sines of the n pairs from i on, at a position, in fp32 throughout.
 static __device__ void compute_angles(int position, int i, int n, int D, float *c, float *t)
 {
     for (int k = 0; k < n; k++) {
@@ -84,103 +109,110 @@ static __device__ void compute_angles(int position, int i, int n, int D, float *
     }
 }
 
+enum kind { TABLE, STREAMING, COMPUTED };
+
 // snippet: float4
 // x [B][S][D/4], cosine and sine [S][D/8] -> y [B][S][D/4], all of float4; pairs are halves
-// grid (blocks for S rows, groups of so many sequences); at_once sequences are loaded before the
-// first is stored
+// grid (blocks for S rows, groups of so many sequences), block (D/8, height); a thread turns the
+// same pairs of each sequence
 // cost: 2 N, and the table, or the trigonometry, once a group
-template <int at_once, bool computed>
+template <int sequences, enum kind kind>
 __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
-                            int B, int S, int D, int pos0, int sequences)
+                            int B, int S, int D, int pos0)
 {
-    const int quarters = D / 8; // float4s in half a row
-    const int s = blockIdx.x * ROWS4 + threadIdx.y;
+    const int half = D / 8; // a row, in float4
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
     const int first = blockIdx.y * sequences;
-    const int end = min(first + sequences, B);
-    const int64_t sequence = (int64_t)S * D / 4;
+    const int64_t sequence = (int64_t)S * 2 * half;
+    const int64_t at = first * sequence + (int64_t)s * 2 * half + i;
+    float4 p[sequences], q[sequences], c, t;
     if (s >= S) {
         return;
     }
-    for (int i = threadIdx.x; i < quarters; i += LANES4) {
-        float4 c, t;
-        if (computed) {
-            compute_angles(pos0 + s, 4 * i, 4, D, &c.x, &t.x);
-        } else {
-            COUNT("table loads", 8);
-            c = cosine[(int64_t)s * quarters + i];
-            t = sine[(int64_t)s * quarters + i];
+#pragma unroll
+    for (int k = 0; k < sequences; k++) {
+        if (k == 0 || first + k < B) {
+            p[k] = load<kind == STREAMING>(&x[at + k * sequence]);
+            q[k] = load<kind == STREAMING>(&x[at + k * sequence + half]);
         }
-        for (int b = first; b < end; b += at_once) {
-            const int64_t at = b * sequence + (int64_t)s * 2 * quarters + i;
-            float4 p[at_once], q[at_once];
+    }
+    if (kind == COMPUTED) {
+        float cosines[4], sines[4];
+        compute_angles(pos0 + s, 4 * i, 4, D, cosines, sines);
+        c = make_float4(cosines[0], cosines[1], cosines[2], cosines[3]);
+        t = make_float4(sines[0], sines[1], sines[2], sines[3]);
+    } else {
+        COUNT("table loads", 8);
+        c = cosine[(int64_t)s * half + i];
+        t = sine[(int64_t)s * half + i];
+    }
 #pragma unroll
-            for (int k = 0; k < at_once; k++) {
-                if (b + k < end) {
-                    p[k] = x[at + k * sequence];
-                    q[k] = x[at + k * sequence + quarters];
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < at_once; k++) {
-                if (b + k < end) {
-                    turn_four(&p[k], &q[k], c, t);
-                    y[at + k * sequence] = p[k];
-                    y[at + k * sequence + quarters] = q[k];
-                }
-            }
+    for (int k = 0; k < sequences; k++) {
+        if (k == 0 || first + k < B) {
+            turn_four(&p[k], &q[k], c, t);
+            store<kind == STREAMING>(&y[at + k * sequence], p[k]);
+            store<kind == STREAMING>(&y[at + k * sequence + half], q[k]);
         }
     }
 }
 // end snippet: float4
 
 // snippet: neighbours
-// The same with neighbours for pairs: two pairs in each float4, cosine and sine [S][D/4] of float2
-template <int at_once, bool computed>
-__global__ void rope_neighbours(const float4 *x, const float2 *cosine, const float2 *sine,
-                                float4 *y, int B, int S, int D, int pos0, int sequences)
+// Two pairs of neighbours (v.x, v.y) and (v.z, v.w).
+static __device__ __forceinline__ float4 turn_neighbours(float4 v, float2 c, float2 t)
 {
-    const int quarters = D / 4; // float4s in a row
-    const int s = blockIdx.x * ROWS4 + threadIdx.y;
+    float4 turned = v;
+    COUNT("element rotations", 4);
+    // solution: neighbours -- both pairs
+    turned.x = v.x * c.x - v.y * t.x;
+    turned.y = v.y * c.x + v.x * t.x;
+    turned.z = v.z * c.y - v.w * t.y;
+    turned.w = v.w * c.y + v.z * t.y;
+    // end solution: neighbours
+    return turned;
+}
+// end snippet: neighbours
+
+// The same with neighbours for pairs: cosine and sine [S][D/4] of float2, block (D/4, height)
+template <int sequences, enum kind kind>
+__global__ void rope_neighbours(const float4 *x, const float2 *cosine, const float2 *sine,
+                                float4 *y, int B, int S, int D, int pos0)
+{
+    const int row = D / 4; // in float4
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
     const int first = blockIdx.y * sequences;
-    const int end = min(first + sequences, B);
-    const int64_t sequence = (int64_t)S * quarters;
+    const int64_t sequence = (int64_t)S * row;
+    const int64_t at = first * sequence + (int64_t)s * row + i;
+    float4 v[sequences];
+    float2 c, t;
     if (s >= S) {
         return;
     }
-    for (int i = threadIdx.x; i < quarters; i += LANES4) {
-        float2 c, t;
-        if (computed) {
-            compute_angles(pos0 + s, 2 * i, 2, D, &c.x, &t.x);
-        } else {
-            COUNT("table loads", 4);
-            c = cosine[(int64_t)s * quarters + i];
-            t = sine[(int64_t)s * quarters + i];
+#pragma unroll
+    for (int k = 0; k < sequences; k++) {
+        if (k == 0 || first + k < B) {
+            v[k] = load<kind == STREAMING>(&x[at + k * sequence]);
         }
-        for (int b = first; b < end; b += at_once) {
-            const int64_t at = b * sequence + (int64_t)s * quarters + i;
-            float4 p[at_once];
+    }
+    if (kind == COMPUTED) {
+        float cosines[2], sines[2];
+        compute_angles(pos0 + s, 2 * i, 2, D, cosines, sines);
+        c = make_float2(cosines[0], cosines[1]);
+        t = make_float2(sines[0], sines[1]);
+    } else {
+        COUNT("table loads", 4);
+        c = cosine[(int64_t)s * row + i];
+        t = sine[(int64_t)s * row + i];
+    }
 #pragma unroll
-            for (int k = 0; k < at_once; k++) {
-                if (b + k < end) {
-                    p[k] = x[at + k * sequence];
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < at_once; k++) {
-                if (b + k < end) {
-                    const float4 a = p[k];
-                    COUNT("element rotations", 4);
-                    // solution: neighbours -- turn (a.x, a.y) and (a.z, a.w)
-                    y[at + k * sequence] =
-                        make_float4(a.x * c.x - a.y * t.x, a.y * c.x + a.x * t.x,
-                                    a.z * c.y - a.w * t.y, a.w * c.y + a.z * t.y);
-                    // end solution: neighbours
-                }
-            }
+    for (int k = 0; k < sequences; k++) {
+        if (k == 0 || first + k < B) {
+            store<kind == STREAMING>(&y[at + k * sequence], turn_neighbours(v[k], c, t));
         }
     }
 }
-// end snippet: neighbours
 
 // The layout is the case's, so that each way to compute has a time in both.
 static bool is_interleaved(const kf_run *run)
@@ -193,46 +225,48 @@ static int groups(int n, int size)
     return (n + size - 1) / size;
 }
 
-template <int sequences>
+template <int rows>
 static void launch_scalar(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const bool interleaved = is_interleaved(run);
-    rope_scalar<<<dim3(groups(s.Sq, ROWS), groups(s.B, sequences)), dim3(LANES, ROWS), 0, stream>>>(
-        kf_f32(run, "x"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "y"), s.B, s.Sq, s.D,
-        interleaved ? 2 : 1, interleaved ? 1 : s.D / 2, sequences);
+    const dim3 block(s.D / 2, THREADS / (s.D / 2));
+    rope_scalar<rows><<<dim3(groups(s.Sq, block.y * rows), s.B), block, 0, stream>>>(
+        kf_f32(run, "x"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "y"), s.Sq, s.D,
+        interleaved ? 2 : 1, interleaved ? 1 : s.D / 2);
     CUDA_CHECK_LAUNCH();
 }
 
-template <int sequences, int at_once, bool computed>
-static void launch_vectors(const kf_run *run, bool interleaved, cudaStream_t stream)
+template <int sequences, enum kind kind>
+static void launch_vectors(const kf_run *run, bool interleaved, int threads, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    const dim3 grid(groups(s.Sq, ROWS4), groups(s.B, sequences));
-    const dim3 block(LANES4, ROWS4);
+    const int width = interleaved ? s.D / 4 : s.D / 8;
+    const dim3 block(width, threads / width);
+    const dim3 grid(groups(s.Sq, block.y), groups(s.B, sequences));
     const float *cosine = kf_f32(run, "cos");
     const float *sine = kf_f32(run, "sin");
     const float4 *x = (const float4 *)kf_f32(run, "x");
     float4 *y = (float4 *)kf_f32(run, "y");
     if (interleaved) {
-        rope_neighbours<at_once, computed><<<grid, block, 0, stream>>>(
-            x, (const float2 *)cosine, (const float2 *)sine, y, s.B, s.Sq, s.D, s.pos0, sequences);
+        rope_neighbours<sequences, kind><<<grid, block, 0, stream>>>(
+            x, (const float2 *)cosine, (const float2 *)sine, y, s.B, s.Sq, s.D, s.pos0);
     } else {
-        rope_float4<at_once, computed><<<grid, block, 0, stream>>>(
-            x, (const float4 *)cosine, (const float4 *)sine, y, s.B, s.Sq, s.D, s.pos0, sequences);
+        rope_float4<sequences, kind><<<grid, block, 0, stream>>>(
+            x, (const float4 *)cosine, (const float4 *)sine, y, s.B, s.Sq, s.D, s.pos0);
     }
     CUDA_CHECK_LAUNCH();
 }
 
-template <int sequences, int at_once, bool computed>
+template <int sequences, enum kind kind, int threads>
 static void launch_float4(const kf_run *run, cudaStream_t stream)
 {
-    launch_vectors<sequences, at_once, computed>(run, is_interleaved(run), stream);
+    launch_vectors<sequences, kind>(run, is_interleaved(run), threads, stream);
 }
 
 static void launch_wrong_layout(const kf_run *run, cudaStream_t stream)
 {
-    launch_vectors<1, 1, false>(run, !is_interleaved(run), stream);
+    launch_vectors<1, TABLE>(run, !is_interleaved(run), THREADS4, stream);
 }
 
 static bool fits_float4(const kf_shape *shape)
@@ -284,7 +318,7 @@ static void reference(kf_run *run)
 // Those of rope_alone.cuh, and the same in the other layout.
 static const kf_case cases[] = {
     {"large", {128, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
-    {"large-interleaved", {128, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
+    {"large-interleaved", {64, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
     {"small", {4, 1, 256, 256, 128, 128, false, 0}, 0},
     {"small-interleaved", {4, 1, 256, 256, 128, 128, false, 0}, 0},
     {"D80", {19, 1, 77, 77, 80, 80, false, 0}, KF_VERIFY_ONLY},
@@ -300,14 +334,18 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {"scalar", "one pair a thread: step 18's table", launch_scalar<1>, NULL, 0, NULL},
-    {"scalar-reuse", "one pair a thread, of 16 sequences", launch_scalar<SEQUENCES>, NULL, 0, NULL},
-    {"float4", "four pairs a thread", launch_float4<1, 1, false>, fits_float4, 0, NULL},
-    {"float4-reuse", "four pairs a thread, of 16 sequences",
-     launch_float4<SEQUENCES, AT_ONCE, false>, fits_float4, 0, NULL},
+    {"scalar-two", "a pair of two rows a thread, float by float", launch_scalar<2>, NULL, 0, NULL},
+    {"float4", "four pairs a thread", launch_float4<1, TABLE, THREADS4>, fits_float4, 0, NULL},
+    {"large-blocks", "float4, 1024 threads a block", launch_float4<1, TABLE, MOST_THREADS>,
+     fits_float4, 0, NULL},
+    {"reuse", "float4, the table once for four sequences",
+     launch_float4<SEQUENCES, TABLE, THREADS4>, fits_float4, 0, NULL},
+    {"streaming", "float4, x and y marked as used once", launch_float4<1, STREAMING, THREADS4>,
+     fits_float4, 0, NULL},
     {"wrong-layout", "float4, for the other layout", launch_wrong_layout, fits_float4_and_small, 0,
      all_but_position_0},
-    {"computed-reuse", "powf and sincosf in place of the table, once for 16 sequences",
-     launch_float4<SEQUENCES, AT_ONCE, true>, fits_float4, 0, NULL, NULL, angle_error},
+    {"computed", "reuse, with powf and sincosf in place of the table",
+     launch_float4<SEQUENCES, COMPUTED, THREADS4>, fits_float4, 0, NULL, NULL, angle_error},
 };
 
 int main(int argc, char **argv)
