@@ -6,7 +6,7 @@ set ylabel 'time of separate / time of this'
 set logscale xy
 set xtics (8, 32, 128, 512, 2048)
 set ytics (0.5, 0.7, 1, 1.5, 2, 3, 4)
-set yrange [0.45:11]
+set yrange [0.45:14]
 set key top left
 f = 'step-05.tsv'
 w = ' clock=graph l2=warm'

@@ -1,4 +1,4 @@
-# alt: Ratio of separate to V5, V6 and its variants against D.
+# alt: Time of separate divided by that of V5 and V6, against D. All lie near 1 at D = 8 and near 1.8 at 128. Beyond, V6 stays at 2 and reaches 2.6 with all threads, and V5 in 40 KB falls below 1 at 2048.
 # data: step-10.tsv step-11.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'

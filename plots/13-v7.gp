@@ -2,20 +2,21 @@
 # data: step-13.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'
-set ylabel 'time of separate / time of this'
+set ylabel 'time of separate / this'
 set logscale x
 set xtics (128, 512, 2048)
 set xrange [100:2700]
 set yrange [0.9:*]
-set key at graph 0.03, 0.99
+set bmargin 6.4
+set key at screen 0.52, 0.02 bottom center maxrows 3 samplen 2.2 width -4
 f = 'step-13.tsv'
 w = ' clock=graph l2=warm H=4'
 c = 'D R ratio ratio_p5 ratio_p95'
 partial = " | awk '$1 != $2 && $1 > 80'"
 got(v) = rows(f, 'variant=' . v . w, c) . partial
 plot 1 with lines ls LIMIT title 'separate', \
-     got('v7-scalar') using 1:3:4:5 with yerrorlines ls 3 title 'V7, 4 bytes a load', \
-     got('separate-float4') using 1:3:4:5 with yerrorlines ls 2 title 'separate, 16 bytes a load', \
-     got('v7') using 1:3:4:5 with yerrorlines ls 1 title 'V7', \
-     got('separate-two-blocks') using 1:3:4:5 with yerrorlines ls 4 title 'separate, more loads at once', \
-     got('v7-two-blocks') using 1:3:4:5 with yerrorlines ls 5 title 'V7, more loads at once'
+     got('v7-scalar') using 1:3:4:5 with yerrorlines ls 3 title 'V7, 4 bytes', \
+     got('separate-float4') using 1:3:4:5 with yerrorlines ls 2 title 'separate, 16 bytes', \
+     got('v7') using 1:3:4:5 with yerrorlines ls 1 title 'V7, 16 bytes', \
+     got('separate-two-blocks') using 1:3:4:5 with yerrorlines ls 4 title 'separate, more loads', \
+     got('v7-two-blocks') using 1:3:4:5 with yerrorlines ls 5 title 'V7, more loads'

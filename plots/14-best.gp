@@ -11,11 +11,11 @@ set format y '%g'
 full = " | awk '$1 == $2'"
 w = ' clock=graph l2=warm H=4 D!=8 D!=16 D!=32 D!=64 D!=80'
 got(f, v) = rows(f, 'variant=' . v . w, 'D R median_us p5_us p95_us') . full
-set key at graph 0.02, 0.99 maxrows 4 width -3
+set key at graph 0.02, 0.99 maxrows 4 samplen 2 width -3
 plot got('peers.tsv', 'eager') using 1:3:4:5 with yerrorlines ls 6 title 'PyTorch, eager', \
      got('peers.tsv', 'compiled') using 1:3:4:5 with yerrorlines ls 4 title 'PyTorch, compiled', \
      got('step-14.tsv', 'separate') using 1:3:4:5 with yerrorlines ls 2 title 'separate', \
      got('step-14.tsv', 'v7') using 1:3:4:5 with yerrorlines ls 5 title 'V7', \
-     got('step-14.tsv', 'busy') using 1:3:4:5 with yerrorlines ls 3 title 'all threads busy', \
+     got('step-14.tsv', 'busy') using 1:3:4:5 with yerrorlines ls 3 title 'all threads', \
      got('step-14.tsv', 'split-once') using 1:3:4:5 with yerrorlines ls 1 title 'D split', \
      rows('step-14.tsv', 'variant=separate' . w, 'D R limit_us') . full using 1:3 with lines ls LIMIT title 'limit'

@@ -1,16 +1,16 @@
-# alt: A waterfall of times at D = 2048 on the stream clock, from the log's baseline down to the best version. The waits, the launch saved and the rotation of q fused are slivers. Wide loads, more loads under way, all threads at work and D split over blocks are the long steps.
+# alt: A waterfall of times at D = 2048 on the call clock, from the log's baseline down to the best version. The waits, the launch saved and the rotation of q fused are slivers. Wide loads, more loads under way, all threads at work and D split over blocks are the long steps.
 # data: step-14.tsv
 load 'plots/style.gp'
 if (!exists('D')) D = 2048
 ways = 'log-separate unstaged separate joined hybrid v7 once two-blocks busy split split-once'
 said = "'as in the log' 'no waiting' 'q staged' 'one launch less' 'q turned inside' '16 bytes a load' 'exponentials once' 'more loads at once' 'all threads busy' 'D split' 'k turned inside'"
 n = words(ways)
-where(i) = sprintf('clock=stream l2=warm case=D%d variant=%s', D, word(ways, i))
+where(i) = sprintf('clock=call l2=warm case=D%d variant=%s', D, word(ways, i))
 array t[n]
 do for [i = 1:n] { t[i] = real(cell('step-14.tsv', where(i), 'median_us')) }
 from(i) = i == 1 ? 0 : t[i - 1]
 colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
-set xlabel sprintf('µs a call at D = %d, stream clock', D)
+set xlabel sprintf('µs a call at D = %d, call clock', D)
 set lmargin 15
 set xrange [0:t[1] * 1.16]
 set yrange [n + 0.6:0.4]

@@ -7,8 +7,8 @@ set xtics 500
 set lmargin 17
 set key at graph 1, 0.55 right center samplen 1.6
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
-steps = '16 17 18 18 18 19 19 19 peer peer peer peer'
-versions = 'rebuild cached table computed fast scalar float4 float4-reuse eager-rebuilt eager-cached compiled-rebuilt compiled-cached'
+steps = '16 16 17 18 18 19 19 19 peer peer peer peer'
+versions = 'rebuild four-each cached table computed float4 reuse streaming eager-rebuilt eager-cached compiled-rebuilt compiled-cached'
 n = words(versions)
 set yrange [n - 0.4:-0.6]
 file(i) = i <= 8 ? 'step-' . word(steps, i) . '.tsv' : 'peers.tsv'

@@ -8,11 +8,11 @@ set lmargin 17
 set key at graph 1, 0.55 right center samplen 1.6
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
 f = 'step-16-traffic.tsv'
-steps = '16 17 18 18 18 19 19 19 peer peer peer peer'
-versions = 'rebuild cached table computed fast scalar float4 float4-reuse eager-rebuilt eager-cached compiled-rebuilt compiled-cached'
+steps = '16 16 17 18 18 19 19 19 peer peer peer peer'
+versions = 'rebuild four-each cached table computed float4 reuse streaming eager-rebuilt eager-cached compiled-rebuilt compiled-cached'
 n = words(versions)
 set yrange [n - 0.4:-0.6]
-got(i) = rows(f, 'case=large kernel=all step=' . word(steps, i) . ' variant=' . word(versions, i), 'dram_n')
+got(i) = rows(f, 'case=large kernel=all of=' . word(steps, i) . ' variant=' . word(versions, i), 'dram_n')
 do for [i = 1:n] { set ytics add (word(versions, i) . (i <= 8 ? ' ' . word(steps, i) : '') i - 1) }
 set arrow 1 from 2, -0.6 to 2, n - 0.4 nohead ls LIMIT front
 plot for [i = 1:n] got(i) using ($1/2):(i-1):($1/2):(0.32) with boxxyerror lc rgb (i <= 8 ? GOOD : SOFT) notitle, \

@@ -95,6 +95,13 @@ static inline void ladder_setup(kf_run *run)
     kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
 }
 
+/* For variants that compute their angles in fp32: so far out that the bound of a score exceeds the
+ * score, a comparison says nothing, and they do not apply. Step 20 has the accurate way. */
+static inline bool ladder_near(const kf_shape *shape)
+{
+    return shape->R == 0 || kf_fp32_angle_error(shape, true) < 1e-3;
+}
+
 /* Named after D, and R where only a part is turned; odd shapes after what is odd in them. Those
  * that a CPU passes over are large, and "head" is one head of the largest partial case, to be
  * counted. */

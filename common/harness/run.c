@@ -124,7 +124,7 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
  * profiler is to compare with it leaves out the same cases. */
 static const char *left_out(const kf_session *s, const kf_case *c)
 {
-    static const double MOST_CHECKED = 2e7, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
+    static const double MOST_CHECKED = 5e6, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
     double flops = s->program->cost(&c->shape).flops;
     if (c->flags & KF_LARGE && (kf_on_cpu() || s->options.once))
         return kf_on_cpu() ? "large for a CPU" : "large for a profiler";

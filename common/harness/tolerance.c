@@ -28,7 +28,7 @@
  * largest at x = 0: 9 u of the position. sincosf adds 2 units in the last place of a result below
  * 1, so 4 u.
  * __sincosf is documented within 2^-21.19 on [-pi, pi] only. Beyond it the hardware multiplies the
- * angle by a rounded 1 / 2 pi: two more roundings, so 2 u of the angle.
+ * angle by a rounded 1 / 2 pi and cuts the product off: u and 2 u of the angle.
  *
  * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
  * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
@@ -53,7 +53,7 @@ double kf_fp32_angle_error(const kf_shape *s, bool fast)
 {
     double u = kf_unit_roundoff(KF_F32), positions = s->Sq > s->Sk ? s->Sq : s->Sk;
     double last = s->pos0 + positions - 1.0;
-    return 9.0 * u * last + (fast ? exp2(-21.19) + 2.0 * u * last : 4.0 * u);
+    return 9.0 * u * last + (fast ? exp2(-21.19) + 3.0 * u * last : 4.0 * u);
 }
 
 static double rope_error(int R, double u, double angle_error)

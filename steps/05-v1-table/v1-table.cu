@@ -14,7 +14,8 @@
  *          attention was limited by the L1 cache handing out its rows of k, a wavefront for each
  *          lane, and the table asks for as many again. The cost is neither bytes nor sectors but
  *          bank conflicts: one unused float a row of the table (v1-padded) takes most of it away,
- *          and D = 80 takes less time than D = 64. With all threads busy the verdict stays.
+ *          and D = 80 takes less time than D = 64. With all threads busy V1 wins at D = 128 and
+ *          loses beyond.
  */
 #include "cuda/rope_ladder.cuh"
 

@@ -165,7 +165,7 @@ score_rotated_keys(const float *query, const float *k, const float *cosine, cons
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
 // grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
-template <bool wide>
+template <bool wide, bool small_l1>
 __global__ void attention_v1(const float *q, const float *k, const float *v, const float *cosine,
                              const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
                              float scale)
@@ -195,46 +195,58 @@ __global__ void attention_v1(const float *q, const float *k, const float *v, con
     finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
 }
 
+// Percent of the multiprocessor's memory. What shared memory may not take is L1 cache.
+enum { ALL_TO_SHARED_MEMORY = 100 };
+
 // snippet: launch
-template <bool wide>
+template <bool wide, bool small_l1 = false>
 static void enqueue(const kf_run *run, const char *q, const char *k, int R, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const size_t shared = (s.D + s.Sk) * sizeof(float);
-    attention_v1<wide><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+    if (small_l1) {
+        CUDA_CHECK(cudaFuncSetAttribute(attention_v1<wide, small_l1>,
+                                        cudaFuncAttributePreferredSharedMemoryCarveout,
+                                        ALL_TO_SHARED_MEMORY));
+    }
+    attention_v1<wide, small_l1><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
         kf_f32(run, q), kf_f32(run, k), kf_f32(run, "v"), kf_f32(run, "cos"), kf_f32(run, "sin"),
         kf_f32(run, "o"), s.Sq, s.Sk, s.D, R, s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
 }
 
 // Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
+template <bool small_l1 = false>
 static void enqueue_wide(const kf_run *run, const char *q, const char *k, int R,
                          cudaStream_t stream)
 {
     if (run->shape.D % 4 == 0 && R % 8 == 0) {
-        enqueue<true>(run, q, k, R, stream);
+        enqueue<true, small_l1>(run, q, k, R, stream);
     } else {
-        enqueue<false>(run, q, k, R, stream);
+        enqueue<false, small_l1>(run, q, k, R, stream);
     }
 }
 // end snippet: launch
 
+template <bool small_l1>
 static void launch_v1(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<false>(run, "q", "k", run->shape.R, stream);
+    enqueue<false, small_l1>(run, "q", "k", run->shape.R, stream);
 }
 
+template <bool small_l1>
 static void launch_v1_float4(const kf_run *run, cudaStream_t stream)
 {
-    enqueue_wide(run, "q", "k", run->shape.R, stream);
+    enqueue_wide<small_l1>(run, "q", "k", run->shape.R, stream);
 }
 
 // The same kernel with nothing left to turn, behind the two kernels that turn.
+template <bool small_l1>
 static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue_wide(run, "q_turned", "k_turned", 0, stream);
+    enqueue_wide<small_l1>(run, "q_turned", "k_turned", 0, stream);
 }
 
 // What explains a time is verified where it is timed, on a CPU at some of these, and with few
@@ -245,14 +257,26 @@ static bool explains(const kf_shape *s)
     return s->Sq < 20 || (timed && (!kf_on_cpu() || s->D == 8 || s->D == 128 || s->R == 20));
 }
 
+// A small L1 cache tells where many blocks share it.
+static bool many_heads(const kf_shape *s)
+{
+    return s->H >= 32;
+}
+
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
-    {"v1", "step 05's: one launch, 4-byte loads", launch_v1, explains, LADDER_THREADS, NULL},
-    {"v1-float4", "16-byte loads of q, k, cosines and sines", launch_v1_float4, NULL,
+    {"v1", "step 05's: one launch, 4-byte loads", launch_v1<false>, explains, LADDER_THREADS, NULL},
+    {"v1-float4", "16-byte loads of q, k, cosines and sines", launch_v1_float4<false>, NULL,
      LADDER_THREADS, NULL},
-    {"separate-float4", "separate, 16-byte loads in its attention as well", launch_separate_float4,
-     explains, LADDER_THREADS, NULL},
+    {"separate-float4", "separate, 16-byte loads in its attention as well",
+     launch_separate_float4<false>, explains, LADDER_THREADS, NULL},
+    {"v1-small-l1", "v1 with the least L1 cache", launch_v1<true>, many_heads, LADDER_THREADS,
+     NULL},
+    {"v1-float4-small-l1", "v1-float4 with the least L1 cache", launch_v1_float4<true>, many_heads,
+     LADDER_THREADS, NULL},
+    {"separate-float4-small-l1", "separate-float4 with the least L1 cache in its attention",
+     launch_separate_float4<true>, many_heads, LADDER_THREADS, NULL},
 };
 
 // The ladder's, and eight times as many heads: as much work for each multiprocessor as the ladder's

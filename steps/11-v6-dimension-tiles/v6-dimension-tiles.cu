@@ -3,16 +3,22 @@
  * Grows from: 10-v5-k-tile
  *
  * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33
- * KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over several chunks,
- * its partial sum stays in a register. Dimension i turns together with i + R/2, so a chunk of
- * consecutive dimensions would hold halves of pairs: chunks are made of pairs. Predict  At D =
- * 2048: 2 tiles of keys x 8 chunks, 32 barriers instead of 44. In a row come 2 x 1024 pairs, not 22
- * x 1024: at some 40 cycles a pair that is 45 us in place of half a millisecond. Beside it stand
- * staging and the sum over the values, about 100 us. So V6 should be 3 to 4 times as fast as V5, as
- * the log has it, and no longer far from separate. At D = 128 it has two tiles where V5 has one,
- * and half the threads: slower. 64 keys by 128 dimensions are as many bytes and put 64 threads to
- * work: faster at all D. With all threads busy V6 should beat separate at 512 and 2048. Outcome  To
- * be recorded.
+ *          KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over
+ *          several chunks, its partial sum stays in a register. Dimension i turns together with i
+ *          + R/2, so a chunk of consecutive dimensions would hold halves of pairs: chunks are
+ *          made of pairs.
+ * Predict  At D = 2048: 2 tiles of keys x 8 chunks, 32 barriers instead of 44. In a row come 2 x
+ *          1024 pairs, not 22 x 1024: at some 40 cycles a pair that is 45 us in place of half a
+ *          millisecond. Beside it stand staging and the sum over the values, about 100 us. So V6
+ *          should be 3 to 4 times as fast as V5, as the log has it, and no longer far from
+ *          separate. At D = 128 it has two tiles where V5 has one, and half the threads: slower.
+ *          64 keys by 128 dimensions are as many bytes and put 64 threads to work: faster at all
+ *          D. With all threads busy V6 should beat separate at 512 and 2048.
+ * Outcome  V6 is four times as fast as V5 at D = 2048 and a little slower at 128, as predicted;
+ *          64 by 128 is better at every D. Not predicted: V6 beats separate from D = 32 on, by
+ *          two at 2048, although it rotates 64 times as many keys. The reason is not fusion. It
+ *          stages rows of K, and separate reads them across. Step 12 gives separate the same
+ *          tiles.
  */
 #include "cuda/rope_ladder.cuh"
 
@@ -84,6 +90,22 @@ static __device__ void stage_chunk(const float *k, float *chunk, int n, int p0, 
 }
 // end snippet: stage
 
+// snippet: copy
+// The same, one value at a time: each is stored before the next is asked for.
+static __device__ void copy_chunk(const float *k, float *chunk, int n, int p0, int width,
+                                  int stride, int D, int R)
+{
+    for (int r = threadIdx.x / 32; r < n; r += WARPS) {
+#pragma unroll 1
+        for (int c = threadIdx.x % 32; c < 2 * width; c += 32) {
+            const int member = c >= width;
+            const int d = dimension_of(p0 + c - member * width, member, D, R);
+            chunk[r * stride + c] = k[(int64_t)r * D + d];
+        }
+    }
+}
+// end snippet: copy
+
 // snippet: product
 // query [2][D/2], key [2][width], frequency [width] -> the share of their product in the pairs
 // first, first + step, ... of the chunk
@@ -109,7 +131,7 @@ static __device__ float rotated_product(const float *query, const float *key,
 // floats
 // cost: 4 D Sk flops a block and 3 D Sk for the rotations; Sk K rotations a block; Sk D/2 sincos;
 // reads k and v once a block; two barriers a chunk, ceil(Sk / keys) ceil(D / (2 pairs)) chunks
-template <int keys, int pairs, bool all_threads>
+template <int keys, int pairs, bool all_threads, bool at_once = true>
 __global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
     attention_v6(const float *q, const float *k, const float *v, float *o, int Sq, int Sk, int D,
                  int R, int pos0, bool causal, float scale)
@@ -146,7 +168,11 @@ __global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
         COUNT("K rotations", part == 0 && own < n);
         for (int p0 = 0; p0 < D / 2; p0 += pairs) {
             const int width = min(pairs, D / 2 - p0);
-            stage_chunk<pairs>(k + (int64_t)first * D, chunk, n, p0, width, stride, D, R);
+            if (at_once) {
+                stage_chunk<pairs>(k + (int64_t)first * D, chunk, n, p0, width, stride, D, R);
+            } else {
+                copy_chunk(k + (int64_t)first * D, chunk, n, p0, width, stride, D, R);
+            }
             __syncthreads();
             // solution: carry -- add this chunk's share to the dot product of the thread's key
             if (own < n) {
@@ -172,14 +198,15 @@ __global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
 }
 // end snippet: kernel
 
-template <int keys, int pairs, bool all_threads>
+template <int keys, int pairs, bool all_threads, bool at_once = true>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const size_t shared = (s.D + s.D / 2 + s.Sk + keys * (2 * pairs + 1)) * sizeof(float);
-    attention_v6<keys, pairs, all_threads><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-        kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
-        s.R, s.pos0, s.causal, 1.0f / sqrtf((float)s.D));
+    attention_v6<keys, pairs, all_threads, at_once>
+        <<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
+            kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
+            s.R, s.pos0, s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
 }
 
@@ -188,15 +215,22 @@ static double angle_error(const kf_shape *shape)
     return kf_fp32_angle_error(shape, true);
 }
 
+static bool large(const kf_shape *shape)
+{
+    return shape->D >= 128 && shape->H > 1 && ladder_near(shape);
+}
+
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
-    {"v6", "chunks of 32 keys by 256 dimensions, one key a thread", launch<32, 128, false>, NULL,
+    {"v6", "chunks of 32 keys by 256 dimensions, one key a thread", launch<32, 128, false>,
+     ladder_near, LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-64x128", "v6 with chunks of 64 keys by 128 dimensions", launch<64, 64, false>, ladder_near,
      LADDER_THREADS, NULL, NULL, angle_error},
-    {"v6-64x128", "v6 with chunks of 64 keys by 128 dimensions", launch<64, 64, false>, NULL,
-     LADDER_THREADS, NULL, NULL, angle_error},
+    {"v6-one-load", "v6, each value stored before the next is asked for",
+     launch<32, 128, false, false>, large, LADDER_THREADS, NULL, NULL, angle_error},
     {"v6-all", "v6 with all threads on the chunk: a key a lane, an eighth of the pairs a warp",
-     launch<32, 128, true>, NULL, LADDER_THREADS, NULL, NULL, angle_error},
+     launch<32, 128, true>, ladder_near, LADDER_THREADS, NULL, NULL, angle_error},
 };
 
 int main(int argc, char **argv)

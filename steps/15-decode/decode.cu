@@ -1,4 +1,4 @@
-/* 15-decode: one to four queries over a long cache, where full fusion has little left to lose
+/* 15-decode: one to four queries over a long cache, where fusion costs little
  *
  * Grows from: 14-fair-baseline
  *
@@ -10,12 +10,20 @@
  * Predict  k and v must be read: 1.07 GB at 32k keys. `separate` reads k, writes it, reads it again
  *          and reads v: twice the bytes, so twice the time. All the fused versions read k and v
  *          once. `cached` does nothing else, so it should come within 10% of the copy bandwidth.
- *          `fused-table` loads a float of the table for each float of k, from the L2: 1.5 times the
- *          bytes between L2 and SMs, so somewhat slower, by 10 to 20%. `fused-computed` has about
- * 60 more instructions a warp for each key, of the 220 for which there is time while a key comes
- * from memory: as fast as `cached`. `fused-per-query` turns each key once a query and reads it
- * again, mostly from the L2: at 4 queries slower than `separate`. At 1k keys, launches decide.
- * Outcome  To be recorded.
+ *          `fused-table` loads a float of the table for each float of k, from the L2: half as many
+ *          bytes again between L2 and SMs, so slower by 10 to 20%. `fused-computed` has about 60
+ *          more instructions a warp for each key, of the 220 for which there is time while a key
+ *          comes from memory: as fast as `cached`. `fused-per-query` turns each key once a query
+ *          and reads it again, mostly from the L2: at 4 queries slower than `separate`. At 1k
+ *          keys, launches decide.
+ * Outcome  `cached` reads at more than the copy bandwidth at 32k keys; `separate` takes twice as
+ *          long. `fused-table` was slower as predicted, for another reason: it loaded the table
+ *          after the keys, and waited twice (`fused-table-last`). Loaded first, the table costs
+ *          next to nothing. `fused-computed` costs nothing at one query; at four, 8 warps are too
+ *          few to compute and wait. The first `separate` turned one head after the other, and the
+ *          table had left the L2 by the next head (`separate-by-head`): a sixth slower at 32k.
+ *          `fused-per-query` about ties at 4 queries. It lacks warps: neither L2 nor memory are
+ *          short. See chapter 8.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_angle.cuh"
@@ -618,14 +626,13 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}};
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "15-decode",
-        "one to four queries over a long cache, where full fusion has little left to lose",
-        KF_LIST(cases),
-        KF_LIST(variants),
-        setup,
-        kf_attention_reference,
-        kf_attention_cost,
-        KF_LIST(timings)};
+    const kf_program program = {"15-decode",
+                                "one to four queries over a long cache, where fusion costs little",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                kf_attention_reference,
+                                kf_attention_cost,
+                                KF_LIST(timings)};
     return kf_main(&program, argc, argv);
 }

@@ -9,7 +9,8 @@
  *          time. A cold L2 changes nothing, for the tables are read 128 times in each call. A
  * single sequence: here the tables are as large as x, and of ten launches five go, so nearly half
  *          of the time on every clock.
- * Outcome  To be recorded.
+ * Outcome  As predicted: less than 1% on the large tensor, warm or cold, and nearly half of the
+ * time on a single sequence.
  */
 #include "cuda/rope_alone.cuh"
 #include "cuda/rope_chain.cuh"

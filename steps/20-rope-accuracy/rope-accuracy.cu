@@ -1,4 +1,4 @@
-/* 20-rope-accuracy: how far off cosines and sines are, by position, and what accuracy costs
+/* 20-rope-accuracy: how far off cosines and sines are, and what accuracy costs
  *
  * Grows from: 19-rope-float4
  *
@@ -20,7 +20,7 @@
  *          Within RoPE on 128 MiB memory takes 65 us, and 16.8 million pairs of 50 instructions
  *          28 us: hidden, all of it. powf a pair, 60 more, may show.
  * Outcome  Error as predicted: at position 131008 fp32 angles are off by half of their bound, and
- *          __sincosf of an exact angle by three quarters of its own, more than the angle. Bare, the
+ *          __sincosf of an exact angle by seven tenths of its own, more than the angle. Bare, the
  *          times are 10 to 20% above the prediction: sincospif's three conversions keep the special
  *          function unit half busy, and fewer instructions issue. Far positions make sincosf 2.6
  *          times as slow, and nothing else. Within RoPE everything near is hidden, powf too, and
@@ -419,14 +419,13 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "20-rope-accuracy",
-        "how far off cosines and sines are, by position, and what accuracy costs",
-        KF_LIST(cases),
-        KF_LIST(variants),
-        setup,
-        reference,
-        cost,
-        KF_LIST(timings)};
+    const kf_program program = {"20-rope-accuracy",
+                                "how far off cosines and sines are, and what accuracy costs",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                reference,
+                                cost,
+                                KF_LIST(timings)};
     return kf_main(&program, argc, argv);
 }
