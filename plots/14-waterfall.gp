@@ -21,4 +21,4 @@ unset key
 plot sample [i = 1:n:1] '+' using ((from(i) + t[int(i)]) / 2):(i):(from(i)):(t[int(i)]):(i - 0.34):(i + 0.34):(colour(i)) \
          with boxxyerror lc rgb variable, \
      [i = 1:n:1] '+' using (t[int(i)] > from(i) ? t[int(i)] : from(i)):(i):(sprintf(' %.3g', t[int(i)])) \
-         with labels left font ',11' textcolor rgb INK
+         with labels left font ',12' textcolor rgb INK

@@ -192,7 +192,6 @@ static bool explains(const kf_shape *s)
     return s->Sq < 20 || (timed && (!kf_on_cpu() || s->D == 8 || s->D == 128 || s->R == 20));
 }
 
-// snippet: variants
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
@@ -207,7 +206,6 @@ static const kf_variant variants[] = {
     {"separate-busy", "separate, four threads share a key", launch_separate_lanes<4>, explains,
      LADDER_THREADS, NULL},
 };
-// end snippet: variants
 
 int main(int argc, char **argv)
 {

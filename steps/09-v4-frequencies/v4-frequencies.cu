@@ -229,7 +229,6 @@ static __device__ __noinline__ void finish_rows(const float *score, const float 
     }
 }
 
-// snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), LADDER_THREADS threads,
 // QUERIES x (D + Sk) + R/2 floats of dynamic shared memory
@@ -268,7 +267,6 @@ __global__ void __launch_bounds__(LADDER_THREADS)
     }
     finish_rows(score, v, o, rows, visible, causal, Sk, D, scratch);
 }
-// end snippet: kernel
 
 template <int crew, bool listed, int keys = 1, int idle_barriers = 0>
 static void launch_v4(const kf_run *run, cudaStream_t stream)

@@ -35,7 +35,6 @@ enum {
     BLOCKS = 2 // that share a multiprocessor: 256 on 132
 };
 
-// snippet: frequencies
 // -> frequency [R/2] in shared memory: the angle of pair i at position p is p * frequency[i]
 static __device__ void stage_frequencies(float *frequency, int R)
 {
@@ -63,7 +62,6 @@ static __device__ void rotate_query(const float *q, const float *frequency, floa
         }
     }
 }
-// end snippet: frequencies
 
 // snippet: stage
 // k [n][D] -> tile [n][stride] in shared memory; a warp copies up to 32 LOADS neighbours of a row

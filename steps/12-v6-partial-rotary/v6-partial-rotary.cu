@@ -137,7 +137,6 @@ static __device__ float direct_product(const float *query, const float *key, int
 }
 // end snippet: direct
 
-// snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), LADDER_THREADS threads, dynamic shared memory: (3/2 D + Sk + KEYS (2 PAIRS + 1))
 // floats
@@ -213,7 +212,6 @@ __global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
     }
     finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
 }
-// end snippet: kernel
 
 template <turning turns, bool staged, bool all_threads>
 static void launch_on(const kf_run *run, const float *q, const float *k, int R, cudaStream_t stream)
