@@ -146,6 +146,8 @@ fails("wrong when called again at once", "TOY_BUG=again $toy --case odd --varian
 fails("wrong in a graph", "TOY_BUG=graph $toy --case odd --variant right >/dev/null", 1, "case odd in a graph: 1 wrong");
 fails("a variant that writes its input is wrong, and does not spoil the next",
     "TOY_BUG=input $toy --case D8 --variant right --variant slow >/dev/null", 1, "variant right, case D8 back to back");
+%r = run("TOY_ANGLES=1 $toy --case D8 --case odd");
+is("$r{code} $r{err}", "0 ", "each variant is held to its own bound, whatever came before it") or diag($r{out});
 fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");
 fails("a fault", "TOY_BUG=fault $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: the kernel failed");
 

@@ -72,9 +72,12 @@ typedef struct kf_tensor {
     enum kf_dtype dtype;
     enum kf_role role;
     void *device;
+    void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
     float *host;
     double *want, *bound;
+    double *other_want, *other_bound; /* for run->other_angle_error, NULL if there are none yet */
     bool *checked;
+    void *raw; /* output: room for what comes back from the device, NULL before the first time */
 } kf_tensor;
 
 /* What a comparison found. Counts are over elements compared; a NaN or Inf is wrong, always. */
@@ -106,7 +109,8 @@ typedef struct kf_run {
     uint64_t seed;
     kf_tensor tensor[KF_MAX_TENSORS];
     int n_tensors;
-    double angle_error; /* what the bounds of the reference allow for, beyond one rounding */
+    double angle_error;       /* what the bounds of the reference allow for, beyond one rounding */
+    double other_angle_error; /* the same of the tensors' other_want and other_bound */
 } kf_run;
 
 /* One way to compute the outputs. launch enqueues one whole call on the stream and returns: no
@@ -151,8 +155,9 @@ typedef struct kf_program {
     int n_cases;
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */
     int n_variants;
-    void (*setup)(kf_run *run);     /* declares the tensors of run->shape */
-    void (*reference)(kf_run *run); /* fills want, bound and checked of every output */
+    void (*setup)(kf_run *run); /* declares the tensors of run->shape */
+    /* Fills want, bound and checked of every output; called again for another run->angle_error. */
+    void (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_shape *shape);
     const kf_timing *timings; /* NULL: graph warm, graph cold */
     int n_timings;

@@ -49,6 +49,9 @@ void kf_fill_random(float *to, const char *name, int64_t count, int64_t columns,
 uint64_t kf_fresh_seed(void);
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
+/* As kf_input, not drawn yet: for the harness to fill. */
+kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                         const int64_t *dim);
 int64_t kf_tensor_bytes(const kf_tensor *tensor);
 int64_t kf_run_bytes(const kf_run *run);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */

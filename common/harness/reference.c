@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void kf_attention_setup(kf_run *run)
 {
@@ -125,6 +126,8 @@ static void query_row(void *context, int64_t row)
         return; /* want and bound are zero already */
     double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(2 * keys, sizeof *p), *ds = p + keys;
     double *want = j->want + row * D, *bound = j->bound + row * D;
+    memset(want, 0, (size_t)D * sizeof *want);
+    memset(bound, 0, (size_t)D * sizeof *bound);
     double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row % s->Sq, query);
     double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
     double scale = 1.0 / sqrt((double)D), largest = -INFINITY, sum = 0.0, least_sum = 0.0;

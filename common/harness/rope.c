@@ -55,8 +55,8 @@ void kf_rope_tables(kf_run *run)
                s->R);
     int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
     int64_t dim[2] = {s->R > 0 ? positions : 1, s->R > 0 ? s->R / 2 : 1};
-    kf_tensor *cosines = kf_input(run, "cos", "PR", KF_F32, dim);
-    kf_tensor *sines = kf_input(run, "sin", "PR", KF_F32, dim);
+    kf_tensor *cosines = kf_zero_input(run, "cos", "PR", KF_F32, dim);
+    kf_tensor *sines = kf_zero_input(run, "sin", "PR", KF_F32, dim);
     double *c = kf_alloc(cosines->count, sizeof *c), *si = kf_alloc(cosines->count, sizeof *si);
     c[0] = 1.0; /* R = 0: one entry that turns nothing */
     if (s->R > 0)

@@ -38,7 +38,8 @@ void kf_rope_cache(kf_run *run)
     double *sines = kf_alloc(s->Sk * half, sizeof *sines);
     if (half > 0)
         kf_rope_fp64(s->pos0, s->Sk, s->R, cosines, sines);
-    cache c = {s, k->host, kf_input(run, "k_cache", k->axes, KF_F32, k->dim)->host, cosines, sines};
+    cache c = {s, k->host, kf_zero_input(run, "k_cache", k->axes, KF_F32, k->dim)->host, cosines,
+               sines};
     kf_parallel(k->rows, cache_row, &c);
     free(cosines);
     free(sines);

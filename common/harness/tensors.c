@@ -33,11 +33,18 @@ static kf_tensor *add(kf_run *run, const char *name, const char *axes, enum kf_d
     return t;
 }
 
-kf_tensor *kf_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
-                    const int64_t *dim)
+kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                         const int64_t *dim)
 {
     kf_tensor *t = add(run, name, axes, dtype, KF_INPUT, dim);
     t->host = kf_alloc(t->count, sizeof *t->host);
+    return t;
+}
+
+kf_tensor *kf_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                    const int64_t *dim)
+{
+    kf_tensor *t = kf_zero_input(run, name, axes, dtype, dim);
     kf_fill_random(t->host, name, t->count, dim[t->n_axes - 1], dtype, run->seed);
     return t;
 }
@@ -94,7 +101,9 @@ static void free_device(kf_run *run)
     for (int i = 0; i < run->n_tensors; i++) {
         if (run->tensor[i].device)
             CUDA_CHECK(cudaFree(run->tensor[i].device));
-        run->tensor[i].device = NULL;
+        if (run->tensor[i].kept)
+            CUDA_CHECK(cudaFree(run->tensor[i].kept));
+        run->tensor[i].device = run->tensor[i].kept = NULL;
     }
 }
 
@@ -149,13 +158,36 @@ static void upload(const kf_tensor *t, char *block)
     }
 }
 
-/* Inputs go up again each time: a variant that wrote into them must not spoil the next one. */
+/* From the host the first time; gigabytes take seconds. A copy that is kept on the device where it
+ * takes at most a quarter of the free memory makes the other times fast. A kernel that writes
+ * beyond its arrays may hit the copy, and is found out: the reference does not come from there. */
+static void refresh(kf_tensor *t, char *block)
+{
+    size_t bytes = (size_t)kf_tensor_bytes(t), available = 0, total = 0;
+    if (t->kept) {
+        CUDA_CHECK(cudaMemcpy(t->device, t->kept, bytes, cudaMemcpyDeviceToDevice));
+        return;
+    }
+    upload(t, block);
+    CUDA_CHECK(cudaMemGetInfo(&available, &total));
+    if (bytes > available / 4)
+        return;
+    if (cudaMalloc(&t->kept, bytes) == cudaSuccess) {
+        CUDA_CHECK(cudaMemcpy(t->kept, t->device, bytes, cudaMemcpyDeviceToDevice));
+    } else {
+        t->kept = NULL;
+        cudaGetLastError(); /* handled: the next time comes from the host again */
+    }
+}
+
+/* Inputs are written again each time: a variant that wrote into them must not spoil the next one.
+ */
 void kf_prepare(kf_run *run)
 {
     char *block = kf_alloc(BLOCK, 1);
     for (int i = 0; i < run->n_tensors; i++) {
         if (run->tensor[i].role == KF_INPUT) {
-            upload(&run->tensor[i], block);
+            refresh(&run->tensor[i], block);
         } else {
             poison(&run->tensor[i], block);
             kf_mark_unwritten(&run->tensor[i]);
@@ -193,7 +225,10 @@ void kf_release(kf_run *run)
         free(run->tensor[i].host);
         free(run->tensor[i].want);
         free(run->tensor[i].bound);
+        free(run->tensor[i].other_want);
+        free(run->tensor[i].other_bound);
         free(run->tensor[i].checked);
+        free(run->tensor[i].raw);
     }
     run->n_tensors = 0;
 }

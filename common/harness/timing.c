@@ -6,11 +6,11 @@
  *
  * A sample is long enough (SAMPLE_US) for the events, which resolve about half a microsecond.
  * warm: the call before left its data in the L2. One untimed call precedes each sample, unless a
- * call takes so long (LONG_US) that what it finds there does not matter. cold: before each call a
- * kernel reads more than twice the L2. Graph and stream samples then hold N x (flush + call), from
- * which the time of N flushes, measured in the same round, is taken. What a call left dirty in the
- * L2 is written back during the next flush and so counted as the call's. With the stream clock the
- * flush hides the launch, so a cold stream sample is device time. */
+ * call takes so long (LONG_US) that neither what it finds there nor the upload of a graph matters.
+ * cold: before each call a kernel reads more than twice the L2. Graph and stream samples then hold
+ * N x (flush + call), from which the time of N flushes, measured in the same round, is taken. What
+ * a call left dirty in the L2 is written back during the next flush and so counted as the call's.
+ * With the stream clock the flush hides the launch, so a cold stream sample is device time. */
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +122,8 @@ static void capture(lane *l)
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     CUDA_CHECK(cudaGraphInstantiate(&l->graph, graph, 0));
     CUDA_CHECK(cudaGraphDestroy(graph));
-    launch_graph(l); /* the first replay uploads the graph */
+    if (!l->is_long)
+        launch_graph(l); /* the first replay uploads the graph */
     CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
@@ -183,6 +184,8 @@ static lane lane_open(const kf_work *work, kf_timing how)
         l.calls = calls;
         if (how.clock == KF_GRAPH)
             capture(&l);
+        if (l.is_long)
+            break;
         once = fmax(sample_us(&l, how.clock), LEAST_US);
     }
     return l;

@@ -1,6 +1,7 @@
 /* toy.c: a small step for tests of the command line, rows and timing. Its kernels are C functions
  * on the fake runtime: attention over memory that is really the host's. TOY_BUG plants a bug in
- * "right", TOY_FIXED makes the bug that "bug" predicts disappear. */
+ * "right", TOY_FIXED makes the bug that "bug" predicts disappear. With TOY_ANGLES the variants are
+ * others: off by so much that only some bounds allow it. */
 #include "fake.h"
 #include <math.h>
 #include <stdlib.h>
@@ -76,6 +77,51 @@ static bool bug_shows(const kf_run *run, const kf_diagnosis *seen, char *why, si
     return seen->nonfinite * 2 == seen->total && seen->wrong == seen->nonfinite;
 }
 
+/* --- TOY_ANGLES: a bound of 1e-5 and the angle error, and variants that are off. */
+static void allow(kf_run *run)
+{
+    kf_attention_reference(run);
+    for (int64_t i = 0; i < kf_find(run, "o")->count; i++)
+        kf_find(run, "o")->bound[i] = 1e-5 + run->angle_error;
+}
+
+static double small(const kf_shape *shape)
+{
+    (void)shape;
+    return 1e-3;
+}
+
+static double large(const kf_shape *shape)
+{
+    (void)shape;
+    return 1e-1;
+}
+
+static void off_by(const kf_run *run, cudaStream_t stream, float error)
+{
+    slow(run, stream);
+    for (int64_t i = 0; i < kf_find(run, "o")->count; i++)
+        kf_f32(run, "o")[i] += error;
+}
+
+static void off_a_little(const kf_run *run, cudaStream_t stream)
+{
+    off_by(run, stream, 5e-4f);
+}
+
+static void off_a_lot(const kf_run *run, cudaStream_t stream)
+{
+    off_by(run, stream, 5e-2f);
+}
+
+static bool all_wrong(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    (void)run;
+    snprintf(why, size, "beyond the bound: %lld of %lld", (long long)seen->wrong,
+             (long long)seen->total);
+    return seen->wrong == seen->total;
+}
+
 static bool even(const kf_shape *shape)
 {
     return shape->D % 2 == 0;
@@ -91,19 +137,27 @@ static const kf_variant variants[] = {
     {"slow", "twice the time", slow, even, 32, NULL, NULL, NULL},
     {"bug", "half of the outputs NaN", bug, even, 32, bug_shows, "shared race", NULL},
 };
+static const kf_variant angle_variants[] = {
+    {"exact", "no error allowed", slow, NULL, 32, NULL, NULL, NULL},
+    {"little", "off, and allowed to be", off_a_little, NULL, 32, NULL, NULL, small},
+    {"lot", "off by more, and allowed to be", off_a_lot, NULL, 32, NULL, NULL, large},
+    {"too-much", "off by more than allowed", off_a_lot, NULL, 32, all_wrong, NULL, small},
+    {"any", "off, and not allowed to be", off_a_little, NULL, 32, all_wrong, NULL, NULL},
+};
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
 int main(int argc, char **argv)
 {
+    bool angles = getenv("TOY_ANGLES") != NULL;
     const kf_program program = {.step = "99-toy",
                                 .title = "a step for tests",
                                 .cases = cases,
                                 .n_cases = 3,
-                                .variants = variants,
-                                .n_variants = 3,
+                                .variants = angles ? angle_variants : variants,
+                                .n_variants = angles ? 5 : 3,
                                 .setup = kf_attention_setup,
-                                .reference = kf_attention_reference,
+                                .reference = angles ? allow : kf_attention_reference,
                                 .cost = kf_attention_cost,
                                 .timings = timings,
                                 .n_timings = 4};
