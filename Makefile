@@ -26,7 +26,7 @@ NUMBERS := $(foreach s,$(SOURCES),$(call number,$s))
 source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
-STEP_COMMANDS := run count check diff exercise try cuda data
+STEP_COMMANDS := run count check diff exercise try cuda data profile
 COMMANDS := help setup clean test lint bench programs $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS V \
@@ -73,6 +73,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make test                every test;  make lint: only the checks that read the sources
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
+  make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of every step's
   make bench               how fast the CPU backend itself is
   make programs            build every step, and print where the programs are
   make clean               remove build/ (your work/ stays)

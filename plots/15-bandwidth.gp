@@ -4,7 +4,7 @@ load 'plots/style.gp'
 set xlabel 'keys (one query, D = R = 128)'
 set ylabel '% of the limit, q, k, v and o once'
 set logscale x
-set xtics ('1k' 1024, '4k' 4096, '8k' 8192, '32k' 32768, '128k' 131072)
+set xtics ('1k' 1024, '8k' 8192, '32k' 32768, '128k' 131072)
 set xrange [800:170000]
 set yrange [0:158]
 set ytics 0, 20, 100

@@ -4,7 +4,7 @@ load 'plots/style.gp'
 set xlabel 'keys (D = R = 128)'
 set ylabel 'time of separate / time of this'
 set logscale x
-set xtics ('1k' 1024, '4k' 4096, '8k' 8192, '32k' 32768, '128k' 131072)
+set xtics ('1k' 1024, '8k' 8192, '32k' 32768, '128k' 131072)
 set xrange [800:170000]
 set yrange [0:5.3]
 set ytics 0, 0.5, 2.5

@@ -116,6 +116,32 @@ static __device__ __forceinline__ void finish_row(const float *score, float larg
     }
 }
 
+// The largest of the scores that this thread has written itself: no barrier is needed.
+static __device__ __forceinline__ float own_largest(const float *score, int visible)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
+// For kernels with several queries a block: score [rows][Sk], v [Sk][D] -> o [rows][D], row after
+// row. The first row sees `visible` keys, under a causal mask each further one a key more. Not
+// inlined, so that it is the same machine code whatever came before it: chapter 2 has a reason.
+template <typename Reduce>
+static __device__ __noinline__ void finish_rows(const float *score, const float *v, float *o,
+                                                int rows, int visible, bool causal, int Sk, int D,
+                                                float *scratch)
+{
+    for (int n = 0; n < rows; n++) {
+        const int seen = visible + (causal ? n : 0);
+        const float *of_row = score + (int64_t)n * Sk;
+        finish_row<Reduce>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen, D,
+                           scratch);
+    }
+}
+
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), ONE_QUERY_THREADS threads, (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column

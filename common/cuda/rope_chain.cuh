@@ -1,8 +1,11 @@
-/* rope_chain.cuh: the op chain of step 16, for later steps to compare with.
+/* rope_chain.cuh: RoPE as a framework runs it, every operation a kernel: the kernels of step 16.
  *
- * x * cosine + rotate_half(x) * sine, each operation a kernel of its own. launch_tables makes the
- * cosines and sines of all positions, as a framework does that keeps none; launch_chain does the
- * rest.
+ * x * cosine + rotate_half(x) * sine. launch_tables makes the cosines and sines of all positions,
+ * as a framework does that keeps none; launch_chain does the rest. N is the bytes of x.
+ *
+ * Kernels on tables have one element a thread. Kernels on x have so many each, loaded before the
+ * first is stored, and the grid (blocks for the elements of a sequence, B). Tables are the same for
+ * each sequence of the batch.
  */
 #pragma once
 
@@ -13,15 +16,13 @@
 
 enum { CHAIN_THREADS = 256 };
 
-// Every kernel has the grid (blocks for n elements, B) and one element a thread. Tables are the
-// same for each sequence of the batch, so their index is the element's within its sequence.
-
-// -> position [S], from first on
-static __global__ void make_positions(float *position, int S, int first)
+// snippet: tables
+// -> position [S], from first on and not beyond last
+static __global__ void make_positions(float *position, int S, int first, int last)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < S) {
-        position[i] = (float)(first + i);
+        position[i] = (float)min(first + i, last);
     }
 }
 
@@ -51,86 +52,144 @@ static __global__ void sine_of(const float *angle, float *y, int n)
         y[i] = sinf(angle[i]);
     }
 }
+// end snippet: tables
 
+// snippet: each
+// Which element is a thread's number k, and the values of its elements to y [n].
+template <int each>
+static __device__ __forceinline__ int element(int k)
+{
+    return (blockIdx.x * each + k) * blockDim.x + threadIdx.x;
+}
+
+template <int each>
+static __device__ __forceinline__ void store(const float (&value)[each], float *y, int n)
+{
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        if (element<each>(k) < n) {
+            y[element<each>(k)] = value[k];
+        }
+    }
+}
+// end snippet: each
+
+// snippet: rotate-half
 // x [B][S][D] -> y [B][S][D/2], minus the second half of each row
 // cost: reads N/2, writes N/2
+template <int each>
 static __global__ void negate_second_half(const float *x, float *y, int S, int D)
 {
     const int half = D / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t row = (int64_t)blockIdx.y * S + i / half;
-    if (i < S * half) {
-        y[row * half + i % half] = -x[row * D + half + i % half];
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    float value[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = element<each>(k);
+        if (i < S * half) {
+            value[k] = -x[(sequence + i / half) * D + half + i % half];
+        }
     }
+    store<each>(value, y + sequence * half, S * half);
 }
 
 // a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
 // cost: reads N, writes N
+template <int each>
 static __global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch,
                                    float *y, int S, int D)
 {
     const int half = D / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t row = (int64_t)blockIdx.y * S + i / D;
-    const int column = i % D;
-    if (i < S * D) {
-        y[row * D + column] =
-            column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    float value[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = element<each>(k);
+        const int64_t row = sequence + i / D;
+        const int column = i % D;
+        if (i < S * D) {
+            value[k] = column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+        }
     }
+    store<each>(value, y + sequence * D, S * D);
 }
+// end snippet: rotate-half
 
+// snippet: products
 // x [B][n], table [n] -> y [B][n]
 // cost: reads N and the table, writes N
+template <int each>
 static __global__ void multiply(const float *x, const float *table, float *y, int n)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t at = (int64_t)blockIdx.y * n + i;
-    if (i < n) {
-        y[at] = x[at] * table[i];
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    float value[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = element<each>(k);
+        if (i < n) {
+            value[k] = x[sequence + i] * table[i];
+        }
     }
+    store<each>(value, y + sequence, n);
 }
 
 // a [B][n], b [B][n] -> y [B][n]
 // cost: reads 2 N, writes N
+template <int each>
 static __global__ void add(const float *a, const float *b, float *y, int n)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t at = (int64_t)blockIdx.y * n + i;
-    if (i < n) {
-        y[at] = a[at] + b[at];
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    float value[each] = {};
+#pragma unroll
+    for (int k = 0; k < each; k++) {
+        const int i = element<each>(k);
+        if (i < n) {
+            value[k] = a[sequence + i] + b[sequence + i];
+        }
     }
+    store<each>(value, y + sequence, n);
 }
+// end snippet: products
 
-static inline dim3 blocks_for(int n, int B)
+static inline dim3 blocks_for(int n, int B, int each = 1)
 {
-    return dim3((n + CHAIN_THREADS - 1) / CHAIN_THREADS, B);
+    return dim3((n + CHAIN_THREADS * each - 1) / (CHAIN_THREADS * each), B);
 }
 
-// frequency -> cosine and sine [S][D]
-static inline void launch_tables(const kf_run *run, cudaStream_t stream)
+/* Of the last row of x. */
+static inline int rope_last_position(const kf_run *run)
+{
+    return run->shape.pos0 + run->shape.Sq - 1;
+}
+
+// snippet: tables-launch
+// frequency -> cosine and sine [S][D]; positions beyond last are taken for last
+static inline void launch_tables(const kf_run *run, int last, cudaStream_t stream)
 {
     const int S = run->shape.Sq;
     const int D = run->shape.D;
+    const dim3 blocks = blocks_for(S * D, 1);
     float *position = kf_f32(run, "position");
     float *angle = kf_f32(run, "angle");
     float *angles = kf_f32(run, "angles");
-    make_positions<<<blocks_for(S, 1), CHAIN_THREADS, 0, stream>>>(position, S, run->shape.pos0);
+    make_positions<<<blocks_for(S, 1), CHAIN_THREADS, 0, stream>>>(position, S, run->shape.pos0,
+                                                                   last);
     CUDA_CHECK_LAUNCH();
     outer_product<<<blocks_for(S * D / 2, 1), CHAIN_THREADS, 0, stream>>>(
         position, kf_f32(run, "frequency"), angle, S, D / 2);
     CUDA_CHECK_LAUNCH();
-    join_halves<<<blocks_for(S * D, 1), CHAIN_THREADS, 0, stream>>>(angle, D / 2, angle, D / 2,
-                                                                    angles, S, D);
+    join_halves<1><<<blocks, CHAIN_THREADS, 0, stream>>>(angle, D / 2, angle, D / 2, angles, S, D);
     CUDA_CHECK_LAUNCH();
-    cosine_of<<<blocks_for(S * D, 1), CHAIN_THREADS, 0, stream>>>(angles, kf_f32(run, "cosine"),
-                                                                  S * D);
+    cosine_of<<<blocks, CHAIN_THREADS, 0, stream>>>(angles, kf_f32(run, "cosine"), S * D);
     CUDA_CHECK_LAUNCH();
-    sine_of<<<blocks_for(S * D, 1), CHAIN_THREADS, 0, stream>>>(angles, kf_f32(run, "sine"), S * D);
+    sine_of<<<blocks, CHAIN_THREADS, 0, stream>>>(angles, kf_f32(run, "sine"), S * D);
     CUDA_CHECK_LAUNCH();
 }
+// end snippet: tables-launch
 
 // x [B][S][D], cosine and sine [S][D] -> y = x * cosine + rotate_half(x) * sine
 // cost: 10 N and the tables
+template <int each>
 static inline void launch_chain(const kf_run *run, const float *cosine, const float *sine,
                                 cudaStream_t stream)
 {
@@ -141,17 +200,18 @@ static inline void launch_chain(const kf_run *run, const float *cosine, const fl
     float *rotated = kf_f32(run, "rotated");
     float *x_cosine = kf_f32(run, "x_cosine");
     float *rotated_sine = kf_f32(run, "rotated_sine");
-    const dim3 blocks = blocks_for(S * D, run->shape.B);
-    negate_second_half<<<blocks_for(S * D / 2, run->shape.B), CHAIN_THREADS, 0, stream>>>(
-        x, negated, S, D);
+    const dim3 blocks = blocks_for(S * D, run->shape.B, each);
+    const dim3 half_blocks = blocks_for(S * D / 2, run->shape.B, each);
+    negate_second_half<each><<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
     CUDA_CHECK_LAUNCH();
-    join_halves<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
+    join_halves<each><<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
     CUDA_CHECK_LAUNCH();
-    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(x, cosine, x_cosine, S * D);
+    multiply<each><<<blocks, CHAIN_THREADS, 0, stream>>>(x, cosine, x_cosine, S * D);
     CUDA_CHECK_LAUNCH();
-    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, sine, rotated_sine, S * D);
+    multiply<each><<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, sine, rotated_sine, S * D);
     CUDA_CHECK_LAUNCH();
-    add<<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, kf_f32(run, "y"), S * D);
+    add<each>
+        <<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, kf_f32(run, "y"), S * D);
     CUDA_CHECK_LAUNCH();
 }
 

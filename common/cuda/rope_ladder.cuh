@@ -6,7 +6,7 @@
  * structure, the same staging and the same synchronisation.
  *
  * The cases are one head dimension after the other at 64 keys, whole and partial rotation, and odd
- * shapes.
+ * shapes; a step may add some of its own.
  */
 #pragma once
 
@@ -19,22 +19,13 @@
 
 enum { LADDER_THREADS = ONE_QUERY_THREADS };
 
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
-// tables; grid (S, H), one thread a pair, and one a dimension that is not turned: step 02's kernel
-// cost: 8 bytes an element and 8 a pair of the table; 6 flops a pair
-template <bool is_key>
-static __global__ void rope_rows(const float *x, const float *cosine, const float *sine, float *y,
-                                 int S, int D, int R, int first)
+// x [D] at one position, cosine and sine [R/2] there -> y [D], global or shared memory; one thread
+// a pair, and one a dimension that is not turned
+// cost: a load and a store an element, 2 table loads and 6 flops a pair
+static __device__ __forceinline__ void rotate_row(const float *x, const float *cosine,
+                                                  const float *sine, float *y, int D, int R)
 {
     const int half = R / 2;
-    const int64_t row = ((int64_t)blockIdx.y * S + blockIdx.x) * D;
-    const int64_t angles = (int64_t)(first + blockIdx.x) * half;
-    x += row;
-    y += row;
-    cosine += angles;
-    sine += angles;
-    COUNT("K rotations", is_key && threadIdx.x == 0);
-    COUNT("Q rotations", !is_key && threadIdx.x == 0);
     for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
         if (t < half) {
             const float c = cosine[t];
@@ -47,6 +38,20 @@ static __global__ void rope_rows(const float *x, const float *cosine, const floa
             y[t + half] = x[t + half];
         }
     }
+}
+
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
+// tables; grid (S, H): step 02's kernel
+// cost: rotate_row's, once a row
+template <bool is_key>
+static __global__ void rope_rows(const float *x, const float *cosine, const float *sine, float *y,
+                                 int S, int D, int R, int first)
+{
+    const int64_t row = ((int64_t)blockIdx.y * S + blockIdx.x) * D;
+    const int64_t angles = (int64_t)(first + blockIdx.x) * (R / 2);
+    COUNT("K rotations", is_key && threadIdx.x == 0);
+    COUNT("Q rotations", !is_key && threadIdx.x == 0);
+    rotate_row(x + row, cosine + angles, sine + angles, y + row, D, R);
 }
 
 /* Enqueues the rotation of all keys into the scratch tensor k_turned. */
@@ -102,6 +107,21 @@ static inline bool ladder_near(const kf_shape *shape)
     return shape->R == 0 || kf_fp32_angle_error(shape, true) < 1e-3;
 }
 
+/* kf_variant's angle_error for them; it holds for frequencies that are handed in as well. */
+static inline double ladder_angle_error(const kf_shape *shape)
+{
+    return kf_fp32_angle_error(shape, true);
+}
+
+/* For variants that explain a time: they are verified where they are timed, on a CPU at some of
+ * these, and with few queries. */
+static inline bool ladder_explains(const kf_shape *shape)
+{
+    const bool timed = shape->Sq == 64 && shape->H >= 4;
+    const bool chosen = shape->D == 8 || shape->D == 128 || shape->R == 20;
+    return shape->Sq < 20 || (timed && (!kf_on_cpu() || chosen));
+}
+
 /* Named after D, and R where only a part is turned; odd shapes after what is odd in them. Those
  * that a CPU passes over are large, and "head" is one head of the largest partial case, to be
  * counted. */
@@ -129,3 +149,44 @@ static const kf_case ladder_cases[] = {
 };
 
 static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
+
+/* Eight times as many heads: as much work for each multiprocessor as the ladder's cases give to a
+ * GPU with an eighth of them. */
+static const kf_case ladder_more_heads[] = {
+    {"D128-H32", {1, 32, 64, 64, 128, 128, false, 0}, KF_LARGE},
+    {"D512-H32", {1, 32, 64, 64, 512, 512, false, 0}, KF_LARGE},
+    {"D2048-H32", {1, 32, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
+};
+
+/* For variants with a small L1 cache, which tells where many blocks share it: what shared memory
+ * may take, in percent, is no cache. */
+enum { ALL_TO_SHARED_MEMORY = 100 };
+
+static inline bool ladder_many_heads(const kf_shape *shape)
+{
+    return shape->H >= 32;
+}
+
+enum { LADDER_CASES = sizeof ladder_cases / sizeof *ladder_cases, OWN_CASES = 8 };
+
+/* A step's main: the ladder's cases, and behind them the step's own, OWN_CASES at most. */
+static inline int ladder_main(const char *step, const char *title, void (*setup)(kf_run *),
+                              const kf_variant *variants, int n_variants, const kf_case *own,
+                              int n_own, int argc, char **argv)
+{
+    kf_case cases[LADDER_CASES + OWN_CASES];
+    for (int i = 0; i < LADDER_CASES + n_own; i++) {
+        cases[i] = i < LADDER_CASES ? ladder_cases[i] : own[i - LADDER_CASES];
+    }
+    const kf_program program = {step,
+                                title,
+                                cases,
+                                LADDER_CASES + n_own,
+                                variants,
+                                n_variants,
+                                setup,
+                                kf_attention_reference,
+                                kf_attention_cost,
+                                KF_LIST(ladder_timings)};
+    return kf_main(&program, argc, argv);
+}

@@ -10,7 +10,7 @@ actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
 compiles := $(filter-out help setup clean diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
-chooses := $(filter run count check try data programs,$(MAKECMDGOALS)) \
+chooses := $(filter run count check try data profile programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
 
 silent := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
@@ -216,6 +216,16 @@ run: $(selected:%=run-%)
 $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
 	@KF_COMMIT='$(KF_COMMIT)' sh common/make/count.sh $^ -- $(ARGS); $(unless_77)
 count: $(selected:%=count-%)
+
+# What the header of a step asks ncu for.
+ifeq ($(firstword $(choice)),cuda)
+$(NUMBERS:%=profile-%): profile-%: $(CUDA)/step-%
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/profile.sh $< $(call source,$*); $(unless_77)
+profile: $(selected:%=profile-%)
+else
+profile:
+	@echo 'profile: nothing recorded, it needs a GPU: $(wordlist 2,99,$(choice))'
+endif
 
 # What checks PROGRAM: a program built for it, or compute-sanitizer.
 checks = $(if $(filter $(CUDA)/%,$1),sh common/make/check.sh $1,$1)

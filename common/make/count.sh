@@ -17,11 +17,7 @@ if [ -z "$gpu" ]; then
     exec "$cpu" --seed 1 --out "$rows" "$@"
 fi
 
-ncu=$(sh common/make/gpu.sh tool ncu)
-if [ -z "$ncu" ]; then
-    echo "$name: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it" >&2
-    exit 77
-fi
+sh common/make/ncu.sh "$name" || exit
 work=$(mktemp -d "${TMPDIR:-/tmp}/count.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
@@ -47,34 +43,17 @@ while [ "$n" -gt 0 ]; do
 done
 [ -z "$by_line" ] || cat "$work/said"
 
-if [ -z "$KF_COMMIT" ]; then
-    KF_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-    git diff --quiet HEAD 2>/dev/null || KF_COMMIT=$KF_COMMIT+dirty
-fi
+KF_COMMIT=$(sh common/make/commit.sh)
 export KF_COMMIT
-metrics=$(awk '!/^#/ && NF == 2 { printf "%s%s", n++ ? "," : "", $2 }' common/make/metrics.txt)
-# Counts do not depend on clocks, so they are left alone. Launches of others are not looked at.
-"$ncu" --csv --page raw --print-units base --print-kernel-base demangled --clock-control none \
-    --profile-from-start off --log-file "$work/ncu.csv" --metrics "$metrics" \
-    "$gpu" --seed 1 --launches "$work/launches" --out "$work/rows.tsv" "$@" >"$work/said"
-code=$?
-if [ $code -ne 0 ]; then
-    cat "$work/said"
-    grep '^==ERROR==' "$work/ncu.csv" >&2
-    if grep -q ERR_NVGPUCTRPERM "$work/ncu.csv" "$work/said"; then
-        echo "$name: this user may not read the counters: https://developer.nvidia.com/ERR_NVGPUCTRPERM" >&2
-        exit 77
-    fi
-    exit $code
-fi
+sh common/make/ncu.sh "$name" "$work" common/make/metrics.txt all "$gpu" --seed 1 \
+    --launches "$work/launches" --out "$work/rows.tsv" "$@" || exit
 sed -n '1,2p' "$work/said"
 device=$(sed -n 's/^# device: //p' "$work/rows.tsv")
 out=build/data/$(echo "$device" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')/$name-counts.tsv
 mkdir -p "${out%/*}"
-awk -f common/make/ncu.awk "$work/ncu.csv" >"$work/ncu.tsv" || exit
 {
     grep '^#' "$work/rows.tsv"
-    echo "# ncu: $("$ncu" --version | sed -n 's/^Version //p')"
+    echo "# ncu: $(cat "$work/version")"
     sed -n 's/^# compiler: /# counted: CPU backend, /p' "$work/counts.tsv"
     printf 'step\tvariant\tcase\tkernel\tcounter\tcpu\tgpu\tdifference\n'
 } >"$work/out.tsv"

@@ -8,10 +8,7 @@ programs=$1 device=$2 partial=$3
 shift 3
 
 out=build/data/$device
-if [ -z "$KF_COMMIT" ]; then
-    KF_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-    git diff --quiet HEAD 2>/dev/null || KF_COMMIT=$KF_COMMIT+dirty
-fi
+KF_COMMIT=$(sh common/make/commit.sh)
 export KF_COMMIT
 began=$(date +%s)
 # Eight minutes: longer, and nobody records often.

@@ -29,7 +29,9 @@ function cells(line, cell,    n, c, quoted, i, text) {
 # 1,024 and 1024.00 are the same number. What is no number (n/a) is no value.
 function number(text) {
     gsub(/[, ]/, "", text)
-    return text ~ /^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$/ ? sprintf("%.0f", text) : "-"
+    if (text !~ /^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$/)
+        return "-"
+    return sprintf(text + 0 == int(text + 0) ? "%.0f" : "%.2f", text)
 }
 
 function launch(id, kernel) {

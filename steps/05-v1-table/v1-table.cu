@@ -1,6 +1,7 @@
 /* 05-v1-table: V1, both rotations inside attention, cosines and sines from a table
  *
  * Grows from: 04-block-reduce-fix
+ * Profile: kernels=attention warm --case D2048
  *
  * Idea     One launch instead of three. A block rotates its query once, while it copies it to
  *          shared memory. Each thread rotates the key that it is about to use in registers, pair by
@@ -184,39 +185,24 @@ static void setup(kf_run *run)
     other_layouts(run, sines);
 }
 
-// What explains a time is verified where it is timed, on a CPU at some of these, and with few
-// queries.
-static bool explains(const kf_shape *s)
-{
-    const bool timed = s->Sq == 64 && s->H >= 4;
-    return s->Sq < 20 || (timed && (!kf_on_cpu() || s->D == 8 || s->D == 128 || s->R == 20));
-}
-
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
     {"v1", "one launch, every block rotates every key from the table", launch_v1<1, BY_POSITION>,
      NULL, LADDER_THREADS, NULL},
-    {"v1-padded", "v1, a row of the table is one float longer", launch_v1<1, PADDED>, explains,
-     LADDER_THREADS, NULL},
+    {"v1-padded", "v1, a row of the table is one float longer", launch_v1<1, PADDED>,
+     ladder_explains, LADDER_THREADS, NULL},
     {"v1-by-pair", "v1, neighbouring lanes read neighbouring entries of the table",
-     launch_v1<1, BY_PAIR>, explains, LADDER_THREADS, NULL},
+     launch_v1<1, BY_PAIR>, ladder_explains, LADDER_THREADS, NULL},
     {"v1-busy", "v1, four threads share a key: none of 256 is idle at 64 keys",
-     launch_v1<4, BY_POSITION>, explains, LADDER_THREADS, NULL},
-    {"separate-busy", "separate, four threads share a key", launch_separate_lanes<4>, explains,
-     LADDER_THREADS, NULL},
+     launch_v1<4, BY_POSITION>, ladder_explains, LADDER_THREADS, NULL},
+    {"separate-busy", "separate, four threads share a key", launch_separate_lanes<4>,
+     ladder_explains, LADDER_THREADS, NULL},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "05-v1-table",
-        "V1, both rotations inside attention, cosines and sines from a table",
-        KF_LIST(ladder_cases),
-        KF_LIST(variants),
-        setup,
-        kf_attention_reference,
-        kf_attention_cost,
-        KF_LIST(ladder_timings)};
-    return kf_main(&program, argc, argv);
+    return ladder_main("05-v1-table",
+                       "V1, both rotations inside attention, cosines and sines from a table", setup,
+                       KF_LIST(variants), NULL, 0, argc, argv);
 }

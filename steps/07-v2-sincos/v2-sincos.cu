@@ -1,6 +1,7 @@
 /* 07-v2-sincos: V2, no table: cosines and sines computed where they are needed
  *
  * Grows from: 06-v1-float4
+ * Profile: kernels=attention warm --case D2048 --case D2048-H32
  *
  * Idea     Trade bandwidth for the special function units. Angle, cosine and sine are computed in
  *          registers, position * powf(10000, -2i/R) and __sincosf, so no table is read.
@@ -16,10 +17,9 @@
  *          at the L1 cache as before. That is the log's order, on a GPU with fewer multiprocessors.
  *          An angle in fp32 is too far off at position 131027 for any verdict; v2-integer is not.
  */
+#include "cuda/float4.cuh"
 #include "cuda/rope_angle.cuh"
 #include "cuda/rope_ladder.cuh"
-
-#include <string.h>
 
 // Where cosine and sine come from.
 enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF, INTEGER };
@@ -30,16 +30,6 @@ struct rope {
     const rope_frequency *turn; // [R/2], the same in units of rope_angle.cuh
     int pos0, R;
 };
-
-static __device__ __forceinline__ float4 load_four(const float *x)
-{
-    return *(const float4 *)x;
-}
-
-static __device__ __forceinline__ void store_four(float *x, float4 four)
-{
-    *(float4 *)x = four;
-}
 
 // snippet: angle
 // The angle's cosine and sine of pair i in row j, at position pos0 + j
@@ -84,28 +74,6 @@ static __device__ __forceinline__ void four_angles(rope r, int j, int i, float4 
     angle<from>(r, j, i + 1, &c->y, &s->y);
     angle<from>(r, j, i + 2, &c->z, &s->z);
     angle<from>(r, j, i + 3, &c->w, &s->w);
-}
-
-// x c - y s and y c + x s: the lower elements of four pairs, then the upper
-static __device__ __forceinline__ float4 turn_lower(float4 x, float4 y, float4 c, float4 s)
-{
-    return make_float4(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y, x.z * c.z - y.z * s.z,
-                       x.w * c.w - y.w * s.w);
-}
-
-static __device__ __forceinline__ float4 turn_upper(float4 x, float4 y, float4 c, float4 s)
-{
-    return make_float4(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y, y.z * c.z + x.z * s.z,
-                       y.w * c.w + x.w * s.w);
-}
-
-// Adds one product after the other, as the loop over single elements does.
-static __device__ __forceinline__ float add_products(float dot, float4 a, float4 b)
-{
-    dot += a.x * b.x;
-    dot += a.y * b.y;
-    dot += a.z * b.z;
-    return dot + a.w * b.w;
 }
 
 // q [D] at row j -> query [D] in shared memory
@@ -243,9 +211,6 @@ __global__ void attention_v2(const float *q, const float *k, const float *v, rop
     finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
 }
 
-// Percent of the multiprocessor's memory. What shared memory may not take is L1 cache.
-enum { ALL_TO_SHARED_MEMORY = 100 };
-
 template <angles from, bool wide, bool small_l1 = false>
 static void enqueue(const kf_run *run, const char *q, const char *k, int R, cudaStream_t stream)
 {
@@ -290,12 +255,6 @@ static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// Frequencies that are rounded once lie within the bound for those of powf.
-static double fast_error(const kf_shape *shape)
-{
-    return kf_fp32_angle_error(shape, true);
-}
-
 static double accurate_error(const kf_shape *shape)
 {
     return kf_fp32_angle_error(shape, false);
@@ -312,69 +271,36 @@ static void setup(kf_run *run)
     }
 }
 
-// What explains a time is verified where it is timed, on a CPU at some of these, and with few
-// queries.
-static bool explains(const kf_shape *s)
-{
-    const bool timed = s->Sq == 64 && s->H >= 4;
-    return s->Sq < 20 || (timed && (!kf_on_cpu() || s->D == 8 || s->D == 128 || s->R == 20));
-}
-
-// The same for angles in fp32.
+// For variants that explain a time with angles in fp32.
 static bool explains_near(const kf_shape *s)
 {
-    return explains(s) && ladder_near(s);
-}
-
-// A small L1 cache tells where many blocks share it.
-static bool many_heads(const kf_shape *s)
-{
-    return s->H >= 32;
+    return ladder_explains(s) && ladder_near(s);
 }
 
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
     {"separate-float4", "step 06's: separate, 16-byte loads in its attention",
-     launch_separate_float4, explains, LADDER_THREADS, NULL},
-    {"v1-float4", "step 06's: one launch, a table", launch<FROM_TABLE>, explains, LADDER_THREADS,
-     NULL},
+     launch_separate_float4, ladder_explains, LADDER_THREADS, NULL},
+    {"v1-float4", "step 06's: one launch, a table", launch<FROM_TABLE>, ladder_explains,
+     LADDER_THREADS, NULL},
     {"v2", "no table: powf and __sincosf", launch<FAST>, ladder_near, LADDER_THREADS, NULL, NULL,
-     fast_error},
+     ladder_angle_error},
     {"v2-accurate", "no table: powf and sincosf", launch<ACCURATE>, explains_near, LADDER_THREADS,
      NULL, NULL, accurate_error},
     {"v2-no-powf", "frequencies handed in, __sincosf", launch<NO_POWF>, explains_near,
-     LADDER_THREADS, NULL, NULL, fast_error},
+     LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"v2-integer", "frequencies handed in as integers, exact angles, __sincosf", launch<INTEGER>,
-     explains, LADDER_THREADS, NULL, NULL, rope_fast_angle_error},
+     ladder_explains, LADDER_THREADS, NULL, NULL, rope_fast_angle_error},
     {"v1-float4-small-l1", "v1-float4 with the least L1 cache", launch<FROM_TABLE, true>,
-     many_heads, LADDER_THREADS, NULL},
-    {"v2-small-l1", "v2 with the least L1 cache", launch<FAST, true>, many_heads, LADDER_THREADS,
-     NULL, NULL, fast_error},
-};
-
-// The ladder's, and eight times as many heads: as much work for each multiprocessor as the ladder's
-// cases give to a GPU with an eighth of them.
-enum { LADDER_CASES = sizeof ladder_cases / sizeof *ladder_cases, MORE_CASES = 3 };
-
-static const kf_case more_heads[MORE_CASES] = {
-    {"D128-H32", {1, 32, 64, 64, 128, 128, false, 0}, KF_LARGE},
-    {"D512-H32", {1, 32, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D2048-H32", {1, 32, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
+     ladder_many_heads, LADDER_THREADS, NULL},
+    {"v2-small-l1", "v2 with the least L1 cache", launch<FAST, true>, ladder_many_heads,
+     LADDER_THREADS, NULL, NULL, ladder_angle_error},
 };
 
 int main(int argc, char **argv)
 {
-    kf_case cases[LADDER_CASES + MORE_CASES];
-    memcpy(cases, ladder_cases, sizeof ladder_cases);
-    memcpy(cases + LADDER_CASES, more_heads, sizeof more_heads);
-    const kf_program program = {"07-v2-sincos",
-                                "V2, no table: cosines and sines computed where they are needed",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                KF_LIST(ladder_timings)};
-    return kf_main(&program, argc, argv);
+    return ladder_main("07-v2-sincos",
+                       "V2, no table: cosines and sines computed where they are needed", setup,
+                       KF_LIST(variants), KF_LIST(ladder_more_heads), argc, argv);
 }

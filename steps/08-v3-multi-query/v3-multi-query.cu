@@ -20,8 +20,6 @@
  */
 #include "cuda/rope_ladder.cuh"
 
-#include <string.h>
-
 // snippet: turn
 // The cosine and sine by which a pair is turned: frequency base^(-2i/R), as in step 07.
 static __device__ __forceinline__ void turn_of(int position, int pair, int R, float *c, float *s)
@@ -139,31 +137,6 @@ static __device__ __noinline__ void score_for_queries(const float *query, const 
 }
 // end snippet: score
 
-// The largest of the scores that this thread has written itself: no barrier is needed.
-static __device__ float own_largest(const float *score, int visible)
-{
-    float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        largest = fmaxf(largest, score[j]);
-    }
-    return largest;
-}
-
-// score [rows][Sk], v [Sk][D] -> o [rows][D], row after row. The first row sees `visible` keys,
-// under a causal mask each further one a key more. Not inlined, so that it is the same machine code
-// whatever came before it: chapter 2 has a reason.
-static __device__ __noinline__ void finish_rows(const float *score, const float *v, float *o,
-                                                int rows, int visible, bool causal, int Sk, int D,
-                                                float *scratch)
-{
-    for (int n = 0; n < rows; n++) {
-        const int seen = visible + (causal ? n : 0);
-        const float *of_row = score + (int64_t)n * Sk;
-        finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen,
-                                    D, scratch);
-    }
-}
-
 // snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / queries rounded up, H), LADDER_THREADS threads,
@@ -192,7 +165,7 @@ __global__ void __launch_bounds__(LADDER_THREADS)
 
     score_for_queries<queries, width>(query, k, score, causal ? visible + rows - 1 : Sk, Sk, pos0,
                                       D, R, scale);
-    finish_rows(score, v, o, rows, visible, causal, Sk, D, scratch);
+    finish_rows<block_reduction>(score, v, o, rows, visible, causal, Sk, D, scratch);
 }
 // end snippet: kernel
 
@@ -240,11 +213,6 @@ static void launch_separate_four(const kf_run *run, cudaStream_t stream)
     enqueue<4, 1>(run, kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), 0, stream);
 }
 
-static double fast_angles(const kf_shape *shape)
-{
-    return kf_fp32_angle_error(shape, true);
-}
-
 // A CPU takes its time over barriers: there, the other numbers of queries are tried where they
 // could go wrong in a way of their own, and V3 everywhere.
 static bool worth_a_try(const kf_shape *shape)
@@ -252,7 +220,7 @@ static bool worth_a_try(const kf_shape *shape)
     return ladder_near(shape) && (!kf_on_cpu() || shape->D == 128 || shape->Sq < 40);
 }
 
-// The ladder's cases, and more heads: more blocks, until one query a block fills the device too.
+// More heads: more blocks, until one query a block fills the device too.
 // And positions that do not begin at 0, as near as fp32 angles can be compared.
 static const kf_case more_heads[] = {
     {"D512-H8", {1, 8, 64, 64, 512, 512, false, 0}, KF_LARGE},
@@ -262,36 +230,29 @@ static const kf_case more_heads[] = {
     {"D128-H64", {1, 64, 64, 64, 128, 128, false, 0}, KF_LARGE},
     {"from-500", {1, 2, 19, 45, 64, 64, false, 500}, KF_VERIFY_ONLY},
 };
-static kf_case
-    cases[sizeof ladder_cases / sizeof *ladder_cases + sizeof more_heads / sizeof *more_heads];
 
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
     {"v2", "step 07: one query a block, float4", launch_wide<1>, worth_a_try, LADDER_THREADS, NULL,
-     NULL, fast_angles},
+     NULL, ladder_angle_error},
     {"v2-scalar", "the same, a float a load", launch_v3<1>, worth_a_try, LADDER_THREADS, NULL, NULL,
-     fast_angles},
+     ladder_angle_error},
     {"queries-2", "two queries a block share each rotated key", launch_v3<2>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, fast_angles},
+     LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"v3", "four queries a block", launch_v3<4>, ladder_near, LADDER_THREADS, NULL, NULL,
-     fast_angles},
+     ladder_angle_error},
     {"queries-8", "eight queries a block", launch_v3<8>, worth_a_try, LADDER_THREADS, NULL, NULL,
-     fast_angles},
+     ladder_angle_error},
     {"v3-float4", "four queries a block, float4", launch_wide<4>, worth_a_try, LADDER_THREADS, NULL,
-     NULL, fast_angles},
+     NULL, ladder_angle_error},
     {"separate-4", "RoPE on q, RoPE on k, then four queries a block", launch_separate_four,
      worth_a_try, LADDER_THREADS, NULL},
 };
 
 int main(int argc, char **argv)
 {
-    memcpy(cases, ladder_cases, sizeof ladder_cases);
-    memcpy(cases + sizeof ladder_cases / sizeof *ladder_cases, more_heads, sizeof more_heads);
-    const kf_program program = {
-        "08-v3-multi-query", "V3, several queries a block share the rotation of every key",
-        KF_LIST(cases),      KF_LIST(variants),
-        ladder_setup,        kf_attention_reference,
-        kf_attention_cost,   KF_LIST(ladder_timings)};
-    return kf_main(&program, argc, argv);
+    return ladder_main("08-v3-multi-query",
+                       "V3, several queries a block share the rotation of every key", ladder_setup,
+                       KF_LIST(variants), KF_LIST(more_heads), argc, argv);
 }

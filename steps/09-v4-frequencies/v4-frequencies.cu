@@ -73,25 +73,6 @@ static __device__ void rotate_queries(const float *q, const float *frequency, fl
 }
 
 // snippet: add-up
-// v [4] of each lane, summed over the warp: lane l gets the sum of all v[l / 8]. In the first round
-// a lane keeps two of its four values and gives the other two away, in the second it keeps one.
-// cost: 6 shuffles, where warp_sum for each of the four would be 20
-static __device__ __forceinline__ float warp_sum_of_four(const float *v)
-{
-    const bool high = threadIdx.x & 16;
-    const bool odd = threadIdx.x & 8;
-    float a = high ? v[2] : v[0];
-    float b = high ? v[3] : v[1];
-    a += __shfl_xor_sync(0xffffffffu, high ? v[0] : v[2], 16);
-    b += __shfl_xor_sync(0xffffffffu, high ? v[1] : v[3], 16);
-    float sum = odd ? b : a;
-    sum += __shfl_xor_sync(0xffffffffu, odd ? a : b, 8);
-    for (int bit = 4; bit > 0; bit /= 2) {
-        sum += __shfl_xor_sync(0xffffffffu, sum, bit);
-    }
-    return sum;
-}
-
 // dot [QUERIES] of each thread, summed over the threads that share key j, -> score [QUERIES][Sk].
 // crew: how many threads share it, 1, 32 (a warp) or LADDER_THREADS. partial: shared memory, two
 // halves of QUERIES floats a warp, which keys take in turn. busy: how many threads have a pair.
@@ -205,30 +186,6 @@ score_by_crews(const float *query, const float *frequency, const float *k, float
 }
 // end snippet: score
 
-static __device__ float own_largest(const float *score, int visible)
-{
-    float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        largest = fmaxf(largest, score[j]);
-    }
-    return largest;
-}
-
-// score [rows][Sk], v [Sk][D] -> o [rows][D], row after row. The first row sees `visible` keys,
-// under a causal mask each further one a key more. Not inlined, so that it is the same machine code
-// whatever came before it: chapter 2 has a reason.
-static __device__ __noinline__ void finish_rows(const float *score, const float *v, float *o,
-                                                int rows, int visible, bool causal, int Sk, int D,
-                                                float *scratch)
-{
-    for (int n = 0; n < rows; n++) {
-        const int seen = visible + (causal ? n : 0);
-        const float *of_row = score + (int64_t)n * Sk;
-        finish_row<block_reduction>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen,
-                                    D, scratch);
-    }
-}
-
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), LADDER_THREADS threads,
 // QUERIES x (D + Sk) + R/2 floats of dynamic shared memory
@@ -265,7 +222,7 @@ __global__ void __launch_bounds__(LADDER_THREADS)
     if (crew > 1) {
         __syncthreads(); // from here on a thread reads what others wrote
     }
-    finish_rows(score, v, o, rows, visible, causal, Sk, D, scratch);
+    finish_rows<block_reduction>(score, v, o, rows, visible, causal, Sk, D, scratch);
 }
 
 template <int crew, bool listed, int keys = 1, int idle_barriers = 0>
@@ -278,11 +235,6 @@ static void launch_v4(const kf_run *run, cudaStream_t stream)
             kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
             s.R, s.causal, s.pos0, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
-}
-
-static double fast_angles(const kf_shape *shape)
-{
-    return kf_fp32_angle_error(shape, true);
 }
 
 // A CPU takes its time over barriers: there, the other variants are tried where they
@@ -302,30 +254,29 @@ static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
     {"v3", "four queries a block, a thread a key, powf in the loop", launch_v4<1, false>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
+     worth_a_try, LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"v3-listed", "the same, frequencies in shared memory", launch_v4<1, true>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, fast_angles},
+     LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"block-powf", "all threads share a key, powf in the loop", launch_v4<LADDER_THREADS, false>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
+     worth_a_try, LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"v4", "all threads share a key, frequencies in shared memory", launch_v4<LADDER_THREADS, true>,
-     ladder_near, LADDER_THREADS, NULL, NULL, fast_angles},
+     ladder_near, LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"v4-barriers", "v4, and eleven barriers more at every key",
-     launch_v4<LADDER_THREADS, true, 1, 11>, few_barriers, LADDER_THREADS, NULL, NULL, fast_angles},
+     launch_v4<LADDER_THREADS, true, 1, 11>, few_barriers, LADDER_THREADS, NULL, NULL,
+     ladder_angle_error},
     {"v4-four-keys", "v4, the loads of four keys under way at once",
-     launch_v4<LADDER_THREADS, true, 4>, worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
+     launch_v4<LADDER_THREADS, true, 4>, worth_a_try, LADDER_THREADS, NULL, NULL,
+     ladder_angle_error},
     {"warp-powf", "a warp shares a key, powf in the loop", launch_v4<32, false>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, fast_angles},
+     LADDER_THREADS, NULL, NULL, ladder_angle_error},
     {"warp-listed", "a warp shares a key, frequencies in shared memory", launch_v4<32, true>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, fast_angles},
+     worth_a_try, LADDER_THREADS, NULL, NULL, ladder_angle_error},
 };
 // end snippet: variants
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        "09-v4-frequencies",   "V4, frequencies in shared memory, and all threads at one key",
-        KF_LIST(ladder_cases), KF_LIST(variants),
-        ladder_setup,          kf_attention_reference,
-        kf_attention_cost,     KF_LIST(ladder_timings)};
-    return kf_main(&program, argc, argv);
+    return ladder_main("09-v4-frequencies",
+                       "V4, frequencies in shared memory, and all threads at one key", ladder_setup,
+                       KF_LIST(variants), NULL, 0, argc, argv);
 }

@@ -1,6 +1,7 @@
 /* 13-v7-hybrid: V7, keys rotated once by their own kernel, queries where used
  *
  * Grows from: 12-v6-partial-rotary
+ * Profile: kernels=attention --case D2048-R128 --case D2048-R128-H12
  *
  * Idea     A query is used by one block, a key by all the blocks of its head. So the query is
  *          rotated inside attention, while it is staged, and the keys by a kernel of their own,
@@ -18,37 +19,12 @@
  *          against step 14's log-separate-float4. With 12 heads in place of 4 there are six
  *          blocks a multiprocessor to hide the waiting, and v7-serial wins. See chapter 7.
  */
-#include "cuda/rope_ladder.cuh"
+#include "cuda/float4.cuh"
+#include "cuda/hybrid_attention.cuh"
 
 #include <string.h>
 
-static __device__ float dot4(float4 a, float4 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-}
-
-// snippet: rotate-query
-// q [D], cosine and sine [R/2] at the query's position -> query [D] in shared memory
-// cost: one rotation a block, and no store or load of q that the baseline has not
-static __device__ void rotate_query(const float *q, const float *cosine, const float *sine,
-                                    float *query, int D, int R)
-{
-    const int half = R / 2;
-    COUNT("Q rotations", threadIdx.x == 0);
-    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
-        if (t < half) {
-            COUNT("table loads", 2);
-            COUNT("element rotations", 2);
-            const float c = cosine[t];
-            const float s = sine[t];
-            query[t] = q[t] * c - q[t + half] * s;
-            query[t + half] = q[t + half] * c + q[t] * s;
-        } else {
-            query[t + half] = q[t + half];
-        }
-    }
-}
-// end snippet: rotate-query
+// The kernel is in hybrid_attention.cuh. What follows is what the variants hand in to it.
 
 // snippet: score-float4
 // query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; BLOCK_K keys at a time,
@@ -69,7 +45,7 @@ score_keys_float4(const float *query, const float *k, float *score, int visible,
         float dot = 0.0f;
         // solution: dot -- the dot product of query and key j, 16 bytes a load
         for (int d = 0; d < D / 4; d++) {
-            dot += dot4(query4[d], key4[d]);
+            dot += dot_four(query4[d], key4[d]);
         }
         // end solution: dot
         score[j] = dot * scale;
@@ -96,48 +72,10 @@ static __device__ __forceinline__ void weigh_values_serial(const float *score, c
 }
 // end snippet: serial
 
-// How a block gets its query and its scores; the rest is the baseline's.
-enum { STAGED, ROTATED };
-enum { SCALAR_DOT, FLOAT4_DOT, FLOAT4_DOT_32 };
-
-// snippet: kernel
-// q [H][Sq][D], as it came or rotated, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [P][R/2]
-// -> o [H][Sq][D]; grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; ROTATED: one Q rotation
-template <int QUERY, int DOT, bool serial, int BLOCKS>
-__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
-    attention_v7(const float *q, const float *k, const float *v, const float *cosine,
-                 const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
-                 float scale)
+// score [visible], each thread's largest, v [Sk][D] -> o [D]
+static __device__ __forceinline__ void finish_serial(float *score, float largest, const float *v,
+                                                     float *o, int visible, int D, float *scratch)
 {
-    extern __shared__ float shared[];
-    __shared__ float scratch[LADDER_THREADS];
-    float *query = shared;
-    float *score = shared + D;
-    const int row = blockIdx.x;
-    const int64_t head = blockIdx.y;
-    const int visible = causal ? Sk - Sq + row + 1 : Sk;
-    const int64_t angles = (int64_t)(Sk - Sq + row) * (R / 2);
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
-
-    if (QUERY == ROTATED) {
-        rotate_query(q, cosine + angles, sine + angles, query, D, R);
-    } else {
-        for (int d = threadIdx.x; d < D; d += blockDim.x) {
-            query[d] = q[d];
-        }
-    }
-    __syncthreads();
-    float largest = DOT == SCALAR_DOT   ? score_keys_apart(query, k, score, visible, D, scale)
-                    : DOT == FLOAT4_DOT ? score_keys_float4<64>(query, k, score, visible, D, scale)
-                                        : score_keys_float4<32>(query, k, score, visible, D, scale);
-    if (!serial) {
-        finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
-        return;
-    }
     largest = block_max(largest, scratch);
     float sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
@@ -146,74 +84,44 @@ __global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
     sum = block_sum(sum, scratch);
     weigh_values_serial(score, v, o, visible, D, largest, sum);
 }
-// end snippet: kernel
-
-// snippet: launch
-template <int QUERY, int DOT, bool serial = false, int BLOCKS = 0>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    const kf_shape s = run->shape;
-    const size_t shared = (s.D + s.Sk) * sizeof(float);
-    if (QUERY != ROTATED) {
-        launch_rope_q(run, stream);
-    }
-    launch_rope_k(run, stream);
-    attention_v7<QUERY, DOT, serial, BLOCKS><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-        kf_f32(run, QUERY == ROTATED ? "q" : "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"),
-        kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, s.R, s.causal,
-        1.0f / sqrtf((float)s.D));
-    CUDA_CHECK_LAUNCH();
-}
-// end snippet: launch
-
-static bool by_four(const kf_shape *shape)
-{
-    return shape->D % 4 == 0;
-}
-
-// What V7 is compared with beside the baseline, at the dimensions of the log. On a
-// CPU, which takes its time, in one large case and one odd one.
-static bool on_the_way(const kf_shape *shape)
-{
-    const bool chosen = shape->H == 1 || shape->Sq < 64;
-    return by_four(shape) && shape->D >= 128 && (chosen || !kf_on_cpu());
-}
-
-// The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
-// with 12 heads it is six.
-static const kf_case more_heads[] = {
-    {"D2048-R128-H12", {1, 12, 64, 64, 2048, 128, false, 0}, KF_LARGE},
-};
-static kf_case
-    cases[sizeof ladder_cases / sizeof *ladder_cases + sizeof more_heads / sizeof *more_heads];
 
 // snippet: variants
 static const kf_variant variants[] = {
     {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
      LADDER_THREADS, NULL},
     {"v7", "k rotated by its own kernel, q while it is staged, 16 bytes a load",
-     launch<ROTATED, FLOAT4_DOT>, by_four, LADDER_THREADS, NULL},
-    {"v7-scalar", "v7, 4 bytes a load: what is left is fusion", launch<ROTATED, SCALAR_DOT>,
-     on_the_way, LADDER_THREADS, NULL},
-    {"separate-float4", "separate, 16 bytes a load: no fusion", launch<STAGED, FLOAT4_DOT>, by_four,
+     launch_hybrid<ROTATED, score_keys_float4<64>>, by_four, LADDER_THREADS, NULL},
+    {"v7-scalar", "v7, 4 bytes a load: what is left is fusion",
+     launch_hybrid<ROTATED, score_keys_apart>, hybrid_counted, LADDER_THREADS, NULL},
+    {"separate-float4", "separate, 16 bytes a load: no fusion",
+     launch_hybrid<STAGED, score_keys_float4<64>>, hybrid_counted, LADDER_THREADS, NULL},
+    {"v7-two-blocks", "v7, compiled for two blocks an SM",
+     launch_hybrid<ROTATED, score_keys_float4<64>, finish_as_baseline, 2>, hybrid_explains,
      LADDER_THREADS, NULL},
-    {"v7-two-blocks", "v7, compiled for two blocks an SM", launch<ROTATED, FLOAT4_DOT, false, 2>,
-     on_the_way, LADDER_THREADS, NULL},
     {"separate-two-blocks", "separate-float4, compiled for two blocks an SM",
-     launch<STAGED, FLOAT4_DOT, false, 2>, on_the_way, LADDER_THREADS, NULL},
-    {"v7-serial", "v7, one load of v under way at a time", launch<ROTATED, FLOAT4_DOT, true>,
-     on_the_way, LADDER_THREADS, NULL},
-    {"v7-32", "v7, 32 keys at a time", launch<ROTATED, FLOAT4_DOT_32>, on_the_way, LADDER_THREADS,
+     launch_hybrid<STAGED, score_keys_float4<64>, finish_as_baseline, 2>, hybrid_explains,
+     LADDER_THREADS, NULL},
+    {"v7-serial", "v7, one load of v under way at a time",
+     launch_hybrid<ROTATED, score_keys_float4<64>, finish_serial>, hybrid_explains, LADDER_THREADS,
      NULL},
+    {"v7-32", "v7, 32 keys at a time", launch_hybrid<ROTATED, score_keys_float4<32>>,
+     hybrid_explains, LADDER_THREADS, NULL},
 };
 // end snippet: variants
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
+// The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
+// with 12 heads it is six.
+static const kf_case more_heads = {
+    "D2048-R128-H12", {1, 12, 64, 64, 2048, 128, false, 0}, KF_LARGE};
+
+static kf_case cases[LADDER_CASES + 1]; // the ladder's and that one
+
 int main(int argc, char **argv)
 {
     memcpy(cases, ladder_cases, sizeof ladder_cases);
-    memcpy(cases + sizeof ladder_cases / sizeof *ladder_cases, more_heads, sizeof more_heads);
+    cases[LADDER_CASES] = more_heads;
     const kf_program program = {
         "13-v7-hybrid",    "V7, keys rotated once by their own kernel, queries where used",
         KF_LIST(cases),    KF_LIST(variants),

@@ -1,6 +1,7 @@
 /* 15-decode: one to four queries over a long cache, where fusion costs little
  *
  * Grows from: 14-fair-baseline
+ * Profile: kernels=attend_share --case 8k-q4 --case 128k
  *
  * Idea     A model that generates text has one new query, or a few, and a cache of all keys so far.
  *          Blocks share the keys of a head, each leaves a maximum, a sum and a weighted value, and
@@ -18,15 +19,18 @@
  *          keys, launches decide.
  * Outcome  `cached` reads at more than the copy bandwidth at 32k keys; `separate` takes twice as
  *          long. `fused-table` was slower as predicted, for another reason: it loaded the table
- *          after the keys, and waited twice (`fused-table-last`). Loaded first, the table costs
- *          next to nothing. `fused-computed` costs nothing at one query; at four, 8 warps are too
- *          few to compute and wait. The first `separate` turned one head after the other, and the
- *          table had left the L2 by the next head (`separate-by-head`): a sixth slower at 32k.
- *          `fused-per-query` about ties at 4 queries. It lacks warps: neither L2 nor memory are
- *          short. See chapter 8.
+ *          after the keys, and waited for it key by key (`fused-table-last`). Loaded first, the
+ *          table costs next to nothing. `fused-computed` costs nothing at one query; at four, 8
+ *          warps are too few to compute and wait. The first `separate` turned one head after the
+ *          other, and the table had left the L2 by the next head (`separate-by-head`): a sixth
+ *          slower at 32k. `fused-per-query` about ties at 4 queries. It lacks warps: neither L2 nor
+ *          memory are short. See chapter 8.
  */
-#include "cuda/count.cuh"
+#include "cuda/decode_cases.cuh"
+#include "cuda/resident_blocks.cuh"
 #include "cuda/rope_angle.cuh"
+#include "cuda/rotate_rows.cuh"
+#include "cuda/row_pieces.cuh"
 #include "harness/harness.h"
 
 #include <math.h>
@@ -35,16 +39,6 @@ enum {
     THREADS = 256,
     MOST_SPLITS = 64,   // of the keys of a head
     BLOCKS_ON_A_CPU = 8 // so that counts are those of any CPU
-};
-
-// How the lanes of a warp share rows of D floats. A group of LANES lanes has one row, each lane
-// SLOTS pieces of it, WIDTH neighbouring floats each.
-template <int D>
-struct row_of {
-    static constexpr int WIDTH = D == 80 ? 2 : 4;
-    static constexpr int LANES = D == 80 ? 8 : 16;
-    static constexpr int SLOTS = D / (LANES * WIDTH);
-    static constexpr int GROUPS = THREADS / LANES;
 };
 
 // How a kernel finds the keys, and when it loads their cosines and sines if it turns them: before
@@ -61,97 +55,6 @@ struct decode {
     bool causal;
     float scale; // of scores, in powers of 2
 };
-
-static __device__ __forceinline__ void load(const float *from, float (&to)[4])
-{
-    const float4 x = *reinterpret_cast<const float4 *>(from);
-    to[0] = x.x;
-    to[1] = x.y;
-    to[2] = x.z;
-    to[3] = x.w;
-}
-
-static __device__ __forceinline__ void load(const float *from, float (&to)[2])
-{
-    const float2 x = *reinterpret_cast<const float2 *>(from);
-    to[0] = x.x;
-    to[1] = x.y;
-}
-
-static __device__ __forceinline__ void store(const float (&from)[4], float *to)
-{
-    *reinterpret_cast<float4 *>(to) = make_float4(from[0], from[1], from[2], from[3]);
-}
-
-static __device__ __forceinline__ void store(const float (&from)[2], float *to)
-{
-    *reinterpret_cast<float2 *>(to) = make_float2(from[0], from[1]);
-}
-
-template <int WIDTH>
-static __device__ __forceinline__ void turn(float (&a)[WIDTH], float (&b)[WIDTH],
-                                            const float (&c)[WIDTH], const float (&s)[WIDTH])
-{
-    COUNT("element rotations", 2 * WIDTH);
-    for (int e = 0; e < WIDTH; e++) {
-        const float x = a[e];
-        a[e] = x * c[e] - b[e] * s[e];
-        b[e] = b[e] * c[e] + x * s[e];
-    }
-}
-
-// snippet: rotate-rows
-// x [H][S][D], row r of which stands in row first + r of the tables -> y, rows begin to S - 1
-// grid (H, any), or (any, H) if by_head; a thread a pair of pieces, or a piece that is not turned
-// cost: 8 bytes an element, and the table, which other heads find in the L2
-template <int WIDTH, bool is_key>
-__global__ void rotate_rows(const float *x, const float *cosine, const float *sine, float *y, int S,
-                            int begin, int first, int D, int R, bool by_head)
-{
-    const int pairs = R / 2 / WIDTH;
-    const int pieces = D / WIDTH - pairs;
-    const int64_t head = by_head ? blockIdx.y : blockIdx.x;
-    const int t = (by_head ? blockIdx.x : blockIdx.y) * blockDim.x + threadIdx.x;
-    const int row = begin + t / pieces;
-    const int piece = t % pieces;
-    if (row >= S) {
-        return;
-    }
-    COUNT("K rotations", is_key && piece == 0);
-    COUNT("Q rotations", !is_key && piece == 0);
-    const int64_t at = (head * S + row) * D;
-    float a[WIDTH];
-    float b[WIDTH];
-    load(x + at + (pairs + piece) * WIDTH, b);
-    if (piece < pairs) {
-        const int64_t angles = (int64_t)(first + row) * (R / 2) + piece * WIDTH;
-        float c[WIDTH];
-        float s[WIDTH];
-        load(x + at + piece * WIDTH, a);
-        load(cosine + angles, c);
-        load(sine + angles, s);
-        COUNT("table loads", 2 * WIDTH);
-        turn(a, b, c, s);
-        store(a, y + at + piece * WIDTH);
-    }
-    store(b, y + at + (pairs + piece) * WIDTH);
-}
-// end snippet: rotate-rows
-
-// snippet: columns
-// Which piece of a row is piece n of a lane: the two pieces of a pair fall to the same lane, so
-// that it can turn them. Lanes beyond the pairs, and pieces 2 and up, have what is not turned.
-static __device__ __forceinline__ int piece_of(int n, int lane, int lanes, int pairs)
-{
-    if (n == 0) {
-        return lane < pairs ? lane : pairs + lane;
-    }
-    if (n == 1) {
-        return lane < pairs ? pairs + lane : lanes + lane;
-    }
-    return n * lanes + lane;
-}
-// end snippet: columns
 
 // snippet: merge
 // The weight of what was summed up with `mine` subtracted, when `largest` is to be. Where no key
@@ -186,6 +89,105 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 }
 // end snippet: merge
 
+// snippet: batch
+// Cosines and sines of a lane's pairs, [WIDTH] each, for a row of k.
+template <keys_are KEYS, int D, int WIDTH>
+static __device__ __forceinline__ void angles_of(const decode &p, const lane_of<D> &mine, int at,
+                                                 float (&c)[WIDTH], float (&s)[WIDTH])
+{
+    if (KEYS == TO_TURN_COMPUTED) {
+        for (int e = 0; e < WIDTH; e++) {
+            rope_cos_sin(p.pos0 + at, mine.frequency[e], &c[e], &s[e]);
+        }
+    } else {
+        const int64_t angles = (int64_t)at * (p.R / 2) + mine.lane * WIDTH;
+        COUNT("table loads", 2 * WIDTH);
+        load(p.cosine + angles, c);
+        load(p.sine + angles, s);
+    }
+}
+
+// k and v [Sk][D] of a head -> key and value [AT_ONCE][SLOTS][WIDTH], a lane's pieces of rows
+// first, first + `groups` and so on, the keys turned. All loads are under way at the same time.
+template <keys_are KEYS, int D, int AT_ONCE, int SLOTS, int WIDTH>
+static __device__ __forceinline__ void
+load_batch(const decode &p, const lane_of<D> &mine, const float *k, const float *v, int first,
+           int groups, float (&key)[AT_ONCE][SLOTS][WIDTH], float (&value)[AT_ONCE][SLOTS][WIDTH])
+{
+    float c[AT_ONCE][WIDTH];
+    float s[AT_ONCE][WIDTH];
+#pragma unroll
+    for (int m = 0; m < AT_ONCE && KEYS == TO_TURN_TABLE_FIRST; m++) {
+        if (mine.turns) {
+            angles_of<KEYS>(p, mine, min(first + m * groups, p.Sk - 1), c[m], s[m]);
+        }
+    }
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) {
+        // Past the end the last key is loaded again, and no query sees it.
+        const int64_t at = (int64_t)min(first + m * groups, p.Sk - 1) * D;
+        load_row(k + at, mine.column, key[m]);
+        load_row(v + at, mine.column, value[m]);
+    }
+#pragma unroll
+    for (int m = 0; m < AT_ONCE && KEYS != TURNED; m++) {
+        // In the branch it would have nvcc make one branch of all, and load all of the table there.
+        const int at = min(first + m * groups, p.Sk - 1);
+        COUNT("K rotations", mine.lane == 0);
+        if (mine.turns) {
+            if (KEYS != TO_TURN_TABLE_FIRST) {
+                angles_of<KEYS>(p, mine, at, c[m], s[m]);
+            }
+            turn(key[m][0], key[m][1], c[m], s[m]);
+        }
+    }
+}
+// end snippet: batch
+
+// snippet: add
+// What a group of lanes has summed up for one query.
+template <int D>
+struct summed_up {
+    float largest; // of the scores
+    float sum;     // of the weights, with it subtracted
+    float out[row_of<D>::SLOTS][row_of<D>::WIDTH];
+};
+
+// score [AT_ONCE], value [AT_ONCE][SLOTS][WIDTH] -> added to q
+// cost: an exponential a key, and one more
+template <int D, int AT_ONCE, int SLOTS, int WIDTH>
+static __device__ __forceinline__ void add_values(const float (&score)[AT_ONCE],
+                                                  const float (&value)[AT_ONCE][SLOTS][WIDTH],
+                                                  summed_up<D> *q)
+{
+    float most = q->largest;
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) {
+        most = fmaxf(most, score[m]);
+    }
+    // solution: rescale -- what is summed up so far was weighted with q->largest subtracted
+    const float before = weight_of(q->largest, most);
+    q->largest = most;
+    q->sum *= before;
+    for (int n = 0; n < SLOTS; n++) {
+        for (int e = 0; e < WIDTH; e++) {
+            q->out[n][e] *= before;
+        }
+    }
+    // end solution: rescale
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) {
+        const float weight = weight_of(score[m], most);
+        q->sum += weight;
+        for (int n = 0; n < SLOTS; n++) {
+            for (int e = 0; e < WIDTH; e++) {
+                q->out[n][e] += weight * value[m][n][e];
+            }
+        }
+    }
+}
+// end snippet: add
+
 // snippet: attend
 // q [H][Sq][D], k and v [H][Sk][D], cosine and sine [Sk][R/2]
 // -> part [H][splits][Sq][D], stat [H][splits][Sq]
@@ -195,71 +197,32 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 template <int D, int QUERIES, keys_are KEYS, int AT_ONCE>
 __global__ void attend_share(const decode p)
 {
-    typedef row_of<D> row;
-    constexpr int WIDTH = row::WIDTH;
-    constexpr int LANES = row::LANES;
-    constexpr int SLOTS = row::SLOTS;
-    constexpr int GROUPS = row::GROUPS;
+    constexpr int WIDTH = row_of<D>::WIDTH;
+    constexpr int LANES = row_of<D>::LANES;
+    constexpr int SLOTS = row_of<D>::SLOTS;
+    constexpr int GROUPS = THREADS / LANES;
     __shared__ float shared_part[GROUPS][QUERIES][D];
     __shared__ float2 shared_stat[GROUPS][QUERIES];
-    const int lane = threadIdx.x % LANES;
+    const lane_of<D> mine = this_lane<D>(p.R, KEYS == TO_TURN_COMPUTED ? p.frequency : NULL);
     const int group = threadIdx.x / LANES;
-    const int half = p.R / 2;
-    const int pairs = half / WIDTH;
-    const bool turns = lane < pairs;
     const int first_query = blockIdx.x * QUERIES;
     const int64_t head = blockIdx.z;
     const float *k = p.k + head * p.Sk * D;
     const float *v = p.v + head * p.Sk * D;
 
-    int column[SLOTS];
-    for (int n = 0; n < SLOTS; n++) {
-        column[n] = piece_of(n, lane, LANES, pairs) * WIDTH;
-    }
-    rope_frequency frequency[WIDTH] = {};
-    for (int e = 0; e < WIDTH && turns && KEYS == TO_TURN_COMPUTED; e++) {
-        frequency[e] = p.frequency[lane * WIDTH + e];
-    }
-    // Cosines and sines of this lane's pairs for a row of k.
-    auto angles_of = [&](int at, float(&c)[WIDTH], float(&s)[WIDTH]) {
-        if (KEYS == TO_TURN_COMPUTED) {
-            for (int e = 0; e < WIDTH; e++) {
-                rope_cos_sin(p.pos0 + at, frequency[e], &c[e], &s[e]);
-            }
-        } else {
-            COUNT("table loads", 2 * WIDTH);
-            load(p.cosine + (int64_t)at * half + lane * WIDTH, c);
-            load(p.sine + (int64_t)at * half + lane * WIDTH, s);
-        }
-    };
-
     float query[QUERIES][SLOTS][WIDTH];
+    summed_up<D> so_far[QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
-        const float *from = p.q + (head * p.Sq + first_query + i) * D;
-        for (int n = 0; n < SLOTS; n++) {
-            load(from + column[n], query[i][n]);
-        }
+        so_far[i] = {};
+        so_far[i].largest = -INFINITY;
+        load_row(p.q + (head * p.Sq + first_query + i) * D, mine.column, query[i]);
         COUNT("Q rotations", p.R > 0 && threadIdx.x == 0);
-        if (turns) {
+        if (mine.turns) {
             float c[WIDTH];
             float s[WIDTH];
-            angles_of(p.Sk - p.Sq + first_query + i, c, s);
+            angles_of<KEYS>(p, mine, p.Sk - p.Sq + first_query + i, c, s);
             turn(query[i][0], query[i][1], c, s);
-        }
-    }
-
-    float largest[QUERIES];
-    float sum[QUERIES];
-    float out[QUERIES][SLOTS][WIDTH];
-#pragma unroll
-    for (int i = 0; i < QUERIES; i++) {
-        largest[i] = -INFINITY;
-        sum[i] = 0.0f;
-        for (int n = 0; n < SLOTS; n++) {
-            for (int e = 0; e < WIDTH; e++) {
-                out[i][n][e] = 0.0f;
-            }
         }
     }
 
@@ -268,85 +231,25 @@ __global__ void attend_share(const decode p)
     for (int first = begin + group; first - group < end; first += GROUPS * AT_ONCE) {
         float key[AT_ONCE][SLOTS][WIDTH];
         float value[AT_ONCE][SLOTS][WIDTH];
-        float c[AT_ONCE][WIDTH];
-        float s[AT_ONCE][WIDTH];
-#pragma unroll
-        for (int m = 0; m < AT_ONCE && KEYS == TO_TURN_TABLE_FIRST; m++) {
-            if (turns) {
-                angles_of(min(first + m * GROUPS, p.Sk - 1), c[m], s[m]);
-            }
-        }
-#pragma unroll
-        for (int m = 0; m < AT_ONCE; m++) {
-            // Past the end the last key is loaded again, and not visible below.
-            const int64_t at = (int64_t)min(first + m * GROUPS, p.Sk - 1) * D;
-            for (int n = 0; n < SLOTS; n++) {
-                load(k + at + column[n], key[m][n]);
-            }
-            for (int n = 0; n < SLOTS; n++) {
-                load(v + at + column[n], value[m][n]);
-            }
-        }
-#pragma unroll
-        for (int m = 0; m < AT_ONCE && KEYS != TURNED; m++) {
-            const int at = min(first + m * GROUPS, p.Sk - 1);
-            COUNT("K rotations", lane == 0);
-            if (turns) {
-                if (KEYS != TO_TURN_TABLE_FIRST) {
-                    angles_of(at, c[m], s[m]);
-                }
-                turn(key[m][0], key[m][1], c[m], s[m]);
-            }
-        }
+        load_batch<KEYS>(p, mine, k, v, first, GROUPS, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
             const int visible = p.causal ? p.Sk - p.Sq + first_query + i + 1 : p.Sk;
             float score[AT_ONCE];
-            float most = largest[i];
 #pragma unroll
             for (int m = 0; m < AT_ONCE; m++) {
-                float dot = 0.0f;
-                for (int n = 0; n < SLOTS; n++) {
-                    for (int e = 0; e < WIDTH; e++) {
-                        dot += query[i][n][e] * key[m][n][e];
-                    }
-                }
-                for (int bit = LANES / 2; bit > 0; bit /= 2) {
-                    dot += __shfl_xor_sync(0xffffffffu, dot, bit);
-                }
+                const float dot = dot_of_rows<LANES>(query[i], key[m]);
                 score[m] = first + m * GROUPS < visible ? dot * p.scale : -INFINITY;
-                most = fmaxf(most, score[m]);
             }
-            // solution: rescale -- what is summed up so far was weighted with largest[i] subtracted
-            const float before = weight_of(largest[i], most);
-            largest[i] = most;
-            sum[i] *= before;
-            for (int n = 0; n < SLOTS; n++) {
-                for (int e = 0; e < WIDTH; e++) {
-                    out[i][n][e] *= before;
-                }
-            }
-            // end solution: rescale
-#pragma unroll
-            for (int m = 0; m < AT_ONCE; m++) {
-                const float weight = weight_of(score[m], most);
-                sum[i] += weight;
-                for (int n = 0; n < SLOTS; n++) {
-                    for (int e = 0; e < WIDTH; e++) {
-                        out[i][n][e] += weight * value[m][n][e];
-                    }
-                }
-            }
+            add_values(score, value, &so_far[i]);
         }
     }
 
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
-        for (int n = 0; n < SLOTS; n++) {
-            store(out[i][n], &shared_part[group][i][column[n]]);
-        }
-        if (lane == 0) {
-            shared_stat[group][i] = make_float2(largest[i], sum[i]);
+        store_row(so_far[i].out, mine.column, shared_part[group][i]);
+        if (mine.lane == 0) {
+            shared_stat[group][i] = make_float2(so_far[i].largest, so_far[i].sum);
         }
     }
     __syncthreads();
@@ -379,58 +282,49 @@ __global__ void join_shares(const float *part, const float2 *stat, float *o, int
 
 // snippet: splits
 // As many blocks as the device holds at a time, so that none waits for another to end, and equal
-// shares in whole steps, so that none ends early. Or shares of about `wanted` keys, if that is not
-// 0.
-template <int D, int QUERIES, keys_are KEYS, int AT_ONCE>
-static void share_keys(decode *p, int heads, int wanted)
+// shares in whole steps of the kernel's loop, so that none ends early. Or shares of about `wanted`
+// keys, if that is not 0.
+static void share_keys(decode *p, int blocks, int heads, int step, int wanted)
 {
-    static int blocks; // the same for every call: asked for once
-    if (blocks == 0 && kf_on_cpu()) {
-        blocks = BLOCKS_ON_A_CPU;
-    } else if (blocks == 0) {
-        int device, processors, on_each;
-        CUDA_CHECK(cudaGetDevice(&device));
-        CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-        CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &on_each, attend_share<D, QUERIES, KEYS, AT_ONCE>, THREADS, 0));
-        blocks = processors * on_each;
-    }
-    const int step = row_of<D>::GROUPS * AT_ONCE;
     int splits = wanted > 0 ? p->Sk / wanted : blocks / heads;
     splits = splits < 1 ? 1 : splits > MOST_SPLITS ? MOST_SPLITS : splits;
     p->share = ((p->Sk + splits - 1) / splits + step - 1) / step * step;
     p->splits = (p->Sk + p->share - 1) / p->share;
 }
-// end snippet: splits
 
 template <int D, int QUERIES, keys_are KEYS, int AT_ONCE>
-static void launch_shares(const kf_run *run, decode p, int wanted, cudaStream_t stream)
+static void launch_of(const kf_run *run, decode p, int wanted, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int passes = s.Sq / QUERIES;
-    share_keys<D, QUERIES, KEYS, AT_ONCE>(&p, s.H * passes, wanted);
+    void (*const kernel)(const decode) = attend_share<D, QUERIES, KEYS, AT_ONCE>;
+    static const int blocks = resident_blocks(kernel, THREADS, 0, BLOCKS_ON_A_CPU); // asked once
+    share_keys(&p, blocks, s.H * passes, THREADS / row_of<D>::LANES * AT_ONCE, wanted);
     attend_share<D, QUERIES, KEYS, AT_ONCE><<<dim3(passes, p.splits, s.H), THREADS, 0, stream>>>(p);
     CUDA_CHECK_LAUNCH();
     join_shares<<<dim3(s.Sq, s.H), D, 0, stream>>>(p.part, p.stat, kf_f32(run, "o"), p.splits, s.Sq,
                                                    D);
     CUDA_CHECK_LAUNCH();
 }
+// end snippet: splits
 
-// Attention over the keys in k, turned already or to be turned, all queries in a block.
+// Both kernels, QUERIES queries in a block.
+template <int QUERIES, keys_are KEYS, int AT_ONCE>
+static void launch_shares(const kf_run *run, const decode &p, int wanted, cudaStream_t stream)
+{
+    const bool wide = run->shape.D == 128;
+    (wide ? launch_of<128, QUERIES, KEYS, AT_ONCE>
+          : launch_of<80, QUERIES, KEYS, AT_ONCE>)(run, p, wanted, stream);
+}
+
+// All queries in a block.
 template <keys_are KEYS>
 static void launch_attention(const kf_run *run, const decode &p, cudaStream_t stream)
 {
-    const bool wide = run->shape.D == 128;
-    switch (run->shape.Sq) {
-    case 1:
-        (wide ? launch_shares<128, 1, KEYS, 4> : launch_shares<80, 1, KEYS, 4>)(run, p, 0, stream);
-        break;
-    case 2:
-        (wide ? launch_shares<128, 2, KEYS, 4> : launch_shares<80, 2, KEYS, 4>)(run, p, 0, stream);
-        break;
-    default:
-        (wide ? launch_shares<128, 4, KEYS, 4> : launch_shares<80, 4, KEYS, 4>)(run, p, 0, stream);
-    }
+    const int Sq = run->shape.Sq;
+    (Sq == 1   ? launch_shares<1, KEYS, 4>
+     : Sq == 2 ? launch_shares<2, KEYS, 4>
+               : launch_shares<4, KEYS, 4>)(run, p, 0, stream);
 }
 
 static decode problem(const kf_run *run)
@@ -454,35 +348,10 @@ static decode problem(const kf_run *run)
     return p;
 }
 
-template <int D, bool is_key>
-static void launch_rows(const kf_run *run, const char *x, const char *y, int S, int begin,
-                        int first, bool by_head, cudaStream_t stream)
-{
-    const int WIDTH = row_of<D>::WIDTH;
-    const int R = run->shape.R;
-    const int H = run->shape.H;
-    const int work = (S - begin) * (D / WIDTH - R / 2 / WIDTH);
-    const int blocks = (work + THREADS - 1) / THREADS;
-    rotate_rows<WIDTH, is_key><<<by_head ? dim3(blocks, H) : dim3(H, blocks), THREADS, 0, stream>>>(
-        kf_f32(run, x), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, y), S, begin, first, D,
-        R, by_head);
-    CUDA_CHECK_LAUNCH();
-}
-
-// Rows begin to S - 1 of each head of x, turned, into y: all heads of a row, then the next row, or
-// one head after the other.
-template <bool is_key>
-static void launch_rotation(const kf_run *run, const char *x, const char *y, int S, int begin,
-                            int first, bool by_head, cudaStream_t stream)
-{
-    const bool wide = run->shape.D == 128;
-    (wide ? launch_rows<128, is_key> : launch_rows<80, is_key>)(run, x, y, S, begin, first, by_head,
-                                                                stream);
-}
-
 // snippet: variants
 // All keys and queries turned by kernels of their own: what a cache of unturned keys needs.
-static void rotate_then_attend(const kf_run *run, bool by_head, cudaStream_t stream)
+template <bool by_head>
+static void launch_separate(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     decode p = problem(run);
@@ -492,16 +361,6 @@ static void rotate_then_attend(const kf_run *run, bool by_head, cudaStream_t str
     p.k = kf_f32(run, "k_turned");
     p.R = 0; // nothing is left to turn
     launch_attention<TURNED>(run, p, stream);
-}
-
-static void launch_separate(const kf_run *run, cudaStream_t stream)
-{
-    rotate_then_attend(run, false, stream);
-}
-
-static void launch_separate_by_head(const kf_run *run, cudaStream_t stream)
-{
-    rotate_then_attend(run, true, stream);
 }
 
 // The cache holds turned keys. The newest are turned as they are appended.
@@ -522,9 +381,7 @@ static void launch_fused_table(const kf_run *run, cudaStream_t stream)
 // The same, but the table is read when the keys have come.
 static void launch_fused_table_last(const kf_run *run, cudaStream_t stream)
 {
-    const bool wide = run->shape.D == 128;
-    (wide ? launch_shares<128, 1, TO_TURN_TABLE_LAST, 4>
-          : launch_shares<80, 1, TO_TURN_TABLE_LAST, 4>)(run, problem(run), 0, stream);
+    launch_shares<1, TO_TURN_TABLE_LAST, 4>(run, problem(run), 0, stream);
 }
 
 static void launch_fused_computed(const kf_run *run, cudaStream_t stream)
@@ -536,15 +393,19 @@ static void launch_fused_computed(const kf_run *run, cudaStream_t stream)
 template <int AT_ONCE, int wanted>
 static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
 {
-    const bool wide = run->shape.D == 128;
-    (wide ? launch_shares<128, 1, TO_TURN_TABLE_FIRST, AT_ONCE>
-          : launch_shares<80, 1, TO_TURN_TABLE_FIRST, AT_ONCE>)(run, problem(run), wanted, stream);
+    launch_shares<1, TO_TURN_TABLE_FIRST, AT_ONCE>(run, problem(run), wanted, stream);
 }
 // end snippet: variants
 
 static bool several_queries(const kf_shape *shape)
 {
     return shape->Sq > 1;
+}
+
+// More shares of 512 keys there cannot be.
+static bool short_shares(const kf_shape *shape)
+{
+    return shape->Sq > 1 && shape->Sk <= 512 * MOST_SPLITS;
 }
 
 // Enough to see what these variants are there for.
@@ -556,56 +417,19 @@ static bool one_query_of_some(const kf_shape *shape)
 static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
-    const int64_t q[] = {s.B, s.H, s.Sq, s.D};
-    const int64_t k[] = {s.B, s.H, s.Sk, s.D};
     const int64_t part[] = {s.H, MOST_SPLITS, s.Sq, s.D};
     const int64_t stat[] = {s.H, MOST_SPLITS, s.Sq, 2};
-    kf_attention_setup(run);
-    kf_rope_tables(run);
+    rotation_setup(run);
     kf_rope_cache(run);
     rope_frequency_table(run);
-    kf_scratch(run, "q_turned", "BHSD", KF_F32, q);
-    kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
     kf_scratch(run, "part", "HPSD", KF_F32, part);
     kf_scratch(run, "stat", "HPSW", KF_F32, stat);
 }
 
-// Named after keys and queries, and after the model where only a part is turned.
-static const kf_case cases[] = {
-    {"1k", {1, 32, 1, 1024, 128, 128, true, 0}, KF_LARGE},
-    {"1k-q2", {1, 32, 2, 1024, 128, 128, true, 0}, KF_LARGE},
-    {"1k-q4", {1, 32, 4, 1024, 128, 128, true, 0}, KF_LARGE},
-    {"4k", {1, 32, 1, 4096, 128, 128, true, 0}, KF_LARGE},
-    {"8k", {1, 32, 1, 8192, 128, 128, true, 0}, KF_LARGE},
-    {"8k-q2", {1, 32, 2, 8192, 128, 128, true, 0}, KF_LARGE},
-    {"8k-q4", {1, 32, 4, 8192, 128, 128, true, 0}, KF_LARGE},
-    {"8k-R64", {1, 32, 1, 8192, 128, 64, true, 0}, KF_LARGE},
-    {"8k-D80", {1, 32, 1, 8192, 80, 20, true, 0}, KF_LARGE},
-    {"32k", {1, 32, 1, 32768, 128, 128, true, 0}, KF_LARGE},
-    {"32k-q4", {1, 32, 4, 32768, 128, 128, true, 0}, KF_LARGE},
-    {"32k-D80", {1, 32, 1, 32768, 80, 20, true, 0}, KF_LARGE},
-    {"128k-H8", {1, 8, 1, 131072, 128, 128, true, 0}, KF_LARGE},
-    // To be counted: shares without a rest, one head.
-    {"count", {1, 1, 1, 2048, 128, 128, true, 0}, KF_VERIFY_ONLY},
-    {"count-q4", {1, 1, 4, 2048, 128, 128, true, 0}, KF_VERIFY_ONLY},
-    {"count-R64", {1, 1, 1, 2048, 128, 64, true, 0}, KF_VERIFY_ONLY},
-    {"count-D80", {1, 1, 1, 2048, 80, 20, true, 0}, KF_VERIFY_ONLY},
-    // Odd: shares with a rest, the last position of a 131072-token context, a last share with fewer
-    // keys than queries, so that a query sees none of them, and no mask.
-    {"odd", {1, 2, 1, 333, 128, 128, true, 0}, KF_VERIFY_ONLY},
-    {"far", {1, 2, 2, 257, 128, 64, true, 130815}, KF_VERIFY_ONLY},
-    {"far-D80", {1, 2, 4, 515, 80, 20, true, 130557}, KF_VERIFY_ONLY},
-    {"tail", {1, 2, 4, 130, 128, 128, true, 0}, KF_VERIFY_ONLY},
-    {"one", {1, 1, 1, 1, 80, 20, true, 0}, KF_VERIFY_ONLY},
-    {"four", {1, 3, 4, 4, 128, 128, true, 131068}, KF_VERIFY_ONLY},
-    {"unmasked", {1, 2, 2, 77, 80, 20, false, 0}, KF_VERIFY_ONLY},
-    {"steep", {1, 2, 1, 199, 128, 128, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
-};
-
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on all of k, attention, join: four launches", launch_separate,
-     NULL, 0, NULL},
-    {"separate-by-head", "the same, k turned one head after the other", launch_separate_by_head,
+    {"separate", "RoPE on q, RoPE on all of k, attention, join: four launches",
+     launch_separate<false>, NULL, 0, NULL},
+    {"separate-by-head", "the same, k turned one head after the other", launch_separate<true>,
      one_query_of_some, 0, NULL},
     {"cached", "k turned when it was appended: append, attention, join", launch_cached, NULL, 0,
      NULL},
@@ -617,18 +441,18 @@ static const kf_variant variants[] = {
     {"fused-per-query-2", "the same, two keys a thread under way in place of four",
      launch_fused_per_query<2, 0>, several_queries, 0, NULL},
     {"fused-per-query-short", "and shares of 512 keys", launch_fused_per_query<2, 512>,
-     several_queries, 0, NULL},
+     short_shares, 0, NULL},
     {"fused-computed", "k turned inside attention, angles computed", launch_fused_computed, NULL, 0,
      NULL, NULL, rope_angle_error},
 };
 
-static const kf_timing timings[] = {{KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}};
+static const kf_timing timings[] = {{KF_GRAPH, KF_COLD}};
 
 int main(int argc, char **argv)
 {
     const kf_program program = {"15-decode",
                                 "one to four queries over a long cache, where fusion costs little",
-                                KF_LIST(cases),
+                                KF_LIST(decode_cases),
                                 KF_LIST(variants),
                                 setup,
                                 kf_attention_reference,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """peers.py: what PyTorch makes of the shapes of steps 14, 15 and 19, timed as the steps are.
 
-    python3 tests/peers/peers.py --out FILE [--seed N] [--only STEP] [--kernels] [--verify-only]
+    python3 tests/peers/peers.py --out FILE [--seed N] [--only STEP] [--kernels] [--once] [--verify-only]
 
 One row a measurement, in the columns of the steps' rows as far as they apply. The clocks are those
 of common/harness/timing.c, and so are the samples: variants in turn, round by round, each sample
@@ -50,6 +50,7 @@ def arguments():
     parser.add_argument("--seed", type=int, help="for the inputs; a new one each run if left out")
     parser.add_argument("--only", choices=("14", "15", "19"), help="the peers of this step alone")
     parser.add_argument("--kernels", action="store_true", help="name the kernels of one call each")
+    parser.add_argument("--once", action="store_true", help="time nothing: one call each for a profiler")
     parser.add_argument("--verify-only", action="store_true", help="time nothing; works without a GPU")
     return parser.parse_args()
 
@@ -271,6 +272,17 @@ def show_kernels(name, call):
         print(f"    {name}: {event.name[:110]}")
 
 
+def call_once(step, case, shape, calls):
+    """A call each between the marks of a profiler, and before each a kernel that nothing else uses."""
+    torch.cuda.cudart().cudaProfilerStart()
+    for name, call in calls.items():
+        torch.cuda._sleep(1)  # spin_kernel
+        call()
+        rows.append([step, name, case, *shape, "f32"] + ["-"] * (len(COLUMNS) - 10))
+    stream.synchronize()
+    torch.cuda.cudart().cudaProfilerStop()
+
+
 def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=()):
     """peers: name -> call. shape: B H Sq Sk D R. check: name -> function of a result. only_direct:
     peers whose call is itself a graph, which no graph can hold."""
@@ -284,7 +296,9 @@ def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=(
         except Exception as error:  # one peer that cannot run must not cost the others
             complain(f"step {step} {case} {name}", error)
     stats = []
-    for clock in () if options.verify_only else clocks:
+    if options.once:
+        call_once(step, case, shape, calls)
+    for clock in () if options.verify_only or options.once else clocks:
         lanes = {}
         for name, call in calls.items():
             if clock == "graph" and name in only_direct:

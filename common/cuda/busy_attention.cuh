@@ -1,0 +1,190 @@
+/* busy_attention.cuh: V7 with all threads at work on the scores.
+ *
+ * A warp takes a key, its lanes lie side by side along the row. So each sector that comes is used
+ * whole and at once, and no warp is idle. D is a multiple of 4.
+ */
+#pragma once
+
+#include "cuda/float4.cuh"
+#include "cuda/rope_ladder.cuh"
+
+enum { BUSY_WARPS = LADDER_THREADS / 32, KEYS_AT_ONCE = 8 };
+
+static __device__ __forceinline__ void add_weighted(float4 *sum, float w, float4 x)
+{
+    sum->x += w * x.x;
+    sum->y += w * x.y;
+    sum->z += w * x.z;
+    sum->w += w * x.w;
+}
+
+// query [QUERIES][D] in shared memory, k [Sk][D] rotated -> score [QUERIES][Sk]
+// cost: KEYS_AT_ONCE keys are under way together, so that a warp waits once for all of them
+template <int QUERIES>
+static __device__ __forceinline__ void score_keys_by_warp(const float *query, const float *k,
+                                                          float *score, int Sk, int D, float scale)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    for (int first = warp * KEYS_AT_ONCE; first < Sk; first += BUSY_WARPS * KEYS_AT_ONCE) {
+        float dot[QUERIES][KEYS_AT_ONCE] = {};
+        const float *row[KEYS_AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < KEYS_AT_ONCE; i++) {
+            row[i] = k + (int64_t)min(first + i, Sk - 1) * D;
+        }
+        for (int d = 4 * lane; d < D; d += 4 * 32) {
+            float4 key[KEYS_AT_ONCE];
+#pragma unroll
+            for (int i = 0; i < KEYS_AT_ONCE; i++) {
+                key[i] = load_four(row[i] + d);
+            }
+#pragma unroll
+            for (int m = 0; m < QUERIES; m++) {
+                const float4 a = load_four(query + m * D + d);
+#pragma unroll
+                for (int i = 0; i < KEYS_AT_ONCE; i++) {
+                    dot[m][i] += dot_four(a, key[i]);
+                }
+            }
+        }
+        for (int m = 0; m < QUERIES; m++) {
+            for (int i = 0; i < KEYS_AT_ONCE; i += 4) {
+                const float sum = warp_sum_of_four(dot[m] + i);
+                const int j = first + i + lane / 8;
+                if (lane % 8 == 0 && j < Sk) {
+                    score[m * Sk + j] = sum * scale;
+                }
+            }
+        }
+    }
+}
+
+// score [Sk] -> weights in its place; one warp. A key that the query does not see weighs nothing.
+static __device__ __forceinline__ void softmax_by_warp(float *score, int visible, int Sk)
+{
+    const int lane = threadIdx.x % 32;
+    float largest = -INFINITY;
+    for (int j = lane; j < visible; j += 32) {
+        largest = fmaxf(largest, score[j]);
+    }
+    largest = warp_max(largest);
+    float sum = 0.0f;
+    for (int j = lane; j < visible; j += 32) {
+        score[j] = expf(score[j] - largest);
+        sum += score[j];
+    }
+    sum = warp_sum(sum);
+    for (int j = lane; j < Sk; j += 32) {
+        score[j] = j < visible ? score[j] / sum : 0.0f;
+    }
+}
+
+// weight [QUERIES][Sk], v [Sk][D] -> o [queries][D], or partial [QUERIES][groups][D] if groups of
+// threads share the keys, as they do where there are fewer columns of 4 than threads
+// cost: each value is loaded once for all queries
+template <int QUERIES>
+static __device__ __forceinline__ void weigh_by_groups(const float *weight, const float *v,
+                                                       float *o, float *partial, int groups,
+                                                       int queries, int Sk, int D)
+{
+    const int width = D / 4;
+    const int group = threadIdx.x / width;
+    for (int column = groups > 1 ? threadIdx.x % width : threadIdx.x; column < width;
+         column += LADDER_THREADS) {
+        float4 out[QUERIES] = {};
+        if (groups == 1 || group < groups) {
+#pragma unroll 8
+            for (int j = groups > 1 ? group : 0; j < Sk; j += groups) {
+                const float4 x = load_four(v + (int64_t)j * D + 4 * column);
+                for (int m = 0; m < QUERIES; m++) {
+                    add_weighted(&out[m], weight[m * Sk + j], x);
+                }
+            }
+        }
+        if (groups == 1) {
+            for (int m = 0; m < queries; m++) {
+                store_four(o + m * D + 4 * column, out[m]);
+            }
+        } else if (group < groups) {
+            for (int m = 0; m < QUERIES; m++) {
+                store_four(partial + ((m * groups + group) * width + column) * 4, out[m]);
+            }
+        }
+    }
+}
+
+// partial [QUERIES][groups][D] -> o [queries][D]
+static __device__ __forceinline__ void add_groups(const float *partial, float *o, int groups,
+                                                  int queries, int D)
+{
+    for (int e = threadIdx.x; e < queries * D; e += LADDER_THREADS) {
+        const int m = e / D;
+        const float *p = partial + (int64_t)m * groups * D + e % D;
+        float out = 0.0f;
+        for (int g = 0; g < groups; g++) {
+            out += p[g * D];
+        }
+        o[e] = out;
+    }
+}
+
+// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine -> o [H][Sq][D]
+// grid (Sq / QUERIES, H), LADDER_THREADS threads; dynamic shared memory: QUERIES (D + Sk) floats,
+// and 4 QUERIES a thread where groups of threads share the keys
+// cost: reads k and v of one head once for QUERIES queries; an exponential a query and key
+template <int QUERIES>
+static __global__ void __launch_bounds__(LADDER_THREADS, 2)
+    attention_busy(const float *q, const float *k, const float *v, const float *cosine,
+                   const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
+                   float scale)
+{
+    extern __shared__ float shared[];
+    float *query = shared;
+    float *score = shared + QUERIES * D;
+    const int row = blockIdx.x * QUERIES;
+    const int queries = min(QUERIES, Sq - row);
+    const int64_t head = blockIdx.y;
+    q += (head * Sq + row) * D;
+    o += (head * Sq + row) * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+
+    for (int m = 0; m < QUERIES; m++) {
+        const int present = min(m, queries - 1);
+        const int64_t angles = (int64_t)(Sk - Sq + row + present) * (R / 2);
+        COUNT("Q rotations", threadIdx.x == 0 && m < queries);
+        rotate_row(q + present * D, cosine + angles, sine + angles, query + m * D, D, R);
+    }
+    __syncthreads();
+    score_keys_by_warp<QUERIES>(query, k, score, Sk, D, scale);
+    __syncthreads();
+    for (int m = threadIdx.x / 32; m < QUERIES; m += BUSY_WARPS) {
+        const int visible = causal ? Sk - Sq + row + min(m, queries - 1) + 1 : Sk;
+        softmax_by_warp(score + m * Sk, visible, Sk);
+    }
+    __syncthreads();
+    const int width = D / 4;
+    const int groups = width < LADDER_THREADS ? LADDER_THREADS / width : 1;
+    float *partial = shared + (QUERIES * (D + Sk) + 3) / 4 * 4;
+    weigh_by_groups<QUERIES>(score, v, o, partial, groups, queries, Sk, D);
+    if (groups > 1) {
+        __syncthreads();
+        add_groups(partial, o, groups, queries, D);
+    }
+}
+
+template <int QUERIES>
+static void launch_busy(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const size_t sums = s.D / 4 < LADDER_THREADS ? QUERIES * LADDER_THREADS * 4 : 0;
+    const size_t shared = (QUERIES * (s.D + s.Sk) + 4 + sums) * sizeof(float);
+    launch_rope_k(run, stream);
+    attention_busy<QUERIES>
+        <<<dim3((s.Sq + QUERIES - 1) / QUERIES, s.H), LADDER_THREADS, shared, stream>>>(
+            kf_f32(run, "q"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "cos"),
+            kf_f32(run, "sin"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, s.R, s.causal,
+            1.0f / sqrtf((float)s.D));
+    CUDA_CHECK_LAUNCH();
+}

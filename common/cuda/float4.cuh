@@ -1,0 +1,42 @@
+/* float4.cuh: four floats at a time, 16 bytes a load.
+ *
+ * Addresses must be multiples of 16 bytes.
+ */
+#pragma once
+
+static __device__ __forceinline__ float4 load_four(const float *x)
+{
+    return *(const float4 *)x;
+}
+
+static __device__ __forceinline__ void store_four(float *x, float4 four)
+{
+    *(float4 *)x = four;
+}
+
+static __device__ __forceinline__ float dot_four(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+// dot + a . b, one product after the other, as a loop over single elements adds them.
+static __device__ __forceinline__ float add_products(float dot, float4 a, float4 b)
+{
+    dot += a.x * b.x;
+    dot += a.y * b.y;
+    dot += a.z * b.z;
+    return dot + a.w * b.w;
+}
+
+// x c - y s and y c + x s: the lower elements of four pairs, then the upper
+static __device__ __forceinline__ float4 turn_lower(float4 x, float4 y, float4 c, float4 s)
+{
+    return make_float4(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y, x.z * c.z - y.z * s.z,
+                       x.w * c.w - y.w * s.w);
+}
+
+static __device__ __forceinline__ float4 turn_upper(float4 x, float4 y, float4 c, float4 s)
+{
+    return make_float4(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y, y.z * c.z + x.z * s.z,
+                       y.w * c.w + x.w * s.w);
+}

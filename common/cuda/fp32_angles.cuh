@@ -1,0 +1,34 @@
+/* fp32_angles.cuh: RoPE with angles computed in fp32, position * 10000^(-2i/R).
+ *
+ * Such an angle is rounded before its cosine is taken, and a unit in the last place of a large
+ * angle is large: far from position 0 it says little. rope_angle.cuh has angles that do not suffer
+ * from this.
+ */
+#pragma once
+
+#include "cuda/count.cuh"
+
+#include <math.h>
+
+// snippet: frequencies
+// -> frequency [n] in shared memory: pair i turns by position * frequency[i], those from R/2 on by
+// nothing
+// cost: n powers a block
+static __device__ __forceinline__ void stage_frequencies(float *frequency, int n, int R)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        frequency[i] = i < R / 2 ? powf(10000.0f, -2.0f * i / R) : 0.0f;
+    }
+}
+
+// The pair (x, y) turned by an angle -> *first, *second
+static __device__ __forceinline__ void turn_pair(float x, float y, float angle, float *first,
+                                                 float *second)
+{
+    float s, c;
+    __sincosf(angle, &s, &c);
+    COUNT("element rotations", 2);
+    *first = x * c - y * s;
+    *second = y * c + x * s;
+}
+// end snippet: frequencies

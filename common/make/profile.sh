@@ -1,0 +1,45 @@
+#!/bin/sh
+# profile.sh GPU_PROGRAM SOURCE: what ncu says of a step's kernels, in build/data/DEVICE/.
+# The step's header says of what, in words of one line: " * Profile: [WORDS] ARGUMENTS", where WORDS are
+#   kernels=REGEX  only launches of these kernels      warm  caches are left as they are
+#   each           a row a launch, beside the row of all launches of a variant
+# A header without that line asks for nothing.
+program=$1 source=$2
+name=$(basename "$program")
+
+line=$(sed -n 's/^ \* Profile: *//p' "$source")
+[ -n "$line" ] || { echo "$name: its header asks for no profile"; exit 0; }
+sh common/make/ncu.sh "$name" || exit
+kernels= each= cache=all
+# shellcheck disable=SC2086
+set -- $line
+while [ $# -gt 0 ]; do
+    case $1 in
+    kernels=*) kernels=${1#kernels=} ;;
+    each) each=1 ;;
+    warm) cache=none ;;
+    *) break ;;
+    esac
+    shift
+done
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/profile.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+KF_COMMIT=$(sh common/make/commit.sh)
+export KF_COMMIT
+sh common/make/ncu.sh "$name" "$work" common/make/profile.txt $cache "$program" --seed 1 --once \
+    --launches "$work/launches" --out "$work/rows.tsv" "$@" || exit
+device=$(sed -n 's/^# device: //p' "$work/rows.tsv")
+out=build/data/$(echo "$device" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')/$name-profile.tsv
+mkdir -p "${out%/*}"
+{
+    grep '^#' "$work/rows.tsv"
+    echo "# ncu: $(cat "$work/version")"
+    echo "# command: $(sed "s,$work/,,g" "$work/command")"
+    awk -v kernels="$kernels" -v each="$each" -f common/make/profile.awk common/make/profile.txt \
+        "$work/launches" "$work/ncu.tsv" "$work/rows.tsv"
+} >"$work/out.tsv" || exit
+mv "$work/out.tsv" "$out"
+echo "rows: $out"

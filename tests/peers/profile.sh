@@ -1,0 +1,34 @@
+#!/bin/sh
+# profile.sh: what ncu says of one call of each peer of step 19, in build/data/DEVICE/, with the columns
+# of `make profile`. Run from the top folder.
+work=$(mktemp -d "${TMPDIR:-/tmp}/peers.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+KF_COMMIT=$(sh common/make/commit.sh)
+export KF_COMMIT
+sh common/make/ncu.sh peers "$work" common/make/profile.txt all \
+    python3 tests/peers/peers.py --only 19 --once --seed 1 --out "$work/rows.tsv" || exit
+
+# A peer's launches are those between its spin_kernel and the next one. Their peer is the next row.
+awk -F'\t' -v OFS='\t' -v kept="$work/kept.tsv" '
+    FNR == 1 { file++ }
+    file == 1 && $2 ~ /spin_kernel/ { peers++; next }
+    file == 1 { launches[peers]++; print >kept; next }
+    /^#/ { next }
+    !named { for (i = 1; i <= NF; i++) at[$i] = i; named = 1; next }
+    { print $at["variant"], $at["case"], launches[++row] + 0 }
+    END { if (row != peers) { print "peers: " peers + 0 " calls for " row + 0 " rows" >"/dev/stderr"; exit 1 } }
+' "$work/ncu.tsv" "$work/rows.tsv" >"$work/launches" || exit
+device=$(sed -n 's/^# device: //p' "$work/rows.tsv")
+out=build/data/$(echo "$device" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')/peers-profile.tsv
+mkdir -p "${out%/*}"
+{
+    grep '^#' "$work/rows.tsv"
+    echo "# ncu: $(cat "$work/version")"
+    echo "# command: $(sed "s,$work/,,g" "$work/command")"
+    awk -f common/make/profile.awk common/make/profile.txt "$work/launches" "$work/kept.tsv" \
+        "$work/rows.tsv"
+} >"$work/out.tsv" || exit
+mv "$work/out.tsv" "$out"
+echo "rows: $out"
