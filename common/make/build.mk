@@ -276,7 +276,9 @@ data:
 endif
 
 # --- Tests ---------------------------------------------------------------------------------------
-TESTS := $(or $(TESTS),$(sort $(wildcard tests/*.t)))
+# The longest first: short ones then fill up both cores to the end.
+LONG_TESTS := $(wildcard $(patsubst %,tests/%.t,count mutants steps nvcc lint book exercise))
+TESTS := $(or $(TESTS),$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/*.t))))
 
 # Programs are built first, so that tests which run side by side find them. What was asked of this
 # make is not passed on to those that the tests start.

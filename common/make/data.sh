@@ -11,8 +11,8 @@ out=build/data/$device
 KF_COMMIT=$(sh common/make/commit.sh)
 export KF_COMMIT
 began=$(date +%s)
-# Eight minutes: longer, and nobody records often.
-limit=480
+# Four minutes: longer, and nobody records often.
+limit=240
 failed=
 blanks=$IFS
 newline="

@@ -301,7 +301,7 @@ static const kf_case cases[] = {
     {"S63", {1, 1, 63, 63, 80, 20, false, 0}, KF_VERIFY_ONLY},
     {"S65", {1, 1, 65, 65, 32, 8, true, 0}, KF_VERIFY_ONLY},
     {"S200", {1, 1, 200, 200, 80, 20, true, 0}, KF_VERIFY_ONLY},
-    {"D8", {1, 1, 16, 64, 8, 4, false, 0}, KF_VERIFY_ONLY},
+    {"D8", {1, 1, 15, 64, 8, 4, false, 0}, KF_VERIFY_ONLY},
     {"D16", {1, 1, 16, 64, 16, 8, false, 0}, KF_VERIFY_ONLY},
     {"D32", {1, 1, 16, 64, 32, 32, false, 0}, KF_VERIFY_ONLY},
     {"D64", {1, 1, 16, 64, 64, 32, false, 0}, KF_VERIFY_ONLY},

@@ -1,7 +1,7 @@
 /* 15-decode: one to four queries over a long cache, where fusion costs little
  *
  * Grows from: 14-fair-baseline
- * Profile: kernels=attend_share --case 8k-q4 --case 128k
+ * Profile: each --case 8k --case 8k-q4 --case 128k
  *
  * Idea     A model that generates text has one new query, or a few, and a cache of all keys so far.
  *          Blocks share the keys of a head, each leaves a maximum, a sum and a weighted value, and

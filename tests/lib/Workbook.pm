@@ -7,7 +7,7 @@ use Exporter qw(import);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    instrumented_programs);
+    small_cases instrumented_programs);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -42,6 +42,20 @@ sub spew {
 sub have {
     my %r = run("command -v $_[0]");
     return $r{code} == 0;
+}
+
+# The small odd cases of the step PROGRAM, as arguments. Its kernels meet each of their conditions
+# there, and a run takes a fraction of a second.
+sub small_cases {
+    my %r = run("$_[0] --list");
+    my @small;
+    while ($r{out} =~ /^  (\S+) +(B=\S+ H=.*)/mg) {
+        my ($name, $text) = ($1, $2);
+        my %n = $text =~ /\b(B|H|S|Sq|Sk|D)=(\d+)/g;
+        my $work = $n{B} * $n{H} * ($n{Sq} || $n{S}) * ($n{Sk} || $n{S}) * ($n{D} || 1);
+        push @small, $name if $work < 2e6 && $text =~ /verified only/;
+    }
+    return join " ", map { "--case $_" } @small;
 }
 
 # What stands on stderr besides make's own last words.
