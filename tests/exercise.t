@@ -43,7 +43,7 @@ for my $step (@steps) {
         like($r{out}, qr/has no solution to take out/, "step-$number: no exercise, and it says so");
         next;
     }
-    my $exercise = slurp("$tree/work/$number-$slug.cu");
+    my $exercise = slurp("$tree/work" . "/$number-$slug.cu");
     is(scalar(() = $exercise =~ m{^ *// YOUR CODE: \S}mg), $tasks,
         "step-$number: a task for each solution");
     unlike($exercise, qr{^ *// (end )?(solution|snippet): }m, "step-$number: no marker is left");
@@ -62,8 +62,8 @@ run("cd '$tree' && printf '%s\n' "
     . "$programs/harness/*.o -o work/NAME >work/NAME.log 2>&1'");
 for my $number (@begun) {
     my $name = "$number-$slug{$number}";
-    ok(-x "$tree/work/$name", "step-$number: its exercise compiles")
-        or diag(slurp("$tree/work/$name.log"));
+    ok(-x("$tree/work" . "/$name"), "step-$number: its exercise compiles")
+        or diag(slurp("$tree/work" . "/$name.log"));
     my $cases = small_cases("$programs/step-$number");
     %r = in_tree("sh common/make/try.sh step-$number work/$name '' $cases");
     is($r{code}, 1, "step-$number: fails as it is handed out");
@@ -75,7 +75,7 @@ for my $number (@begun) {
 # The first and the last one in full: a failure, the solution put back, a file that is kept.
 for my $number (@begun[0, -1]) {
     my $cases = small_cases("$programs/step-$number");
-    my $work = "$tree/work/$number-$slug{$number}.cu";
+    my $work = "$tree/work" . "/$number-$slug{$number}.cu";
     %r = in_tree("make step-$number try BACKEND=cpu ARGS='$cases'");
     is($r{code}, 2, "step-$number try: fails as it is handed out");
     like($r{out}, qr/^step-$number try: not right yet: its results are wrong, see above$/m,
