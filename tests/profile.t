@@ -79,4 +79,36 @@ is("$r{code} $r{err}", "1 profile: ncu saw 4 launches, and the program made 9\n"
 %r = run("cd $dir && sh common/make/profile.sh gpu/step-99 step.cu", %env, PATH => "/usr/bin:/bin");
 is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it\n",
     "without ncu: 77 and a line") unless -x "/usr/bin/ncu";
+# The peers: PyTorch is a script here that writes rows, and a kernel nobody else uses parts the calls.
+tool("bin/python3", <<'SCRIPT');
+while [ $# -gt 0 ]; do
+    [ "$1" != --out ] || printf '# device: NVIDIA Test 1\nstep\tvariant\tcase\tB\tH\tSq\tSk\tD\tR\n%s' "$ROWS" >"$2"
+    shift
+done
+SCRIPT
+tool("bin/ncu", <<'SCRIPT');
+[ "$1" != --version ] || { echo 'Version 2025.3.0.0 (build 1)'; exit; }
+while [ "$1" != python3 ]; do [ "$1" != --log-file ] || cp "$SAMPLES/ncu-raw.csv" "$2"; shift; done
+exec "$@"
+SCRIPT
+my $raw = slurp("$samples/ncu-raw.csv");
+my @calls = $raw =~ /^("\d".*\n)/mg;
+my $mark = $calls[0] =~ s/"void scale.*?\)"/"spin_kernel(long)"/r;
+my $id = 0;
+spew("$dir/peers/ncu-raw.csv", $raw =~ s/^"\d".*\n//mgr
+    . join("", map { s/^"\d"/'"' . $id++ . '"'/er } $mark, @calls[0, 1], $mark, $calls[2]));
+my @two = map { "19\t$_\tlarge\t1\t1\t4\t4\t8\t8\n" } qw(eager compiled);
+sub peers {
+    unlink "$dir/build/data/nvidia-test-1/peers-profile.tsv";
+    %r = run("cd $dir && sh '$ENV{PWD}/tests/peers/profile.sh'", %env, SAMPLES => "$dir/peers", ROWS => "@_");
+}
+peers($two[0] . $two[1]);
+is($r{code}, 0, "the peers are profiled") or diag($r{out}, $r{err});
+is(join(" ", map { join ":", (split /\t/)[4, 5, 6, 7, 11] } grep { /^19/ }
+        split /\n/, slurp("$dir/build/data/nvidia-test-1/peers-profile.tsv")),
+    "eager:large:all:2:4128 compiled:large:all:1:4096", "each with the launches behind its mark");
+peers($two[0]);
+is("$r{code} $r{err}", "1 peers: 2 calls for 1 rows\n", "a peer that left no row");
+ok(!-e "$dir/build/data/nvidia-test-1/peers-profile.tsv", "leaves no file");
+
 done_testing();

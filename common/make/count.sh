@@ -48,9 +48,7 @@ export KF_COMMIT
 sh common/make/ncu.sh "$name" "$work" common/make/metrics.txt all "$gpu" --seed 1 \
     --launches "$work/launches" --out "$work/rows.tsv" "$@" || exit
 sed -n '1,2p' "$work/said"
-device=$(sed -n 's/^# device: //p' "$work/rows.tsv")
-out=build/data/$(echo "$device" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')/$name-counts.tsv
-mkdir -p "${out%/*}"
+out=$(sh common/make/folder.sh "$work/rows.tsv")/$name-counts.tsv
 {
     grep '^#' "$work/rows.tsv"
     echo "# ncu: $(cat "$work/version")"

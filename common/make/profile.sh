@@ -31,15 +31,4 @@ KF_COMMIT=$(sh common/make/commit.sh)
 export KF_COMMIT
 sh common/make/ncu.sh "$name" "$work" common/make/profile.txt $cache "$program" --seed 1 --once \
     --launches "$work/launches" --out "$work/rows.tsv" "$@" || exit
-device=$(sed -n 's/^# device: //p' "$work/rows.tsv")
-out=build/data/$(echo "$device" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')/$name-profile.tsv
-mkdir -p "${out%/*}"
-{
-    grep '^#' "$work/rows.tsv"
-    echo "# ncu: $(cat "$work/version")"
-    echo "# command: $(sed "s,$work/,,g" "$work/command")"
-    awk -v kernels="$kernels" -v each="$each" -f common/make/profile.awk common/make/profile.txt \
-        "$work/launches" "$work/ncu.tsv" "$work/rows.tsv"
-} >"$work/out.tsv" || exit
-mv "$work/out.tsv" "$out"
-echo "rows: $out"
+sh common/make/profile-rows.sh "$name" "$work" -v kernels="$kernels" -v each="$each"

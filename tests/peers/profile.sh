@@ -20,15 +20,5 @@ awk -F'\t' -v OFS='\t' -v kept="$work/kept.tsv" '
     { print $at["variant"], $at["case"], launches[++row] + 0 }
     END { if (row != peers) { print "peers: " peers + 0 " calls for " row + 0 " rows" >"/dev/stderr"; exit 1 } }
 ' "$work/ncu.tsv" "$work/rows.tsv" >"$work/launches" || exit
-device=$(sed -n 's/^# device: //p' "$work/rows.tsv")
-out=build/data/$(echo "$device" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')/peers-profile.tsv
-mkdir -p "${out%/*}"
-{
-    grep '^#' "$work/rows.tsv"
-    echo "# ncu: $(cat "$work/version")"
-    echo "# command: $(sed "s,$work/,,g" "$work/command")"
-    awk -f common/make/profile.awk common/make/profile.txt "$work/launches" "$work/kept.tsv" \
-        "$work/rows.tsv"
-} >"$work/out.tsv" || exit
-mv "$work/out.tsv" "$out"
-echo "rows: $out"
+mv "$work/kept.tsv" "$work/ncu.tsv"
+sh common/make/profile-rows.sh peers "$work"

@@ -1,0 +1,17 @@
+#!/bin/sh
+# profile-rows.sh NAME WORK [OPTION...]: what ncu.sh left in the folder WORK becomes NAME-profile.tsv in
+# build/data/DEVICE/. WORK also has rows.tsv, the program's rows, and launches, how many each variant
+# makes in each case. OPTIONs go to profile.awk.
+name=$1 work=$2
+shift 2
+
+out=$(sh common/make/folder.sh "$work/rows.tsv")/$name-profile.tsv
+{
+    grep '^#' "$work/rows.tsv"
+    echo "# ncu: $(cat "$work/version")"
+    echo "# command: $(sed "s,$work/,,g" "$work/command")"
+    awk "$@" -f common/make/profile.awk common/make/profile.txt "$work/launches" "$work/ncu.tsv" \
+        "$work/rows.tsv"
+} >"$work/out.tsv" || exit
+mv "$work/out.tsv" "$out"
+echo "rows: $out"
