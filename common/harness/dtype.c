@@ -1,16 +1,18 @@
-/* dtype.c: fp32, fp16 and bf16 on the host: sizes, rounding to nearest even, poison. */
+/* dtype.c: fp32, fp16, bf16 and int32 on the host: sizes, rounding to nearest even, poison.
+ * The host holds every value as a float, so integers are those below 2^24 (tokens, positions). */
 #include "internal.h"
 #include <math.h>
 #include <string.h>
 
 const char *kf_dtype_name(enum kf_dtype dtype)
 {
-    return dtype == KF_F32 ? "f32" : dtype == KF_F16 ? "f16" : "bf16";
+    static const char *const name[] = {"f32", "f16", "bf16", "i32"};
+    return name[dtype];
 }
 
 size_t kf_dtype_size(enum kf_dtype dtype)
 {
-    return dtype == KF_F32 ? 4 : 2;
+    return dtype == KF_F32 || dtype == KF_I32 ? 4 : 2;
 }
 
 static uint32_t bits_of(float value)
@@ -73,6 +75,8 @@ float kf_round_to(enum kf_dtype dtype, float value)
         return from_f16(to_f16(value));
     if (dtype == KF_BF16)
         return float_of((uint32_t)to_bf16(value) << 16);
+    if (dtype == KF_I32)
+        return rintf(value);
     return value;
 }
 
@@ -80,6 +84,11 @@ void kf_pack(enum kf_dtype dtype, const float *from, void *to, int64_t count)
 {
     if (dtype == KF_F32) {
         memcpy(to, from, (size_t)count * sizeof *from);
+        return;
+    }
+    if (dtype == KF_I32) {
+        for (int64_t i = 0; i < count; i++)
+            ((int32_t *)to)[i] = (int32_t)lrintf(from[i]);
         return;
     }
     uint16_t *packed = to;
@@ -91,19 +100,22 @@ float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index)
 {
     if (dtype == KF_F32)
         return ((const float *)from)[index];
+    if (dtype == KF_I32) /* there is no NaN among integers, so what was not written becomes one */
+        return kf_is_poison(dtype, from, index) ? NAN : (float)((const int32_t *)from)[index];
     uint16_t packed = ((const uint16_t *)from)[index];
     return dtype == KF_F16 ? from_f16(packed) : float_of((uint32_t)packed << 16);
 }
 
 static uint32_t poison_bits(enum kf_dtype dtype)
 {
-    return dtype == KF_F32 ? 0x7fa5dead : dtype == KF_F16 ? 0x7d5e : 0x7fa5;
+    static const uint32_t bits[] = {0x7fa5dead, 0x7d5e, 0x7fa5, 0x80a5dead};
+    return bits[dtype];
 }
 
 void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (dtype == KF_F32)
+        if (kf_dtype_size(dtype) == 4)
             ((uint32_t *)to)[i] = poison_bits(dtype);
         else
             ((uint16_t *)to)[i] = (uint16_t)poison_bits(dtype);
@@ -121,7 +133,7 @@ bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index)
 
 bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index)
 {
-    uint32_t found =
-        dtype == KF_F32 ? ((const uint32_t *)from)[index] : ((const uint16_t *)from)[index];
+    uint32_t found = kf_dtype_size(dtype) == 4 ? ((const uint32_t *)from)[index]
+                                               : ((const uint16_t *)from)[index];
     return found == poison_bits(dtype);
 }

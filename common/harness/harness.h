@@ -54,10 +54,12 @@ typedef struct kf_case {
     unsigned flags;
 } kf_case;
 
-enum kf_dtype { KF_F32, KF_F16, KF_BF16 };
+enum kf_dtype { KF_F32, KF_F16, KF_BF16, KF_I32 };
 enum kf_role { KF_INPUT, KF_OUTPUT, KF_SCRATCH };
 
-enum { KF_MAX_AXES = 4, KF_MAX_TENSORS = 16 };
+enum { KF_MAX_AXES = 4, KF_MAX_TENSORS = 24 };
+
+struct kf_run;
 
 /* A named array in device memory, row-major, last axis contiguous. The harness owns all of it.
  * host: inputs as the kernel sees them (already rounded to dtype). want and bound: outputs only,
@@ -73,6 +75,8 @@ typedef struct kf_tensor {
     enum kf_role role;
     void *device;
     void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
+    void (*make)(const struct kf_run *run, void *device); /* input made on the device, else NULL */
+    bool made;                                            /* it has been, in this memory */
     float *host;
     double *want, *bound;
     double *other_want, *other_bound; /* for run->other_angle_error, NULL if there are none yet */
@@ -177,9 +181,19 @@ kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dt
 kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                       const int64_t *dim); /* poisoned as well */
 
+/* An input that is too large for the host: make fills it on the device, once, with the same values
+ * each time it is called. It has no values on the host, and nothing restores it: no variant may
+ * write to it. */
+kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                           const int64_t *dim, void (*make)(const kf_run *run, void *device));
+
 /* The tensor of that name; a name that setup did not declare ends the program with a line. */
 kf_tensor *kf_find(const kf_run *run, const char *name);
-float *kf_f32(const kf_run *run, const char *name); /* its device memory */
+float *kf_f32(const kf_run *run, const char *name); /* its device memory, which must be of fp32 */
+void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype); /* of that type */
+/* For references: what a launch leaves in the outputs becomes the result that others must match bit
+ * for bit. The launch itself has to be verified in another step. */
+void kf_reference_from(kf_run *run, void (*launch)(const kf_run *run, cudaStream_t stream));
 
 /* --- Ready-made problems ------------------------------------------------------------------- */
 /* Attention: inputs q, k, v and output o, fp32, shapes as in kf_shape. With R > 0 the result is
@@ -219,6 +233,9 @@ double kf_fp32_angle_error(const kf_shape *shape, bool fast);
 /* --- Where are we --------------------------------------------------------------------------- */
 bool kf_on_cpu(void);              /* the CPU backend is underneath */
 const char *kf_thread_order(void); /* "forward", "reverse", "random" on the CPU; "hardware" */
+
+/* printf to the reader, and nothing under --json. */
+void kf_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- Checked calls -------------------------------------------------------------------------- */
 /* On failure prints one line (what, where, what would help) and exits: 77 when this machine cannot

@@ -303,14 +303,14 @@ void kf_profile_end(void)
  * of its graph: captured here, and never run. */
 int kf_count_launches(const kf_run *run, const kf_variant *variant)
 {
-    enum { MOST = 256 };
     cudaGraph_t graph;
-    cudaGraphNode_t node[MOST];
-    size_t n = MOST;
+    size_t n = 0;
     int launches = 0;
     CUDA_CHECK(cudaStreamBeginCapture(kf_stream(), cudaStreamCaptureModeThreadLocal));
     variant->launch(run, kf_stream());
     CUDA_CHECK(cudaStreamEndCapture(kf_stream(), &graph));
+    CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
+    cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof *node);
     CUDA_CHECK(cudaGraphGetNodes(graph, node, &n));
     for (size_t i = 0; i < n; i++) {
         enum cudaGraphNodeType type;
@@ -318,5 +318,6 @@ int kf_count_launches(const kf_run *run, const kf_variant *variant)
         launches += type == cudaGraphNodeTypeKernel;
     }
     CUDA_CHECK(cudaGraphDestroy(graph));
+    free(node);
     return launches;
 }

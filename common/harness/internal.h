@@ -19,8 +19,7 @@ double kf_host_us(void);
 void kf_set_program(const char *name); /* what every line begins with */
 void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
 void kf_die(int code, const char *format, ...) KF_NORETURN KF_PRINTF(2, 3);
-void kf_quiet(bool quiet); /* kf_say prints nothing: --json */
-void kf_say(const char *format, ...) KF_PRINTF(1, 2);
+void kf_quiet(bool quiet);                  /* kf_say of harness.h prints nothing: --json */
 void *kf_alloc(int64_t count, size_t size); /* zeroed; no memory ends the program with a line */
 void kf_catch_interrupts(void);
 void kf_hold_interrupts(bool hold); /* around a write that must be whole */
@@ -90,6 +89,13 @@ void kf_diagnosis_free(kf_diagnosis *seen);
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
 /* "0-3, 7 and 9-12"; more than a few ranges become a count. */
 void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size);
+/* A row an index of the first axis: how far that part is off, and how large it is. */
+extern const char kf_error_columns[];
+void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
+                     const void *raw);
+/* "variant case tensor dtype extents", each after a blank, a newline, then the tensor's memory. */
+void kf_dump_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
+                   const void *raw);
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
 
 /* --- stats.c ---------------------------------------------------------------------------------- */
@@ -192,7 +198,7 @@ typedef struct kf_options {
     bool list, json, has_seed, by_line, once;
     uint64_t seed;
     int reps; /* most timing rounds */
-    const char *out, *map, *launches;
+    const char *out, *map, *errors, *dump, *launches;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
 } kf_options;
@@ -209,7 +215,7 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *launches;
+    FILE *map, *errors, *dump, *launches;
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;

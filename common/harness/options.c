@@ -174,6 +174,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                                           {"reps", required_argument, NULL, 'r'},
                                           {"out", required_argument, NULL, 'o'},
                                           {"map", required_argument, NULL, 'm'},
+                                          {"errors", required_argument, NULL, 'e'},
+                                          {"dump", required_argument, NULL, 'd'},
                                           {"by-line", no_argument, NULL, 'b'},
                                           {"once", no_argument, NULL, '1'},
                                           {"launches", required_argument, NULL, 'L'},
@@ -212,6 +214,10 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->out = optarg;
         else if (c == 'm')
             o->map = optarg;
+        else if (c == 'e')
+            o->errors = optarg;
+        else if (c == 'd')
+            o->dump = optarg;
         else if (c == 'r')
             o->reps = (int)number("reps", optarg, 1, KF_MAX_REPS);
         else if (c == 's') {

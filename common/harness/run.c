@@ -211,6 +211,15 @@ static FILE *open_file(const char *option, const char *path)
     return to;
 }
 
+static void begin_file(const kf_session *s, FILE *to, const char *columns)
+{
+    if (!to)
+        return;
+    char *header = kf_record_header(s->device, s->program->step, s->options.seed);
+    fprintf(to, "%s%s", header, columns);
+    free(header);
+}
+
 static void close_file(const char *option, const char *path, FILE *to)
 {
     if (to && (fflush(to) != 0 || ferror(to) || fclose(to) != 0))
@@ -250,12 +259,11 @@ int kf_main(const kf_program *program, int argc, char **argv)
     kf_ceilings_find(s.device->slug, &s.ceilings);
     open_record(&s);
     s.map = open_file("--map", s.options.map);
+    s.errors = open_file("--errors", s.options.errors);
+    s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);
-    if (s.map) {
-        char *header = kf_record_header(s.device, program->step, s.options.seed);
-        fputs(header, s.map);
-        free(header);
-    }
+    begin_file(&s, s.map, "");
+    begin_file(&s, s.errors, kf_error_columns);
     announce(&s);
     bool timed = !kf_on_cpu() && !s.options.once;
     if (timed)
@@ -264,6 +272,8 @@ int kf_main(const kf_program *program, int argc, char **argv)
         if (s.options.case_chosen[i])
             run_case(&s, i);
     close_file("--map", s.options.map, s.map);
+    close_file("--errors", s.options.errors, s.errors);
+    close_file("--dump", s.options.dump, s.dump);
     close_file("--launches", s.options.launches, s.launches);
     if (kf_instrument() == KF_COUNT)
         kf_counts_finish(&s);

@@ -49,6 +49,14 @@ kf_tensor *kf_input(kf_run *run, const char *name, const char *axes, enum kf_dty
     return t;
 }
 
+kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                           const int64_t *dim, void (*make)(const kf_run *run, void *device))
+{
+    kf_tensor *t = add(run, name, axes, dtype, KF_INPUT, dim);
+    t->make = make;
+    return t;
+}
+
 kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                      const int64_t *dim)
 {
@@ -74,13 +82,18 @@ kf_tensor *kf_find(const kf_run *run, const char *name)
            run->program->step, name);
 }
 
-float *kf_f32(const kf_run *run, const char *name)
+void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype)
 {
     kf_tensor *t = kf_find(run, name);
-    if (t->dtype != KF_F32)
-        kf_die(KF_WRONG, "tensor %s of step %s is %s, asked for as f32", name, run->program->step,
-               kf_dtype_name(t->dtype));
+    if (t->dtype != dtype)
+        kf_die(KF_WRONG, "tensor %s of step %s is %s, asked for as %s", name, run->program->step,
+               kf_dtype_name(t->dtype), kf_dtype_name(dtype));
     return t->device;
+}
+
+float *kf_f32(const kf_run *run, const char *name)
+{
+    return kf_memory(run, name, KF_F32);
 }
 
 int64_t kf_tensor_bytes(const kf_tensor *tensor)
@@ -104,6 +117,7 @@ static void free_device(kf_run *run)
         if (run->tensor[i].kept)
             CUDA_CHECK(cudaFree(run->tensor[i].kept));
         run->tensor[i].device = run->tensor[i].kept = NULL;
+        run->tensor[i].made = false;
     }
 }
 
@@ -161,9 +175,15 @@ static void upload(const kf_tensor *t, char *block)
 /* From the host the first time; gigabytes take seconds. A copy that is kept on the device where it
  * takes at most a quarter of the free memory makes the other times fast. A kernel that writes
  * beyond its arrays may hit the copy, and is found out: the reference does not come from there. */
-static void refresh(kf_tensor *t, char *block)
+static void refresh(const kf_run *run, kf_tensor *t, char *block)
 {
     size_t bytes = (size_t)kf_tensor_bytes(t), available = 0, total = 0;
+    if (t->make) {
+        if (!t->made)
+            t->make(run, t->device);
+        t->made = true;
+        return;
+    }
     if (t->kept) {
         CUDA_CHECK(cudaMemcpy(t->device, t->kept, bytes, cudaMemcpyDeviceToDevice));
         return;
@@ -187,7 +207,7 @@ void kf_prepare(kf_run *run)
     char *block = kf_alloc(BLOCK, 1);
     for (int i = 0; i < run->n_tensors; i++) {
         if (run->tensor[i].role == KF_INPUT) {
-            refresh(&run->tensor[i], block);
+            refresh(run, &run->tensor[i], block);
         } else {
             poison(&run->tensor[i], block);
             kf_mark_unwritten(&run->tensor[i]);
@@ -205,7 +225,9 @@ bool kf_renew(kf_run *run)
         return false;
     char *block = kf_alloc(BLOCK, 1);
     for (int i = 0; i < run->n_tensors; i++)
-        if (run->tensor[i].role == KF_INPUT)
+        if (run->tensor[i].make)
+            run->tensor[i].make(run, run->tensor[i].device);
+        else if (run->tensor[i].role == KF_INPUT)
             upload(&run->tensor[i], block);
     free(block);
     CUDA_CHECK(cudaDeviceSynchronize());
@@ -216,6 +238,27 @@ void kf_fetch(const kf_tensor *tensor, void *raw)
 {
     CUDA_CHECK(
         cudaMemcpy(raw, tensor->device, (size_t)kf_tensor_bytes(tensor), cudaMemcpyDeviceToHost));
+}
+
+void kf_reference_from(kf_run *run, void (*launch)(const kf_run *run, cudaStream_t stream))
+{
+    kf_prepare(run);
+    launch(run, kf_stream());
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+    for (int i = 0; i < run->n_tensors; i++) {
+        kf_tensor *t = &run->tensor[i];
+        if (t->role != KF_OUTPUT)
+            continue;
+        void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
+        kf_fetch(t, raw);
+        for (int64_t j = 0; j < t->count; j++) {
+            t->want[j] = kf_unpack(t->dtype, raw, j);
+            t->bound[j] = 0.0;
+        }
+        memset(t->checked, true, (size_t)t->rows * sizeof *t->checked);
+        free(raw);
+    }
 }
 
 void kf_release(kf_run *run)

@@ -179,6 +179,10 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
             fprintf(s->map, "# case %s\n", run->c->name);
             kf_map_write(s->map, variant->name, t, t->raw);
         }
+        if (first && s->dump)
+            kf_dump_write(s->dump, variant->name, run->c->name, t, t->raw);
+        if (first && s->errors)
+            kf_errors_write(s->errors, variant->name, run->c->name, t, t->raw);
         n++;
     }
     kf_device_lock(KF_UNLOCKED);

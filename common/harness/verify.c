@@ -152,6 +152,38 @@ void kf_diagnosis_free(kf_diagnosis *seen)
     memset(seen, 0, sizeof *seen);
 }
 
+const char kf_error_columns[] = "variant\tcase\ttensor\tindex\tmax_err\tmax_want\twrong\n";
+
+void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *t,
+                     const void *raw)
+{
+    int64_t part = t->count / t->dim[0], columns = t->dim[t->n_axes - 1];
+    for (int64_t index = 0; index < t->dim[0]; index++) {
+        double worst = 0.0, largest = 0.0;
+        int64_t wrong = 0;
+        for (int64_t i = index * part; i < (index + 1) * part; i++) {
+            double error = fabs(kf_unpack(t->dtype, raw, i) - t->want[i]);
+            if (!t->checked[i / columns])
+                continue;
+            wrong += !(error <= t->bound[i]);
+            worst = isfinite(error) ? fmax(worst, error) : INFINITY;
+            largest = fmax(largest, fabs(t->want[i]));
+        }
+        fprintf(to, "%s\t%s\t%s\t%lld\t%.6g\t%.6g\t%lld\n", variant, case_name, t->name,
+                (long long)index, worst, largest, (long long)wrong);
+    }
+}
+
+void kf_dump_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *t,
+                   const void *raw)
+{
+    fprintf(to, "%s %s %s %s", variant, case_name, t->name, kf_dtype_name(t->dtype));
+    for (int axis = 0; axis < t->n_axes; axis++)
+        fprintf(to, " %lld", (long long)t->dim[axis]);
+    fputc('\n', to);
+    fwrite(raw, kf_dtype_size(t->dtype), (size_t)t->count, to);
+}
+
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *t, const void *raw)
 {
     int64_t columns = t->dim[t->n_axes - 1], rows = t->n_axes > 1 ? t->dim[t->n_axes - 2] : 1;

@@ -24,7 +24,8 @@ comma := ,
 
 # A source of the harness with a main of its own is a program; the others go into every program.
 HARNESS_MAINS := $(shell grep -ls '^int main' common/harness/*.cu /dev/null)
-HARNESS_SOURCES := $(filter-out $(HARNESS_MAINS),$(wildcard common/harness/*.c common/harness/*.cu))
+HARNESS_SOURCES := $(filter-out $(HARNESS_MAINS),\
+    $(wildcard common/harness/*.c common/harness/*.cu common/neox/*.c))
 HARNESS_OBJECTS := $(patsubst common/%,%.o,$(basename $(HARNESS_SOURCES)))
 HARNESS_PROGRAMS := $(basename $(notdir $(HARNESS_MAINS)))
 
@@ -57,7 +58,7 @@ CPU_CXXFLAGS := -O2 -g -Wall -Wextra -Icommon $(CXXFLAGS)
 CPU_HARNESS := $(HARNESS_OBJECTS:%=$(CPU)/%)
 CUDACC := common/cpu/cudacc$(if $(PORTABLE), --portable)
 
-$(CPU)/harness/%.o: common/harness/%.c $(CPU)/flags
+$(CPU)/%.o: common/%.c $(CPU)/flags
 	$(call say,cc,$<)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CPU_CFLAGS) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@.tmp
@@ -67,7 +68,7 @@ $(CPU)/harness/%.o: common/harness/%.c $(CPU)/flags
 # tree can be moved, and can lie where a path has blanks.
 trim_deps = sed "/common.cpu.cudacc$$/d" $1 >$1.tmp && mv $1.tmp $1
 
-$(CPU)/harness/%.o: common/harness/%.cu $(CPU)/runtime $(CPU)/flags
+$(CPU)/%.o: common/%.cu $(CPU)/runtime $(CPU)/flags
 	$(call say,cudacc,$<)
 	@mkdir -p $(@D)
 	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) -Werror -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@
@@ -100,22 +101,25 @@ CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon $(GE
 CUDA_HARNESS := $(HARNESS_OBJECTS:%=$(CUDA)/%)
 nvcc_command = $(quiet)$(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
 
-$(CUDA)/harness/%.o: common/harness/%.c $(CUDA)/flags
+$(CUDA)/%.o: common/%.c $(CUDA)/flags
 	$(call say,nvcc,$<)
 	@mkdir -p $(@D)
 	$(call nvcc_command,$(CUDA_CFLAGS)) -MF $(@:.o=.d) -c $< -o $@.tmp
 	@mv $@.tmp $@
 
-$(CUDA)/harness/%.o: common/harness/%.cu $(CUDA)/flags
+$(CUDA)/%.o: common/%.cu $(CUDA)/flags
 	$(call say,nvcc,$<)
 	@mkdir -p $(@D)
 	$(call nvcc_command,$(CUDA_CXXFLAGS) -Werror all-warnings) -MF $(@:.o=.d) -c $< -o $@.tmp
 	@mv $@.tmp $@
 
+# A step says in its header what it links on a GPU: " * Libraries: cublasLt".
+libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
+
 define cuda_program
 	$(call say,nvcc,$<)
 	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings)) -MF $@.d $< \
-	    $(CUDA_HARNESS) -o $@.tmp
+	    $(CUDA_HARNESS) $(call libraries,$<) -o $@.tmp
 	@mv $@.tmp $@
 endef
 
@@ -140,7 +144,8 @@ $(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
 # A header that a .d file names and that is gone is no error: what read it is compiled again.
 %.h %.cuh %.hpp: ;
--include $(wildcard $(CPU)/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/harness/*.d $(CUDA)/*.d $(CUDA)/harness/*.d)
+-include $(wildcard $(CPU)/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/*/*.d \
+    $(CUDA)/*.d $(CUDA)/*/*.d)
 
 ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))

@@ -3,6 +3,8 @@
  * Every operation is computed in double and rounded once to nearest even. That gives the correctly
  * rounded result: for + - * / and sqrt a double has more than twice the bits plus two, so its own
  * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right.
+ *
+ * All is inlined, always: g++ tells an instrument of no store whose value a call returns in memory.
  */
 #ifndef CPU_FLOAT16_H
 #define CPU_FLOAT16_H
@@ -82,7 +84,7 @@ struct cpu_float16 {
     }
 
 #define CPU_OPERATOR(op)                                                                           \
-    friend cpu_float16 operator op(cpu_float16 a, cpu_float16 b)                                   \
+    friend __forceinline__ cpu_float16 operator op(cpu_float16 a, cpu_float16 b)                   \
     {                                                                                              \
         return cpu_float16(a.value() op b.value());                                                \
     }                                                                                              \
@@ -107,7 +109,7 @@ struct cpu_float16 {
     CPU_OPERATOR(>)
     CPU_OPERATOR(>=)
 #undef CPU_OPERATOR
-    friend cpu_float16 operator-(cpu_float16 a)
+    friend __forceinline__ cpu_float16 operator-(cpu_float16 a)
     {
         return of_bits(a.x ^ 0x8000u);
     }
@@ -123,7 +125,7 @@ struct __align__(4) cpu_float16x2
     {
     }
 #define CPU_OPERATOR(op)                                                                           \
-    friend cpu_float16x2 operator op(cpu_float16x2 a, cpu_float16x2 b)                             \
+    friend __forceinline__ cpu_float16x2 operator op(cpu_float16x2 a, cpu_float16x2 b)             \
     {                                                                                              \
         return {a.x op b.x, a.y op b.y};                                                           \
     }                                                                                              \
@@ -141,18 +143,18 @@ struct __align__(4) cpu_float16x2
 /* The intrinsics that both types have under the same name. */
 #define CPU_H template <int E, int M>
 #define CPU_H1(R, name, expression)                                                                \
-    CPU_H inline R name(cpu_float16<E, M> a)                                                       \
+    CPU_H __forceinline__ R name(cpu_float16<E, M> a)                                              \
     {                                                                                              \
         typedef cpu_float16<E, M> H;                                                               \
         return (void)sizeof(H), expression;                                                        \
     }
 #define CPU_H2(R, name, expression)                                                                \
-    CPU_H inline R name(cpu_float16<E, M> a, cpu_float16<E, M> b)                                  \
+    CPU_H __forceinline__ R name(cpu_float16<E, M> a, cpu_float16<E, M> b)                         \
     {                                                                                              \
         return expression;                                                                         \
     }
 #define CPU_PAIR(name, scalar)                                                                     \
-    CPU_H inline cpu_float16x2<E, M> name(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b)            \
+    CPU_H __forceinline__ cpu_float16x2<E, M> name(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b)   \
     {                                                                                              \
         return {scalar(a.x, b.x), scalar(a.y, b.y)};                                               \
     }
@@ -198,32 +200,33 @@ CPU_PAIR(__hmul2, __hmul)
 CPU_PAIR(__h2div, __hdiv)
 CPU_PAIR(__hmax2, __hmax)
 CPU_PAIR(__hmin2, __hmin)
-CPU_H inline cpu_float16<E, M> __hfma(cpu_float16<E, M> a, cpu_float16<E, M> b, cpu_float16<E, M> c)
+CPU_H __forceinline__ cpu_float16<E, M> __hfma(cpu_float16<E, M> a, cpu_float16<E, M> b,
+                                               cpu_float16<E, M> c)
 {
     return cpu_float16<E, M>::fma(a, b, c);
 }
-CPU_H inline cpu_float16x2<E, M> __hfma2(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b,
-                                         cpu_float16x2<E, M> c)
+CPU_H __forceinline__ cpu_float16x2<E, M> __hfma2(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b,
+                                                  cpu_float16x2<E, M> c)
 {
     return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
-CPU_H inline cpu_float16x2<E, M> __hneg2(cpu_float16x2<E, M> a)
+CPU_H __forceinline__ cpu_float16x2<E, M> __hneg2(cpu_float16x2<E, M> a)
 {
     return {-a.x, -a.y};
 }
-CPU_H inline cpu_float16x2<E, M> __habs2(cpu_float16x2<E, M> a)
+CPU_H __forceinline__ cpu_float16x2<E, M> __habs2(cpu_float16x2<E, M> a)
 {
     return {__habs(a.x), __habs(a.y)};
 }
-CPU_H inline float __low2float(cpu_float16x2<E, M> a)
+CPU_H __forceinline__ float __low2float(cpu_float16x2<E, M> a)
 {
     return a.x;
 }
-CPU_H inline float __high2float(cpu_float16x2<E, M> a)
+CPU_H __forceinline__ float __high2float(cpu_float16x2<E, M> a)
 {
     return a.y;
 }
-CPU_H inline cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
+CPU_H __forceinline__ cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
 {
     return {a.y, a.x};
 }
@@ -236,99 +239,99 @@ CPU_H inline cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
 /* The intrinsics whose names hold the type's: `scalar` as in __float2##scalar, `pair` as in
  * __float22##pair##_rn. */
 #define CPU_FLOAT16_NAMES(H, H2, scalar, pair)                                                     \
-    inline H __float2##scalar(float a)                                                             \
+    __forceinline__ H __float2##scalar(float a)                                                    \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    inline H __float2##scalar##_rn(float a)                                                        \
+    __forceinline__ H __float2##scalar##_rn(float a)                                               \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    inline H __double2##scalar(double a)                                                           \
+    __forceinline__ H __double2##scalar(double a)                                                  \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    inline H __int2##scalar##_rn(int a)                                                            \
+    __forceinline__ H __int2##scalar##_rn(int a)                                                   \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    inline float __##scalar##2float(H a)                                                           \
+    __forceinline__ float __##scalar##2float(H a)                                                  \
     {                                                                                              \
         return a;                                                                                  \
     }                                                                                              \
-    inline int __##scalar##2int_rn(H a)                                                            \
+    __forceinline__ int __##scalar##2int_rn(H a)                                                   \
     {                                                                                              \
         return __float2int_rn(a);                                                                  \
     }                                                                                              \
-    inline int __##scalar##2int_rz(H a)                                                            \
+    __forceinline__ int __##scalar##2int_rz(H a)                                                   \
     {                                                                                              \
         return __float2int_rz(a);                                                                  \
     }                                                                                              \
-    inline unsigned short __##scalar##_as_ushort(H a)                                              \
+    __forceinline__ unsigned short __##scalar##_as_ushort(H a)                                     \
     {                                                                                              \
         return a.x;                                                                                \
     }                                                                                              \
-    inline short __##scalar##_as_short(H a)                                                        \
+    __forceinline__ short __##scalar##_as_short(H a)                                               \
     {                                                                                              \
         return (short)a.x;                                                                         \
     }                                                                                              \
-    inline H __ushort_as_##scalar(unsigned short a)                                                \
+    __forceinline__ H __ushort_as_##scalar(unsigned short a)                                       \
     {                                                                                              \
         return H::of_bits(a);                                                                      \
     }                                                                                              \
-    inline H __short_as_##scalar(short a)                                                          \
+    __forceinline__ H __short_as_##scalar(short a)                                                 \
     {                                                                                              \
         return H::of_bits((unsigned short)a);                                                      \
     }                                                                                              \
-    inline H2 __float2##pair##_rn(float a)                                                         \
+    __forceinline__ H2 __float2##pair##_rn(float a)                                                \
     {                                                                                              \
         return {H(a), H(a)};                                                                       \
     }                                                                                              \
-    inline H2 __floats2##pair##_rn(float a, float b)                                               \
+    __forceinline__ H2 __floats2##pair##_rn(float a, float b)                                      \
     {                                                                                              \
         return {H(a), H(b)};                                                                       \
     }                                                                                              \
-    inline H2 __float22##pair##_rn(float2 a)                                                       \
+    __forceinline__ H2 __float22##pair##_rn(float2 a)                                              \
     {                                                                                              \
         return {H(a.x), H(a.y)};                                                                   \
     }                                                                                              \
-    inline float2 __##pair##2float2(H2 a)                                                          \
+    __forceinline__ float2 __##pair##2float2(H2 a)                                                 \
     {                                                                                              \
         return make_float2(a.x, a.y);                                                              \
     }                                                                                              \
-    inline H2 __halves2##pair(H a, H b)                                                            \
+    __forceinline__ H2 __halves2##pair(H a, H b)                                                   \
     {                                                                                              \
         return {a, b};                                                                             \
     }                                                                                              \
-    inline H2 make_##pair(H a, H b)                                                                \
+    __forceinline__ H2 make_##pair(H a, H b)                                                       \
     {                                                                                              \
         return {a, b};                                                                             \
     }                                                                                              \
-    inline H2 __##scalar##2##pair(H a)                                                             \
+    __forceinline__ H2 __##scalar##2##pair(H a)                                                    \
     {                                                                                              \
         return {a, a};                                                                             \
     }                                                                                              \
-    inline H __low2##scalar(H2 a)                                                                  \
+    __forceinline__ H __low2##scalar(H2 a)                                                         \
     {                                                                                              \
         return a.x;                                                                                \
     }                                                                                              \
-    inline H __high2##scalar(H2 a)                                                                 \
+    __forceinline__ H __high2##scalar(H2 a)                                                        \
     {                                                                                              \
         return a.y;                                                                                \
     }                                                                                              \
-    inline H2 __low2##pair(H2 a)                                                                   \
+    __forceinline__ H2 __low2##pair(H2 a)                                                          \
     {                                                                                              \
         return {a.x, a.x};                                                                         \
     }                                                                                              \
-    inline H2 __high2##pair(H2 a)                                                                  \
+    __forceinline__ H2 __high2##pair(H2 a)                                                         \
     {                                                                                              \
         return {a.y, a.y};                                                                         \
     }                                                                                              \
-    inline H2 __lows2##pair(H2 a, H2 b)                                                            \
+    __forceinline__ H2 __lows2##pair(H2 a, H2 b)                                                   \
     {                                                                                              \
         return {a.x, b.x};                                                                         \
     }                                                                                              \
-    inline H2 __highs2##pair(H2 a, H2 b)                                                           \
+    __forceinline__ H2 __highs2##pair(H2 a, H2 b)                                                  \
     {                                                                                              \
         return {a.y, b.y};                                                                         \
     }

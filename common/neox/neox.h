@@ -1,0 +1,102 @@
+/* neox.h: a GPT-NeoX of any size: shape, weights, file, reference.
+ *
+ * GPT-NeoX (Black et al. 2022, GPT-NeoX-20B, section 2.1) is a decoder whose layers are parallel:
+ *     x + attention(norm1(x)) + mlp(norm2(x)),
+ * summed here, as in the implementation that everybody compares with, as (mlp + attention) + x.
+ * Rotary embeddings turn the first `rotary` dimensions of each head, halves paired. The MLP is
+ * down(gelu(up(x))) with the exact GELU, x Phi(x). Weights and activations are fp16, sums fp32.
+ *
+ * Read in this order: neox.h, shape.c (where each weight stands), file.c (reading a model),
+ * seeded.c (weights made up from a seed), reference.c (fp64, and plain fp16), problem.c (a step of
+ * the model as a problem for the harness). The kernels are in the .cuh files of this folder.
+ */
+#ifndef NEOX_H
+#define NEOX_H
+
+#include "harness/harness.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* hidden and mlp are multiples of 8, so that each row of weights begins at a multiple of 16 bytes;
+ * hidden is a multiple of heads; rotary is even and at most hidden / heads. */
+typedef struct neox_config {
+    int layers, hidden, heads, rotary, mlp, vocab, positions;
+    bool tied; /* the output matrix is the embedding */
+} neox_config;
+
+/* In the order of the file. First the embedding, then each layer, then what follows the layers. */
+enum neox_part {
+    NEOX_EMBEDDING,  /* [vocab][hidden] */
+    NEOX_NORM1_GAIN, /* [hidden], of each layer, as the next eleven */
+    NEOX_NORM1_BIAS,
+    NEOX_NORM2_GAIN,
+    NEOX_NORM2_BIAS,
+    NEOX_QKV,      /* [heads][3: q, k, v][hidden / heads] rows of [hidden] */
+    NEOX_QKV_BIAS, /* [3 hidden], in the order of those rows */
+    NEOX_DENSE,    /* [hidden][hidden], after attention; y = W x + b throughout */
+    NEOX_DENSE_BIAS,
+    NEOX_UP, /* [mlp][hidden] */
+    NEOX_UP_BIAS,
+    NEOX_DOWN, /* [hidden][mlp] */
+    NEOX_DOWN_BIAS,
+    NEOX_FINAL_GAIN, /* [hidden] */
+    NEOX_FINAL_BIAS,
+    NEOX_OUTPUT, /* [vocab][hidden]; if tied, there is none in the file, and this is the embedding
+                  */
+    NEOX_PARTS
+};
+
+#define NEOX_EPSILON 1e-5f /* added to the variance in each layer norm */
+
+/* --- shape.c -------------------------------------------------------------------------------- */
+int64_t neox_rows(const neox_config *config, enum neox_part part);
+int64_t neox_columns(const neox_config *config, enum neox_part part);
+/* Where the part begins, in elements from the first weight. layer counts for parts of a layer. */
+int64_t neox_offset(const neox_config *config, int layer, enum neox_part part);
+int64_t neox_weights(const neox_config *config); /* elements in all */
+/* Bytes of the weights that one decode step must read: all but the embedding, of which it reads a
+ * row; if tied, the embedding is the output matrix and is read whole. */
+double neox_bytes_read(const neox_config *config);
+/* NULL if the config can be run, else what is wrong and what would be right, in one line that lives
+ * until the next call. */
+const char *neox_config_trouble(const neox_config *config);
+
+/* --- A model: its weights on the host, or a seed for them ------------------------------------- */
+typedef struct neox_model {
+    neox_config config;
+    float *weights; /* [neox_weights], values of fp16; NULL: made up from the seed when read */
+    uint64_t seed;
+} neox_model;
+
+/* --- file.c -------------------------------------------------------------------------------- */
+/* A file holds, and ends there,
+ *     "KFNEOX1\n", eight bytes,
+ *     eight 32-bit little-endian integers:
+ *         layers, hidden, heads, rotary, mlp, vocab, positions, tied (0 or 1),
+ *     the weights, fp16, little-endian, in the order of neox_part, layer by layer.
+ * Returns NULL and fills the model (free its weights with neox_free), or returns one line that says
+ * what is wrong with the file, with the value, and what would be right; the model is empty then.
+ * Nothing is read beyond the end, and nothing is allocated for a file that is not exactly as long
+ * as its header says. The line lives until the next call. */
+const char *neox_load(const char *path, neox_model *model);
+void neox_free(neox_model *model);
+
+/* --- seeded.c ------------------------------------------------------------------------------ */
+/* Row `row` of a part as floats that are values of fp16, from memory or from the seed. */
+void neox_read_row(const neox_model *model, int layer, enum neox_part part, int64_t row, float *to);
+
+/* --- reference.c --------------------------------------------------------------------------------
+ * The model over n tokens at positions past .. past + n - 1, with keys and values of the positions
+ * before them in k and v, [layers][heads][positions][hidden / heads], to which those of the new
+ * tokens are written. plain: every result is rounded to fp16, and sums are fp32, from first to
+ * last, as a plain implementation does it; else all is fp64.
+ * hidden [layers + 1][n][hidden]: the embedding, then x after each layer. logits [n][vocab]. */
+void neox_forward(const neox_model *model, bool plain, double *k, double *v, const int *tokens,
+                  int n, int past, double *hidden, double *logits);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
