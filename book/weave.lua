@@ -244,16 +244,19 @@ local function show(raw, format, scale)
     return text
 end
 
--- A row's value in a column, or the quotient of two: "sectors/requests".
+-- A row's value in a column, or the quotient of two: "sectors/requests". Above the stroke there may
+-- be a number: "100/ratio" is a share in per cent.
 local function value_of(t, row, column)
     local above, below = column:match("^(.+)/(.+)$")
     if not above then return row[t.index[column]] end
-    above, below = tonumber(row[t.index[above]]), tonumber(row[t.index[below]])
+    above = tonumber(above) or tonumber(row[t.index[above]])
+    below = tonumber(row[t.index[below]])
     return above and below and below ~= 0 and above / below or "-"
 end
 
 -- The first of a column's names that is not there.
 local function missing_of(t, column)
+    column = column:gsub("^%d+/", "")
     for name in column:gmatch("[^/]+") do
         if not t.index[name] then return name end
     end

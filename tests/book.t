@@ -119,6 +119,7 @@ has($text, qr/make step-03 count BACKEND=cpu ARGS="--seed 1 --case D=64" ?step 0
     'a program with an instrument is another one');
 has($text, qr/tree takes 2\.25 wavefronts a request, and has 40 requests/,
     'a figure is a quotient of two columns, of another device');
+has($text, qr/A hundred by these is 2\.5\./, 'or of a number and a column');
 has($text, qr/wavefronts a request tree 40 2\.[23] shuffle 0 \xe2\x80\x93/,
     'so is a cell of a table, and a quotient by 0 is none');
 has($text, qr/Of the rows, 1 has no request/, 'a figure is a number of rows');

@@ -56,6 +56,13 @@ is($r{code}, 0, "rope_angle.cuh is as accurate as it says") or diag($r{out});
 my ($planned) = $r{out} =~ /^1\.\.(\d+)$/m;
 is(scalar(() = $r{out} =~ /^ok /mg), $planned, "and all is looked at");
 
+# --- The add in fp16 of common/cuda, at all addresses.
+%r = run("common/cpu/cudacc -O2 -Wall -Wextra -Werror -Icommon tests/harness/half_add.cu $cpu/harness/*.o -o $build/half_add");
+is($r{code}, 0, "half_add.cu builds") or diag($r{err});
+%r = run("$build/half_add");
+is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "half_add.cuh is right to the last bit");
+like($r{out}, qr/^ok 5 .*\n1\.\.5\n\z/m, "and all is looked at");
+
 # --- Whole programs.
 my $toy = "$build/toy";
 my $dir = tempdir(CLEANUP => 1);
@@ -123,6 +130,21 @@ $r{out} = slurp("$dir/limit.tsv");
 like($r{out}, qr/\A(# .*\n)+step\t.*\n(99\t.*\n)+\z/, "earlier rows stay, no half row");
 is(scalar(() = $r{out} =~ /^99\t/mg), scalar(() = $r{out} =~ /^99\t.*\t[-0-9.e+]+$/mg), "each row is whole");
 
+# --- Errors by index, and the outputs themselves.
+%r = run("$toy --case odd --variant right --variant bug --seed 3 --errors $dir/errors.tsv --dump $dir/dump");
+is($r{code}, 0, "--errors and --dump") or diag($r{err});
+@lines = split /\n/, slurp("$dir/errors.tsv");
+is((grep { !/^#/ } @lines)[0], "variant\tcase\ttensor\tindex\tmax_err\tmax_want\twrong", "--errors names its columns");
+like($lines[-1], qr/^right\todd\to\t0\t[0-9.e-]+\t[0-9.e-]+\t0$/, "a row an index of the first axis, below its bound");
+my $dump = slurp("$dir/dump");
+like($dump, qr/\Aright odd o f32 1 1 3 5\n/, "--dump begins with a line of text");
+is(length($dump), length("right odd o f32 1 1 3 5\n") + 4 * 15, "and the memory follows");
+is(abs(unpack("f<", substr($dump, length("right odd o f32 1 1 3 5\n"), 4))) > 1e-6 ? 1 : 0, 1, "which holds the results");
+%r = run("$toy --case D8 --variant bug --seed 3 --errors $dir/errors.tsv");
+like(slurp("$dir/errors.tsv"), qr/^bug\tD8\to\t0\tinf\t[0-9.e-]+\t40$/m, "what is not finite is infinitely wrong");
+fails("--errors into a folder that is not there", "$toy --errors $dir/none/x", 2, "--errors $dir/none/x: No such file");
+fails("--dump into a folder that is not there", "$toy --dump $dir/none/x", 2, "--dump $dir/none/x: No such file");
+
 # --- Ceilings give limits.
 make_path("$dir/root/build/data/fake-g-100-test");
 spew("$dir/root/build/data/fake-g-100-test/ceilings.tsv", "# device: x\nname\tvalue\tp5\tp95\tn\tunit\n"
@@ -144,6 +166,8 @@ my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$di
 is(join(" ", keys %status), "wrong", "and so says each of its rows");
 fails("wrong when called again at once", "TOY_BUG=again $toy --case odd --variant right >/dev/null", 1, "case odd back to back: 1 wrong");
 fails("wrong in a graph", "TOY_BUG=graph $toy --case odd --variant right >/dev/null", 1, "case odd in a graph: 1 wrong");
+fails("what is launched elsewhere is not in the graph", "TOY_BUG=elsewhere $toy --case odd --variant right >$dir/said", 1, "case odd in a graph: 15 wrong");
+like(slurp("$dir/said"), qr/unwritten: 15 \(all of them\)/, "and writes nothing when that is replayed");
 fails("a variant that writes its input is wrong, and does not spoil the next",
     "TOY_BUG=input $toy --case D8 --variant right --variant slow >/dev/null", 1, "variant right, case D8 back to back");
 %r = run("TOY_ANGLES=1 $toy --case D8 --case odd");

@@ -27,6 +27,7 @@ my @expected = (
     "specials: global_ld_requests=1 global_ld_sectors=4 $store sin=64 cos=32 exp=64 log=32 pow=32 "
         . "sqrt=32 rsqrt=32 div=96",
     "structs: global_ld_requests=4 global_ld_sectors=52 global_st_requests=2 global_st_sectors=20",
+    "halves: global_ld_requests=1 global_ld_sectors=4 global_st_requests=3 global_st_sectors=10",
     "locals: global_ld_requests=4 global_ld_sectors=19 $store local_ld_requests=1",
     "spaces: global_ld_requests=1 global_ld_sectors=2 $store shared_ld_requests=1 "
         . "shared_ld_wavefronts=1 shared_st_requests=1 shared_st_wavefronts=1",

@@ -44,8 +44,8 @@ my $checks = `set -- \$(sh common/make/toolchain.sh "\$CXX" "\$CC"); echo __clan
 my $temp = tempdir(CLEANUP => 1);
 # The harness as one object without debug lines: each program is linked in a third of the time.
 my $harness = "$temp/harness.o";
-system("cc -r -nostdlib -Wl,-S $programs/harness/*.o -o $harness 2>/dev/null") == 0
-    or $harness = "$programs/harness/*.o";
+my $objects = "$programs/harness/*.o $programs/neox/*.o";
+system("cc -r -nostdlib -Wl,-S $objects -o $harness 2>/dev/null") == 0 or $harness = $objects;
 
 # Returns (passed, line): the line is the evidence, or what went wrong.
 sub try_mutant
@@ -53,8 +53,9 @@ sub try_mutant
     my ($name) = @_;
     my @edits = @{ $mutant{$name} };
     my $dir = "$temp/$name";
-    system('mkdir', '-p', "$dir/common/cuda") == 0 or die;
+    system('mkdir', '-p', "$dir/common/cuda", "$dir/common/neox") == 0 or die;
     system("cp common/cuda/* '$dir/common/cuda'") == 0 or die;
+    system("cp common/neox/*.h common/neox/*.cuh '$dir/common/neox'") == 0 or die;
     my ($source) = glob "steps/$edits[0]{step}-*/*.cu";
     system('cp', $source, "$dir/step.cu") == 0 or die;
     for my $edit (@edits) {

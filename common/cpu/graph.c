@@ -222,6 +222,29 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
     return result(cudaSuccess);
 }
 
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
+{
+    if (!node || !params || node->work.type != cudaGraphNodeTypeKernel)
+        return result(cudaErrorInvalidValue);
+    const struct cpu_kernel *k = node->work.state;
+    *params = (struct cudaKernelNodeParams){
+        .func = (void *)k->function,
+        .gridDim = {k->grid.x, k->grid.y, k->grid.z},
+        .blockDim = {k->block.x, k->block.y, k->block.z},
+        .sharedMemBytes = (unsigned)k->shared,
+    };
+    return result(cudaSuccess);
+}
+
+/* It stays the node's: not to be destroyed. */
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
+{
+    if (!node || !graph || node->work.type != cudaGraphNodeTypeGraph)
+        return result(cudaErrorInvalidValue);
+    *graph = node->work.state;
+    return result(cudaSuccess);
+}
+
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     if (!exec)

@@ -62,6 +62,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL); /* not ours: let it happen again */
         return;
     }
+    if (number == SIGSEGV && TRACE_CHECK(goes_on(context), 0))
+        return;
     char what[100];
     if (number == SIGFPE)
         fail_thread(w, cudaErrorLaunchFailure, "integer division by zero");

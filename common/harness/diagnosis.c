@@ -71,7 +71,8 @@ void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size)
 
 static const char *axis_word(const kf_tensor *t, int axis)
 {
-    static const char *const known[] = {"Bbatch", "Hhead", "Srow", "Dcolumn", "Pposition"};
+    static const char *const known[] = {"Bbatch",  "Hhead",     "Srow",
+                                        "Dcolumn", "Pposition", "Llayer"};
     static char letter[KF_MAX_AXES][8];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i][0] == t->axes[axis])

@@ -310,7 +310,7 @@ int kf_count_launches(const kf_run *run, const kf_variant *variant)
     variant->launch(run, kf_stream());
     CUDA_CHECK(cudaStreamEndCapture(kf_stream(), &graph));
     CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
-    cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof *node);
+    cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof(cudaGraphNode_t));
     CUDA_CHECK(cudaGraphGetNodes(graph, node, &n));
     for (size_t i = 0; i < n; i++) {
         enum cudaGraphNodeType type;

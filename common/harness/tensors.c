@@ -242,10 +242,12 @@ void kf_fetch(const kf_tensor *tensor, void *raw)
 
 void kf_reference_from(kf_run *run, void (*launch)(const kf_run *run, cudaStream_t stream))
 {
+    kf_device_lock(KF_SHARED);
     kf_prepare(run);
     launch(run, kf_stream());
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+    kf_device_lock(KF_UNLOCKED);
     for (int i = 0; i < run->n_tensors; i++) {
         kf_tensor *t = &run->tensor[i];
         if (t->role != KF_OUTPUT)

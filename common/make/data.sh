@@ -11,8 +11,8 @@ out=build/data/$device
 KF_COMMIT=$(sh common/make/commit.sh)
 export KF_COMMIT
 began=$(date +%s)
-# Four minutes: longer, and nobody records often.
-limit=240
+# Eight minutes: longer, and nobody records often.
+limit=480
 failed=
 blanks=$IFS
 newline="
@@ -66,6 +66,12 @@ if [ -z "$partial" ]; then
     rm -f "$out/peers.tsv"
     if python3 -c 'import importlib.util as u; assert u.find_spec("torch")' 2>/dev/null; then
         record peers python3 tests/peers/peers.py --out "$out/peers.tsv"
+        # And what the library transformers makes of the same model.
+        if python3 -c 'import importlib.util as u; assert u.find_spec("transformers")' 2>/dev/null; then
+            record peers-neox python3 tests/peers/neox.py --programs "$programs" --out "$out"
+        else
+            echo "== peers-neox: passed over, there is no python3 with transformers"
+        fi
     else
         echo "== peers: passed over, there is no python3 with PyTorch"
     fi

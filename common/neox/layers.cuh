@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cuda/block_reduce.cuh"
+#include "neox/norms.cuh"
 #include "neox/product.cuh"
 
 enum { NEOX_THREADS = 256 };
@@ -22,34 +22,6 @@ static __global__ void embed(const int *tokens, const int *past, const half *emb
 }
 // end snippet: embed
 
-// snippet: layer-norm
-// x [T][hidden], gain and bias [hidden] -> y [T][hidden] = (x - mean) / deviation * gain + bias
-// a block a row; cost: 4 bytes an element, and gain and bias; the row is read three times, from L1
-// after the first
-static __global__ void layer_norm(const half *x, const half *gain, const half *bias, half *y,
-                                  int hidden)
-{
-    __shared__ float partial[32];
-    const half *row = x + (int64_t)blockIdx.x * hidden;
-    float sum = 0.0f;
-    for (int i = threadIdx.x; i < hidden; i += blockDim.x) {
-        sum += __half2float(row[i]);
-    }
-    const float mean = block_sum(sum, partial) / hidden;
-    float squares = 0.0f;
-    for (int i = threadIdx.x; i < hidden; i += blockDim.x) {
-        const float off = __half2float(row[i]) - mean;
-        squares += off * off;
-    }
-    const float scale = 1.0f / sqrtf(block_sum(squares, partial) / hidden + NEOX_EPSILON);
-    for (int i = threadIdx.x; i < hidden; i += blockDim.x) {
-        const float centred = (__half2float(row[i]) - mean) * scale;
-        y[(int64_t)blockIdx.x * hidden + i] =
-            __float2half_rn(centred * __half2float(gain[i]) + __half2float(bias[i]));
-    }
-}
-// end snippet: layer-norm
-
 // The pair (a, b), turned.
 static __device__ inline void turn_pair(half *a, half *b, float cosine, float sine)
 {
@@ -60,6 +32,24 @@ static __device__ inline void turn_pair(half *a, half *b, float cosine, float si
 }
 
 // snippet: rotate-and-append
+// Dimension d of a head of one token: q turned where it lies, its key and value to their places.
+static __device__ __forceinline__ void rotate_one(half *q, half *key, half *value,
+                                                  const float *cosine, const float *sine, int d,
+                                                  int D, int R)
+{
+    value[d] = q[2 * D + d];
+    if (d < R / 2) {
+        half a = q[D + d];
+        half b = q[D + d + R / 2];
+        turn_pair(&a, &b, cosine[d], sine[d]);
+        key[d] = a;
+        key[d + R / 2] = b;
+        turn_pair(q + d, q + d + R / 2, cosine[d], sine[d]);
+    } else if (d >= R) {
+        key[d] = q[D + d];
+    }
+}
+
 // qkv [T][heads][3][D], tables [positions][R/2] -> q turned where it lies, keys and values of the
 // new tokens in the caches [heads][positions][D]; a thread a head and dimension of a token
 // cost: 10 bytes an element of q, k or v at most
@@ -69,81 +59,111 @@ static __global__ void rotate_and_append(half *qkv, const int *past, const float
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int head = i / D;
-    const int d = i % D;
     const int position = *past + blockIdx.y;
-    if (head >= heads) {
-        return;
-    }
-    half *q = qkv + ((int64_t)blockIdx.y * heads + head) * 3 * D;
-    half *to = keys + ((int64_t)head * positions + position) * D;
-    values[((int64_t)head * positions + position) * D + d] = q[2 * D + d];
-    if (d < R / 2) {
-        const float c = cosine[(int64_t)position * (R / 2) + d];
-        const float s = sine[(int64_t)position * (R / 2) + d];
-        half a = q[D + d];
-        half b = q[D + d + R / 2];
-        turn_pair(&a, &b, c, s);
-        to[d] = a;
-        to[d + R / 2] = b;
-        turn_pair(q + d, q + d + R / 2, c, s);
-    } else if (d >= R) {
-        to[d] = q[D + d];
+    const int64_t at = ((int64_t)head * positions + position) * D;
+    const int64_t angles = (int64_t)position * (R / 2);
+    if (head < heads) {
+        rotate_one(qkv + ((int64_t)blockIdx.y * heads + head) * 3 * D, keys + at, values + at,
+                   cosine + angles, sine + angles, i % D, D, R);
     }
 }
 // end snippet: rotate-and-append
 
 // snippet: cached-attention
-// q in qkv [T][heads][3][D], caches [heads][positions][D] -> o [T][heads][D]; a block a head and
-// token, which sees the keys up to its own position
-// cost: 4 D bytes a key and head; scores one key a thread, then values one dimension a thread
-static __global__ void cached_attention(const half *qkv, const int *past, const half *keys,
-                                        const half *values, half *o, int heads, int positions,
-                                        int D, float scale)
+enum { LANES_A_KEY = 8, MOST_PIECES = 4, KEYS_AT_ONCE = NEOX_THREADS / LANES_A_KEY };
+
+// Four of a row's elements, which begin at a multiple of 8 bytes.
+static __device__ __forceinline__ float4 load_four(const half *from)
 {
-    extern __shared__ float scores[]; // [positions], then q [D], then sums [threads]
+    const uint2 words = *(const uint2 *)from;
+    half2 pair[2];
+    memcpy((void *)pair, &words, sizeof pair);
+    const float2 low = __half22float2(pair[0]);
+    const float2 high = __half22float2(pair[1]);
+    return make_float4(low.x, low.y, high.x, high.y);
+}
+
+// One query [D] over n keys and values [n][D] -> o [D]; every thread of the block calls.
+// Scores with eight lanes a key, then values with D / 4 threads a key
+static __device__ __forceinline__ void
+attend(const half *query, const half *keys, const half *values, half *o, int n, int D, float scale)
+{
+    extern __shared__ float4
+        shared[]; // q [D], then sums [threads] of four, then scores [positions]
     __shared__ float partial[32];
-    float *q = scores + positions;
-    float *sums = q + D;
-    const int head = blockIdx.x;
-    const int n = *past + blockIdx.y + 1;
-    const int64_t row = (int64_t)blockIdx.y * heads + head;
-    for (int d = threadIdx.x; d < D; d += blockDim.x) {
-        q[d] = __half2float(qkv[row * 3 * D + d]) * scale;
+    float4 *q = shared;
+    float4 *sums = q + D / 4;
+    float *scores = (float *)(sums + NEOX_THREADS);
+    const int t = threadIdx.x;
+    if (t < D / 4) {
+        q[t] = load_four(query + t * 4);
     }
     __syncthreads();
     float largest = -INFINITY;
-    for (int j = threadIdx.x; j < n; j += blockDim.x) {
-        const half *key = keys + ((int64_t)head * positions + j) * D;
+#pragma unroll 4
+    for (int first = 0; first < n; first += KEYS_AT_ONCE) {
+        const int j = first + t / LANES_A_KEY;
         float score = 0.0f;
-        for (int d = 0; d < D; d++) {
-            score += q[d] * __half2float(key[d]);
+#pragma unroll
+        for (int piece = 0; piece < MOST_PIECES; piece++) {
+            const int d = piece * LANES_A_KEY + t % LANES_A_KEY;
+            if (d < D / 4 && j < n) {
+                const float4 k = load_four(keys + (int64_t)j * D + d * 4);
+                score += q[d].x * k.x + q[d].y * k.y + q[d].z * k.z + q[d].w * k.w;
+            }
         }
-        scores[j] = score;
-        largest = fmaxf(largest, score);
+        for (int bit = LANES_A_KEY / 2; bit > 0; bit /= 2) {
+            score += __shfl_xor_sync(0xffffffffu, score, bit);
+        }
+        score *= scale;
+        if (j < n && t % LANES_A_KEY == 0) {
+            scores[j] = score;
+            largest = fmaxf(largest, score);
+        }
     }
     largest = block_max(largest, partial);
     float sum = 0.0f;
-    for (int j = threadIdx.x; j < n; j += blockDim.x) {
+    for (int j = t; j < n; j += NEOX_THREADS) {
         scores[j] = expf(scores[j] - largest);
         sum += scores[j];
     }
     sum = block_sum(sum, partial);
-    // Groups of D threads share the keys; what is left over of the block waits.
-    const int groups = blockDim.x / D;
-    const int group = threadIdx.x / D;
-    const int d = threadIdx.x % D;
-    float weighed = 0.0f;
-    for (int j = group; j < n && group < groups; j += groups) {
-        weighed += scores[j] * __half2float(values[((int64_t)head * positions + j) * D + d]);
+    // Groups of D / 4 threads share the keys; what is left over of the block waits.
+    const int groups = NEOX_THREADS / (D / 4);
+    const int group = t / (D / 4);
+    const int d = t % (D / 4);
+    float4 weighed = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 8
+    for (int j = group < groups ? group : n; j < n; j += groups) {
+        const float4 v = load_four(values + (int64_t)j * D + d * 4);
+        weighed.x += scores[j] * v.x;
+        weighed.y += scores[j] * v.y;
+        weighed.z += scores[j] * v.z;
+        weighed.w += scores[j] * v.w;
     }
-    sums[threadIdx.x] = weighed;
+    sums[t] = weighed;
     __syncthreads();
-    if (group == 0) {
-        for (int other = 1; other < groups; other++) {
-            weighed += sums[other * D + d];
+    if (t < D) {
+        const float *all = (const float *)sums;
+        float total = 0.0f;
+        for (int other = 0; other < groups; other++) {
+            total += all[other * D + t];
         }
-        o[row * D + d] = __float2half_rn(weighed / sum);
+        o[t] = __float2half_rn(total / sum);
     }
+}
+
+// q in qkv [T][heads][3][D], caches [heads][positions][D] -> o [T][heads][D]; a block a head and
+// token, which sees the keys up to its own position. D is a multiple of 4, 128 at most
+// cost: 4 D bytes a key and head
+static __global__ void cached_attention(const half *qkv, const int *past, const half *keys,
+                                        const half *values, half *o, int heads, int positions,
+                                        int D, float scale)
+{
+    const int64_t row = (int64_t)blockIdx.y * heads + blockIdx.x;
+    const int64_t cache = (int64_t)blockIdx.x * positions * D;
+    attend(qkv + row * 3 * D, keys + cache, values + cache, o + row * D,
+           *past + (int)blockIdx.y + 1, D, scale);
 }
 // end snippet: cached-attention
 
@@ -159,17 +179,6 @@ static __global__ void gelu(half *x, int64_t count)
 }
 // end snippet: gelu
 
-// snippet: plain-add
-// a, b [count] -> c = a + b, rounded once; cost: 6 bytes an element
-static __global__ void add(const half *a, const half *b, half *c, int64_t count)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) {
-        c[i] = __hadd(a[i], b[i]);
-    }
-}
-// end snippet: plain-add
-
 // snippet: arg-max
 // logits [vocab], of the last token -> next: the index of the largest, the first of several
 // one block; cost: 4 vocab bytes
@@ -178,18 +187,29 @@ static __global__ void arg_max(const float *logits, int *next, int vocab)
     __shared__ float partial[32];
     __shared__ int found;
     float largest = -INFINITY;
-    for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
-        largest = fmaxf(largest, logits[i]);
+    int mine = vocab;
+    // Eight loads at a time: the block is alone on the device, and waits for each in turn
+    // otherwise.
+    for (int first = threadIdx.x; first < vocab; first += 8 * blockDim.x) {
+        float logit[8];
+#pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const int i = first + u * blockDim.x;
+            logit[u] = i < vocab ? logits[i] : -INFINITY;
+        }
+#pragma unroll
+        for (int u = 0; u < 8; u++) {
+            mine = logit[u] > largest ? first + u * (int)blockDim.x : mine;
+            largest = fmaxf(largest, logit[u]);
+        }
     }
-    largest = block_max(largest, partial);
+    const float best = block_max(largest, partial);
     if (threadIdx.x == 0) {
         found = vocab;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
-        if (logits[i] == largest) {
-            atomicMin(&found, i);
-        }
+    if (largest == best) {
+        atomicMin(&found, mine);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -212,9 +232,10 @@ static inline void launch_embed(const neox_net *net, cudaStream_t stream)
 static inline void launch_norm(const neox_net *net, int layer, enum neox_part gain, const half *x,
                                half *y, cudaStream_t stream)
 {
-    layer_norm<<<net->T, NEOX_THREADS, 0, stream>>>(
-        x, neox_weight(net, layer, gain), neox_weight(net, layer, (enum neox_part)(gain + 1)), y,
-        net->c.hidden);
+    const norm_of norm = {neox_weight(net, layer, gain),
+                          neox_weight(net, layer, (enum neox_part)(gain + 1)), y};
+    const norm_of none = {NULL, NULL, NULL};
+    norms<<<net->T, row_threads(net), 0, stream>>>(x, norm, none, net->c.hidden);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -228,11 +249,16 @@ static inline void launch_rotate_and_append(const neox_net *net, int layer, cuda
     CUDA_CHECK_LAUNCH();
 }
 
+/* Bytes of shared memory that attend() takes. */
+static inline size_t attention_memory(const neox_net *net)
+{
+    return (size_t)(net->c.positions + net->D + 4 * NEOX_THREADS) * sizeof(float);
+}
+
 static inline void launch_cached_attention(const neox_net *net, int layer, cudaStream_t stream)
 {
     const neox_config *c = &net->c;
-    const size_t shared = (size_t)(c->positions + net->D + NEOX_THREADS) * sizeof(float);
-    cached_attention<<<dim3(c->heads, net->T), NEOX_THREADS, shared, stream>>>(
+    cached_attention<<<dim3(c->heads, net->T), NEOX_THREADS, attention_memory(net), stream>>>(
         net->qkv, net->past, neox_cache(net, net->k_cache, layer),
         neox_cache(net, net->v_cache, layer), net->context, c->heads, c->positions, net->D,
         1.0f / sqrtf((float)net->D));
@@ -282,7 +308,7 @@ static inline void launch_add(const neox_net *net, const half *a, const half *b,
                               cudaStream_t stream)
 {
     const int64_t count = (int64_t)net->T * net->c.hidden;
-    add<<<blocks_for(count, NEOX_THREADS), NEOX_THREADS, 0, stream>>>(a, b, c, count);
+    add_plain<<<add_blocks(count), ADD_THREADS, 0, stream>>>(a, b, c, count);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -300,15 +326,26 @@ static inline void parallel_layer(const neox_net *net, int layer, const half *x,
 }
 // end snippet: parallel-layer
 
-static inline void launch_output(const neox_net *net, cudaStream_t stream)
+// net->normed1, the result of the final norm -> logits
+static inline void launch_logits(const neox_net *net, cudaStream_t stream)
 {
     const neox_config *c = &net->c;
-    launch_norm(net, 0, NEOX_FINAL_GAIN, neox_x(net, c->layers), net->normed1, stream);
     launch_product(net, net->normed1, neox_weight(net, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT),
                    NULL, net->logits, c->vocab, c->hidden, stream);
-    arg_max<<<1, 1024, 0, stream>>>(net->logits + (int64_t)(net->T - 1) * c->vocab, net->next,
-                                    c->vocab);
+}
+
+static inline void launch_arg_max(const neox_net *net, cudaStream_t stream)
+{
+    const int vocab = net->c.vocab;
+    arg_max<<<1, 1024, 0, stream>>>(net->logits + (int64_t)(net->T - 1) * vocab, net->next, vocab);
     CUDA_CHECK_LAUNCH();
+}
+
+static inline void launch_output(const neox_net *net, cudaStream_t stream)
+{
+    launch_norm(net, 0, NEOX_FINAL_GAIN, neox_x(net, net->c.layers), net->normed1, stream);
+    launch_logits(net, stream);
+    launch_arg_max(net, stream);
 }
 
 // snippet: model

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* hidden and mlp are multiples of 8, so that each row of weights begins at a multiple of 16 bytes;
- * hidden is a multiple of heads; rotary is even and at most hidden / heads. */
+ * hidden / heads is a multiple of 4; rotary is even and at most hidden / heads. */
 typedef struct neox_config {
     int layers, hidden, heads, rotary, mlp, vocab, positions;
     bool tied; /* the output matrix is the embedding */

@@ -24,7 +24,7 @@ static const known models[] = {
     {"common/neox/opticks.neox", {6, 160, 5, 8, 640, 128, 256, false}, 32, false},
     {NULL, {32, 2560, 32, 20, 10240, 50304, 2048, false}, 80, true},
     {NULL, {3, 24, 3, 2, 104, 61, 32, false}, 8, false},
-    {NULL, {2, 40, 2, 6, 56, 37, 32, true}, 20, false},
+    {NULL, {2, 72, 2, 10, 56, 37, 32, true}, 36, false},
 };
 
 static const known *find(const kf_shape *s)
@@ -48,6 +48,13 @@ neox_config neox_config_of(const kf_shape *shape)
     return config;
 }
 
+static bool same_config(const neox_config *a, const neox_config *b)
+{
+    return a->layers == b->layers && a->hidden == b->hidden && a->heads == b->heads &&
+           a->rotary == b->rotary && a->mlp == b->mlp && a->vocab == b->vocab &&
+           a->positions == b->positions && a->tied == b->tied;
+}
+
 /* Weights do not depend on positions, so one copy serves every case. */
 static float *weights_of(const known *k)
 {
@@ -61,13 +68,15 @@ static float *weights_of(const known *k)
     const char *trouble = neox_load(path, &model);
     if (trouble)
         kf_die(KF_CANNOT_RUN, "%s", trouble);
-    if (memcmp(&model.config, &k->config, sizeof model.config) != 0)
-        kf_die(KF_CANNOT_RUN,
-               "%s holds %d layers, hidden %d, %d heads, rotary %d, mlp %d, vocab %d; this step is "
-               "for %d, %d, %d, %d, %d, %d",
-               path, model.config.layers, model.config.hidden, model.config.heads,
-               model.config.rotary, model.config.mlp, model.config.vocab, k->config.layers,
-               k->config.hidden, k->config.heads, k->config.rotary, k->config.mlp, k->config.vocab);
+    if (!same_config(&model.config, &k->config))
+        kf_die(
+            KF_CANNOT_RUN,
+            "%s holds %d layers, hidden %d, %d heads, rotary %d, mlp %d, vocab %d, %d positions, "
+            "tied %d; this step is for %d, %d, %d, %d, %d, %d, %d, %d",
+            path, model.config.layers, model.config.hidden, model.config.heads, model.config.rotary,
+            model.config.mlp, model.config.vocab, model.config.positions, model.config.tied,
+            k->config.layers, k->config.hidden, k->config.heads, k->config.rotary, k->config.mlp,
+            k->config.vocab, k->config.positions, k->config.tied);
     loaded = model.weights;
     return loaded;
 }
@@ -230,18 +239,53 @@ static void free_results(results *x)
     free(x->logits);
 }
 
-/* Elements first .. first + count - 1: twice what the plain implementation is off at worst. */
-static double set_bound(kf_tensor *t, const double *exact, const double *plain, int64_t first,
-                        int64_t count)
+/* --- Bounds: at most twice the error of the plain implementation
+ * ----------------------------------- Twice its largest error would be a poor measure: one column
+ * of x may be ten times as large as the others and so have ten times their error, and then that one
+ * draw decides. So errors are compared in units of what each element is expected to have. Layer l
+ * rounds x and the sum of both branches, b = x[l] - x[l-1]; a rounding to nearest is off by u
+ * |value| at most and by u |value| / sqrt(3) in the root mean square if it is spread evenly. What
+ * an element gathers on its own is s[l]^2 = s[l-1]^2 + u^2 (x[l]^2 + b^2) / 3, what comes with the
+ * branches is alike for all, t = the root mean square of the plain errors in that layer, and the
+ * unit is sqrt(t^2 + s^2). With z the largest error of the plain implementation in those units,
+ * anywhere in the model, the bound of an element is 2 z units. */
+
+/* The units of hidden [layers + 1][n], one after the other. */
+static void set_units(const results *exact, const results *plain, int64_t layers, int64_t n,
+                      double *unit)
 {
-    double worst = 0.0;
-    for (int64_t i = first; i < first + count; i++)
-        worst = fmax(worst, fabs(plain[i] - exact[i]));
-    for (int64_t i = first; i < first + count; i++) {
-        t->want[i] = exact[i];
-        t->bound[i] = 2.0 * worst;
+    double u = kf_unit_roundoff(KF_F16), *own = kf_alloc(n, sizeof *own);
+    for (int64_t layer = 0; layer <= layers; layer++) {
+        const double *x = exact->hidden + layer * n, *y = plain->hidden + layer * n;
+        double squares = 0.0;
+        for (int64_t i = 0; i < n; i++)
+            squares += (y[i] - x[i]) * (y[i] - x[i]) / (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            double b = layer > 0 ? x[i] - x[i - n] : 0.0;
+            own[i] += layer > 0 ? u * u * (x[i] * x[i] + b * b) / 3.0 : 0.0;
+            unit[layer * n + i] = layer > 0 ? sqrt(squares + own[i]) : 0.0;
+        }
     }
-    return 2.0 * worst;
+    free(own);
+}
+
+static double largest_in_units(const double *exact, const double *plain, const double *unit,
+                               int64_t n)
+{
+    double z = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        if (unit[i] > 0.0)
+            z = fmax(z, fabs(plain[i] - exact[i]) / unit[i]);
+    return z;
+}
+
+static void set_bounds(kf_tensor *t, const double *exact, const double *unit, double z)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        t->want[i] = exact[i];
+        t->bound[i] = 2.0 * z * unit[i];
+    }
+    memset(t->checked, true, (size_t)t->rows * sizeof *t->checked);
 }
 
 /* Twice the bound apart, no two logits within their bounds change places. */
@@ -263,12 +307,20 @@ static void set_next(kf_tensor *next, const double *logits, int vocab, double bo
 static void set_results(kf_run *run, const neox_model *model, results *exact, results *plain)
 {
     kf_tensor *hidden = kf_find(run, "hidden"), *logits = kf_find(run, "logits");
-    int64_t layer = hidden->count / hidden->dim[0];
-    for (int64_t i = 0; i < hidden->dim[0]; i++)
-        set_bound(hidden, exact->hidden, plain->hidden, i * layer, layer);
-    double bound = set_bound(logits, exact->logits, plain->logits, 0, logits->count);
-    memset(hidden->checked, true, (size_t)hidden->rows * sizeof *hidden->checked);
-    memset(logits->checked, true, (size_t)logits->rows * sizeof *logits->checked);
+    double *unit = kf_alloc(hidden->count, sizeof *unit);
+    double *logit_unit = kf_alloc(logits->count, sizeof *logit_unit), squares = 0.0;
+    set_units(exact, plain, hidden->dim[0] - 1, hidden->count / hidden->dim[0], unit);
+    for (int64_t i = 0; i < logits->count; i++)
+        squares += pow(plain->logits[i] - exact->logits[i], 2.0) / (double)logits->count;
+    for (int64_t i = 0; i < logits->count; i++)
+        logit_unit[i] = sqrt(squares);
+    double z = fmax(largest_in_units(exact->hidden, plain->hidden, unit, hidden->count),
+                    largest_in_units(exact->logits, plain->logits, logit_unit, logits->count));
+    set_bounds(hidden, exact->hidden, unit, z);
+    set_bounds(logits, exact->logits, logit_unit, z);
+    free(unit);
+    free(logit_unit);
+    double bound = logits->bound[0];
     set_next(kf_find(run, "next"), exact->logits + logits->count - model->config.vocab,
              model->config.vocab, bound);
     free_results(exact);

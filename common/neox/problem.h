@@ -1,10 +1,13 @@
 /* problem.h: the model as a problem for the harness: tensors, reference, least cost.
  *
  * A case's shape says which model it is: H heads of D dimensions, R of them turned. Sq is the
- * number of new tokens, and Sk - Sq the number of those that the cache holds already, so Sk is also
- * how many positions the cache has. H=5 D=32 R=8    opticks, our own that speaks, from
- * common/neox/opticks.neox H=32 D=80 R=20  the shape of Pythia-2.8B, with weights made up on the
- * device H=3 D=8 R=2     tiny and odd; H=2 D=20 R=6 tiny, with tied embeddings; made up on the host
+ * number of new tokens, and Sk - Sq the number of those that the cache holds already, so Sk is
+ * also how many positions the cache has.
+ *
+ * - H=5 D=32 R=8: opticks, our own that speaks, from common/neox/opticks.neox
+ * - H=32 D=80 R=20: the shape of Pythia-2.8B, its weights made up on the device
+ * - H=3 D=8 R=2: tiny and odd, its weights made up on the host
+ * - H=2 D=36 R=10: the same, with tied embeddings
  *
  * Tensors, with T = Sq, P = Sk, L layers, all fp16 unless said otherwise:
  *   inputs   weights [neox_weights], tokens [P] (i32, of which those of the T new positions and of
@@ -32,8 +35,9 @@ neox_config neox_config_of(const kf_shape *shape);
 
 /* make: fills the weights of a model that is too large for the host, see kf_device_input. */
 void neox_setup(kf_run *run, void (*make)(const kf_run *run, void *weights));
-/* hidden and logits: at most twice the largest error of the plain implementation, in each layer and
- * in the logits. next: exact, and not compared where two logits are too close to tell. */
+/* hidden and logits: at most twice the largest error of the plain implementation, in units of what
+ * each element is expected to have (problem.c). next: exact, and not compared where two logits are
+ * too close to tell. */
 void neox_reference(kf_run *run);
 /* Bytes: all weights but the embedding, and the cache, read once. Flops: 2 a weight and token, and
  * those of attention. */

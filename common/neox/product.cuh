@@ -72,7 +72,12 @@ typedef struct neox_plan {
 static inline neox_plan neox_new_plan(cublasLtHandle_t handle, int T, int rows, int columns,
                                       const half *bias, bool fp32)
 {
-    neox_plan p = {T, rows, columns, bias != NULL, fp32};
+    neox_plan p;
+    p.T = T;
+    p.rows = rows;
+    p.columns = columns;
+    p.bias = bias != NULL;
+    p.fp32 = fp32;
     const cublasOperation_t transposed = CUBLAS_OP_T;
     const cublasLtEpilogue_t add_bias = CUBLASLT_EPILOGUE_BIAS;
     const size_t room = NEOX_WORKSPACE * sizeof(float);

@@ -116,6 +116,12 @@ const char *neox_config_trouble(const neox_config *c)
                  c->heads);
         return line;
     }
+    if (c->hidden / c->heads % 4 != 0) {
+        snprintf(line, sizeof line,
+                 "hidden is %d and heads is %d; hidden / heads must be a multiple of 4", c->hidden,
+                 c->heads);
+        return line;
+    }
     if (c->rotary % 2 != 0 || c->rotary > c->hidden / c->heads) {
         snprintf(line, sizeof line,
                  "rotary is %d; it must be even and at most hidden / heads, which is %d", c->rotary,

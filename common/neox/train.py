@@ -55,7 +55,7 @@ def arguments():
     parser.add_argument("--rate", type=float, default=2e-3, help="the highest learning rate")
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=1730)
-    parser.add_argument("--eager", action="store_true", help="do not capture a step as a CUDA graph")
+    parser.add_argument("--eager", action="store_true", help="do not capture a step as a graph")
     return parser.parse_args()
 
 
@@ -158,7 +158,7 @@ def loss_of(w, pieces, table, dropout=0.0):
 
 @torch.no_grad()
 def evaluate(w, text, table, most=128):
-    """Over pieces that follow one another without overlap; spread over the text if there are many."""
+    """Over pieces that follow one another without overlap; if there are many, spread over it."""
     count = (len(text) - 1) // POSITIONS
     starts = torch.arange(0, count, max(1, count // most))[:most] * POSITIONS
     pieces = torch.stack([text[s : s + POSITIONS + 1] for s in starts.tolist()])
@@ -246,7 +246,9 @@ def train(w, text, held_out, table, options, device):
 # --- The file, and what the model says ------------------------------------------------------------
 def write(path, rounded):
     """neox.h, file.c: magic, eight numbers, then the weights in fp16."""
-    head = b"KFNEOX1\n" + struct.pack("<8i", LAYERS, HIDDEN, HEADS, ROTARY, MLP, VOCAB, POSITIONS, 0)
+    tied = 0
+    numbers = (LAYERS, HIDDEN, HEADS, ROTARY, MLP, VOCAB, POSITIONS, tied)
+    head = b"KFNEOX1\n" + struct.pack("<8i", *numbers)
     body = b"".join(rounded[name].cpu().numpy().astype("<f2").tobytes() for name, _ in shapes())
     if len(head) + len(body) > LARGEST:
         sys.exit(f"train: {path}: {len(head) + len(body)} bytes; at most {LARGEST} are wanted")
@@ -258,8 +260,8 @@ def write(path, rounded):
 
 @torch.no_grad()
 def continuations(w, table, device, characters):
-    """Greedy, all prompts at once: what stands behind a position cannot change it. Returns texts and
-    at each new byte the lead of the largest logit over the second."""
+    """Greedy, all prompts at once: what stands behind a position cannot change it. Returns texts,
+    and at each new byte the lead of the largest logit over the second."""
     tokens = torch.zeros(len(PROMPTS), POSITIONS, dtype=torch.int64)
     lengths = torch.tensor([len(p) for p in PROMPTS])
     for i, p in enumerate(PROMPTS):
@@ -282,9 +284,10 @@ def speak(w, table, device):
     others = continuations(half, table, device, 160)[0] if half else texts
     for prompt, text, lead, other in zip(PROMPTS, texts, leads, others):
         new = text[len(prompt):]
-        same = next((i for i, (a, b) in enumerate(zip(new, other[len(prompt):])) if a != b), len(new))
-        print(f"\n[{prompt}]{new!r}\n    smallest lead {lead.min():.3f} at {int(lead.argmin())}, of the "
-              f"first 64: {lead[:64].min():.3f}; in fp16 the same {same} of {len(new)}")
+        pairs = enumerate(zip(new, other[len(prompt):]))
+        same = next((i for i, (a, b) in pairs if a != b), len(new))
+        print(f"\n[{prompt}]{new!r}\n    smallest lead {lead.min():.3f} at {int(lead.argmin())}, "
+              f"of the first 64: {lead[:64].min():.3f}; in fp16 the same {same} of {len(new)}")
 
 
 def main():
@@ -295,8 +298,9 @@ def main():
     torch.set_float32_matmul_precision("high")  # TF32 where fp32 is left
     text, held_out = (t.to(device) for t in read_text(options.text))
     w, table = first_weights(device), angles(device)
-    print(f"train: PyTorch {torch.__version__} on {where}, seed {options.seed}, {options.steps} steps "
-          f"of {options.batch} x {POSITIONS}, dropout {options.dropout:g}, rate {options.rate:g}; "
+    print(f"train: PyTorch {torch.__version__} on {where}, seed {options.seed}, {options.steps} "
+          f"steps of {options.batch} x {POSITIONS}, dropout {options.dropout:g}, "
+          f"rate {options.rate:g}; "
           f"{sum(p.numel() for p in w.values())} weights, {len(text)} bytes to learn from, "
           f"{len(held_out)} held out", flush=True)
     train(w, text, held_out, table, options, device)

@@ -242,7 +242,28 @@ static void test_graphs(int *p)
     CHECK_ERROR(cudaGraphGetNodes(graph, nodes, &count), cudaSuccess);
     CHECK_ERROR(cudaGraphNodeGetType(nodes[2], &type), cudaSuccess);
     CHECK(type == cudaGraphNodeTypeHost);
+    cudaKernelNodeParams params;
+    CHECK_ERROR(cudaGraphKernelNodeGetParams(nodes[0], &params), cudaSuccess);
+    CHECK(params.func == (void *)add && params.gridDim.x == 1 && params.blockDim.x == 2);
+    CHECK_ERROR(cudaGraphKernelNodeGetParams(nodes[2], &params), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaGraphKernelNodeGetParams(nodes[0], NULL), cudaErrorInvalidValue);
     CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+
+    /* A graph launched under capture is a node of its own, which holds that graph. */
+    cudaGraph_t outer, inner;
+    CHECK_ERROR(cudaGraphChildGraphNodeGetGraph(nodes[0], &inner), cudaErrorInvalidValue);
+    cudaGetLastError();
+    CHECK_ERROR(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);
+    CHECK_ERROR(cudaStreamEndCapture(s, &outer), cudaSuccess);
+    count = 1;
+    CHECK_ERROR(cudaGraphGetNodes(outer, nodes, &count), cudaSuccess);
+    CHECK_ERROR(cudaGraphNodeGetType(nodes[0], &type), cudaSuccess);
+    CHECK(count == 1 && type == cudaGraphNodeTypeGraph);
+    CHECK_ERROR(cudaGraphChildGraphNodeGetGraph(nodes[0], &inner), cudaSuccess);
+    CHECK_ERROR(cudaGraphGetNodes(inner, NULL, &count), cudaSuccess);
+    CHECK(count == 3);
+    CHECK_ERROR(cudaGraphDestroy(outer), cudaSuccess);
     CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
     for (int i = 0; i < 5; i++)
         CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);

@@ -4,6 +4,7 @@
 #include "../../common/cuda/count.cuh"
 #include "cpu_trace.h"
 #include <cstdio>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 // Lane i goes round i % 4 + 1 times: 4 loads of x, though lanes leave one after the other.
@@ -136,6 +137,15 @@ __global__ void structs(const float *x, float *y, int bytes)
     y[threadIdx.x + 128] = t.x + t.y + t.z;
 }
 
+// What an intrinsic or an operator of 16-bit numbers returns is stored: two pairs and one number.
+__global__ void halves(const float *x, float *y)
+{
+    const __half2 p = ((const __half2 *)x)[threadIdx.x];
+    ((__half2 *)y)[threadIdx.x] = __hadd2(p, p);
+    ((__half2 *)y)[threadIdx.x + 32] = p * p;
+    ((__half *)y)[threadIdx.x + 128] = __hadd(p.x, p.y);
+}
+
 // An array whose address is passed on is read as local memory. Its stores are the compiler's to
 // follow, and count as registers.
 __global__ void locals(const float *x, float *y)
@@ -202,6 +212,7 @@ int main()
     atomics<<<1, 64>>>(x, y);
     specials<<<1, 32>>>(x, y);
     structs<<<1, 32>>>(x, y, 16);
+    halves<<<1, 32>>>(x, y);
     locals<<<1, 32>>>(x, y);
     spaces<<<1, 32>>>(x, y);
     named<<<1, 32>>>(x, y);

@@ -7,8 +7,14 @@ double fake_launch_us = 3.0;
 static double now_us;
 static bool l2_cold;
 static cudaError_t last, sticky;
+enum { MOST_KERNELS = 4096 };
 static struct CUgraph_st {
     double us;
+    int n;
+    struct {
+        void (*body)(const kf_run *run);
+        const kf_run *run;
+    } kernel[MOST_KERNELS];
 } captured;
 static bool capturing;
 static struct CUevent_st {
@@ -58,6 +64,20 @@ void fake_work(cudaStream_t stream, double us, double cold_us)
     double device = us + (l2_cold ? cold_us : 0.0);
     l2_cold = false;
     spend(capturing || device > fake_launch_us ? device * noise() : fake_launch_us * noise());
+}
+
+void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(const kf_run *run),
+                 const kf_run *run)
+{
+    fake_work(stream, us, cold_us);
+    if (!capturing) {
+        body(run);
+        return;
+    }
+    if (captured.n == MOST_KERNELS)
+        abort();
+    captured.kernel[captured.n].body = body;
+    captured.kernel[captured.n++].run = run;
 }
 
 void fake_fault(cudaError_t error)
@@ -254,6 +274,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     (void)stream, (void)mode;
     capturing = true;
     captured.us = 0.0;
+    captured.n = 0;
     return cudaSuccess;
 }
 
@@ -268,16 +289,19 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
     (void)flags;
-    double *us = malloc(sizeof *us);
-    *us = graph->us;
-    *exec = (cudaGraphExec_t)us;
+    struct CUgraph_st *copy = malloc(sizeof *copy);
+    *copy = *graph;
+    *exec = (cudaGraphExec_t)copy;
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     (void)stream;
-    now_us += *(double *)exec * noise();
+    const struct CUgraph_st *graph = (const struct CUgraph_st *)exec;
+    for (int i = 0; i < graph->n; i++)
+        graph->kernel[i].body(graph->kernel[i].run);
+    now_us += graph->us * noise();
     l2_cold = false;
     return cudaSuccess;
 }

@@ -11,6 +11,9 @@
 
 /* A kernel that takes us microseconds, and cold_us more when its data are not in the L2. */
 void fake_work(cudaStream_t stream, double us, double cold_us);
+/* The same, and what it computes: at once, or when the graph that is being captured is launched. */
+void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(const kf_run *run),
+                 const kf_run *run);
 void fake_fault(cudaError_t error); /* the next synchronisation fails */
 void fake_reset_clock(void);
 extern double fake_launch_us; /* host time of a launch: what the stream clock sees at least */

@@ -55,9 +55,8 @@ static void attention(const kf_run *run)
         memcpy(kept[i], kf_f32(run, name[i]), bytes[i]);
 }
 
-static void right(const kf_run *run, cudaStream_t stream)
+static void compute_right(const kf_run *run)
 {
-    fake_work(stream, 20.0, 5.0);
     attention(run);
     const char *bug = getenv("TOY_BUG");
     if (bug && !strcmp(bug, "one"))
@@ -76,19 +75,32 @@ static void right(const kf_run *run, cudaStream_t stream)
         kf_f32(run, "o")[7] = NAN;
 }
 
-static void slow(const kf_run *run, cudaStream_t stream)
+/* TOY_BUG=elsewhere: at once, whatever is being captured, as on a stream of its own. */
+static void right(const kf_run *run, cudaStream_t stream)
 {
-    fake_work(stream, 40.0, 0.0);
-    attention(run);
+    const char *bug = getenv("TOY_BUG");
+    if (bug && !strcmp(bug, "elsewhere"))
+        compute_right(run);
+    else
+        fake_kernel(stream, 20.0, 5.0, compute_right, run);
 }
 
-static void bug(const kf_run *run, cudaStream_t stream)
+static void slow(const kf_run *run, cudaStream_t stream)
 {
-    fake_work(stream, 10.0, 0.0);
+    fake_kernel(stream, 40.0, 0.0, attention, run);
+}
+
+static void compute_bug(const kf_run *run)
+{
     attention(run);
     if (!getenv("TOY_FIXED"))
         for (int64_t i = 0; i < kf_find(run, "o")->count; i += 2)
             kf_f32(run, "o")[i] = NAN;
+}
+
+static void bug(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 10.0, 0.0, compute_bug, run);
 }
 
 static bool bug_shows(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
@@ -119,21 +131,31 @@ static double large(const kf_shape *shape)
     return 1e-1;
 }
 
-static void off_by(const kf_run *run, cudaStream_t stream, float error)
+static void off_by(const kf_run *run, float error)
 {
-    slow(run, stream);
+    attention(run);
     for (int64_t i = 0; i < kf_find(run, "o")->count; i++)
         kf_f32(run, "o")[i] += error;
 }
 
+static void compute_a_little_off(const kf_run *run)
+{
+    off_by(run, 5e-4f);
+}
+
+static void compute_a_lot_off(const kf_run *run)
+{
+    off_by(run, 5e-2f);
+}
+
 static void off_a_little(const kf_run *run, cudaStream_t stream)
 {
-    off_by(run, stream, 5e-4f);
+    fake_kernel(stream, 40.0, 0.0, compute_a_little_off, run);
 }
 
 static void off_a_lot(const kf_run *run, cudaStream_t stream)
 {
-    off_by(run, stream, 5e-2f);
+    fake_kernel(stream, 40.0, 0.0, compute_a_lot_off, run);
 }
 
 static bool all_wrong(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)

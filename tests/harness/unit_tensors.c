@@ -56,8 +56,53 @@ static void tables(void)
     kf_release(&run);
 }
 
+static int made;
+
+static void make(const kf_run *run, void *device)
+{
+    made++;
+    memset(device, 1, (size_t)kf_tensor_bytes(kf_find(run, "far")));
+}
+
+static void made_on_the_device(void)
+{
+    kf_run run = {.program = &program, .c = &shape, .shape = shape.shape, .seed = 1};
+    int64_t count = 5;
+    kf_tensor *far = kf_device_input(&run, "far", "N", KF_F16, &count, make);
+    ok(kf_allocate(&run) && made == 0,
+       "an input made on the device is not made before it is needed");
+    kf_prepare(&run);
+    kf_prepare(&run);
+    ok(made == 1 && ((const char *)far->device)[9] == 1, "it is made once");
+    ok(kf_renew(&run) && made == 2 && ((const char *)far->device)[9] == 1,
+       "and again in new memory");
+    kf_release(&run);
+}
+
+static void write_some(const kf_run *run, cudaStream_t stream)
+{
+    (void)stream;
+    ((int32_t *)kf_memory(run, "out", KF_I32))[0] = -7;
+}
+
+static void reference_from(void)
+{
+    kf_run run = {.program = &program, .c = &shape, .shape = shape.shape, .seed = 1};
+    int64_t count = 2;
+    kf_tensor *out = kf_output(&run, "out", "N", KF_I32, &count);
+    ok(kf_allocate(&run), "two integers fit");
+    kf_reference_from(&run, write_some);
+    ok(out->want[0] == -7.0 && out->bound[0] == 0.0 && out->checked[0],
+       "what a launch leaves is what others must match, to the bit");
+    ok(isnan(out->want[1]), "and what it leaves unwritten, nobody can match");
+    kf_release(&run);
+}
+
 int main(void)
 {
+    contents(KF_I32, LARGE);
+    made_on_the_device();
+    reference_from();
     contents(KF_F32, 7);
     contents(KF_F32, LARGE);
     contents(KF_BF16, 2 * LARGE + 1);

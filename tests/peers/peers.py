@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""peers.py: what PyTorch makes of the shapes of steps 14, 15 and 19, timed as the steps are.
+"""peers.py: what PyTorch makes of the shapes of steps 14, 15, 19, 38 and 39, timed as the steps are.
 
     python3 tests/peers/peers.py --out FILE [--seed N] [--only STEP] [--kernels] [--once] [--verify-only]
 
-One row a measurement, in the columns of the steps' rows as far as they apply. The clocks are those
+One row a measurement, in the columns of the steps' rows as far as they apply; a ratio is to the first
+peer of the case, round by round. The clocks are those
 of common/harness/timing.c, and so are the samples: variants in turn, round by round, each sample
 long enough for its clock, a call before it that brings the data into the L2.
 
@@ -16,10 +17,13 @@ Exit codes: 0, 1 a peer is wrong or failed (the others are recorded), 2 bad usag
 """
 import argparse
 import ctypes
+import functools
 import gc
 import math
 import os
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -33,9 +37,11 @@ ROUNDS = 30
 BUDGET_S = 0.5  # of one case on one clock; no fewer than LEAST rounds
 LEAST = 10
 
+STEPS = ("19", "15", "38", "39", "14")
+
 COLUMNS = (
     "step variant case B H Sq Sk D R dtype clock l2 median_us p5_us p95_us n bytes status max_err "
-    "err_bound".split()
+    "err_bound ratio ratio_p5 ratio_p95".split()
 )
 
 
@@ -48,7 +54,7 @@ def arguments():
     parser = argparse.ArgumentParser(description="Times PyTorch at the shapes of the steps.")
     parser.add_argument("--out", help="write the rows to this file")
     parser.add_argument("--seed", type=int, help="for the inputs; a new one each run if left out")
-    parser.add_argument("--only", choices=("14", "15", "19"), help="the peers of this step alone")
+    parser.add_argument("--only", choices=STEPS, help="the peers of this step alone")
     parser.add_argument("--kernels", action="store_true", help="name the kernels of one call each")
     parser.add_argument("--once", action="store_true", help="time nothing: one call each for a profiler")
     parser.add_argument("--verify-only", action="store_true", help="time nothing; works without a GPU")
@@ -236,6 +242,10 @@ def percentile(ordered, percent):
     return ordered[below] + (at - below) * (ordered[above] - ordered[below])
 
 
+def quantiles(ordered):
+    return statistics.median(ordered), percentile(ordered, 5), percentile(ordered, 95)
+
+
 def measure(lanes):
     """Variants in turn, round by round."""
     start = time.perf_counter()
@@ -272,18 +282,18 @@ def show_kernels(name, call):
         print(f"    {name}: {event.name[:110]}")
 
 
-def call_once(step, case, shape, calls):
+def call_once(step, case, shape, dtype, calls):
     """A call each between the marks of a profiler, and before each a kernel that nothing else uses."""
     torch.cuda.cudart().cudaProfilerStart()
     for name, call in calls.items():
         torch.cuda._sleep(1)  # spin_kernel
         call()
-        rows.append([step, name, case, *shape, "f32"] + ["-"] * (len(COLUMNS) - 10))
+        rows.append([step, name, case, *shape, dtype] + ["-"] * (len(COLUMNS) - 10))
     stream.synchronize()
     torch.cuda.cudart().cudaProfilerStop()
 
 
-def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=()):
+def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=(), dtype="f32"):
     """peers: name -> call. shape: B H Sq Sk D R. check: name -> function of a result. only_direct:
     peers whose call is itself a graph, which no graph can hold."""
     verdicts, calls = {}, {}
@@ -297,7 +307,7 @@ def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=(
             complain(f"step {step} {case} {name}", error)
     stats = []
     if options.once:
-        call_once(step, case, shape, calls)
+        call_once(step, case, shape, dtype, calls)
     for clock in () if options.verify_only or options.once else clocks:
         lanes = {}
         for name, call in calls.items():
@@ -308,8 +318,10 @@ def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=(
             except Exception as error:
                 complain(f"step {step} {case} {name} {clock}", error)
         measure(list(lanes.values()))
+        first = next(iter(lanes.values())).samples if lanes else []
         for name, lane in lanes.items():
-            stats.append((name, clock, sorted(lane.samples)))
+            ratios = sorted(one / mine for one, mine in zip(first, lane.samples))
+            stats.append((name, clock, sorted(lane.samples), ratios))
         del lanes
     for name, call in calls.items():
         again = check[name](call())
@@ -322,12 +334,12 @@ def run_case(step, case, shape, least_bytes, peers, check, clocks, only_direct=(
               + ("ok" if verdict.right else "WRONG"))
         if options.kernels and stream and name not in only_direct:
             show_kernels(name, call)
-    for name, clock, samples in stats:
+    for name, clock, samples, ratios in stats:
         median, verdict = statistics.median(samples), verdicts[name]
-        timed = [f"{t:.6g}" for t in (median, percentile(samples, 5), percentile(samples, 95))]
-        rows.append([step, name, case, *shape, "f32", clock, "warm", *timed, len(samples),
+        timed = [f"{t:.6g}" for t in quantiles(samples)]
+        rows.append([step, name, case, *shape, dtype, clock, "warm", *timed, len(samples),
                      least_bytes, "ok" if verdict.right else "wrong", f"{verdict.worst:.6g}",
-                     f"{verdict.bound:.6g}"])
+                     f"{verdict.bound:.6g}", *(f"{r:.6g}" for r in quantiles(ratios))])
         print(f"  step {step} {case} {name} {clock}: {median:.2f} us")
     print(f"  step {step} {case}: done at {time.perf_counter() - began:.1f} s", flush=True)
 
@@ -404,6 +416,148 @@ def rope_cases():
              ("stream", "graph"))
 
 
+def nearest_half(x):
+    """x in fp64, rounded to a number of fp16 and kept in fp64: common/cuda/exact_half.cuh."""
+    exponent = torch.frexp(x).exponent.clamp(min=-13)
+    step = torch.ldexp(torch.ones_like(x), exponent - 11)
+    return torch.round(x / step) * step
+
+
+def check_exactly(want):
+    """A sum in fp16 has one right result."""
+
+    def check(got):
+        verdict = Verdict()
+        verdict.add(got, want, torch.zeros_like(want))
+        return verdict
+
+    return check
+
+
+def norm64(x, gain, bias, epsilon):
+    """The norm of each row, and its bound in fp16: step 38 derives it."""
+    g = gain.double()
+    V = x.var(dim=-1, unbiased=False, keepdim=True) + epsilon
+    d = x - x.mean(dim=-1, keepdim=True)
+    product = d / V.sqrt() * g
+    want = product + bias.double()
+    n = x.shape[-1]
+    m = (gamma(n) + 2.0 * U) * x.abs().mean(dim=-1, keepdim=True)
+    off = 0.5 * (gamma(n) + 4.0 * U + m * m / V) + 4.0 * U
+    bound = g.abs() / V.sqrt() * (1.0 + off) * (m + U * (d.abs() + m))
+    bound += product.abs() * (off + 3.0 * U) + U * want.abs()
+    exponent = torch.frexp(want.abs() + bound).exponent.clamp(min=-13)
+    return want, bound + torch.ldexp(torch.full_like(bound, 0.5), exponent - 11)
+
+
+def check_norm(exact, gain, bias, epsilon, may_keep_exact):
+    """The sum, and the norm of it. A compiler may norm the sum before it is rounded to fp16; then an
+    element may be either, and how many are not of the rounded sum is printed."""
+    rounded = nearest_half(exact)
+    want, bound = norm64(rounded, gain, bias, epsilon)
+    of_exact = norm64(exact, gain, bias, epsilon)
+
+    def check(got):
+        verdict = Verdict()
+        verdict.add(got[0], rounded, torch.zeros_like(rounded))
+        y = got[1].double()
+        if may_keep_exact:
+            others = ~((y - want).abs() <= bound)
+            strays = others & ~((y - of_exact[0]).abs() <= of_exact[1])
+            print(f"    not the norm of the rounded sum: {int(others.sum())} of {y.numel()} elements, "
+                  f"{int(strays.sum())} of them not of the unrounded sum either")
+            verdict.add(y, torch.where(others, of_exact[0], want),
+                        torch.where(others, of_exact[1], bound))
+        else:
+            verdict.add(y, want, bound)
+        return verdict
+
+    return check
+
+
+def add_then_norm(a, b, gain, bias):
+    c = a + b
+    return c, F.layer_norm(c, (c.shape[-1],), gain, bias, 1e-5)
+
+
+@functools.lru_cache(maxsize=None)
+def our_add(folder):
+    """The kernel of steps 38 and 39 as a function of two tensors, as model code calls a kernel that it has
+    brought along: allocate the result, ask for the stream, call a library. None without nvcc."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if device == "cpu" or not os.path.exists(nvcc):
+        print("  our add is passed over: no GPU or no nvcc")
+        return None
+    library = folder + "/add.so"
+    subprocess.run([nvcc, "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I",
+                    root + "/common", "-o", library, root + "/tests/peers/add.cu"], check=True)
+    function = ctypes.CDLL(library).add_on_stream
+    pointer = ctypes.c_void_p
+    function.argtypes = [pointer, pointer, pointer, ctypes.c_int64, pointer]
+    function.restype = None
+
+    def call(a, b):
+        c = torch.empty_like(a)
+        function(a.data_ptr(), b.data_ptr(), c.data_ptr(), a.numel(),
+                 torch.cuda.current_stream().cuda_stream)
+        return c
+
+    return call
+
+
+def add_cases(folder):
+    """Step 38: the residual add of [1024, 2560] in fp16, alone and with a layer norm after it."""
+    S, D = 1024, 2560
+    a, b = (random_input((S, D)).half() for _ in range(2))
+    gain, bias = (random_input((D,)).half() for _ in range(2))
+    exact = a.double() + b.double()
+    want = nearest_half(exact)
+    add, both = compiled(torch.add), compiled(add_then_norm)
+    ours = our_add(folder)
+    peers = {"eager": lambda: a + b, "compiled": lambda: add(a, b)}
+    if ours:
+        peers["ours-ctypes"] = lambda: ours(a, b)
+    run_case("38", "add", (1, 1, S, S, D, 0), 6 * S * D, peers,
+             dict.fromkeys(peers, check_exactly(want)), ("stream", "graph"), dtype="f16")
+    peers = {
+        "eager": lambda: add_then_norm(a, b, gain, bias),
+        "compiled": lambda: both(a, b, gain, bias),
+    }
+    run_case("38", "add-norm", (1, 1, S, S, D, D), 8 * S * D + 4 * D, peers,
+             {name: check_norm(exact, gain, bias, 1e-5, may_keep_exact=name == "compiled")
+              for name in peers}, ("stream", "graph"), dtype="f16")
+
+
+def add_decode_cases(folder):
+    """Step 39: one row; and 64 adds to it, two for each of 32 layers, each to the sum before."""
+    D, layers = 2560, 32
+    a = random_input((1, 1, D)).half()
+    b = random_input((2 * layers, 1, 1, D)).half()
+    parts = list(b)
+    ours, fused = our_add(folder), compiled(torch.add)
+    ways = {"eager": torch.add, "compiled": fused}
+    if ours:
+        ways["ours-ctypes"] = ours
+    for case, adds in (("rows-1", parts[:1]), ("token", parts)):
+        want = a.double()
+        for part in adds:
+            want = nearest_half(want + part.double())
+
+        def chain(way, adds=adds):
+            x = a
+            for part in adds:
+                x = way(x, part)
+            return x
+
+        peers = {name: lambda way=way, chain=chain: chain(way) for name, way in ways.items()}
+        if device != "cpu":
+            peers["eager-graphed"] = graphed(peers["eager"])
+        run_case("39", case, (len(adds), 1, 1, 1, D, 0), 6 * len(adds) * D, peers,
+                 dict.fromkeys(peers, check_exactly(want)), ("call", "stream", "graph"),
+                 only_direct=("eager-graphed",), dtype="f16")
+
+
 # --- The run --------------------------------------------------------------------------------------
 def driver_version():
     version = ctypes.c_int(0)
@@ -455,7 +609,10 @@ def main():
         with torch.cuda.stream(stream):
             if not options.verify_only:
                 warm_up()
-            for step, cases in (("19", rope_cases), ("15", decode_cases), ("14", attention_cases)):
+            cases_of = {"19": rope_cases, "15": decode_cases, "14": attention_cases,
+                        "38": lambda: add_cases(cache), "39": lambda: add_decode_cases(cache)}
+            for step in STEPS:
+                cases = cases_of[step]
                 if options.only not in (None, step):
                     continue
                 try:

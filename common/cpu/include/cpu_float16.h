@@ -3,13 +3,19 @@
  * Every operation is computed in double and rounded once to nearest even. That gives the correctly
  * rounded result: for + - * / and sqrt a double has more than twice the bits plus two, so its own
  * rounding does no harm, and fma rounds its double sum to odd, which keeps the last rounding right.
- *
- * All is inlined, always: g++ tells an instrument of no store whose value a call returns in memory.
  */
 #ifndef CPU_FLOAT16_H
 #define CPU_FLOAT16_H
 
 #include "cuda_runtime.h"
+
+/* g++ tells an instrument of no store whose value a call returns in memory: `x[i] = __hadd(a, b)`.
+ * So there all of these are inlined, always. Elsewhere their addresses may be taken. */
+#ifdef CPU_TRACE
+#define CPU_SEEN __forceinline__
+#else
+#define CPU_SEEN inline
+#endif
 
 template <int E, int M>
 struct cpu_float16 {
@@ -84,7 +90,7 @@ struct cpu_float16 {
     }
 
 #define CPU_OPERATOR(op)                                                                           \
-    friend __forceinline__ cpu_float16 operator op(cpu_float16 a, cpu_float16 b)                   \
+    friend CPU_SEEN cpu_float16 operator op(cpu_float16 a, cpu_float16 b)                          \
     {                                                                                              \
         return cpu_float16(a.value() op b.value());                                                \
     }                                                                                              \
@@ -109,7 +115,7 @@ struct cpu_float16 {
     CPU_OPERATOR(>)
     CPU_OPERATOR(>=)
 #undef CPU_OPERATOR
-    friend __forceinline__ cpu_float16 operator-(cpu_float16 a)
+    friend CPU_SEEN cpu_float16 operator-(cpu_float16 a)
     {
         return of_bits(a.x ^ 0x8000u);
     }
@@ -125,7 +131,7 @@ struct __align__(4) cpu_float16x2
     {
     }
 #define CPU_OPERATOR(op)                                                                           \
-    friend __forceinline__ cpu_float16x2 operator op(cpu_float16x2 a, cpu_float16x2 b)             \
+    friend CPU_SEEN cpu_float16x2 operator op(cpu_float16x2 a, cpu_float16x2 b)                    \
     {                                                                                              \
         return {a.x op b.x, a.y op b.y};                                                           \
     }                                                                                              \
@@ -143,18 +149,18 @@ struct __align__(4) cpu_float16x2
 /* The intrinsics that both types have under the same name. */
 #define CPU_H template <int E, int M>
 #define CPU_H1(R, name, expression)                                                                \
-    CPU_H __forceinline__ R name(cpu_float16<E, M> a)                                              \
+    CPU_H CPU_SEEN R name(cpu_float16<E, M> a)                                                     \
     {                                                                                              \
         typedef cpu_float16<E, M> H;                                                               \
         return (void)sizeof(H), expression;                                                        \
     }
 #define CPU_H2(R, name, expression)                                                                \
-    CPU_H __forceinline__ R name(cpu_float16<E, M> a, cpu_float16<E, M> b)                         \
+    CPU_H CPU_SEEN R name(cpu_float16<E, M> a, cpu_float16<E, M> b)                                \
     {                                                                                              \
         return expression;                                                                         \
     }
 #define CPU_PAIR(name, scalar)                                                                     \
-    CPU_H __forceinline__ cpu_float16x2<E, M> name(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b)   \
+    CPU_H CPU_SEEN cpu_float16x2<E, M> name(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b)          \
     {                                                                                              \
         return {scalar(a.x, b.x), scalar(a.y, b.y)};                                               \
     }
@@ -200,33 +206,33 @@ CPU_PAIR(__hmul2, __hmul)
 CPU_PAIR(__h2div, __hdiv)
 CPU_PAIR(__hmax2, __hmax)
 CPU_PAIR(__hmin2, __hmin)
-CPU_H __forceinline__ cpu_float16<E, M> __hfma(cpu_float16<E, M> a, cpu_float16<E, M> b,
-                                               cpu_float16<E, M> c)
+CPU_H CPU_SEEN cpu_float16<E, M> __hfma(cpu_float16<E, M> a, cpu_float16<E, M> b,
+                                        cpu_float16<E, M> c)
 {
     return cpu_float16<E, M>::fma(a, b, c);
 }
-CPU_H __forceinline__ cpu_float16x2<E, M> __hfma2(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b,
-                                                  cpu_float16x2<E, M> c)
+CPU_H CPU_SEEN cpu_float16x2<E, M> __hfma2(cpu_float16x2<E, M> a, cpu_float16x2<E, M> b,
+                                           cpu_float16x2<E, M> c)
 {
     return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
-CPU_H __forceinline__ cpu_float16x2<E, M> __hneg2(cpu_float16x2<E, M> a)
+CPU_H CPU_SEEN cpu_float16x2<E, M> __hneg2(cpu_float16x2<E, M> a)
 {
     return {-a.x, -a.y};
 }
-CPU_H __forceinline__ cpu_float16x2<E, M> __habs2(cpu_float16x2<E, M> a)
+CPU_H CPU_SEEN cpu_float16x2<E, M> __habs2(cpu_float16x2<E, M> a)
 {
     return {__habs(a.x), __habs(a.y)};
 }
-CPU_H __forceinline__ float __low2float(cpu_float16x2<E, M> a)
+CPU_H CPU_SEEN float __low2float(cpu_float16x2<E, M> a)
 {
     return a.x;
 }
-CPU_H __forceinline__ float __high2float(cpu_float16x2<E, M> a)
+CPU_H CPU_SEEN float __high2float(cpu_float16x2<E, M> a)
 {
     return a.y;
 }
-CPU_H __forceinline__ cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
+CPU_H CPU_SEEN cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
 {
     return {a.y, a.x};
 }
@@ -239,99 +245,99 @@ CPU_H __forceinline__ cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> 
 /* The intrinsics whose names hold the type's: `scalar` as in __float2##scalar, `pair` as in
  * __float22##pair##_rn. */
 #define CPU_FLOAT16_NAMES(H, H2, scalar, pair)                                                     \
-    __forceinline__ H __float2##scalar(float a)                                                    \
+    CPU_SEEN H __float2##scalar(float a)                                                           \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    __forceinline__ H __float2##scalar##_rn(float a)                                               \
+    CPU_SEEN H __float2##scalar##_rn(float a)                                                      \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    __forceinline__ H __double2##scalar(double a)                                                  \
+    CPU_SEEN H __double2##scalar(double a)                                                         \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    __forceinline__ H __int2##scalar##_rn(int a)                                                   \
+    CPU_SEEN H __int2##scalar##_rn(int a)                                                          \
     {                                                                                              \
         return H(a);                                                                               \
     }                                                                                              \
-    __forceinline__ float __##scalar##2float(H a)                                                  \
+    CPU_SEEN float __##scalar##2float(H a)                                                         \
     {                                                                                              \
         return a;                                                                                  \
     }                                                                                              \
-    __forceinline__ int __##scalar##2int_rn(H a)                                                   \
+    CPU_SEEN int __##scalar##2int_rn(H a)                                                          \
     {                                                                                              \
         return __float2int_rn(a);                                                                  \
     }                                                                                              \
-    __forceinline__ int __##scalar##2int_rz(H a)                                                   \
+    CPU_SEEN int __##scalar##2int_rz(H a)                                                          \
     {                                                                                              \
         return __float2int_rz(a);                                                                  \
     }                                                                                              \
-    __forceinline__ unsigned short __##scalar##_as_ushort(H a)                                     \
+    CPU_SEEN unsigned short __##scalar##_as_ushort(H a)                                            \
     {                                                                                              \
         return a.x;                                                                                \
     }                                                                                              \
-    __forceinline__ short __##scalar##_as_short(H a)                                               \
+    CPU_SEEN short __##scalar##_as_short(H a)                                                      \
     {                                                                                              \
         return (short)a.x;                                                                         \
     }                                                                                              \
-    __forceinline__ H __ushort_as_##scalar(unsigned short a)                                       \
+    CPU_SEEN H __ushort_as_##scalar(unsigned short a)                                              \
     {                                                                                              \
         return H::of_bits(a);                                                                      \
     }                                                                                              \
-    __forceinline__ H __short_as_##scalar(short a)                                                 \
+    CPU_SEEN H __short_as_##scalar(short a)                                                        \
     {                                                                                              \
         return H::of_bits((unsigned short)a);                                                      \
     }                                                                                              \
-    __forceinline__ H2 __float2##pair##_rn(float a)                                                \
+    CPU_SEEN H2 __float2##pair##_rn(float a)                                                       \
     {                                                                                              \
         return {H(a), H(a)};                                                                       \
     }                                                                                              \
-    __forceinline__ H2 __floats2##pair##_rn(float a, float b)                                      \
+    CPU_SEEN H2 __floats2##pair##_rn(float a, float b)                                             \
     {                                                                                              \
         return {H(a), H(b)};                                                                       \
     }                                                                                              \
-    __forceinline__ H2 __float22##pair##_rn(float2 a)                                              \
+    CPU_SEEN H2 __float22##pair##_rn(float2 a)                                                     \
     {                                                                                              \
         return {H(a.x), H(a.y)};                                                                   \
     }                                                                                              \
-    __forceinline__ float2 __##pair##2float2(H2 a)                                                 \
+    CPU_SEEN float2 __##pair##2float2(H2 a)                                                        \
     {                                                                                              \
         return make_float2(a.x, a.y);                                                              \
     }                                                                                              \
-    __forceinline__ H2 __halves2##pair(H a, H b)                                                   \
+    CPU_SEEN H2 __halves2##pair(H a, H b)                                                          \
     {                                                                                              \
         return {a, b};                                                                             \
     }                                                                                              \
-    __forceinline__ H2 make_##pair(H a, H b)                                                       \
+    CPU_SEEN H2 make_##pair(H a, H b)                                                              \
     {                                                                                              \
         return {a, b};                                                                             \
     }                                                                                              \
-    __forceinline__ H2 __##scalar##2##pair(H a)                                                    \
+    CPU_SEEN H2 __##scalar##2##pair(H a)                                                           \
     {                                                                                              \
         return {a, a};                                                                             \
     }                                                                                              \
-    __forceinline__ H __low2##scalar(H2 a)                                                         \
+    CPU_SEEN H __low2##scalar(H2 a)                                                                \
     {                                                                                              \
         return a.x;                                                                                \
     }                                                                                              \
-    __forceinline__ H __high2##scalar(H2 a)                                                        \
+    CPU_SEEN H __high2##scalar(H2 a)                                                               \
     {                                                                                              \
         return a.y;                                                                                \
     }                                                                                              \
-    __forceinline__ H2 __low2##pair(H2 a)                                                          \
+    CPU_SEEN H2 __low2##pair(H2 a)                                                                 \
     {                                                                                              \
         return {a.x, a.x};                                                                         \
     }                                                                                              \
-    __forceinline__ H2 __high2##pair(H2 a)                                                         \
+    CPU_SEEN H2 __high2##pair(H2 a)                                                                \
     {                                                                                              \
         return {a.y, a.y};                                                                         \
     }                                                                                              \
-    __forceinline__ H2 __lows2##pair(H2 a, H2 b)                                                   \
+    CPU_SEEN H2 __lows2##pair(H2 a, H2 b)                                                          \
     {                                                                                              \
         return {a.x, b.x};                                                                         \
     }                                                                                              \
-    __forceinline__ H2 __highs2##pair(H2 a, H2 b)                                                  \
+    CPU_SEEN H2 __highs2##pair(H2 a, H2 b)                                                         \
     {                                                                                              \
         return {a.y, b.y};                                                                         \
     }

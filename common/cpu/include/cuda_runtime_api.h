@@ -153,8 +153,15 @@ struct cudaPointerAttributes {
     int device;
     void *devicePointer, *hostPointer;
 };
+struct cudaKernelNodeParams {
+    void *func;
+    dim3 gridDim, blockDim;
+    unsigned sharedMemBytes;
+    void **kernelParams, **extra; /* NULL: arguments are not told here */
+};
 #ifndef __cplusplus
 typedef struct cudaDeviceProp cudaDeviceProp;
+typedef struct cudaKernelNodeParams cudaKernelNodeParams;
 #endif
 
 /* Errors (device.c). After a kernel fault every call returns that fault until cudaDeviceReset. */
@@ -238,6 +245,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);

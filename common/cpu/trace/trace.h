@@ -37,6 +37,7 @@ void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has g
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask); /* likewise */
 int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for the instrument */
 void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
+int trace_goes_on(void *context); /* after an access that this CPU does not make */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 
 /* Memory. A site is the place in the caller's code that asked for it. */

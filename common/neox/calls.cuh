@@ -1,0 +1,112 @@
+/* calls.cuh: what one call of the model really launches.
+ *
+ * A counter beside a launch counts how often a line of the host was passed. The kernel that ran may
+ * be another one. A captured graph holds the launches themselves, each with its kernel, and nothing
+ * that was written beside them. And a replay of it does only what is in it.
+ */
+#pragma once
+
+#include <stdlib.h>
+
+#include "neox/net.cuh"
+
+typedef void (*neox_launcher)(const kf_run *run, cudaStream_t stream);
+
+// snippet: capture
+/* What `launch` puts on the stream that it is given. None of it runs; what it puts elsewhere does,
+ * and is not in the graph. */
+static inline cudaGraph_t neox_captured(const kf_run *run, neox_launcher launch)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(run, stream);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaStreamDestroy(stream));
+    return graph;
+}
+// end snippet: capture
+
+/* Kernels of a library, such as cuBLAS, are unknown to the runtime that this program is linked
+ * with, which says so with an error: they are none of ours. */
+static inline bool neox_is_kernel(cudaGraphNode_t node, const void *kernel)
+{
+    struct cudaKernelNodeParams params;
+    if (kernel == NULL) {
+        return true;
+    }
+    const cudaError_t error = cudaGraphKernelNodeGetParams(node, &params);
+    if (error == cudaErrorInvalidDeviceFunction) {
+        cudaGetLastError();
+        return false;
+    }
+    CUDA_CHECK(error);
+    return params.func == kernel;
+}
+
+// snippet: count-nodes
+/* Launches of a kernel in a graph, and in the graphs that are nodes of it; NULL: of any kernel. */
+static inline int neox_count_nodes(cudaGraph_t graph, const void *kernel)
+{
+    size_t n = 0;
+    int found = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
+    cudaGraphNode_t *nodes = (cudaGraphNode_t *)calloc(n + 1, sizeof *nodes);
+    CUDA_CHECK(nodes ? cudaGraphGetNodes(graph, nodes, &n) : cudaErrorMemoryAllocation);
+    for (size_t i = 0; i < n; i++) {
+        enum cudaGraphNodeType type;
+        cudaGraph_t inner;
+        CUDA_CHECK(cudaGraphNodeGetType(nodes[i], &type));
+        if (type == cudaGraphNodeTypeKernel) {
+            found += neox_is_kernel(nodes[i], kernel);
+        } else if (type == cudaGraphNodeTypeGraph) {
+            CUDA_CHECK(cudaGraphChildGraphNodeGetGraph(nodes[i], &inner));
+            found += neox_count_nodes(inner, kernel);
+        }
+    }
+    free(nodes);
+    return found;
+}
+
+/* How often one call launches that kernel. The call must have run before: what a library sets up in
+ * its first call cannot be captured. */
+static inline int neox_count_calls(const kf_run *run, neox_launcher launch, const void *kernel)
+{
+    cudaGraph_t graph = neox_captured(run, launch);
+    const int found = neox_count_nodes(graph, kernel);
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    return found;
+}
+// end snippet: count-nodes
+
+// snippet: unwritten
+/* Elements of hidden that a replay does not write. It is poisoned between capture and replay, so
+ * what a stray launch wrote meanwhile does not count. In the end the call is made once more, so
+ * that whoever measures next does not meet the poison. */
+static inline int64_t neox_unwritten_by_replay(const kf_run *run, neox_launcher launch)
+{
+    const kf_tensor *hidden = kf_find(run, "hidden");
+    const size_t bytes = (size_t)hidden->count * sizeof(half);
+    uint16_t *bits = (uint16_t *)malloc(bytes);
+    cudaGraph_t graph = neox_captured(run, launch);
+    cudaGraphExec_t replay;
+    int64_t unwritten = 0;
+    CUDA_CHECK(bits ? cudaSuccess : cudaErrorMemoryAllocation);
+    CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemset(hidden->device, 0xff, bytes));
+    CUDA_CHECK(cudaGraphLaunch(replay, cudaStreamPerThread));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemcpy(bits, hidden->device, bytes, cudaMemcpyDeviceToHost));
+    for (int64_t i = 0; i < hidden->count; i++) {
+        unwritten += bits[i] == 0xffff;
+    }
+    launch(run, cudaStreamPerThread);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaGraphExecDestroy(replay));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    free(bits);
+    return unwritten;
+}
+// end snippet: unwritten

@@ -1,0 +1,131 @@
+/* rows.cuh: a row of weights times a vector, as a warp or several read it, and kernels that begin
+ * before the one in front of them has ended.
+ */
+#pragma once
+
+#include "cuda/half_add.cuh"
+#include "neox/norms.cuh"
+
+// A weight is read once in a step: it need not stay in the L1.
+static __device__ __forceinline__ struct eight load_once(const half *from)
+{
+    const uint4 words = __ldcs((const uint4 *)from);
+    struct eight x;
+    memcpy((void *)&x, &words, sizeof x);
+    return x;
+}
+
+// snippet: early
+/* A kernel may be launched before the one in front of it has ended (programmatic dependent launch,
+ * compute capability 9.0): it reads weights, which nobody writes, and waits before it reads
+ * anything else. Elsewhere both do nothing, and the order of the stream is enough. */
+static __device__ __forceinline__ void let_next_start(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+static __device__ __forceinline__ void wait_for_previous(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+// end snippet: early
+
+// snippet: dot
+// Lane's share of a row: w, x [columns], eight at a time, every `stride` elements from `first`.
+static __device__ __forceinline__ float partial_dot(const half *w, const half *x, int columns,
+                                                    int first, int stride)
+{
+    float sum = 0.0f;
+    for (int i = first; i < columns; i += stride) {
+        float a[8];
+        float b[8];
+        to_floats(load_once(w + i), a);
+        to_floats(load_eight(x + i), b);
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            sum += a[k] * b[k];
+        }
+    }
+    return sum;
+}
+// end snippet: dot
+
+enum {
+    ROW_THREADS = 256,
+    ROW_WARPS = ROW_THREADS / 32,
+    WARPS_A_ROW = 4,
+    ROWS_OF_FOUR = ROW_WARPS / WARPS_A_ROW
+};
+
+// snippet: dot-of-four
+// The product of a row and x, by four warps; every thread of the block calls. in_rows: there is
+// such a row. The first lane of the four warps gets the sum. partial is shared memory of ROW_WARPS
+// floats of the caller's, for this call alone
+static __device__ __forceinline__ float dot_by_four(const half *w, const half *x, int columns,
+                                                    bool in_rows, float *partial)
+{
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int first = (warp % WARPS_A_ROW * 32 + lane) * 8;
+    float sum = 0.0f;
+    if (in_rows) {
+        sum = warp_sum(partial_dot(w, x, columns, first, WARPS_A_ROW * 32 * 8));
+    }
+    if (lane == 0) {
+        partial[warp] = sum;
+    }
+    __syncthreads();
+    if (lane == 0 && warp % WARPS_A_ROW == 0) {
+        for (int other = warp + 1; other < warp + WARPS_A_ROW; other++) {
+            sum += partial[other];
+        }
+    }
+    return sum;
+}
+// end snippet: dot-of-four
+
+/* A matrix with its bias, NULL if it has none. */
+typedef struct matrix {
+    const half *w, *bias;
+    int rows, columns;
+} matrix;
+
+static inline matrix part(const neox_net *net, int layer, enum neox_part w, enum neox_part bias)
+{
+    return matrix{neox_weight(net, layer, w), neox_weight(net, layer, bias),
+                  (int)neox_rows(&net->c, w), (int)neox_columns(&net->c, w)};
+}
+
+// snippet: launch-early
+/* kernel<<<blocks, threads, 0, stream>>>(arguments...), if early so that it may begin before the
+ * kernel in front of it in the stream has ended. The kernel calls wait_for_previous(). */
+template <typename... Parameters, typename... Arguments>
+static void launch_rows(bool early, void (*kernel)(Parameters...), int blocks, int threads,
+                        cudaStream_t stream, Arguments... arguments)
+{
+#ifdef CUDA_CPU_BACKEND
+    (void)early; // there a kernel has ended when its launch returns
+    kernel<<<blocks, threads, 0, stream>>>(arguments...);
+    CUDA_CHECK_LAUNCH();
+#else
+    int device = 0;
+    int major = 0;
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = {};
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early && major >= 9;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+#endif
+}
+// end snippet: launch-early

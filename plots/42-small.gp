@@ -1,0 +1,20 @@
+# alt: Largest error of x against the layer, in the small model that speaks, for a prompt of 48 letters, logarithmic. The serial model is off by about as much as x is large in every layer from 1 on. With one serial layer the error jumps at layer 4. The fixed layer and the model's own stay together, a thousand times lower. All of them rise in the last layer, as x itself does.
+# data: step-42-layers.tsv
+load 'plots/style.gp'
+set xlabel 'layer (0 is the embedding, which is exact)'
+set ylabel 'largest error of x'
+set logscale y
+set format y '10^{%L}'
+set xrange [0.7:6.3]
+set yrange [1e-3:1e5]
+set xtics 1
+set ytics (1e-3, 1e-2, 0.1, 1, 10, 100)
+set key top left maxrows 3 samplen 2 width -3
+f = 'step-42-layers.tsv'
+w = ' case=prompt tensor=hidden index!=0'
+c = 'index max_err'
+plot rows(f, 'variant=serial' . w, c) with linespoints ls FAILED title 'serial', \
+     rows(f, 'variant=one-serial' . w, c) with linespoints ls 2 title 'one serial layer', \
+     rows(f, 'variant=fixed' . w, c) with linespoints ls 1 title 'fixed', \
+     rows(f, 'variant=parallel' . w, c) with lines ls 3 title 'the model', \
+     rows(f, 'variant=parallel' . w, 'index max_want') with lines ls LIMIT title 'largest |x|'

@@ -1,0 +1,39 @@
+# alt: Shares of a decode step by kind of operation, as stacked bars: the small model, the 2.8B shape, PyTorch at that shape, and what the log claims for it. In ours at that shape products take seven tenths and adds a thin slice; PyTorch and the log have half for products and a third for attention with what belongs to it.
+# data: step-44.tsv peers-neox-shares.tsv
+load 'plots/style.gp'
+bars = 'decode pythia eager log'
+kinds = 'products attention norms gelus adds rest'
+said = "'products' 'attention' 'norms' 'GELUs' 'adds' 'the rest'"
+colours = '#0a5ea8 #c2480a #007a5e #9c3f86 #c81e3a #5b626b'
+t(case, variant) = real(cell('step-44.tsv', 'clock=graph l2=warm case=' . case . ' variant=' . variant, 'median_us'))
+# What is missing when a kind is left out.
+ours(case, kind) = 100 * (1 - t(case, 'no-' . kind) / t(case, 'whole'))
+eager(kind) = 100 * real(cell('peers-neox-shares.tsv', 'variant=eager case=pythia kind=' . kind, 'share'))
+# PyTorch turns and appends with kernels of several kinds; ours count as attention.
+theirs(k) = k == 1 ? eager('gemm') : k == 2 ? eager('attention') + eager('rope-and-cache') : \
+    k == 3 ? eager('norm') : k == 4 ? eager('gelu') : k == 5 ? eager('residual-add') : eager('other')
+# What the log says of the 2.8B shape; it names four kinds.
+array log[6] = [45.3, 35.2, 10.2, 0, 4.6, 4.7]
+share(bar, k) = word(bars, bar) eq 'log' ? log[k] : word(bars, bar) eq 'eager' ? theirs(k) : \
+    ours(word(bars, bar), word(kinds, k))
+set print $all
+do for [bar = 1:4] {
+    at = 0.0
+    do for [k = 1:6] {
+        width = share(bar, k)
+        print sprintf('%d %d %g %g', bar, k, at, at + width)
+        at = at + width
+    }
+}
+unset print
+set xlabel 'share of a decode step, %'
+set xrange [0:110]
+set xtics 0, 20, 100
+set yrange [4.5:0.5]
+set ytics ('small model' 1, '2.8B shape' 2, 'PyTorch' 3, 'the log' 4)
+set grid x noy
+set lmargin 11.5
+set bmargin 6.2
+set key bmargin center horizontal maxcols 3 Left reverse samplen 1 width 1 font ',12'
+plot for [k = 1:6] $all using ($2 == k ? ($3 + $4) / 2 : NaN):1:3:4:($1 - 0.34):($1 + 0.34) \
+         with boxxyerror lc rgb word(colours, k) title word(said, k)

@@ -1,0 +1,28 @@
+# alt: A waterfall of the time of a token at the 2.8B shape on the call clock, from every operation a kernel to all fusions in one graph. The graph, the add of three, the norms and the products in pairs each take a step off. A dashed line is the time to read the weights and the cache once, a second one is 1.4 times that.
+# data: step-45.tsv
+load 'plots/style.gp'
+ways = 'plain graph graph-add3 graph-norm graph-pairs graph-beside together'
+said = "'a kernel each' 'as a graph' 'one add of three' 'norms in it' 'products in pairs' 'MLP beside' 'weights ahead'"
+n = words(ways)
+where(i) = 'clock=call l2=warm case=pythia variant=' . word(ways, i)
+array t[n]
+do for [i = 1:n] { t[i] = 1e-3 * real(cell('step-45.tsv', where(i), 'median_us')) }
+limit = 1e-3 * real(cell('step-45.tsv', where(1), 'limit_us'))
+from(i) = i == 1 ? 0 : t[i - 1]
+colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
+set xlabel 'time of a token, ms, call clock'
+set lmargin 15
+set xrange [0:t[1] * 1.16]
+set yrange [n + 1.2:0.4]
+set ytics ()
+do for [i = 1:n] { set ytics add (word(said, i) i) }
+set grid x noy
+unset key
+set arrow 1 from limit, 0.4 to limit, n + 0.6 nohead ls LIMIT front
+set arrow 2 from 1.4 * limit, 0.4 to 1.4 * limit, n + 0.6 nohead ls LIMIT front
+set label 1 'limit' at limit, n + 0.9 right font ',12' textcolor rgb INK
+set label 2 ' 1.4 × limit' at 1.4 * limit, n + 0.9 left font ',12' textcolor rgb INK
+plot sample [i = 1:n:1] '+' using ((from(i) + t[int(i)]) / 2):(i):(from(i)):(t[int(i)]):(i - 0.34):(i + 0.34):(colour(i)) \
+         with boxxyerror lc rgb variable, \
+     [i = 1:n:1] '+' using (t[int(i)] > from(i) ? t[int(i)] : from(i)):(i):(sprintf(' %.2f', t[int(i)])) \
+         with labels left font ',12' textcolor rgb INK

@@ -1,0 +1,424 @@
+/* 38-add-micro: a residual add in fp16, and which pair of kernels makes 1.25
+ *
+ * Grows from: 19-rope-float4
+ * Profile: --case add --case add-norm
+ *
+ * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]
+ * in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads. Beside it the
+ * other kernel of the log's file, which adds and norms the sum in one go, and its rival, the same
+ * add and then the same norm. Predict  Let N be the bytes of one tensor. Every add moves 3 N,
+ * whatever its loads look like, so no add can gain 1.25 over another one that is near the limit:
+ * eight a thread over a pair, a few per cent. An add and a norm move 3 N and 2 N, both in one
+ * kernel 4 N, because the sum need not be read again: 5/4 = 1.25. One element a thread should lose
+ * to both, for it has the fewest bytes under way. With a warm L2 all of it fits there, and the
+ * limit of device memory does not hold. Outcome  To be recorded.
+ */
+#include "cuda/block_reduce.cuh"
+#include "cuda/exact_half.cuh"
+#include "harness/harness.h"
+
+#include <cuda_fp16.h>
+#include <string.h>
+
+enum { THREADS = 256 };
+
+#define EPSILON 1e-5f // added to the variance in the norm
+
+// snippet: plain
+// a, b [n] -> c [n], an element a thread
+// cost: 6 n bytes, n additions
+__global__ void add_plain(const __half *a, const __half *b, __half *c, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        c[i] = __hadd(a[i], b[i]);
+    }
+}
+// end snippet: plain
+
+// snippet: half2
+// a, b [n] -> c [n], at multiples of 4 bytes; a pair a thread, and one thread more for an odd n
+// cost: 6 n bytes, n additions
+__global__ void add_pairs(const __half *a, const __half *b, __half *c, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n / 2) {
+        const __half2 x = ((const __half2 *)a)[i];
+        const __half2 y = ((const __half2 *)b)[i];
+        ((__half2 *)c)[i] = __hadd2(x, y);
+    } else if (i == n / 2 && n % 2 == 1) {
+        c[n - 1] = __hadd(a[n - 1], b[n - 1]);
+    }
+}
+// end snippet: half2
+
+// snippet: eight
+// Eight halves, as they are added. In memory they are 16 bytes, loaded and stored at once.
+struct eight {
+    __half2 pair[4];
+};
+
+static __device__ __forceinline__ struct eight load_eight(const __half *from)
+{
+    const uint4 words = *(const uint4 *)from;
+    struct eight x;
+    memcpy((void *)&x, &words, sizeof x);
+    return x;
+}
+
+static __device__ __forceinline__ void store_eight(__half *to, struct eight x)
+{
+    uint4 words;
+    memcpy(&words, (const void *)&x, sizeof words);
+    *(uint4 *)to = words;
+}
+
+static __device__ __forceinline__ struct eight sum_of(struct eight x, struct eight y)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        x.pair[k] = __hadd2(x.pair[k], y.pair[k]);
+    }
+    return x;
+}
+
+// a, b [n] -> c [n]; `before` elements stand in front of the first multiple of 16 bytes, in all
+// three arrays alike. Eight a thread from there on; what stands before and what is left after, at
+// most 14 elements, one a thread.
+// cost: 6 n bytes, n additions
+__global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n, int before)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t eights = (n - before) / 8;
+    const int after = (n - before) % 8;
+    // solution: eight -- the eight elements of this thread, and one of those before and after
+    if (i < eights) {
+        const int64_t at = before + 8 * i;
+        store_eight(c + at, sum_of(load_eight(a + at), load_eight(b + at)));
+    }
+    if (i < before + after) {
+        const int64_t at = i < before ? i : n - after + (i - before);
+        c[at] = __hadd(a[at], b[at]);
+    }
+    // end solution: eight
+}
+// end snippet: eight
+
+// Of eight columns of a row, those that it has. Only rows of a multiple of eight begin at multiples
+// of 16 bytes.
+static __device__ __forceinline__ struct eight load_columns(const __half *from, int columns,
+                                                            bool aligned)
+{
+    if (aligned && columns > 0) {
+        return load_eight(from);
+    }
+    struct eight x;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const __half none = __float2half_rn(0.0f);
+        x.pair[k].x = 2 * k < columns ? from[2 * k] : none;
+        x.pair[k].y = 2 * k + 1 < columns ? from[2 * k + 1] : none;
+    }
+    return x;
+}
+
+static __device__ __forceinline__ void store_columns(__half *to, struct eight x, int columns,
+                                                     bool aligned)
+{
+    if (aligned && columns > 0) {
+        store_eight(to, x);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (2 * k < columns) {
+            to[2 * k] = x.pair[k].x;
+        }
+        if (2 * k + 1 < columns) {
+            to[2 * k + 1] = x.pair[k].y;
+        }
+    }
+}
+
+// The columns as floats; those that the row does not have are 0.
+static __device__ __forceinline__ void to_floats(struct eight x, float *v)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        v[2 * k] = __low2float(x.pair[k]);
+        v[2 * k + 1] = __high2float(x.pair[k]);
+    }
+}
+
+// snippet: norm
+// x [rows][D], gain and bias [D] -> y [rows][D] = (x - mean) / deviation * gain + bias
+// with adds: a and b [rows][D] -> c = a + b, and y of c, which stays in registers
+// grid (rows), block (D / 8, in whole warps); a thread has eight columns, D is 8192 at most
+// cost: norm alone 4 n bytes; with the add 8 n, where an add and a norm cost 6 n and 4 n
+template <bool adds>
+__global__ void norm_rows(const __half *a, const __half *b, __half *c, const __half *gain,
+                          const __half *bias, __half *y, int D)
+{
+    __shared__ float partial[32];
+    const int column = 8 * threadIdx.x;
+    const int columns = D - column; // that are left, this thread's first
+    const int64_t at = (int64_t)blockIdx.x * D + column;
+    const bool aligned = D % 8 == 0;
+    struct eight x = load_columns(a + at, columns, aligned);
+    if (adds) {
+        // solution: fused -- add b, and leave the sum in c and in x
+        x = sum_of(x, load_columns(b + at, columns, aligned));
+        store_columns(c + at, x, columns, aligned);
+        // end solution: fused
+    }
+    float v[8], g[8], h[8], sum = 0.0f, squares = 0.0f;
+    to_floats(x, v);
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        sum += v[k];
+    }
+    const float mean = block_sum(sum, partial) / D;
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        v[k] = k < columns ? v[k] - mean : 0.0f;
+        squares += v[k] * v[k];
+    }
+    const float scale = rsqrtf(block_sum(squares, partial) / D + EPSILON);
+    to_floats(load_columns(gain + column, columns, aligned), g);
+    to_floats(load_columns(bias + column, columns, aligned), h);
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        x.pair[k] = __floats2half2_rn(v[2 * k] * scale * g[2 * k] + h[2 * k],
+                                      v[2 * k + 1] * scale * g[2 * k + 1] + h[2 * k + 1]);
+    }
+    store_columns(y + at, x, columns, aligned);
+}
+// end snippet: norm
+
+static unsigned blocks_for(int64_t threads)
+{
+    return (unsigned)((threads + THREADS - 1) / THREADS);
+}
+
+typedef void adder(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream);
+
+static void plain(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream)
+{
+    add_plain<<<blocks_for(n), THREADS, 0, stream>>>(a, b, c, n);
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: aligned
+static int beyond(const void *address, int multiple)
+{
+    return (int)((uintptr_t)address % multiple);
+}
+
+// A wide load from any other address is an error that ends the program. So the host looks first.
+static void eight(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream)
+{
+    const int off = beyond(c, 16);
+    if (beyond(a, 16) != off || beyond(b, 16) != off) {
+        plain(a, b, c, n, stream);
+        return;
+    }
+    const int64_t to_next = (16 - off) % 16 / (int)sizeof(__half);
+    const int before = (int)(to_next < n ? to_next : n);
+    const int64_t eights = (n - before) / 8;
+    add_eight<<<blocks_for(eights > 0 ? eights : 1), THREADS, 0, stream>>>(a, b, c, n, before);
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: aligned
+
+static void pairs(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream)
+{
+    if (beyond(a, 4) != 0 || beyond(b, 4) != 0 || beyond(c, 4) != 0) {
+        plain(a, b, c, n, stream);
+        return;
+    }
+    add_pairs<<<blocks_for((n + 1) / 2), THREADS, 0, stream>>>(a, b, c, n);
+    CUDA_CHECK_LAUNCH();
+}
+
+static __half *halves(const kf_run *run, const char *name)
+{
+    return (__half *)kf_find(run, name)->device;
+}
+
+// a and b may begin at a later row of a taller array: rows of an odd length make that an address
+// of any kind.
+static const __half *left(const kf_run *run)
+{
+    return halves(run, "a") + (int64_t)run->shape.pos0 * run->shape.D;
+}
+
+static const __half *right(const kf_run *run)
+{
+    return halves(run, "b") + 2 * (int64_t)run->shape.pos0 * run->shape.D;
+}
+
+static bool has_norm(const kf_shape *shape)
+{
+    return shape->R > 0;
+}
+
+template <bool adds>
+static void launch_norm(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int threads = (s.D + 255) / 256 * 32;
+    norm_rows<adds><<<s.B * s.Sq, threads, 0, stream>>>(
+        adds ? left(run) : halves(run, "c"), adds ? right(run) : NULL,
+        adds ? halves(run, "c") : NULL, halves(run, "gain"), halves(run, "bias"), halves(run, "y"),
+        s.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+// B parts, a call each: one of an odd number of elements ends where the next begins.
+template <adder *add>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const int64_t n = (int64_t)run->shape.Sq * run->shape.D;
+    for (int64_t part = 0; part < run->shape.B; part++) {
+        add(left(run) + part * n, right(run) + part * n, halves(run, "c") + part * n, n, stream);
+    }
+    if (has_norm(&run->shape)) {
+        launch_norm<false>(run, stream);
+    }
+}
+
+static void launch_fused(const kf_run *run, cudaStream_t stream)
+{
+    launch_norm<true>(run, stream);
+}
+
+// --- What is right ---------------------------------------------------------------------------
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t columns = s.D;
+    const int64_t rows[2] = {(int64_t)s.B * s.Sq, columns};
+    const int64_t from_a[2] = {rows[0] + s.pos0, columns};
+    const int64_t from_b[2] = {rows[0] + 2 * s.pos0, columns};
+    kf_input(run, "a", "SD", KF_F16, from_a);
+    kf_input(run, "b", "SD", KF_F16, from_b);
+    kf_output(run, "c", "SD", KF_F16, rows);
+    if (has_norm(&s)) {
+        kf_input(run, "gain", "D", KF_F16, &columns);
+        kf_input(run, "bias", "D", KF_F16, &columns);
+        kf_output(run, "y", "SD", KF_F16, rows);
+    }
+}
+
+// The norm of a row of fp16 numbers, and how far fp32 and one rounding to fp16 may put it from
+// there. With u of fp32, gamma for sums of D (tolerance.c), A the mean of |x|, d = x - mean,
+// V = variance + epsilon:
+//   the mean is off by at most m = (gamma + u) A, a difference d by m + u (|d| + m);
+//   the variance by (gamma + 4 u) of itself and by m^2, for the sum of all d is 0;
+//   so 1/sqrt(V) by half of r = gamma + 4 u + m^2/V of itself, and 2 units in the last place, 4 u;
+//   two products and the sum round three times. Then comes half a step of fp16.
+static void reference_of_row(const kf_run *run, int64_t row)
+{
+    const int D = run->shape.D;
+    const kf_tensor *y = kf_find(run, "y");
+    const double *x = kf_find(run, "c")->want + row * D;
+    const float *gain = kf_find(run, "gain")->host;
+    const float *bias = kf_find(run, "bias")->host;
+    const double u = kf_unit_roundoff(KF_F32);
+    const double gamma = kf_gamma(D, u);
+    double sum = 0.0, magnitude = 0.0, squares = 0.0;
+    for (int d = 0; d < D; d++) {
+        sum += x[d];
+        magnitude += fabs(x[d]);
+    }
+    const double mean = sum / D;
+    for (int d = 0; d < D; d++) {
+        squares += (x[d] - mean) * (x[d] - mean);
+    }
+    const double V = squares / D + EPSILON;
+    const double scale = 1.0 / sqrt(V);
+    const double m = (gamma + u) * magnitude / D;
+    const double off = 0.5 * (gamma + 4.0 * u + m * m / V) + 4.0 * u;
+    for (int d = 0; d < D; d++) {
+        const double product = (x[d] - mean) * scale * gain[d];
+        const double want = product + bias[d];
+        const double in_fp32 =
+            fabs(gain[d]) * scale * (1.0 + off) * (m + u * (fabs(x[d] - mean) + m)) +
+            fabs(product) * (off + 3.0 * u) + u * fabs(want);
+        int exponent;
+        frexp(fabs(want) + in_fp32, &exponent);
+        y->want[row * D + d] = want;
+        y->bound[row * D + d] = in_fp32 + ldexp(0.5, exponent > -13 ? exponent - 11 : -24);
+    }
+    y->checked[row] = true;
+}
+
+static void reference(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const kf_tensor *c = kf_find(run, "c");
+    const float *a = kf_find(run, "a")->host + (int64_t)s.pos0 * s.D;
+    const float *b = kf_find(run, "b")->host + 2 * (int64_t)s.pos0 * s.D;
+    for (int64_t i = 0; i < c->count; i++) {
+        c->want[i] = nearest_half((double)a[i] + (double)b[i]);
+        c->bound[i] = 0.0;
+    }
+    for (int64_t row = 0; row < c->rows; row++) {
+        c->checked[row] = true;
+        if (has_norm(&s)) {
+            reference_of_row(run, row);
+        }
+    }
+}
+
+// With a norm: a and b read, c and y written. That gain and bias are read once counts for nothing.
+static kf_cost cost(const kf_shape *shape)
+{
+    const double n = (double)shape->B * shape->Sq * shape->D;
+    const kf_cost add = {6.0 * n, n, false};
+    const kf_cost with_norm = {8.0 * n + 4.0 * shape->D, 9.0 * n, false};
+    return has_norm(shape) ? with_norm : add;
+}
+
+// R = D: the sum is normed as well, over all D columns.
+static const kf_case cases[] = {
+    {"add", {1, 1, 1024, 1024, 2560, 0, false, 0}, 0},
+    {"add-norm", {1, 1, 1024, 1024, 2560, 2560, false, 0}, 0},
+    {"one", {1, 1, 1, 1, 1, 0, false, 0}, KF_VERIFY_ONLY},
+    {"3x7", {1, 1, 3, 3, 7, 0, false, 0}, KF_VERIFY_ONLY},
+    {"5x2563", {1, 1, 5, 5, 2563, 0, false, 0}, KF_VERIFY_ONLY},
+    {"1023x2559", {1, 1, 1023, 1023, 2559, 0, false, 0}, KF_VERIFY_ONLY},
+    {"parts", {4, 1, 3, 3, 77, 0, false, 0}, KF_VERIFY_ONLY},
+    {"small-parts", {9, 1, 1, 1, 3, 0, false, 0}, KF_VERIFY_ONLY},
+    {"elsewhere", {1, 1, 5, 5, 2563, 0, false, 1}, KF_VERIFY_ONLY},
+    {"one-norm", {1, 1, 1, 1, 1, 1, false, 0}, KF_VERIFY_ONLY},
+    {"3x7-norm", {1, 1, 3, 3, 7, 7, false, 0}, KF_VERIFY_ONLY},
+    {"5x2563-norm", {1, 1, 5, 5, 2563, 2563, false, 0}, KF_VERIFY_ONLY},
+    {"elsewhere-norm", {1, 1, 5, 5, 2563, 2563, false, 1}, KF_VERIFY_ONLY},
+    {"3x4096-norm", {1, 1, 3, 3, 4096, 4096, false, 0}, KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {"plain", "an element a thread", launch<plain>, NULL, 0, NULL},
+    {"half2", "a pair a thread", launch<pairs>, NULL, 0, NULL},
+    {"eight", "eight a thread, in 16 bytes", launch<eight>, NULL, 0, NULL},
+    {"fused", "add and norm in one kernel", launch_fused, has_norm, 0, NULL},
+};
+
+// The log timed so many calls in a row: the clock stream.
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM},
+    {KF_GRAPH, KF_COLD},
+    {KF_STREAM, KF_WARM},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "38-add-micro", "a residual add in fp16, and which pair of kernels makes 1.25",
+        KF_LIST(cases), KF_LIST(variants),
+        setup,          reference,
+        cost,           KF_LIST(timings)};
+    return kf_main(&program, argc, argv);
+}

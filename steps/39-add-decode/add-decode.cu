@@ -1,0 +1,187 @@
+/* 39-add-decode: the same add on one row, where it is launched and hardly works
+ *
+ * Grows from: 38-add-micro
+ *
+ * Idea     A model that writes one token at a time adds one row, [1, 1, 2560], not 1024. Step 38's
+ *          kernels at that size and at every power of two up to 4096 rows, on the three clocks. And
+ *          64 of them in a row, two for each of 32 layers, each on the sum before it: launched one
+ * by one, and as a CUDA graph, which the host launches once. Predict  A row is 15 KB of traffic: 4
+ * ns at the copy bandwidth, a thousandth of what launching costs. So no kernel for it is faster
+ * than another, and the time belongs to the clock: a microsecond or two between the nodes of a
+ * graph, what the host needs for a launch on a stream, and the way there and back on a call. The
+ * bytes take as long as a launch at launch time x bandwidth / 15 KB: near 140 rows on the graph
+ * clock, 840 on the stream clock, 2300 on the call clock. 64 adds in a graph cost a launch once:
+ * per add, the graph clock's time on every clock, and the gain over the stream is all that graphs
+ * can give. Outcome  To be recorded.
+ */
+#include "cuda/exact_half.cuh"
+#include "cuda/half_add.cuh"
+
+typedef void adder(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream);
+
+static void plain(const __half *a, const __half *b, __half *c, int64_t n, cudaStream_t stream)
+{
+    add_plain<<<add_blocks(n), ADD_THREADS, 0, stream>>>(a, b, c, n);
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: chain
+// n elements each: c = a + b[0] + b[1] + ..., so many adds
+typedef struct chain {
+    const __half *a, *b;
+    __half *c;
+    int64_t n, adds;
+} chain;
+
+// a [n], b [adds][n] -> c [n]; every add but the first adds to c, in place
+// cost: adds launches, 6 n bytes each
+template <adder *add>
+static void enqueue(chain x, cudaStream_t stream)
+{
+    add(x.a, x.b, x.c, x.n, stream);
+    for (int64_t k = 1; k < x.adds; k++) {
+        add(x.c, x.b + k * x.n, x.c, x.n, stream);
+    }
+}
+// end snippet: chain
+
+static __half *halves(const kf_run *run, const char *name)
+{
+    return (__half *)kf_find(run, name)->device;
+}
+
+static chain chain_of(const kf_run *run)
+{
+    const chain x = {halves(run, "a"), halves(run, "b"), halves(run, "c"),
+                     (int64_t)run->shape.Sq * run->shape.D, run->shape.B};
+    return x;
+}
+
+template <adder *add>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    enqueue<add>(chain_of(run), stream);
+}
+
+// snippet: graph
+// The launches of a chain as something that the host launches once.
+static cudaGraphExec_t recorded(chain x, cudaStream_t stream)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t replay = NULL;
+    // solution: graph -- capture the chain on the stream, and make of it what can be launched
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    enqueue<add_halves>(x, stream);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+    // end solution: graph
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    return replay;
+}
+
+// A graph names its arrays. So it is recorded once, as a program does before its first token, and
+// again only when there are other arrays. A clock that is capturing cannot capture the launch of a
+// graph: it gets the launches themselves.
+static void launch_graph(const kf_run *run, cudaStream_t stream)
+{
+    static cudaGraphExec_t kept;
+    static chain kept_for;
+    const chain x = chain_of(run);
+    enum cudaStreamCaptureStatus status;
+    CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+    if (status != cudaStreamCaptureStatusNone) {
+        enqueue<add_halves>(x, stream);
+        return;
+    }
+    if (kept == NULL || memcmp(&x, &kept_for, sizeof x) != 0) {
+        if (kept != NULL) {
+            CUDA_CHECK(cudaGraphExecDestroy(kept));
+        }
+        kept = recorded(x, stream);
+        kept_for = x;
+    }
+    CUDA_CHECK(cudaGraphLaunch(kept, stream));
+}
+// end snippet: graph
+
+static void setup(kf_run *run)
+{
+    const int64_t dim[3] = {run->shape.B, run->shape.Sq, run->shape.D};
+    kf_input(run, "a", "SD", KF_F16, dim + 1);
+    kf_input(run, "b", "BSD", KF_F16, dim);
+    kf_output(run, "c", "SD", KF_F16, dim + 1);
+}
+
+// Each add rounds, and the next one begins with what it made of it.
+static void reference(kf_run *run)
+{
+    const float *a = kf_find(run, "a")->host;
+    const float *b = kf_find(run, "b")->host;
+    const kf_tensor *c = kf_find(run, "c");
+    for (int64_t i = 0; i < c->count; i++) {
+        double sum = a[i];
+        for (int64_t k = 0; k < run->shape.B; k++) {
+            sum = nearest_half(sum + (double)b[k * c->count + i]);
+        }
+        c->want[i] = sum;
+        c->bound[i] = 0.0;
+    }
+    for (int64_t row = 0; row < c->rows; row++) {
+        c->checked[row] = true;
+    }
+}
+
+// Of adds one by one: in a model there is work of other kinds between them.
+static kf_cost cost(const kf_shape *shape)
+{
+    const double n = (double)shape->B * shape->Sq * shape->D;
+    const kf_cost least = {6.0 * n, n, false};
+    return least;
+}
+
+// S rows, B adds. 64 are two for each of 32 layers.
+static const kf_case cases[] = {
+    {"rows-1", {1, 1, 1, 1, 2560, 0, false, 0}, 0},
+    {"rows-2", {1, 1, 2, 2, 2560, 0, false, 0}, 0},
+    {"rows-4", {1, 1, 4, 4, 2560, 0, false, 0}, 0},
+    {"rows-8", {1, 1, 8, 8, 2560, 0, false, 0}, 0},
+    {"rows-16", {1, 1, 16, 16, 2560, 0, false, 0}, 0},
+    {"rows-32", {1, 1, 32, 32, 2560, 0, false, 0}, 0},
+    {"rows-64", {1, 1, 64, 64, 2560, 0, false, 0}, 0},
+    {"rows-128", {1, 1, 128, 128, 2560, 0, false, 0}, 0},
+    {"rows-256", {1, 1, 256, 256, 2560, 0, false, 0}, 0},
+    {"rows-512", {1, 1, 512, 512, 2560, 0, false, 0}, KF_LARGE},
+    {"rows-1024", {1, 1, 1024, 1024, 2560, 0, false, 0}, KF_LARGE},
+    {"rows-2048", {1, 1, 2048, 2048, 2560, 0, false, 0}, KF_LARGE},
+    {"rows-4096", {1, 1, 4096, 4096, 2560, 0, false, 0}, KF_LARGE},
+    {"token", {64, 1, 1, 1, 2560, 0, false, 0}, 0},
+    {"odd-token", {5, 1, 1, 1, 2557, 0, false, 0}, KF_VERIFY_ONLY},
+    {"one", {1, 1, 1, 1, 1, 0, false, 0}, KF_VERIFY_ONLY},
+    {"three-of-three", {3, 1, 1, 1, 3, 0, false, 0}, KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {"plain", "an element a thread", launch<plain>, NULL, 0, NULL},
+    {"eight", "eight a thread", launch<add_halves>, NULL, 0, NULL},
+    {"graphed", "eight a thread, all of the call one graph", launch_graph, NULL, 0, NULL},
+};
+
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM},
+    {KF_GRAPH, KF_COLD},
+    {KF_STREAM, KF_WARM},
+    {KF_CALL, KF_WARM},
+};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {"39-add-decode",
+                                "the same add on one row, where it is launched and hardly works",
+                                KF_LIST(cases),
+                                KF_LIST(variants),
+                                setup,
+                                reference,
+                                cost,
+                                KF_LIST(timings)};
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,475 @@
+/* 44-amdahl: where a token's time goes, and what a faster add can give
+ *
+ * Grows from: 43-neox-order
+ * Libraries: cublasLt
+ *
+ * Idea     One decode step of the model, taken apart by kind of operation, in two ways that must
+ *          agree. Each kind alone: its launches of a whole step, on the real operands, and nothing
+ *          else. The step without a kind: what is left when all of its launches cost nothing. Then
+ *          the add that three steps were about, put into the model; and the same with a host that
+ *          takes longer to call it, because that is what the log's path did.
+ * Predict  The products read all weights, so at Pythia's size they take at least four fifths of the
+ *          time, and the adds, 64 launches of 15 KB, little over a microsecond each: 3% on the
+ *          graph clock. Then 1.03 is the most that any add can give there, and the hand-written one
+ *          gives 1.00. In the small model every launch takes about as long as any other, so a
+ *          kind's share is its share of the launches: 12 of 70, 17%. A host that spends 18 us more
+ *          on each call changes nothing on the graph clock; on the other two it costs as much as
+ *          the device does not hide.
+ * Outcome  The two ways agree, where alone is alone with a cold L2: in a step the cache comes from
+ *          memory. At Pythia's size products take 71%, not 80, for they run below the copy
+ *          bandwidth; attention takes most of the rest. The adds take 3.4%, without them a step is
+ *          1.03 times as fast, and with the better add 1.00. In the small model the adds are 8%,
+ *          not 17: a product or an attention waits longer than an add, so launches are not alike.
+ *          The slow calls cost nothing on the graph clock. On the others a device with 2.4 ms of
+ *          work hides most of them, and a host that is the slower of the two pays them in full:
+ *          0.93, as in the log.
+ */
+#include "neox/calls.cuh"
+#include "neox/layers.cuh"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// snippet: kinds
+enum kind { PRODUCT = 1, ATTENTION = 2, NORM = 4, GELU = 8, ADD = 16, REST = 32, EVERY = 63 };
+
+typedef void adder(const half *a, const half *b, half *c, int64_t n, cudaStream_t stream);
+
+/* Which operations of a step are launched, with which add, and for how long the host is busy before
+ * each launch, and before each add beyond that. */
+typedef struct way {
+    unsigned kinds;
+    adder *add;
+    double launch_us, add_us;
+} way;
+// end snippet: kinds
+
+static double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
+}
+
+static void keep_busy(double us)
+{
+    for (const double end = now_us() + us; us > 0.0 && now_us() < end;) {
+    }
+}
+
+// snippet: step
+static bool takes(const way *w, enum kind kind)
+{
+    if (w->kinds & kind) {
+        keep_busy(w->launch_us + (kind == ADD ? w->add_us : 0.0));
+    }
+    return w->kinds & kind;
+}
+
+/* x times one of a layer's matrices, and its bias. */
+static void launch_linear(const neox_net *net, int layer, int part, const half *x, half *y,
+                          cudaStream_t stream)
+{
+    const int rows = (int)neox_rows(&net->c, (enum neox_part)part);
+    const int columns = (int)neox_columns(&net->c, (enum neox_part)part);
+    launch_product(net, x, neox_weight(net, layer, (enum neox_part)part),
+                   neox_weight(net, layer, (enum neox_part)(part + 1)), y, rows, columns, stream);
+}
+
+// One layer, x -> y: each operation if its kind is wanted.
+static void launch_layer(const neox_net *net, const way *w, int layer, const half *x, half *y,
+                         cudaStream_t stream)
+{
+    const int64_t n = (int64_t)net->T * net->c.hidden;
+    if (takes(w, NORM)) {
+        launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
+    }
+    if (takes(w, PRODUCT)) {
+        launch_linear(net, layer, NEOX_QKV, net->normed1, net->qkv, stream);
+    }
+    if (takes(w, ATTENTION)) {
+        launch_rotate_and_append(net, layer, stream);
+    }
+    if (takes(w, ATTENTION)) {
+        launch_cached_attention(net, layer, stream);
+    }
+    if (takes(w, PRODUCT)) {
+        launch_linear(net, layer, NEOX_DENSE, net->context, net->attention, stream);
+    }
+    if (takes(w, NORM)) {
+        launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
+    }
+    if (takes(w, PRODUCT)) {
+        launch_linear(net, layer, NEOX_UP, net->normed2, net->up, stream);
+    }
+    if (takes(w, GELU)) {
+        launch_gelu(net, stream);
+    }
+    if (takes(w, PRODUCT)) {
+        launch_linear(net, layer, NEOX_DOWN, net->up, net->mlp, stream);
+    }
+    if (takes(w, ADD)) {
+        w->add(net->mlp, net->attention, net->sum, n, stream);
+    }
+    if (takes(w, ADD)) {
+        w->add(net->sum, x, y, n, stream);
+    }
+}
+// end snippet: step
+
+static void launch_step(const neox_net *net, const way *w, cudaStream_t stream)
+{
+    const neox_config *c = &net->c;
+    if (takes(w, REST)) {
+        launch_embed(net, stream);
+    }
+    for (int i = 0; i < c->layers; i++) {
+        launch_layer(net, w, i, neox_x(net, i), neox_x(net, i + 1), stream);
+    }
+    if (takes(w, NORM)) {
+        launch_norm(net, 0, NEOX_FINAL_GAIN, neox_x(net, c->layers), net->normed1, stream);
+    }
+    if (takes(w, PRODUCT)) {
+        launch_logits(net, stream);
+    }
+    if (takes(w, REST)) {
+        launch_arg_max(net, stream);
+    }
+}
+
+static void plain_add(const half *a, const half *b, half *c, int64_t n, cudaStream_t stream)
+{
+    add_plain<<<add_blocks(n), ADD_THREADS, 0, stream>>>(a, b, c, n);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- The log's figures, and what they give -------------------------------------------------------
+
+// snippet: amdahl
+/* The log's: a step with the framework's add and with its own, each add as it was timed, and how
+ * often a step adds. */
+static const double LOG_PLAIN_US = 13726.0, LOG_OWN_US = 14907.0;
+static const double LOG_PLAIN_ADD_US = 2.3, LOG_OWN_ADD_US = 7.1;
+enum { LOG_ADDS = 64, LOG_LAYERS = 32 };
+
+/* Of a time 1, `share` is spent on something that becomes `times` as fast, or costs nothing if
+ * times is INFINITY: how many times as fast is the whole (Amdahl 1967)? */
+static double gain(double share, double times)
+{
+    double whole = NAN;
+    // solution: gain -- how many times as fast the whole is
+    whole = 1.0 / (1.0 - share + share / times);
+    // end solution: gain
+    return whole;
+}
+// end snippet: amdahl
+
+/* A launch for each operation: 11 a layer, and four around the layers. */
+static int operations(int layers)
+{
+    return 11 * layers + 4;
+}
+
+// snippet: host
+/* What the host of the log's framework spent on an operation, if it was the host that the step
+ * waited for; and what its way to the hand-written add took beyond that. */
+static double framework_us(void)
+{
+    return LOG_PLAIN_US / operations(LOG_LAYERS);
+}
+
+static double call_path_us(void)
+{
+    return (LOG_OWN_US - LOG_PLAIN_US) / LOG_ADDS;
+}
+// end snippet: host
+
+static void say(const char *what, const char *how, const char *gives, const char *log)
+{
+    kf_say("    %-33s %-36s %9s %9s\n", what, how, gives, log);
+}
+
+static void say_number(const char *what, const char *how, const char *format, double value,
+                       const char *log)
+{
+    char gives[32];
+    snprintf(gives, sizeof gives, format, value);
+    say(what, how, gives, log);
+}
+
+static void say_arithmetic(void)
+{
+    const double slower = LOG_OWN_ADD_US - LOG_PLAIN_ADD_US;
+    say("the log's figures", "put into", "give", "the log's");
+    say_number("an add that costs nothing", "1 / (1 - 0.046)", "%.3f", gain(0.046, INFINITY),
+               "1.048");
+    say_number("attention that costs nothing", "1 / (1 - 0.352)", "%.2f", gain(0.352, INFINITY),
+               "-");
+    say_number("products that cost nothing", "1 / (1 - 0.45)", "%.2f", gain(0.45, INFINITY),
+               "1.82");
+    say_number("products twice as fast", "1 / (1 - 0.45 + 0.45 / 2)", "%.2f", gain(0.45, 2.0),
+               "1.82");
+    say_number("the add at 4.9 where it took 4.5", "1 / (1 - 0.046 + 0.046 * 4.9 / 4.5)", "%.3f",
+               gain(0.046, 4.5 / 4.9), "0.92");
+    say_number("slower by that", "1 / 0.996 - 1", "%.1f %%", 100.0 / gain(0.046, 4.5 / 4.9) - 100.0,
+               "8.6 %");
+    say_number("slower as measured", "14.907 / 13.726 - 1", "%.1f %%",
+               100.0 * LOG_OWN_US / LOG_PLAIN_US - 100.0, "8.6 %");
+    say_number("lost a step", "14.907 ms - 13.726 ms", "%.2f ms",
+               (LOG_OWN_US - LOG_PLAIN_US) * 1e-3, "-");
+    say_number("of it in 64 adds, as timed alone", "64 * (7.1 us - 2.3 us)", "%.2f ms",
+               LOG_ADDS * slower * 1e-3, "-");
+    say_number("lost an add", "(14.907 ms - 13.726 ms) / 64", "%.1f us", call_path_us(), "-");
+    say_number("slower in its second round", "15.15 / 13.45 - 1", "%.1f %%",
+               100.0 * 15.15 / 13.45 - 100.0, "12.6 %");
+    say_number("its two baselines apart", "13.726 / 13.45 - 1", "%.1f %%",
+               100.0 * 13.726 / 13.45 - 100.0, "-");
+    say_number("an operation of its framework", "13.726 ms / (11 * 32 + 4)", "%.1f us",
+               framework_us(), "-");
+}
+
+/* Where the answer needs no formula. */
+static bool gain_holds(void)
+{
+    static const double known[][3] = {
+        {0.0, 2.0, 1.0},       {1.0, 2.0, 2.0},  {0.5, INFINITY, 2.0},
+        {0.5, 0.5, 2.0 / 3.0}, {0.25, 1.0, 1.0}, {0.75, 3.0, 2.0},
+    };
+    bool right = true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        right = right && fabs(gain(known[i][0], known[i][1]) - known[i][2]) < 1e-12;
+    }
+    return right;
+}
+
+// --- What each way must leave --------------------------------------------------------------------
+
+template <unsigned kinds>
+static void launch_kinds(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    const way w = {kinds, plain_add, 0.0, 0.0};
+    launch_step(&net, &w, stream);
+}
+
+/* Operations of these kinds in a step: a kernel each, but that cuBLAS may make more of a product.
+ */
+static int operations_of(const neox_config *c, unsigned kinds)
+{
+    return (kinds & PRODUCT ? 4 * c->layers + 1 : 0) + (kinds & ATTENTION ? 2 * c->layers : 0) +
+           (kinds & NORM ? 2 * c->layers + 1 : 0) + (kinds & GELU ? c->layers : 0) +
+           (kinds & ADD ? 2 * c->layers : 0) + (kinds & REST ? 2 : 0);
+}
+
+// snippet: left
+/* How many elements of an array must still be as nobody had written them after these kinds. Of qkv,
+ * attention alone writes the dimensions of q that it turns. */
+static int64_t left_of(const kf_run *run, const kf_tensor *t, unsigned kinds)
+{
+    static const struct {
+        const char *name;
+        unsigned kinds;
+    } writers[] = {
+        {"normed1", NORM},      {"normed2", NORM}, {"qkv", PRODUCT}, {"context", ATTENTION},
+        {"attention", PRODUCT}, {"mlp", PRODUCT},  {"sum", ADD},     {"up", PRODUCT | GELU},
+        {"logits", PRODUCT},    {"next", REST},
+    };
+    if (strcmp(t->name, "hidden") == 0) {
+        const int64_t first = t->count / t->dim[0];
+        return (kinds & REST ? 0 : first) + (kinds & ADD ? 0 : t->count - first);
+    }
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        if (strcmp(t->name, writers[i].name) == 0 && !(kinds & writers[i].kinds)) {
+            const bool turned = strcmp(t->name, "qkv") == 0 && kinds & ATTENTION;
+            const int64_t heads = (int64_t)run->shape.Sq * run->shape.H;
+            return t->count - (turned ? heads * run->shape.R : 0);
+        }
+    }
+    return 0;
+}
+// end snippet: left
+
+/* The same, counted. What passes between operations holds a signalling NaN until it is written, and
+ * arithmetic leaves no such thing. */
+static int64_t signalling(const kf_tensor *t)
+{
+    uint16_t *bits = (uint16_t *)malloc(t->count * sizeof *bits);
+    int64_t n = 0;
+    CUDA_CHECK(cudaMemcpy(bits, t->device, t->count * sizeof *bits, cudaMemcpyDeviceToHost));
+    for (int64_t i = 0; i < t->count; i++) {
+        n += (bits[i] & 0x7e00) == 0x7c00 && bits[i] & 0x01ff;
+    }
+    free(bits);
+    return n;
+}
+
+enum { OUTPUTS = 3 }; /* hidden, logits, next */
+
+/* A way without some kinds cannot be right. It is known by what it leaves alone, and by how many
+ * kernels it launches. */
+template <unsigned kinds>
+static bool leaves_the_rest(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    const neox_config c = neox_config_of(&run->shape);
+    const int due = operations_of(&c, kinds);
+    const int launched = neox_count_calls(run, launch_kinds<kinds>, NULL);
+    int64_t wrong = 0;
+    int64_t predicted = 0;
+    int64_t found = 0;
+    bool as_predicted = kinds & PRODUCT && !kf_on_cpu() ? launched >= due : launched == due;
+    for (int i = 0, output = 0; i < run->n_tensors; i++) {
+        const kf_tensor *t = &run->tensor[i];
+        if (t->role == KF_INPUT || strcmp(t->name, "workspace") == 0) {
+            continue;
+        }
+        const int64_t due_left = left_of(run, t, kinds);
+        const int64_t left = t->role == KF_OUTPUT ? seen[output].unwritten : signalling(t);
+        wrong += t->role == KF_OUTPUT ? seen[output++].wrong : 0;
+        as_predicted = as_predicted && left == due_left;
+        predicted += due_left;
+        found += left;
+    }
+    snprintf(why, size,
+             "predicted %lld elements left unwritten by %d operations; seen %lld, and %d kernels",
+             (long long)predicted, due, (long long)found, launched);
+    return as_predicted && wrong > 0;
+}
+
+/* The whole step is right, and every kernel of it is of one kind. */
+static bool is_whole(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    static bool said;
+    static const struct {
+        const char *name;
+        neox_launcher launch;
+    } parts[] = {{"products", launch_kinds<PRODUCT>}, {"attention", launch_kinds<ATTENTION>},
+                 {"norms", launch_kinds<NORM>},       {"gelus", launch_kinds<GELU>},
+                 {"adds", launch_kinds<ADD>},         {"rest", launch_kinds<REST>}};
+    const neox_config c = neox_config_of(&run->shape);
+    const int launched = neox_count_calls(run, launch_kinds<EVERY>, NULL);
+    int64_t wrong = 0;
+    int sum = 0, length = 0;
+    char list[160] = "";
+    for (int i = 0; i < OUTPUTS; i++) {
+        wrong += seen[i].wrong;
+    }
+    for (int k = 0; k < (int)(sizeof parts / sizeof *parts); k++) {
+        const int n = neox_count_calls(run, parts[k].launch, NULL);
+        sum += n;
+        length += snprintf(list + length, sizeof list - length, "%s%d %s", k ? ", " : "", n,
+                           parts[k].name);
+    }
+    if (!said) {
+        say_arithmetic();
+        said = true;
+    }
+    snprintf(why, size,
+             "predicted 0 wrong, %d operations, and a gain of 2 where half costs "
+             "nothing; seen %lld wrong, %d kernels (%s), %g",
+             operations(c.layers), (long long)wrong, launched, list, gain(0.5, INFINITY));
+    return wrong == 0 && sum == launched && launched >= operations(c.layers) &&
+           operations_of(&c, EVERY) == operations(c.layers) && gain_holds();
+}
+
+// --- The ways ------------------------------------------------------------------------------------
+
+static void launch_eight(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    const way w = {EVERY, add_halves, 0.0, 0.0};
+    launch_step(&net, &w, stream);
+}
+
+// snippet: called
+static void launch_eight_called(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    const way w = {EVERY, add_halves, 0.0, call_path_us()};
+    launch_step(&net, &w, stream);
+}
+
+static void launch_framework(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    const way w = {EVERY, plain_add, framework_us(), 0.0};
+    launch_step(&net, &w, stream);
+}
+
+static void launch_framework_called(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    const way w = {EVERY, add_halves, framework_us(), call_path_us()};
+    launch_step(&net, &w, stream);
+}
+// end snippet: called
+
+static void launch_as_before(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    launch_model(&net, parallel_layer, stream);
+}
+
+/* Bit for bit what the model of step 40 leaves, which is compared with fp64 there. */
+static void reference(kf_run *run)
+{
+    kf_reference_from(run, launch_as_before);
+}
+
+/* Apart, one token at a time. */
+static bool decodes(const kf_shape *shape)
+{
+    return shape->Sq == 1;
+}
+
+static const kf_case cases[] = {
+    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
+    {"tiny-decode", {1, 3, 1, 7, 8, 2, true, 0}, KF_VERIFY_ONLY},
+    {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
+    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, 0},
+    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_LARGE},
+};
+
+#define ALONE(name, about, kinds)                                                                  \
+    {                                                                                              \
+        name, about, launch_kinds<kinds>, decodes, 0, leaves_the_rest<kinds>, "uninitialised read" \
+    }
+
+static const kf_variant variants[] = {
+    {"whole", "a step, every operation a kernel", launch_kinds<EVERY>, NULL, 0, is_whole},
+    ALONE("products", "only the products", PRODUCT),
+    ALONE("attention", "only rotation, cache and attention", ATTENTION),
+    ALONE("norms", "only the layer norms", NORM),
+    ALONE("gelus", "only the GELUs", GELU),
+    ALONE("adds", "only the adds", ADD),
+    ALONE("rest", "only the embedding and the choice of the token", REST),
+    ALONE("no-products", "the step without the products", EVERY - PRODUCT),
+    ALONE("no-attention", "without rotation, cache and attention", EVERY - ATTENTION),
+    ALONE("no-norms", "without the layer norms", EVERY - NORM),
+    {"no-gelus", "without the GELUs, which work in place", launch_kinds<EVERY - GELU>, decodes, 0,
+     leaves_the_rest<EVERY - GELU>},
+    ALONE("no-adds", "without the adds", EVERY - ADD),
+    ALONE("no-rest", "without embedding and choice", EVERY - REST),
+    {"eight", "whole, with the add of eight a thread", launch_eight, NULL, 0, NULL},
+    {"eight-called", "and the host spends the log's time on each call of it", launch_eight_called,
+     NULL, 0, NULL},
+    {"framework", "whole, and the host spends a framework's time on each launch", launch_framework,
+     NULL, 0, NULL},
+    {"framework-called", "both: a framework that calls the add as the log did",
+     launch_framework_called, NULL, 0, NULL},
+};
+
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "44-amdahl",     "where a token's time goes, and what a faster add can give",
+        KF_LIST(cases),  KF_LIST(variants),
+        neox_step_setup, reference,
+        neox_cost,       KF_LIST(timings)};
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,479 @@
+/* 45-what-pays: fusions that remove launches, and what they leave of the limit
+ *
+ * Grows from: 44-amdahl
+ * Libraries: cublasLt
+ *
+ * Idea     A faster add changes a share of a few hundredths. Remove launches instead: one add of
+ *          three for two adds of two; the norms of the next layer in the same kernel, for they read
+ *          what the add writes; the whole decode step as one CUDA graph; and, because the layer is
+ *          parallel, the products in pairs: QKV and up both start from x, dense and down both end
+ * in the sum. The sum keeps its roundings in between, so no fused version may change a bit of it.
+ * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with products
+ *          in pairs. Each launch is 2 to 3 us of a device that waits, so at 32 layers the add of
+ *          three saves less than 0.1 ms, the norms twice that, the pairs 0.3 ms or more. The graph
+ *          saves nothing on the device, and on a small model nearly all of the time of a host that
+ *          launches. All together at most 1.4 times what reading the weights takes.
+ * Outcome  To be recorded.
+ */
+#include "cuda/half_add.cuh"
+#include "neox/layers.cuh"
+#include "neox/replay.cuh"
+#include "neox/rows.cuh"
+
+static void launch_plain(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    launch_model(&net, parallel_layer, stream);
+}
+
+// --- One add of three
+// -----------------------------------------------------------------------------
+
+// snippet: add-three
+// mlp, attention, x [count] -> y = (mlp + attention) + x, rounded after each sum as two kernels
+// would eight a thread; cost: 8 bytes an element, where two adds take 12
+static __global__ void add_three(const half *mlp, const half *attention, const half *x, half *y,
+                                 int64_t count)
+{
+    const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    // solution: add-three -- both sums, each rounded to fp16, with one store
+    if (i < count) {
+        const struct eight branches = sum_of(load_eight(mlp + i), load_eight(attention + i));
+        store_eight(y + i, sum_of(branches, load_eight(x + i)));
+    }
+    // end solution: add-three
+}
+// end snippet: add-three
+
+static void add_three_layer(const neox_net *net, int layer, const half *x, half *y,
+                            cudaStream_t stream)
+{
+    const int64_t count = (int64_t)net->T * net->c.hidden;
+    launch_norm(net, layer, NEOX_NORM1_GAIN, x, net->normed1, stream);
+    launch_attention(net, layer, net->normed1, stream);
+    launch_norm(net, layer, NEOX_NORM2_GAIN, x, net->normed2, stream);
+    launch_mlp(net, layer, net->normed2, stream);
+    add_three<<<add_blocks(count / 8), ADD_THREADS, 0, stream>>>(net->mlp, net->attention, x, y,
+                                                                 count);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_add_three(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    launch_model(&net, add_three_layer, stream);
+}
+
+// --- The add and the norms that read it
+// -----------------------------------------------------------
+
+/* What follows layer `layer`: both norms of the next one, or the final norm. */
+static void norms_after(const neox_net *net, int layer, norm_of *first, norm_of *second)
+{
+    const int next = layer + 1;
+    const bool last = next == net->c.layers;
+    *first = last ? norm_of{neox_weight(net, 0, NEOX_FINAL_GAIN),
+                            neox_weight(net, 0, NEOX_FINAL_BIAS), net->normed1}
+                  : norm_of{neox_weight(net, next, NEOX_NORM1_GAIN),
+                            neox_weight(net, next, NEOX_NORM1_BIAS), net->normed1};
+    *second = last ? norm_of{NULL, NULL, NULL}
+                   : norm_of{neox_weight(net, next, NEOX_NORM2_GAIN),
+                             neox_weight(net, next, NEOX_NORM2_BIAS), net->normed2};
+}
+
+// snippet: add-and-norm
+// mlp, attention, x [T][hidden] -> y = (mlp + attention) + x, and the norms that read y
+// a block a row, eight elements a thread; cost: 12 bytes an element, and gains and biases
+static __global__ void add_and_norm(const half *mlp, const half *attention, const half *x, half *y,
+                                    norm_of first, norm_of second, int hidden)
+{
+    const int column = threadIdx.x * 8;
+    const int64_t at = (int64_t)blockIdx.x * hidden + column;
+    float v[8];
+    if (column < hidden) {
+        const struct eight branches = sum_of(load_eight(mlp + at), load_eight(attention + at));
+        const struct eight sum = sum_of(branches, load_eight(x + at));
+        store_eight(y + at, sum);
+        to_floats(sum, v);
+    }
+    norm_row(v, column < hidden, first, second, at, column, hidden);
+}
+// end snippet: add-and-norm
+
+// x of layer `layer` + 1 -> the norms that read it
+static void launch_norms_after(const neox_net *net, int layer, cudaStream_t stream)
+{
+    norm_of first, second;
+    norms_after(net, layer, &first, &second);
+    norms<<<net->T, row_threads(net), 0, stream>>>(neox_x(net, layer + 1), first, second,
+                                                   net->c.hidden);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_add_and_norm(const neox_net *net, int layer, cudaStream_t stream)
+{
+    norm_of first, second;
+    norms_after(net, layer, &first, &second);
+    add_and_norm<<<net->T, row_threads(net), 0, stream>>>(
+        net->mlp, net->attention, neox_x(net, layer), neox_x(net, layer + 1), first, second,
+        net->c.hidden);
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: chained
+// Each layer begins with its norms computed and ends with those of the next.
+static void launch_normed(const kf_run *run, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    launch_embed(&net, stream);
+    launch_norms_after(&net, -1, stream);
+    for (int layer = 0; layer < net.c.layers; layer++) {
+        launch_attention(&net, layer, net.normed1, stream);
+        launch_mlp(&net, layer, net.normed2, stream);
+        launch_add_and_norm(&net, layer, stream);
+    }
+    launch_logits(&net, stream);
+    launch_arg_max(&net, stream);
+}
+// end snippet: chained
+
+// --- Products in pairs
+// ----------------------------------------------------------------------------
+
+// snippet: first-pair
+// normed1, normed2 [hidden] -> qkv [3 hidden] and gelu(up) [mlp], each rounded where a kernel of
+// its own would; a warp a row of either matrix cost: 2 hidden (3 hidden + mlp) bytes
+static __global__ void first_pair(const half *normed1, const half *normed2, matrix qkv, matrix up,
+                                  half *qkv_out, half *up_out)
+{
+    const int row = blockIdx.x * ROW_WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (row >= qkv.rows + up.rows) {
+        return;
+    }
+    const bool of_up = row >= qkv.rows;
+    const matrix m = of_up ? up : qkv;
+    const int r = of_up ? row - qkv.rows : row;
+    const half *w = m.w + (int64_t)r * m.columns;
+    const half *x = of_up ? normed2 : normed1;
+    const float bias = __half2float(m.bias[r]);
+    let_next_start();
+    wait_for_previous();
+    const float sum = warp_sum(partial_dot(w, x, m.columns, lane * 8, 32 * 8));
+    if (lane == 0) {
+        const half rounded = __float2half_rn(sum + bias);
+        if (of_up) {
+            const float v = __half2float(rounded);
+            up_out[r] = __float2half_rn(0.5f * v * (1.0f + erff(v * 0.70710678f)));
+        } else {
+            qkv_out[r] = rounded;
+        }
+    }
+}
+// end snippet: first-pair
+
+// snippet: second-pair
+// context [hidden], up [mlp], x [hidden] -> y [hidden] = (down + dense) + x, rounded as before
+// four warps a row, which share both products
+// cost: 2 hidden (hidden + mlp) bytes
+static __global__ void second_pair(const half *context, const half *up, const half *x, matrix dense,
+                                   matrix down, half *y)
+{
+    __shared__ float partial[2][ROW_WARPS];
+    const int warp = threadIdx.x / 32;
+    const int row = blockIdx.x * ROWS_OF_FOUR + warp / WARPS_A_ROW;
+    const bool in_rows = row < down.rows;
+    const float b =
+        dot_by_four(down.w + (int64_t)row * down.columns, up, down.columns, in_rows, partial[0]);
+    const float a = dot_by_four(dense.w + (int64_t)row * dense.columns, context, dense.columns,
+                                in_rows, partial[1]);
+    if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
+        const half attention = __float2half_rn(a + __half2float(dense.bias[row]));
+        const half mlp = __float2half_rn(b + __half2float(down.bias[row]));
+        y[row] = __hadd(__hadd(mlp, attention), x[row]);
+    }
+}
+// end snippet: second-pair
+
+// --- The MLP beside attention
+// ---------------------------------------------------------------------
+
+// snippet: beside
+// up [mlp] -> mlp [hidden] = down; four warps a row; cost: 2 hidden mlp bytes
+static __global__ void down_rows(const half *up, matrix down, half *mlp)
+{
+    __shared__ float partial[ROW_WARPS];
+    const int row = blockIdx.x * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
+    const bool in_rows = row < down.rows;
+    const float bias = in_rows ? __half2float(down.bias[row]) : 0.0f;
+    const float sum =
+        dot_by_four(down.w + (int64_t)row * down.columns, up, down.columns, in_rows, partial);
+    if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
+        mlp[row] = __float2half_rn(sum + bias);
+    }
+}
+
+// context, mlp, x [hidden] -> y [hidden] = (mlp + dense) + x; four warps a row
+// cost: 2 hidden^2 bytes
+static __global__ void dense_and_sum(const half *context, const half *mlp, const half *x,
+                                     matrix dense, half *y)
+{
+    __shared__ float partial[ROW_WARPS];
+    const int row = blockIdx.x * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
+    const bool in_rows = row < dense.rows;
+    const float bias = in_rows ? __half2float(dense.bias[row]) : 0.0f;
+    let_next_start();
+    const float sum = dot_by_four(dense.w + (int64_t)row * dense.columns, context, dense.columns,
+                                  in_rows, partial);
+    if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
+        const half attention = __float2half_rn(sum + bias);
+        y[row] = __hadd(__hadd(mlp[row], attention), x[row]);
+    }
+}
+// end snippet: beside
+
+// x [columns] -> logits [rows], a warp a row; cost: 2 rows columns bytes
+static __global__ void logit_rows(const half *x, const half *w, float *logits, int rows,
+                                  int columns)
+{
+    const int row = blockIdx.x * ROW_WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (row >= rows) {
+        return;
+    }
+    wait_for_previous();
+    const float sum =
+        warp_sum(partial_dot(w + (int64_t)row * columns, x, columns, lane * 8, 32 * 8));
+    if (lane == 0) {
+        logits[row] = sum;
+    }
+}
+
+static void launch_first_pair(const neox_net *net, int layer, bool early, cudaStream_t stream)
+{
+    const matrix qkv = part(net, layer, NEOX_QKV, NEOX_QKV_BIAS);
+    const matrix up = part(net, layer, NEOX_UP, NEOX_UP_BIAS);
+    launch_rows(early, first_pair, blocks_for(qkv.rows + up.rows, ROW_WARPS), ROW_THREADS, stream,
+                net->normed1, net->normed2, qkv, up, net->qkv, net->up);
+}
+
+static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stream)
+{
+    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
+    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
+    second_pair<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(
+        net->context, net->up, neox_x(net, layer), dense, down, neox_x(net, layer + 1));
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: rotate-and-attend
+// The one new token: q, k and v in qkv [heads][3][D] -> caches appended to, o [heads][D]
+// a block a head, which reads its new key back; cost: 4 D bytes a key and head
+static __global__ void rotate_and_attend(half *qkv, const int *past, const float *cosine,
+                                         const float *sine, half *keys, half *values, half *o,
+                                         int positions, int D, int R, float scale)
+{
+    const int position = *past;
+    const int64_t head = (int64_t)blockIdx.x * positions * D;
+    const int64_t at = head + (int64_t)position * D;
+    const int64_t angles = (int64_t)position * (R / 2);
+    half *q = qkv + (int64_t)blockIdx.x * 3 * D;
+    if ((int)threadIdx.x < D) {
+        rotate_one(q, keys + at, values + at, cosine + angles, sine + angles, threadIdx.x, D, R);
+    }
+    __syncthreads();
+    attend(q, keys + head, values + head, o + (int64_t)blockIdx.x * D, position + 1, D, scale);
+}
+// end snippet: rotate-and-attend
+
+static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_t stream)
+{
+    const neox_config *c = &net->c;
+    rotate_and_attend<<<c->heads, NEOX_THREADS, attention_memory(net), stream>>>(
+        net->qkv, net->past, net->cosine, net->sine, neox_cache(net, net->k_cache, layer),
+        neox_cache(net, net->v_cache, layer), net->context, c->positions, net->D, c->rotary,
+        1.0f / sqrtf((float)net->D));
+    CUDA_CHECK_LAUNCH();
+}
+
+/* What a layer does between its first pair and the norms of the next. */
+typedef void (*second_half)(const neox_net *net, int layer, cudaStream_t stream);
+
+static void one_after_the_other(const neox_net *net, int layer, cudaStream_t stream)
+{
+    launch_rotate_and_attend(net, layer, stream);
+    launch_second_pair(net, layer, stream);
+}
+
+// snippet: fork
+/* A second stream, whose blocks go first, and the events that part it from the first and join it.
+ */
+typedef struct fork {
+    cudaStream_t side;
+    cudaEvent_t begin, end;
+} fork;
+
+static const fork *the_fork(void)
+{
+    static fork f;
+    int least, greatest;
+    if (!f.side) {
+        CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+        CUDA_CHECK(cudaStreamCreateWithPriority(&f.side, cudaStreamNonBlocking, greatest));
+        CUDA_CHECK(cudaEventCreateWithFlags(&f.begin, cudaEventDisableTiming));
+        CUDA_CHECK(cudaEventCreateWithFlags(&f.end, cudaEventDisableTiming));
+    }
+    return &f;
+}
+
+// Attention reads little and waits a lot, down reads much: on two streams each has what the other
+// leaves. A serial layer could not do this, for its MLP waits for attention.
+static void side_by_side(const neox_net *net, int layer, cudaStream_t stream)
+{
+    const fork *f = the_fork();
+    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
+    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
+    CUDA_CHECK(cudaEventRecord(f->begin, stream));
+    CUDA_CHECK(cudaStreamWaitEvent(f->side, f->begin, 0));
+    launch_rotate_and_attend(net, layer, f->side);
+    CUDA_CHECK(cudaEventRecord(f->end, f->side));
+    down_rows<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(net->up, down,
+                                                                               net->mlp);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaStreamWaitEvent(stream, f->end, 0));
+    dense_and_sum<<<blocks_for(dense.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(
+        net->context, net->mlp, neox_x(net, layer), dense, neox_x(net, layer + 1));
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: fork
+
+// x [hidden] -> its norms, as norms() computes them; one block, eight elements a thread
+static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
+{
+    const int column = threadIdx.x * 8;
+    float v[8];
+    let_next_start();
+    wait_for_previous();
+    if (column < hidden) {
+        to_floats(load_eight(x + column), v);
+    }
+    norm_row(v, column < hidden, first, second, column, column, hidden);
+}
+
+static void launch_norms_early(const neox_net *net, int layer, bool early, cudaStream_t stream)
+{
+    norm_of first, second;
+    norms_after(net, layer, &first, &second);
+    launch_rows(early, norms_early, 1, row_threads(net), stream, neox_x(net, layer + 1), first,
+                second, net->c.hidden);
+}
+
+static void launch_paired(const kf_run *run, second_half rest, bool early, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    const neox_config *c = &net.c;
+    launch_embed(&net, stream);
+    launch_norms_early(&net, -1, false, stream);
+    for (int layer = 0; layer < c->layers; layer++) {
+        launch_first_pair(&net, layer, early, stream);
+        rest(&net, layer, stream);
+        launch_norms_early(&net, layer, early, stream);
+    }
+    launch_rows(early, logit_rows, blocks_for(c->vocab, ROW_WARPS), ROW_THREADS, stream,
+                net.normed1, neox_weight(&net, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT),
+                net.logits, c->vocab, c->hidden);
+    launch_arg_max(&net, stream);
+}
+
+static void launch_pairs(const kf_run *run, cudaStream_t stream)
+{
+    launch_paired(run, one_after_the_other, false, stream);
+}
+
+static void launch_beside(const kf_run *run, cudaStream_t stream)
+{
+    launch_paired(run, side_by_side, false, stream);
+}
+
+static void launch_early(const kf_run *run, cudaStream_t stream)
+{
+    launch_paired(run, side_by_side, true, stream);
+}
+
+// --- The same as graphs
+// ---------------------------------------------------------------------------
+
+static void launch_graph(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_plain, stream);
+}
+
+static void launch_graph_add_three(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_add_three, stream);
+}
+
+static void launch_graph_normed(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_normed, stream);
+}
+
+static void launch_graph_pairs(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_pairs, stream);
+}
+
+static void launch_graph_beside(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_beside, stream);
+}
+
+static void launch_together(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_early, stream);
+}
+
+static bool one_token(const kf_shape *shape)
+{
+    return shape->Sq == 1;
+}
+
+static const kf_case cases[] = {
+    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
+    {"tiny-decode", {1, 3, 1, 7, 8, 2, true, 0}, KF_VERIFY_ONLY},
+    {"tied", {1, 2, 1, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
+    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY},
+    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, 0},
+    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_LARGE},
+};
+
+static const kf_variant variants[] = {
+    {"plain", "every operation a kernel, launched one by one", launch_plain, NULL, 0, NULL},
+    {"add3", "one add of three for two of two", launch_add_three, NULL, 0, NULL},
+    {"add3-norm", "the same kernel also computes the next layer's norms", launch_normed, NULL, 0,
+     NULL},
+    {"pairs", "QKV with up, dense with down and the sum: two kernels", launch_pairs, one_token, 0,
+     NULL},
+    {"beside", "pairs, but down runs beside attention on a second stream", launch_beside, one_token,
+     0, NULL},
+    {"early", "beside, and kernels begin before the one in front has ended", launch_early,
+     one_token, 0, NULL},
+    {"graph", "plain as one CUDA graph", launch_graph, NULL, 0, NULL},
+    {"graph-add3", "add3 as one CUDA graph", launch_graph_add_three, NULL, 0, NULL},
+    {"graph-norm", "add3-norm as one CUDA graph", launch_graph_normed, NULL, 0, NULL},
+    {"graph-pairs", "pairs as one CUDA graph", launch_graph_pairs, one_token, 0, NULL},
+    {"graph-beside", "beside as one CUDA graph", launch_graph_beside, one_token, 0, NULL},
+    {"together", "early as one CUDA graph", launch_together, one_token, 0, NULL},
+};
+
+static const kf_timing timings[] = {{KF_CALL, KF_WARM}, {KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        "45-what-pays",  "fusions that remove launches, and how far they come",
+        KF_LIST(cases),  KF_LIST(variants),
+        neox_step_setup, neox_reference,
+        neox_cost,       KF_LIST(timings)};
+    return kf_main(&program, argc, argv);
+}
