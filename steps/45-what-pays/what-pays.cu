@@ -7,7 +7,8 @@
  *          three for two adds of two; the norms of the next layer in the same kernel, for they read
  *          what the add writes; the whole decode step as one CUDA graph; and, because the layer is
  *          parallel, the products in pairs: QKV and up both start from x, dense and down both end
- * in the sum. The sum keeps its roundings in between, so no fused version may change a bit of it.
+ *          in the sum. The sum keeps its roundings in between, so no fused version may change a bit
+ *          of it.
  * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with products
  *          in pairs. Each launch is 2 to 3 us of a device that waits, so at 32 layers the add of
  *          three saves less than 0.1 ms, the norms twice that, the pairs 0.3 ms or more. The graph
@@ -433,6 +434,36 @@ static void launch_together(const kf_run *run, cudaStream_t stream)
     neox_replay(run, launch_early, stream);
 }
 
+// snippet: same-bits
+/* Right, and x of every layer is bit for bit what the plain path leaves. */
+static bool same_bits(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    enum { OUTPUTS = 3 }; // hidden, logits, next
+    const kf_tensor *x = kf_find(run, "hidden");
+    const size_t bytes = x->count * sizeof(uint16_t);
+    uint16_t *fused = (uint16_t *)malloc(2 * bytes);
+    uint16_t *plain = fused + x->count;
+    int64_t wrong = 0;
+    int64_t differ = 0;
+    CUDA_CHECK(fused ? cudaMemcpy(fused, x->device, bytes, cudaMemcpyDeviceToHost)
+                     : cudaErrorMemoryAllocation);
+    launch_plain(run, cudaStreamPerThread);
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
+    CUDA_CHECK(cudaMemcpy(plain, x->device, bytes, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < OUTPUTS; i++) {
+        wrong += seen[i].wrong;
+    }
+    for (int64_t i = 0; i < x->count; i++) {
+        differ += fused[i] != plain[i];
+    }
+    free(fused);
+    snprintf(why, size,
+             "predicted the bits of the plain path; seen %lld of %lld elements that differ",
+             (long long)differ, (long long)x->count);
+    return differ == 0 && wrong == 0;
+}
+// end snippet: same-bits
+
 static bool one_token(const kf_shape *shape)
 {
     return shape->Sq == 1;
@@ -449,18 +480,18 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {"plain", "every operation a kernel, launched one by one", launch_plain, NULL, 0, NULL},
-    {"add3", "one add of three for two of two", launch_add_three, NULL, 0, NULL},
+    {"add3", "one add of three for two of two", launch_add_three, NULL, 0, same_bits},
     {"add3-norm", "the same kernel also computes the next layer's norms", launch_normed, NULL, 0,
-     NULL},
+     same_bits},
     {"pairs", "QKV with up, dense with down and the sum: two kernels", launch_pairs, one_token, 0,
      NULL},
     {"beside", "pairs, but down runs beside attention on a second stream", launch_beside, one_token,
      0, NULL},
     {"early", "beside, and kernels begin before the one in front has ended", launch_early,
      one_token, 0, NULL},
-    {"graph", "plain as one CUDA graph", launch_graph, NULL, 0, NULL},
-    {"graph-add3", "add3 as one CUDA graph", launch_graph_add_three, NULL, 0, NULL},
-    {"graph-norm", "add3-norm as one CUDA graph", launch_graph_normed, NULL, 0, NULL},
+    {"graph", "plain as one CUDA graph", launch_graph, NULL, 0, same_bits},
+    {"graph-add3", "add3 as one CUDA graph", launch_graph_add_three, NULL, 0, same_bits},
+    {"graph-norm", "add3-norm as one CUDA graph", launch_graph_normed, NULL, 0, same_bits},
     {"graph-pairs", "pairs as one CUDA graph", launch_graph_pairs, one_token, 0, NULL},
     {"graph-beside", "beside as one CUDA graph", launch_graph_beside, one_token, 0, NULL},
     {"together", "early as one CUDA graph", launch_together, one_token, 0, NULL},
