@@ -4,14 +4,20 @@
  * Profile: --case add --case add-norm
  *
  * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]
- * in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads. Beside it the
- * other kernel of the log's file, which adds and norms the sum in one go, and its rival, the same
- * add and then the same norm. Predict  Let N be the bytes of one tensor. Every add moves 3 N,
- * whatever its loads look like, so no add can gain 1.25 over another one that is near the limit:
- * eight a thread over a pair, a few per cent. An add and a norm move 3 N and 2 N, both in one
- * kernel 4 N, because the sum need not be read again: 5/4 = 1.25. One element a thread should lose
- * to both, for it has the fewest bytes under way. With a warm L2 all of it fits there, and the
- * limit of device memory does not hold. Outcome  To be recorded.
+ *          in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads.
+ *          Beside it the other kernel of the log's code, which adds and norms the sum in one go,
+ *          and its rival, the same add and then the same norm.
+ * Predict  Let N be the bytes of one tensor. Every add moves 3 N, whatever its loads look like, so
+ *          no add can gain 1.25 over another one that is near the limit: eight a thread over a
+ *          pair, a few per cent. An add and a norm move 3 N and 2 N, both in one kernel 4 N,
+ *          because the sum need not be read again: 5/4 = 1.25. One element a thread should lose to
+ *          both, for it has the fewest bytes under way. With a warm L2 all of it fits there, and
+ *          the limit of device memory does not hold.
+ * Outcome  Cold, as predicted: a pair and eight are a few per cent apart, one element a thread is
+ *          far behind, and the one kernel gains a quarter over the two. But half of the limit is
+ *          all that kernels this short reach. Warm, not: eight a thread gain half as much again
+ *          over a pair, because to keep the L2 busy takes more bytes under way than to keep memory
+ *          busy. PyTorch's add ties with eight a thread.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"

@@ -16,12 +16,12 @@
  *          on each call changes nothing on the graph clock; on the other two it costs as much as
  *          the device does not hide.
  * Outcome  The two ways agree, where alone is alone with a cold L2: in a step the cache comes from
- *          memory. At Pythia's size products take 71%, not 80, for they run below the copy
- *          bandwidth; attention takes most of the rest. The adds take 3.4%, without them a step is
- *          1.03 times as fast, and with the better add 1.00. In the small model the adds are 8%,
- *          not 17: a product or an attention waits longer than an add, so launches are not alike.
- *          The slow calls cost nothing on the graph clock. On the others a device with 2.4 ms of
- *          work hides most of them, and a host that is the slower of the two pays them in full:
+ *          memory. At Pythia's size products take seven tenths, not four fifths, for they run below
+ *          the copy bandwidth; attention takes most of the rest. The adds take 3.4%, without them a
+ *          step is 1.03 times as fast, and with the better add 1.00. In the small model the adds
+ *          are 8%, not 17: a product or an attention waits longer than an add, so launches are not
+ *          alike. The slow calls cost nothing on the graph clock. On the others a device that is
+ *          behind hides a part of them, and a host that is the slower of the two pays them in full:
  *          0.93, as in the log.
  */
 #include "neox/calls.cuh"

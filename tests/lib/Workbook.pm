@@ -53,6 +53,8 @@ sub small_cases {
         my ($name, $text) = ($1, $2);
         my %n = $text =~ /\b(B|H|S|Sq|Sk|D)=(\d+)/g;
         my $work = $n{B} * $n{H} * ($n{Sq} || $n{S}) * ($n{Sk} || $n{S}) * ($n{D} || 1);
+        # Of a model that is trained the shape does not tell the work.
+        next if $name =~ /^(prompt|speech)$/ || $text =~ /only when named/;
         push @small, $name if $work < 2e6 && $text =~ /verified only/;
     }
     return join " ", map { "--case $_" } @small;
