@@ -14,11 +14,11 @@
  *          three saves less than 0.1 ms, the norms twice that, the pairs 0.3 ms or more. The graph
  *          saves nothing on the device, and on a small model nearly all of the time of a host that
  *          launches. All together at most 1.4 times what reading the weights takes.
- * Outcome  As predicted in order and size, but for two. The pairs save twice what was predicted: our
- *          products of a row are also faster than the library's. All together end within one part
- *          in a hundred of the goal, on the wrong side of it in the run that is recorded. Reading
- *          the next layer's first weights into the L2 while dense runs was tried and made it
- *          slower, so it is not here.
+ * Outcome  As predicted in order and size, but for two. The pairs save twice what was predicted:
+ *          our products of a row are also faster than the library's. All together end within one
+ *          part in a hundred of the goal, on the wrong side of it in the run that is recorded.
+ *          Reading the next layer's first weights into the L2 while dense runs was tried and made
+ *          it slower, so it is not here.
  */
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
