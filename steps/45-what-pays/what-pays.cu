@@ -1,4 +1,4 @@
-/* 45-what-pays: fusions that remove launches, and what they leave of the limit
+/* 45-what-pays: fusions that remove launches, and how far they come
  *
  * Grows from: 44-amdahl
  * Libraries: cublasLt
