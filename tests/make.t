@@ -292,18 +292,29 @@ for my $name (qw(ceilings step-01 step-02 step-03 step-04 step-04-map)) {
 }
 like($r{out}, qr{plots/data/nvidia-test-1/}, "and it says how to keep them");
 
-# A python3 that has PyTorch: it says so, and records a row or finds no device.
-tool("torch/python3", 'case $1 in -c) exit ;; esac
-[ "$1 $2" = "tests/peers/peers.py --out" ] || exit 2
-[ ! -e no-peers ] || exit 77
-echo "peer $KF_COMMIT" >>"$3"
+# A python3 that has PyTorch: it says so, and records a row or finds no device. One that has
+# transformers too does that twice.
+tool("torch/python3", 'case "$1 $2" in
+"-c "*transformers*) [ -e transformers ]; exit ;;
+"-c "*) exit ;;
+"tests/peers/peers.py --out") [ ! -e no-peers ] || exit 77; echo "peer $KF_COMMIT" >>"$3" ;;
+"tests/peers/neox.py --programs") echo "$3 $KF_COMMIT" >"$5/peers-neox-times.tsv" ;;
+*) exit 2 ;;
+esac
 ');
 my %torch = (PATH => "$tree/build/torch:$ENV{PATH}");
 my $peers = "$tree/build/data/nvidia-test-1/peers.tsv";
 %r = in_tree("make data $fake KF_COMMIT=abc && make data $fake KF_COMMIT=abc", %torch);
 is($r{code}, 0, "data with PyTorch") or diag($r{out}, $r{err});
 is(slurp($peers), "peer abc\n", "data: peers.tsv is there, fresh, with the commit");
-like($r{out}, qr/step-04-map.*== peers: python3.*== peers: \d+ s\ndata: /s, "after the steps, and timed");
+like($r{out}, qr/step-04-map.*== peers: python3.*== peers: \d+ s\n== peers-neox: passed over, .*transformers\ndata: /s,
+    "after the steps, and timed");
+spew("$tree/transformers", "");
+%r = in_tree("make data $fake KF_COMMIT=abc", %torch);
+is($r{code}, 0, "data with transformers") or diag($r{out}, $r{err});
+is(slurp("$tree/build/data/nvidia-test-1/peers-neox-times.tsv"), "build/cuda abc\n",
+    "its rows are there, and of these programs");
+unlink "$tree/transformers";
 spew($peers, "old\n");
 spew("$tree/no-peers", "");
 %r = in_tree("make step-02 data $fake KF_COMMIT=abc", %torch);
