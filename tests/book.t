@@ -10,6 +10,9 @@ use File::Find qw(find);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Test::More;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Workbook qw(tested_book);
 use Time::HiRes qw(time);
 
 chdir dirname(__FILE__) . '/..' or die $!;
@@ -374,14 +377,14 @@ is("@left", '', 'nothing half made is left');
 # --- The real book --------------------------------------------------------------------------------
 SKIP: {
     skip 'no chapters', 1 unless glob 'chapters/*.md';
-    local $ENV{BOOK_OUT} = "$tmp/real/book";
-    local $ENV{BOOK_CHARTS} = "$tmp/real/charts";
-    my $log = `$make --no-print-directory book 2>&1`;
-    is($?, 0, 'the book builds') or diag($log);
-    $log = `$make --no-print-directory -f book/book.mk book-lint 2>&1`;
-    is($?, 0, 'the book uses every marker, and all are paired') or diag($log);
+    my %r = tested_book('book');
+    is($r{code}, 0, 'the book builds') or diag($r{out}, $r{err});
+    %r = tested_book('-f book/book.mk book-lint');
+    is($r{code}, 0, 'the book uses every marker, and all are paired') or diag($r{out}, $r{err});
     # How long it takes says something on a machine that does nothing else.
     skip 'no times without CI_TIMING=1', 2 unless $ENV{CI_TIMING};
+    local $ENV{BOOK_OUT} = "$tmp/real/book";
+    local $ENV{BOOK_CHARTS} = "$tmp/real/charts";
     system("rm -rf '$tmp/real'");
     my $t = time;
     system("$make --no-print-directory -s book >/dev/null 2>&1");

@@ -4,10 +4,11 @@ use strict;
 use warnings;
 use Cwd qw(getcwd);
 use Exporter qw(import);
+use Fcntl qw(:flock);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases instrumented_programs);
+    small_cases instrumented_programs tested_book);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -62,6 +63,17 @@ sub small_cases {
 
 # What stands on stderr besides make's own last words.
 sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
+
+# Builds the book for tests, in a folder of theirs, which two tests may want at the same time: the
+# second one finds it there. Returns what run does. Its pages are in build/tested/book/html.
+sub tested_book {
+    my (@goals) = @_;
+    make_path("build/tested");
+    open my $lock, ">", "build/tested/lock" or die "build/tested/lock: $!";
+    flock $lock, LOCK_EX;
+    return run(join(" && ", map { "make --no-print-directory $_" } @goals),
+        BOOK_OUT => "build/tested/book", BOOK_CHARTS => "build/tested/charts");
+}
 
 sub scratch_dir { return tempdir(CLEANUP => 1) }
 
