@@ -344,7 +344,7 @@ static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t s
 static const kf_case cases[] = {
     {"speech", {1, 5, 1, SPOKEN, 32, 8, true, 0}, KF_VERIFY_ONLY},
     {"decode", {1, 5, 1, 128, 32, 8, true, 0}, KF_VERIFY_ONLY},
-    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY},
+    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
     {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
     {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
     {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_VERIFY_ONLY | KF_LARGE},

@@ -477,7 +477,7 @@ static const kf_case cases[] = {
     {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
     {"tiny-decode", {1, 3, 1, 7, 8, 2, true, 0}, KF_VERIFY_ONLY},
     {"tied", {1, 2, 1, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
-    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY},
+    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
     {"decode", {1, 5, 1, 128, 32, 8, true, 0}, 0},
     {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_LARGE},
 };
