@@ -285,10 +285,13 @@ endif
 LONG_TESTS := $(wildcard $(patsubst %,tests/%.t,count mutants steps nvcc lint book exercise))
 TESTS := $(or $(TESTS),$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/*.t))))
 
-# Programs are built first, so that tests which run side by side find them. What was asked of this
-# make is not passed on to those that the tests start.
-test: $(NUMBERS:%=$(CPU)/step-%) \
+# Programs are built first, so that tests which run side by side find them; two at a time, unless this
+# make has been told how many. What was asked of it is not passed on to those that the tests start.
+tested := $(NUMBERS:%=$(CPU)/step-%) \
     $(if $(clang),,$(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n))
+test:
+	@[ -z "$(strip $(tested))" ] || \
+	    $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(tested)
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
