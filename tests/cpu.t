@@ -142,6 +142,10 @@ my @unsupported = (
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__global__ void k(int *p) { *p = __CUDA_ARCH__; }', '__CUDA_ARCH__'],
     ['void f() { cudaLaunchCooperativeKernel(0, 1, 1, 0, 0, 0); }', 'cooperative grids'],
+    ['int a = cudaLaunchAttributeCooperative;', 'cooperative grids'],
+    ['int a = cudaLaunchAttributeClusterDimension;', 'thread block clusters'],
+    ['void f() { cudaLaunchKernelEx(0); }', 'this form of launch'],
+    ['__global__ void g() {} __global__ void f() { cudaLaunchKernelEx(0, g); }', 'dynamic parallelism'],
 );
 for my $case (@unsupported) {
     ($out, $rc) = source("\n$case->[0]\nint main() { return 0; }\n");

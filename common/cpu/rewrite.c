@@ -409,6 +409,38 @@ static int adjacent3(int i, const char *s)
     return is(i, s) && is(i + 1, s) && is(i + 2, s);
 }
 
+/* The text of tokens as a string literal, for reports and counts. */
+static char *quoted(int first, int last)
+{
+    char *text = text_of(first, last);
+    for (char *p = text; *p; p++)
+        if (*p == '"' || *p == '\\')
+            *p = '\'';
+    return format("\"%s\"", text);
+}
+
+/* cudaLaunchKernelEx(config, kernel, arguments): name and place of the kernel go in front. */
+static void launch_extended(int i, int in_device)
+{
+    int close = is(i + 1, "(") ? match(i + 1, 1) : -1, first = 0, last = 0, commas;
+    for (int k = i + 2; k < close && !last; k++) {
+        if (is(k, "(") || is(k, "[") || is(k, "{"))
+            k = match(k, 1);
+        else if (first && is(k, "<") && match_angle(k, 1, &commas) > 0)
+            k = match_angle(k, 1, &commas);
+        else if (is(k, ",") && first)
+            last = k - 1;
+        else if (is(k, ","))
+            first = k + 1;
+    }
+    if (!first)
+        unsupported(i, "this form of launch is",
+                    "write cudaLaunchKernelEx(&config, kernel, arguments)");
+    if (in_device)
+        unsupported(i, "dynamic parallelism, a launch inside a kernel, is", "launch from the host");
+    insert(i + 2, format("%s, ::cpu_config(1, 1), ", quoted(first, last ? last : close - 1)));
+}
+
 static void launch(int i, int in_device)
 {
     int arguments, start = callee_start(i - 1, &arguments), close = i + 3, deduced = 0;
@@ -428,12 +460,9 @@ static void launch(int i, int in_device)
     for (int k = 0; k < kernel_count; k++)
         deduced |= kernels[k].name->n == tokens[name].n && arguments < kernels[k].parameters &&
                    memcmp(kernels[k].name->s, tokens[name].s, (size_t)tokens[name].n) == 0;
-    char *text = text_of(start, i - 1);
-    for (char *p = text; *p; p++)
-        if (*p == '"' || *p == '\\')
-            *p = '\''; /* for the report's sake only */
-    insert(start, deduced ? format("::cpu_launch_deduced(\"%s\", [=](auto &...cpu_a) { ", text)
-                          : format("::cpu_launch(\"%s\", ", text));
+    insert(start,
+           format(deduced ? "::cpu_launch_deduced(%s, [=](auto &...cpu_a) { " : "::cpu_launch(%s, ",
+                  quoted(start, i - 1)));
     replace(i, i + 2, format("%s, ::cpu_config(", deduced ? "(cpu_a...); }" : ""));
     replace(close, close + 3, format(is(close + 4, ")") ? ")" : "), "));
 }
@@ -462,8 +491,9 @@ static const struct {
     {"nvcuda", "wmma is", "run this kernel on a GPU"},
     {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
-    {"cudaLaunchKernelEx*", "extended launches are", "use <<<>>>"},
-    {"cudaLaunchAttribute*", "extended launches are", "use <<<>>>"},
+    {"cudaLaunchKernelExC", "an extended launch by a pointer is", "use cudaLaunchKernelEx"},
+    {"cudaLaunchAttributeCooperative", "cooperative grids are", "use two launches"},
+    {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPool*", "memory pools are", "use cudaMalloc"},
     {"cudaIpc*", "memory shared between processes is", "use one process"},
     {"thrust", "Thrust is", "write the kernel out"},
@@ -562,6 +592,8 @@ static void rewrite(void)
             if (!in_device)
                 unsupported(i, "a shared variable outside a kernel is", "declare it in the kernel");
             i = shared(i);
+        } else if (is(i, "cudaLaunchKernelEx")) {
+            launch_extended(i, in_device);
         } else if (is_name(i)) {
             check_limits(i, in_device);
         }

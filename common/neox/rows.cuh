@@ -61,6 +61,14 @@ enum {
     ROWS_OF_FOUR = ROW_WARPS / WARPS_A_ROW
 };
 
+/* Blocks of ROW_THREADS whose threads an SM can hold: it holds 2048 with compute capability 9 and
+ * 10, and elsewhere 1536 at least. */
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+enum { ROW_BLOCKS_AN_SM = 1536 / ROW_THREADS };
+#else
+enum { ROW_BLOCKS_AN_SM = 2048 / ROW_THREADS };
+#endif
+
 // snippet: dot-of-four
 // The product of a row and x, by four warps; every thread of the block calls. in_rows: there is
 // such a row. The first lane of the four warps gets the sum. partial is shared memory of ROW_WARPS
@@ -101,31 +109,30 @@ static inline matrix part(const neox_net *net, int layer, enum neox_part w, enum
 }
 
 // snippet: launch-early
-/* kernel<<<blocks, threads, 0, stream>>>(arguments...), if early so that it may begin before the
- * kernel in front of it in the stream has ended. The kernel calls wait_for_previous(). */
-template <typename... Parameters, typename... Arguments>
-static void launch_rows(bool early, void (*kernel)(Parameters...), int blocks, int threads,
-                        cudaStream_t stream, Arguments... arguments)
+/* How a kernel is launched that calls wait_for_previous(). */
+typedef struct rows_launch {
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config;
+} rows_launch;
+
+/* -> the configuration in l; early: the kernel may begin before the one in front of it in the
+ * stream has ended. shared: bytes of shared memory that it asks for at its launch. */
+static const cudaLaunchConfig_t *rows_config(rows_launch *l, bool early, int blocks, int threads,
+                                             size_t shared, cudaStream_t stream)
 {
-#ifdef CUDA_CPU_BACKEND
-    (void)early; // there a kernel has ended when its launch returns
-    kernel<<<blocks, threads, 0, stream>>>(arguments...);
-    CUDA_CHECK_LAUNCH();
-#else
     int device = 0;
     int major = 0;
-    cudaLaunchAttribute attribute;
-    cudaLaunchConfig_t config = {};
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early && major >= 9;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
-#endif
+    *l = rows_launch{};
+    l->attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    l->attribute.val.programmaticStreamSerializationAllowed = 1;
+    l->config.gridDim = dim3(blocks);
+    l->config.blockDim = dim3(threads);
+    l->config.dynamicSmemBytes = shared;
+    l->config.stream = stream;
+    l->config.attrs = &l->attribute;
+    l->config.numAttrs = early && major >= 9;
+    return &l->config;
 }
 // end snippet: launch-early

@@ -204,11 +204,11 @@ static __global__ void second_pair(const half *context, const half *up, const ha
 // ---------------------------------------------------------------------
 
 // snippet: beside
-// up [mlp] -> mlp [hidden] = down; four warps a row; cost: 2 hidden mlp bytes
-static __global__ void down_rows(const half *up, matrix down, half *mlp)
+// Block `block` of as many as there are rows of four warps: up [mlp] -> mlp [hidden] = down
+static __device__ __forceinline__ void down_of(const half *up, matrix down, half *mlp, int block)
 {
     __shared__ float partial[ROW_WARPS];
-    const int row = blockIdx.x * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
+    const int row = block * ROWS_OF_FOUR + threadIdx.x / (WARPS_A_ROW * 32);
     const bool in_rows = row < down.rows;
     const float bias = in_rows ? __half2float(down.bias[row]) : 0.0f;
     const float sum =
@@ -216,6 +216,12 @@ static __global__ void down_rows(const half *up, matrix down, half *mlp)
     if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
         mlp[row] = __float2half_rn(sum + bias);
     }
+}
+
+// up [mlp] -> mlp [hidden] = down; four warps a row; cost: 2 hidden mlp bytes
+static __global__ void down_rows(const half *up, matrix down, half *mlp)
+{
+    down_of(up, down, mlp, blockIdx.x);
 }
 
 // context, mlp, x [hidden] -> y [hidden] = (mlp + dense) + x; four warps a row
@@ -228,6 +234,7 @@ static __global__ void dense_and_sum(const half *context, const half *mlp, const
     const bool in_rows = row < dense.rows;
     const float bias = in_rows ? __half2float(dense.bias[row]) : 0.0f;
     let_next_start();
+    wait_for_previous();
     const float sum = dot_by_four(dense.w + (int64_t)row * dense.columns, context, dense.columns,
                                   in_rows, partial);
     if (in_rows && threadIdx.x % (WARPS_A_ROW * 32) == 0) {
@@ -258,8 +265,11 @@ static void launch_first_pair(const neox_net *net, int layer, bool early, cudaSt
 {
     const matrix qkv = part(net, layer, NEOX_QKV, NEOX_QKV_BIAS);
     const matrix up = part(net, layer, NEOX_UP, NEOX_UP_BIAS);
-    launch_rows(early, first_pair, blocks_for(qkv.rows + up.rows, ROW_WARPS), ROW_THREADS, stream,
-                net->normed1, net->normed2, qkv, up, net->qkv, net->up);
+    const int blocks = blocks_for(qkv.rows + up.rows, ROW_WARPS);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, 0, stream),
+                                  first_pair, net->normed1, net->normed2, qkv, up, net->qkv,
+                                  net->up));
 }
 
 static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stream)
@@ -272,40 +282,101 @@ static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stre
 }
 
 // snippet: rotate-and-attend
-// The one new token: q, k and v in qkv [heads][3][D] -> caches appended to, o [heads][D]
-// a block a head, which reads its new key back; cost: 4 D bytes a key and head
-static __global__ void rotate_and_attend(half *qkv, const int *past, const float *cosine,
-                                         const float *sine, half *keys, half *values, half *o,
-                                         int positions, int D, int R, float scale)
+/* Attention of the one new token: qkv [heads][3][D], tables [positions][R/2], caches
+ * [heads][positions][D], context [heads][D]. */
+typedef struct attention_of {
+    half *qkv;
+    const int *past;
+    const float *cosine, *sine;
+    half *keys, *values, *context;
+    int heads, positions, D, R;
+    float scale;
+} attention_of;
+
+// One head, by a block, which reads its new key back
+static __device__ __forceinline__ void attend_head(attention_of a, int head)
 {
-    const int position = *past;
-    const int64_t head = (int64_t)blockIdx.x * positions * D;
-    const int64_t at = head + (int64_t)position * D;
-    const int64_t angles = (int64_t)position * (R / 2);
-    half *q = qkv + (int64_t)blockIdx.x * 3 * D;
-    if ((int)threadIdx.x < D) {
-        rotate_one(q, keys + at, values + at, cosine + angles, sine + angles, threadIdx.x, D, R);
+    const int position = *a.past;
+    const int64_t cache = (int64_t)head * a.positions * a.D;
+    const int64_t at = cache + (int64_t)position * a.D;
+    const int64_t angles = (int64_t)position * (a.R / 2);
+    half *q = a.qkv + (int64_t)head * 3 * a.D;
+    if ((int)threadIdx.x < a.D) {
+        rotate_one(q, a.keys + at, a.values + at, a.cosine + angles, a.sine + angles, threadIdx.x,
+                   a.D, a.R);
     }
     __syncthreads();
-    attend(q, keys + head, values + head, o + (int64_t)blockIdx.x * D, position + 1, D, scale);
+    attend(q, a.keys + cache, a.values + cache, a.context + (int64_t)head * a.D, position + 1, a.D,
+           a.scale);
+}
+
+// qkv -> caches appended to, context; a block a head; cost: 4 D bytes a key and head
+static __global__ void rotate_and_attend(attention_of a)
+{
+    attend_head(a, blockIdx.x);
 }
 // end snippet: rotate-and-attend
 
-static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_t stream)
+// All blocks of a kernel have as many registers as its greediest branch, which is attention. It is
+// to make do with what leaves room for all blocks that the threads of an SM allow.
+static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks of one launch");
+
+// snippet: horizontal
+// rotate_and_attend and down_rows in one launch: the first blocks take a head each, the others rows
+// cost: 4 D bytes a key and head, 2 hidden mlp bytes
+static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
+    attend_and_down(attention_of a, const half *up, matrix down, half *mlp)
+{
+    let_next_start();
+    wait_for_previous();
+    if ((int)blockIdx.x < a.heads) {
+        attend_head(a, blockIdx.x);
+    } else {
+        down_of(up, down, mlp, (int)blockIdx.x - a.heads);
+    }
+}
+// end snippet: horizontal
+
+static attention_of attention(const neox_net *net, int layer)
 {
     const neox_config *c = &net->c;
-    rotate_and_attend<<<c->heads, NEOX_THREADS, attention_memory(net), stream>>>(
-        net->qkv, net->past, net->cosine, net->sine, neox_cache(net, net->k_cache, layer),
-        neox_cache(net, net->v_cache, layer), net->context, c->positions, net->D, c->rotary,
-        1.0f / sqrtf((float)net->D));
+    return attention_of{net->qkv,
+                        net->past,
+                        net->cosine,
+                        net->sine,
+                        neox_cache(net, net->k_cache, layer),
+                        neox_cache(net, net->v_cache, layer),
+                        net->context,
+                        c->heads,
+                        c->positions,
+                        net->D,
+                        c->rotary,
+                        1.0f / sqrtf((float)net->D)};
+}
+
+static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_t stream)
+{
+    rotate_and_attend<<<net->c.heads, NEOX_THREADS, attention_memory(net), stream>>>(
+        attention(net, layer));
     CUDA_CHECK_LAUNCH();
 }
 
-/* What a layer does between its first pair and the norms of the next. */
-typedef void (*second_half)(const neox_net *net, int layer, cudaStream_t stream);
-
-static void one_after_the_other(const neox_net *net, int layer, cudaStream_t stream)
+static void launch_dense_and_sum(const neox_net *net, int layer, bool early, cudaStream_t stream)
 {
+    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
+    const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, 0, stream),
+                                  dense_and_sum, net->context, net->mlp, neox_x(net, layer), dense,
+                                  neox_x(net, layer + 1)));
+}
+
+/* What a layer does between its first pair and the norms of the next. */
+typedef void (*second_half)(const neox_net *net, int layer, bool early, cudaStream_t stream);
+
+static void one_after_the_other(const neox_net *net, int layer, bool early, cudaStream_t stream)
+{
+    (void)early;
     launch_rotate_and_attend(net, layer, stream);
     launch_second_pair(net, layer, stream);
 }
@@ -333,10 +404,9 @@ static const fork *the_fork(void)
 
 // Attention reads little and waits a lot, down reads much: on two streams each has what the other
 // leaves. A serial layer could not do this, for its MLP waits for attention.
-static void side_by_side(const neox_net *net, int layer, cudaStream_t stream)
+static void side_by_side(const neox_net *net, int layer, bool early, cudaStream_t stream)
 {
     const fork *f = the_fork();
-    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
     const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
     CUDA_CHECK(cudaEventRecord(f->begin, stream));
     CUDA_CHECK(cudaStreamWaitEvent(f->side, f->begin, 0));
@@ -346,11 +416,20 @@ static void side_by_side(const neox_net *net, int layer, cudaStream_t stream)
                                                                                net->mlp);
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamWaitEvent(stream, f->end, 0));
-    dense_and_sum<<<blocks_for(dense.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(
-        net->context, net->mlp, neox_x(net, layer), dense, neox_x(net, layer + 1));
-    CUDA_CHECK_LAUNCH();
+    launch_dense_and_sum(net, layer, early, stream);
 }
 // end snippet: fork
+
+static void in_one_kernel(const neox_net *net, int layer, bool early, cudaStream_t stream)
+{
+    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
+    const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
+    const size_t shared = attention_memory(net);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, shared, stream),
+                                  attend_and_down, attention(net, layer), net->up, down, net->mlp));
+    launch_dense_and_sum(net, layer, early, stream);
+}
 
 // x [hidden] -> its norms, as norms() computes them; one block, eight elements a thread
 static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
@@ -369,8 +448,20 @@ static void launch_norms_early(const neox_net *net, int layer, bool early, cudaS
 {
     norm_of first, second;
     norms_after(net, layer, &first, &second);
-    launch_rows(early, norms_early, 1, row_threads(net), stream, neox_x(net, layer + 1), first,
-                second, net->c.hidden);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, 1, row_threads(net), 0, stream),
+                                  norms_early, neox_x(net, layer + 1), first, second,
+                                  net->c.hidden));
+}
+
+static void launch_logit_rows(const neox_net *net, bool early, cudaStream_t stream)
+{
+    const neox_config *c = &net->c;
+    const int blocks = blocks_for(c->vocab, ROW_WARPS);
+    const half *w = neox_weight(net, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, 0, stream),
+                                  logit_rows, net->normed1, w, net->logits, c->vocab, c->hidden));
 }
 
 static void launch_paired(const kf_run *run, second_half rest, bool early, cudaStream_t stream)
@@ -381,12 +472,10 @@ static void launch_paired(const kf_run *run, second_half rest, bool early, cudaS
     launch_norms_early(&net, -1, false, stream);
     for (int layer = 0; layer < c->layers; layer++) {
         launch_first_pair(&net, layer, early, stream);
-        rest(&net, layer, stream);
+        rest(&net, layer, early, stream);
         launch_norms_early(&net, layer, early, stream);
     }
-    launch_rows(early, logit_rows, blocks_for(c->vocab, ROW_WARPS), ROW_THREADS, stream,
-                net.normed1, neox_weight(&net, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT),
-                net.logits, c->vocab, c->hidden);
+    launch_logit_rows(&net, early, stream);
     launch_arg_max(&net, stream);
 }
 
@@ -400,9 +489,14 @@ static void launch_beside(const kf_run *run, cudaStream_t stream)
     launch_paired(run, side_by_side, false, stream);
 }
 
+static void launch_horizontal(const kf_run *run, cudaStream_t stream)
+{
+    launch_paired(run, in_one_kernel, false, stream);
+}
+
 static void launch_early(const kf_run *run, cudaStream_t stream)
 {
-    launch_paired(run, side_by_side, true, stream);
+    launch_paired(run, in_one_kernel, true, stream);
 }
 
 // --- The same as graphs
@@ -431,6 +525,11 @@ static void launch_graph_pairs(const kf_run *run, cudaStream_t stream)
 static void launch_graph_beside(const kf_run *run, cudaStream_t stream)
 {
     neox_replay(run, launch_beside, stream);
+}
+
+static void launch_graph_horizontal(const kf_run *run, cudaStream_t stream)
+{
+    neox_replay(run, launch_horizontal, stream);
 }
 
 static void launch_together(const kf_run *run, cudaStream_t stream)
@@ -491,13 +590,17 @@ static const kf_variant variants[] = {
      NULL},
     {"beside", "pairs, but down runs beside attention on a second stream", launch_beside, one_token,
      0, NULL},
-    {"early", "beside, and kernels begin before the one in front has ended", launch_early,
+    {"horizontal", "beside in one kernel: a block a head, the others rows of down",
+     launch_horizontal, one_token, 0, NULL},
+    {"early", "horizontal, and kernels begin before the one in front has ended", launch_early,
      one_token, 0, NULL},
     {"graph", "plain as one CUDA graph", launch_graph, NULL, 0, same_bits},
     {"graph-add3", "add3 as one CUDA graph", launch_graph_add_three, NULL, 0, same_bits},
     {"graph-norm", "add3-norm as one CUDA graph", launch_graph_normed, NULL, 0, same_bits},
     {"graph-pairs", "pairs as one CUDA graph", launch_graph_pairs, one_token, 0, NULL},
     {"graph-beside", "beside as one CUDA graph", launch_graph_beside, one_token, 0, NULL},
+    {"graph-horizontal", "horizontal as one CUDA graph", launch_graph_horizontal, one_token, 0,
+     NULL},
     {"together", "early as one CUDA graph", launch_together, one_token, 0, NULL},
 };
 

@@ -322,9 +322,23 @@ void test_launch_forms()
     Buffer<float> outf(32);
     void (*pointer)(int *, int) = inner::instances<int, 32>;
     int add = 5, stream_count = 0;
-    for (int form = 0; form < 5; form++) {
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t config = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = 1;
+    config.blockDim = dim3(32);
+    config.attrs = &early;
+    config.numAttrs = 1;
+    for (int form = 0; form < 7; form++) {
         cudaMemset(out.p, 0, 128);
-        if (form == 0)
+        if (form == 5)
+            CHECK_ERROR(cudaLaunchKernelEx(&config, inner::instances<int, 32>, out.p, 5.0f),
+                        cudaSuccess);
+        else if (form == 6)
+            CHECK_ERROR(cudaLaunchKernelEx(&(&config)[0], pointer, out.p, add < 6 ? add : 0),
+                        cudaSuccess);
+        else if (form == 0)
             inner::instances<<<1, 32>>>(out.p, add);
         else if (form == 1)
             ::inner::instances<int><<<dim3(1), 32, 0>>>(out.p, add);

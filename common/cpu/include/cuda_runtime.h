@@ -352,6 +352,19 @@ inline cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 grid, dim3 block, void
                            cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
 }
 
+/* An extended launch. The attributes that there are permit a kernel to begin early; a kernel that
+ * begins in its turn obeys them. The rewriter writes the name, and a configuration for its place.
+ */
+template <class... P>
+inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
+                                      const cudaLaunchConfig_t *c, void (*f)(P...),
+                                      cpu_same_t<P>... a)
+{
+    return cpu_launch_call(
+        cpu_config(c->gridDim, c->blockDim, c->dynamicSmemBytes, c->stream, place.file, place.line),
+        name, reinterpret_cast<const void *>(f), f, std::tuple<P...>(std::move(a)...));
+}
+
 /* C++ forms of the API. */
 template <class T>
 inline cudaError_t cudaMalloc(T **p, size_t bytes)
