@@ -51,6 +51,23 @@ spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tshared_ld_co
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 like($r{out}, qr/^  shared_ld_conflicts +0 +63 +-1%$/m, "63 conflicts in 6300 passes are 1%") or diag($r{err});
 
+# A library's kernels are others than ours, and more: what is ours pairs by its name.
+my $ld = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+spew("$dir/few/ncu.tsv", "1\tvoid gemvx::kernel<int, 4>(args)\t$ld=90\n2\tsplitKreduce(float *)\t$ld=91\n"
+    . "3\tvoid our::add<4>(const float *, int)\t$ld=7\n4\tvoid our::add<8>(int)\t$ld=8\n");
+spew("$dir/few/launches", "v\tc\t4\n");
+my $ours = "step\tvariant\tcase\tkernel\tlaunches\tglobal_ld_requests\n99\tv\tc\tplain_product\t1\t5\n";
+spew("$dir/few/counts.tsv", "$ours" . "99\tv\tc\tadd<4>\t1\t7\n99\tv\tc\tour::add<8>\t1\t9\n");
+%r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
+like($r{out}, qr/kernel add<4>\n.*\n  launches +1 +1 +0%\n  global_ld_requests +7 +7 +0%\n/, "a kernel of ours beside a library's")
+    or diag($r{err});
+like($r{out}, qr/^3 of 4 counts equal; .*kernel our::add<8>, by 12.5%$/m, "and the second of its name");
+unlike($r{out}, qr/plain_product/, "the product that a library computes on a GPU is not compared");
+is($r{err}, "count: plain_product is passed over, on a GPU it is a kernel of the library\n", "which is said");
+spew("$dir/few/counts.tsv", "$ours" . "99\tv\tc\tadd<4>\t1\t7\n99\tv\tc\tadd<8>\t1\t9\n99\tv\tc\tadd<2>\t1\t9\n");
+%r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
+is("$r{code} $r{err}", "1 count: variant v, case c: ncu saw no kernel add<2>\n", "one of a name too few");
+
 # --- What reads compute-sanitizer ------------------------------------------------------------------
 my %found = (
     memcheck => "out of bounds: out-of-bounds.cu:126 __global__ read of size 16 bytes by thread (122,0,0) in block (1,0,0), memcheck\n"
@@ -82,12 +99,14 @@ tool("gpu/step-99", <<'SCRIPT');
 echo "$*" >>"$LOG"
 while [ $# -gt 0 ]; do
     case $1 in
+    --variant) ran="$ran $2" ;;
     --list) printf 'cases\n  small  B=1\nvariants\n  plain  as it is\n  racy   a race  (finding: %s)\n' "${BUG-shared race}"; exit ;;
     --launches) cp "$SAMPLES/launches.tsv" "$2" ;;
     --out) printf '# device: NVIDIA Test 1\n# backend: cuda\n' >"$2" ;;
     esac
     shift
 done
+for variant in $ran; do echo "  $variant  ok"; done | sed "/^  ${NOWHERE-none} /d"
 SCRIPT
 tool("bin/ncu", <<'SCRIPT');
 [ "$1" != --version ] || { echo 'Version 2025.3.0.0 (build 1)'; exit; }
@@ -134,6 +153,9 @@ like($r{out}, qr/^step-99: plain: 6 findings\n    out of bounds: /m, "and is sho
 like($r{out}, qr/^step-99: racy: 8 findings; shared race was predicted, and nothing else$/m, "also beside the predicted one");
 %r = run($check, %path, LOG => "$dir/log", RACE => "clean");
 is($r{code}, 1, "a race that is not found fails");
+%r = run($check, %path, LOG => "$dir/log", RACE => "clean", NOWHERE => "racy");
+is($r{code}, 0, "unless no case of the variant runs here") or diag($r{out});
+like($r{out}, qr/^step-99: racy: passed over, it runs in no case here$/m, "which is said");
 tool("bin/ldd", "echo '\tlibcublasLt.so.13 => /usr/lib/libcublasLt.so.13 (0x1)'");
 %r = run($check, %path, LOG => "$dir/log", FINDS => "initcheck");
 is($r{code}, 0, "initcheck is left out where cuBLAS writes") or diag($r{out});

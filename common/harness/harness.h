@@ -113,7 +113,8 @@ typedef struct kf_run {
     uint64_t seed;
     kf_tensor tensor[KF_MAX_TENSORS];
     int n_tensors;
-    double angle_error;       /* what the bounds of the reference allow for, beyond one rounding */
+    bool poisoned;      /* unwritten elements can be told; not with --once, whose memory is new */
+    double angle_error; /* what the bounds of the reference allow for, beyond one rounding */
     double other_angle_error; /* the same of the tensors' other_want and other_bound */
 } kf_run;
 

@@ -163,7 +163,8 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
     bool first = how == KF_FIRST;
     refer(s, run, variant);
     kf_device_lock(KF_SHARED);
-    if (!s->options.once)
+    run->poisoned = !s->options.once;
+    if (run->poisoned)
         kf_prepare(run);
     else if (!kf_renew(run))
         kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);

@@ -103,6 +103,11 @@ while IFS=$tab read -r variant finding; do
         ;;
     esac
     run "$@" --variant "$variant"
+    # It may run nowhere on this device: nothing may follow a kernel that faults.
+    if ! awk -v "name=$variant" '$1 == name { ran = 1 } END { exit !ran }' "$work/memcheck.out"; then
+        echo "$name: $variant: passed over, it runs in no case here"
+        continue
+    fi
     others=$(grep -vc "^$finding:" "$work/found")
     if [ "$findings" -gt 0 ] && [ "$others" -eq 0 ]; then
         echo "$name: $variant: $said, $finding as predicted"

@@ -327,7 +327,7 @@ static bool raw_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *
     snprintf(why, size, "predicted %lld wrong, of them %lld unwritten; seen %lld and %lld",
              (long long)wrong, (long long)unwritten, (long long)seen->wrong,
              (long long)seen->unwritten);
-    return seen->wrong == wrong && seen->unwritten == unwritten;
+    return seen->wrong == wrong && (seen->unwritten == unwritten || !run->poisoned);
 }
 // end snippet: predict-raw
 
