@@ -507,39 +507,10 @@ static void launch_early(const kf_run *run, cudaStream_t stream)
 // --- The same as graphs
 // ---------------------------------------------------------------------------
 
-static void launch_graph(const kf_run *run, cudaStream_t stream)
+template <void (*launch)(const kf_run *run, cudaStream_t stream)>
+static void as_graph(const kf_run *run, cudaStream_t stream)
 {
-    neox_replay(run, launch_plain, stream);
-}
-
-static void launch_graph_add_three(const kf_run *run, cudaStream_t stream)
-{
-    neox_replay(run, launch_add_three, stream);
-}
-
-static void launch_graph_normed(const kf_run *run, cudaStream_t stream)
-{
-    neox_replay(run, launch_normed, stream);
-}
-
-static void launch_graph_pairs(const kf_run *run, cudaStream_t stream)
-{
-    neox_replay(run, launch_pairs, stream);
-}
-
-static void launch_graph_beside(const kf_run *run, cudaStream_t stream)
-{
-    neox_replay(run, launch_beside, stream);
-}
-
-static void launch_graph_horizontal(const kf_run *run, cudaStream_t stream)
-{
-    neox_replay(run, launch_horizontal, stream);
-}
-
-static void launch_together(const kf_run *run, cudaStream_t stream)
-{
-    neox_replay(run, launch_early, stream);
+    neox_replay(run, launch, stream);
 }
 
 // snippet: same-bits
@@ -599,14 +570,14 @@ static const kf_variant variants[] = {
      launch_horizontal, one_token, 0, NULL},
     {"early", "horizontal, and kernels begin before the one in front has ended", launch_early,
      one_token, 0, NULL},
-    {"graph", "plain as one CUDA graph", launch_graph, NULL, 0, same_bits},
-    {"graph-add3", "add3 as one CUDA graph", launch_graph_add_three, NULL, 0, same_bits},
-    {"graph-norm", "add3-norm as one CUDA graph", launch_graph_normed, NULL, 0, same_bits},
-    {"graph-pairs", "pairs as one CUDA graph", launch_graph_pairs, one_token, 0, NULL},
-    {"graph-beside", "beside as one CUDA graph", launch_graph_beside, one_token, 0, NULL},
-    {"graph-horizontal", "horizontal as one CUDA graph", launch_graph_horizontal, one_token, 0,
+    {"graph", "plain as one CUDA graph", as_graph<launch_plain>, NULL, 0, same_bits},
+    {"graph-add3", "add3 as one CUDA graph", as_graph<launch_add_three>, NULL, 0, same_bits},
+    {"graph-norm", "add3-norm as one CUDA graph", as_graph<launch_normed>, NULL, 0, same_bits},
+    {"graph-pairs", "pairs as one CUDA graph", as_graph<launch_pairs>, one_token, 0, NULL},
+    {"graph-beside", "beside as one CUDA graph", as_graph<launch_beside>, one_token, 0, NULL},
+    {"graph-horizontal", "horizontal as one CUDA graph", as_graph<launch_horizontal>, one_token, 0,
      NULL},
-    {"together", "early as one CUDA graph", launch_together, one_token, 0, NULL},
+    {"together", "early as one CUDA graph", as_graph<launch_early>, one_token, 0, NULL},
 };
 
 static const kf_timing timings[] = {{KF_CALL, KF_WARM}, {KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
