@@ -72,24 +72,14 @@ sub try_mutant
         print $f $text;
         close $f;
     }
-    # Most of the time goes into the compiler. -O0 is fast, but copies structures where the instrument
-    # does not look, and asks for no alignment: what it leaves open is asked again.
-    my ($passed, $line) = judge($dir, $edits[0], '-O0');
-    ($passed, $line) = judge($dir, $edits[0], '-O1') if !$passed;
-    return ($passed, $line);
-}
-
-# Is the changed step rejected as the list says?
-sub judge
-{
-    my ($dir, $edit, $optimise) = @_;
+    my $edit = $edits[0];
     my $check = $edit->{check};
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program.
-    my ($status, $report) = run_step($dir, $edit, $optimise, $checks ? '--check' : '');
+    my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
     return (0, $report) if !defined $status;
     my ($found, $what) = classes($report);
-    ($status, $report) = run_step($dir, $edit, $optimise, '') if $checks && $check eq 'illegal';
+    ($status, $report) = run_step($dir, $edit, '') if $checks && $check eq 'illegal';
     return (0, $report) if !defined $status;
     return (0, 'survives') if $status == 0;
     return (0, "ends with code $status, not 1: " . first_line("$dir/log")) if $status != 1;
@@ -102,12 +92,13 @@ sub judge
 }
 
 # Builds the changed step and runs it. Returns its exit code and what it printed, or undef and why.
-# Without lines: nobody asks for them.
+# Most of the time goes into the compiler, so it gives neither the fastest code nor lines. Not -Og: it
+# copies structures where the instrument does not look.
 sub run_step
 {
-    my ($dir, $edit, @options) = @_;
+    my ($dir, $edit, $option) = @_;
     my $log = "$dir/log";
-    system("common/cpu/cudacc @options -g0 -w -I'$dir/common' -Icommon '$dir/step.cu' "
+    system("common/cpu/cudacc $option -O1 -g0 -w -I'$dir/common' -Icommon '$dir/step.cu' "
             . "$harness -o '$dir/step' >'$log' 2>&1") == 0
         or return (undef, 'does not compile: ' . first_line($log));
     my $status = system("CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' --seed 1 "
