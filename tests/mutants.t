@@ -73,6 +73,7 @@ sub try_mutant
         close $f;
     }
     my $edit = $edits[0];
+    only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program.
@@ -89,6 +90,22 @@ sub try_mutant
     return (1, $line) if !$checks;
     return (0, "check finds '$found', not '$edit->{finds}': $what") if $found ne $edit->{finds};
     return (1, "check finds $found; $line");
+}
+
+# Leaves only these variants in the table of a step: g++ drops what nobody calls, and most of the time
+# goes into g++. A table of another form stays as it is.
+sub only_variants
+{
+    my ($path, @names) = @_;
+    open my $f, '<', $path or die;
+    my $text = do { local $/; <$f> };
+    my ($before, $table, $after) = $text =~ /\A(.*^static const kf_variant variants\[\] = \{\n)(.*?)(^\};.*)\z/ms
+        or return;
+    my %entry = $table =~ /^    (?=\{"([^"]+)")(.*?\},\n)(?=^    \{|\z)/msg;
+    return if !@names || grep { !$entry{$_} } @names;
+    open $f, '>', $path or die;
+    print $f $before, @entry{@names}, $after;
+    close $f;
 }
 
 # Builds the changed step and runs it. Returns its exit code and what it printed, or undef and why.
