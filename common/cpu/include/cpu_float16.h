@@ -30,9 +30,19 @@ struct cpu_float16 {
     explicit cpu_float16(cpu_float16<E2, M2> a) : x(rounded(a.value()))
     {
     }
+    /* value(), without a branch where all is usual: exponent and fraction move to the places that
+     * they have in a float, and a power of two, which is exact, mends the bias, also of subnormals.
+     */
     operator float() const
     {
-        return (float)value();
+        const int bias = (1 << (E - 1)) - 1;
+        const uint32_t magnitude = x & 0x7fffu, infinity = ((1u << E) - 1) << M;
+        const float power = cpu_bit_cast<float>((uint32_t)(254 - bias) << 23);
+        uint32_t bits = cpu_bit_cast<uint32_t>(cpu_bit_cast<float>(magnitude << (23 - M)) *
+                                               (E == 8 ? 1.0f : power));
+        if (magnitude >= infinity)
+            bits = magnitude << (23 - M) | 0x7f800000 | (magnitude > infinity) << 22;
+        return cpu_bit_cast<float>((uint32_t)(x >> 15) << 31 | bits);
     }
 
     static cpu_float16 of_bits(unsigned bits)
