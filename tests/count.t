@@ -156,6 +156,8 @@ is($r{code}, 1, "a race that is not found fails");
 %r = run($check, %path, LOG => "$dir/log", RACE => "clean", NOWHERE => "racy");
 is($r{code}, 0, "unless no case of the variant runs here") or diag($r{out});
 like($r{out}, qr/^step-99: racy: passed over, it runs in no case here$/m, "which is said");
+%r = run($check, %path, LOG => "$dir/log", NOWHERE => "racy");
+like($r{out}, qr/^step-99: racy: 2 findings, shared race as predicted$/m, "a finding counts, also of a program that died of it");
 tool("bin/ldd", "echo '\tlibcublasLt.so.13 => /usr/lib/libcublasLt.so.13 (0x1)'");
 %r = run($check, %path, LOG => "$dir/log", FINDS => "initcheck");
 is($r{code}, 0, "initcheck is left out where cuBLAS writes") or diag($r{out});

@@ -30,6 +30,7 @@ struct cpu_float16 {
     explicit cpu_float16(cpu_float16<E2, M2> a) : x(rounded(a.value()))
     {
     }
+
     /* value(), without a branch where all is usual: exponent and fraction move to the places that
      * they have in a float, and a power of two, which is exact, mends the bias, also of subnormals.
      */
