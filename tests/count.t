@@ -231,7 +231,7 @@ my ($naive) = grep { m{/01-} } @steps;
 (my $text = slurp($naive)) =~ s{score = dot / sqrtf\(\(float\)D\);}{score = dot / sqrtf((float)D) + 0.0f * q[0];}
     or fail("the line to change is still there");
 spew($plant, $text);
-my $harness = "$programs/harness/*.o";
+my $harness = "$programs/harness/*.o $programs/problems/*.o";
 %r = run("common/cpu/cudacc --count -O2 -w -Icommon $plant $harness -o $dir/plant && "
     . "$dir/plant --seed 1 --case odd --out $dir/plant.tsv");
 is($r{code}, 0, "a step with one load more runs") or diag($r{err});

@@ -59,7 +59,7 @@ for my $step (@steps) {
 run("cd '$tree' && printf '%s\n' "
     . join(" ", map { "$_-$slug{$_}" } @begun)
     . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -Icommon work/NAME.cu "
-    . "$programs/harness/*.o $programs/neox/*.o -o work/NAME >work/NAME.log 2>&1'");
+    . "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME >work/NAME.log 2>&1'");
 for my $number (@begun) {
     my $name = "$number-$slug{$number}";
     ok(-x("$tree/work" . "/$name"), "step-$number: its exercise compiles")

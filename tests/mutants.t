@@ -44,7 +44,7 @@ my $checks = `set -- \$(sh common/make/toolchain.sh "\$CXX" "\$CC"); echo __clan
 my $temp = tempdir(CLEANUP => 1);
 # The harness as one object without debug lines: each program is linked in a third of the time.
 my $harness = "$temp/harness.o";
-my $objects = "$programs/harness/*.o $programs/neox/*.o";
+my $objects = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
 system("cc -r -nostdlib -Wl,-S $objects -o $harness 2>/dev/null") == 0 or $harness = $objects;
 
 # Returns (passed, line): the line is the evidence, or what went wrong.

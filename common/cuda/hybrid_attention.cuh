@@ -82,20 +82,20 @@ static void launch_hybrid(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: launch
 
-static inline bool by_four(const kf_shape *shape)
+static inline bool by_four(const kf_case *c)
 {
-    return shape->D % 4 == 0;
+    return c->shape.D % 4 == 0;
 }
 
 /* For variants that only explain a time: they are verified where they are timed, at the dimensions
  * of the log, and on a CPU at some queries. */
-static inline bool hybrid_explains(const kf_shape *shape)
+static inline bool hybrid_explains(const kf_case *c)
 {
-    return by_four(shape) && shape->D >= 128 && (!kf_on_cpu() || shape->Sq < 64);
+    return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
 }
 
 /* The same, and counted: on a CPU at one head as well. */
-static inline bool hybrid_counted(const kf_shape *shape)
+static inline bool hybrid_counted(const kf_case *c)
 {
-    return hybrid_explains(shape) || (by_four(shape) && shape->H == 1);
+    return hybrid_explains(c) || (by_four(c) && c->shape.H == 1);
 }

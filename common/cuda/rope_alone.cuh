@@ -7,25 +7,39 @@
  */
 #pragma once
 
-#include "harness/harness.h"
+#include "problems/rope.h"
 
 static const kf_case rope_alone_cases[] = {
-    {"large", {128, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
-    {"one", {1, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
-    {"small", {4, 1, 256, 256, 128, 128, false, 0}, KF_VERIFY_ONLY},
-    {"D80", {3, 1, 77, 77, 80, 80, false, 0}, KF_VERIFY_ONLY},
-    {"D20", {2, 1, 9, 9, 20, 20, false, 3}, KF_VERIFY_ONLY},
-    {"D256", {3, 1, 5, 5, 256, 256, false, 7}, KF_VERIFY_ONLY},
-    {"S1", {5, 1, 1, 1, 8, 8, false, 1}, KF_VERIFY_ONLY},
-    {"thin", {1, 1, 16384, 16384, 32, 32, false, 0}, KF_VERIFY_ONLY},
-    {"far", {2, 1, 45, 45, 128, 128, false, 131027}, KF_VERIFY_ONLY},
+    {.name = "large",
+     .shape = {.B = 128, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "one", .shape = {.Sq = 8192, .Sk = 8192, .D = 128, .R = 128}, .flags = KF_LARGE},
+    {.name = "small",
+     .shape = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D80",
+     .shape = {.B = 3, .Sq = 77, .Sk = 77, .D = 80, .R = 80},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D20",
+     .shape = {.B = 2, .Sq = 9, .Sk = 9, .D = 20, .R = 20, .pos0 = 3},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D256",
+     .shape = {.B = 3, .Sq = 5, .Sk = 5, .D = 256, .R = 256, .pos0 = 7},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "S1", .shape = {.B = 5, .D = 8, .R = 8, .pos0 = 1}, .flags = KF_VERIFY_ONLY},
+    {.name = "thin",
+     .shape = {.Sq = 16384, .Sk = 16384, .D = 32, .R = 32},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far",
+     .shape = {.B = 2, .Sq = 45, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_timing rope_alone_timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}};
 
 /* kf_variant's angle_error for kernels whose angles are products in fp32. */
-static inline double rope_alone_angle_error(const kf_shape *shape)
+static inline double rope_alone_angle_error(const kf_case *c)
 {
-    return kf_fp32_angle_error(shape, false);
+    return kf_fp32_angle_error(&c->shape, false);
 }

@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "harness/harness.h"
+#include "harness/problem.h"
 
 typedef uint64_t rope_frequency; /* 2^-64 revolutions a position */
 
@@ -57,19 +57,19 @@ static __device__ __forceinline__ void rope_cos_sin_fast(int position, rope_freq
 // end snippet: turn
 
 /* kf_variant's angle_error for kernels that call rope_cos_sin ... */
-static inline double rope_angle_error(const kf_shape *shape)
+static inline double rope_angle_error(const kf_case *c)
 {
     const double u = kf_unit_roundoff(KF_F32);
-    const double last = shape->pos0 + fmax(shape->Sq, shape->Sk) - 1.0;
+    const double last = c->shape.pos0 + fmax(c->shape.Sq, c->shape.Sk) - 1.0;
     const double revolutions = 0.5 * u + 0x1p-32 + last * (2.6 * 0x1p-53 + 0x1p-64);
     return 6.2831853071795865 * revolutions + 2.0 * u;
 }
 
 /* ... and rope_cos_sin_fast. */
-static inline double rope_fast_angle_error(const kf_shape *shape)
+static inline double rope_fast_angle_error(const kf_case *c)
 {
     const double u = kf_unit_roundoff(KF_F32);
-    return rope_angle_error(shape) - 2.0 * u + 6.2831853071795865 * u + exp2(-21.19);
+    return rope_angle_error(c) - 2.0 * u + 6.2831853071795865 * u + exp2(-21.19);
 }
 
 /* The frequencies of a case as an input tensor [R/2][2]: bits in pairs of words, not numbers, for

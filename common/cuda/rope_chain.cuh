@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "harness/harness.h"
+#include "problems/rope.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -13,7 +13,8 @@
 #include "cuda/block_reduce.cuh"
 #include "cuda/count.cuh"
 #include "cuda/one_query_attention.cuh"
-#include "harness/harness.h"
+#include "problems/attention.h"
+#include "problems/rope.h"
 
 #include <math.h>
 
@@ -102,50 +103,68 @@ static inline void ladder_setup(kf_run *run)
 
 /* For variants that compute their angles in fp32: so far out that the bound of a score exceeds the
  * score, a comparison says nothing, and they do not apply. Step 20 has the accurate way. */
-static inline bool ladder_near(const kf_shape *shape)
+static inline bool ladder_near(const kf_case *c)
 {
-    return shape->R == 0 || kf_fp32_angle_error(shape, true) < 1e-3;
+    return c->shape.R == 0 || kf_fp32_angle_error(&c->shape, true) < 1e-3;
 }
 
 /* kf_variant's angle_error for them; it holds for frequencies that are handed in as well. */
-static inline double ladder_angle_error(const kf_shape *shape)
+static inline double ladder_angle_error(const kf_case *c)
 {
-    return kf_fp32_angle_error(shape, true);
+    return kf_fp32_angle_error(&c->shape, true);
 }
 
 /* For variants that explain a time: they are verified where they are timed, on a CPU at some of
  * these, and with few queries. */
-static inline bool ladder_explains(const kf_shape *shape)
+static inline bool ladder_explains(const kf_case *c)
 {
-    const bool timed = shape->Sq == 64 && shape->H >= 4;
-    const bool chosen = shape->D == 8 || shape->D == 128 || shape->R == 20;
-    return shape->Sq < 20 || (timed && (!kf_on_cpu() || chosen));
+    const bool timed = c->shape.Sq == 64 && c->shape.H >= 4;
+    const bool chosen = c->shape.D == 8 || c->shape.D == 128 || c->shape.R == 20;
+    return c->shape.Sq < 20 || (timed && (!kf_on_cpu() || chosen));
 }
 
 /* Named after D, and R where only a part is turned; odd shapes after what is odd in them. Those
  * that a CPU passes over are large, and "head" is one head of the largest partial case, to be
  * counted. */
 static const kf_case ladder_cases[] = {
-    {"D8", {1, 4, 64, 64, 8, 8, false, 0}, 0},
-    {"D16", {1, 4, 64, 64, 16, 16, false, 0}, 0},
-    {"D32", {1, 4, 64, 64, 32, 32, false, 0}, 0},
-    {"D64", {1, 4, 64, 64, 64, 64, false, 0}, 0},
-    {"D80", {1, 4, 64, 64, 80, 80, false, 0}, 0},
-    {"D128", {1, 4, 64, 64, 128, 128, false, 0}, 0},
-    {"D512", {1, 4, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D2048", {1, 4, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
-    {"D80-R20", {1, 4, 64, 64, 80, 20, false, 0}, 0},
-    {"D128-R64", {1, 4, 64, 64, 128, 64, false, 0}, 0},
-    {"D512-R128", {1, 4, 64, 64, 512, 128, false, 0}, KF_LARGE},
-    {"D2048-R128", {1, 4, 64, 64, 2048, 128, false, 0}, KF_LARGE},
-    {"head", {1, 1, 64, 64, 2048, 128, false, 0}, KF_VERIFY_ONLY},
-    {"S1", {1, 4, 1, 1, 64, 64, false, 0}, KF_VERIFY_ONLY},
-    {"S63", {1, 4, 63, 63, 80, 20, false, 0}, KF_VERIFY_ONLY},
-    {"S65", {1, 4, 65, 65, 64, 64, false, 0}, KF_VERIFY_ONLY},
-    {"S200", {1, 2, 200, 200, 80, 80, true, 0}, KF_VERIFY_ONLY},
-    {"few", {1, 2, 3, 333, 64, 16, true, 0}, KF_VERIFY_ONLY},
-    {"far", {1, 2, 19, 45, 128, 128, false, 131027}, KF_VERIFY_ONLY},
-    {"steep", {1, 4, 33, 33, 64, 64, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "D8", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 8, .R = 8}},
+    {.name = "D16", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 16, .R = 16}},
+    {.name = "D32", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 32, .R = 32}},
+    {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64, .R = 64}},
+    {.name = "D80", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 80, .R = 80}},
+    {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128, .R = 128}},
+    {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512, .R = 512}, .flags = KF_LARGE},
+    {.name = "D2048",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 2048},
+     .flags = KF_LARGE},
+    {.name = "D80-R20", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 80, .R = 20}},
+    {.name = "D128-R64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128, .R = 64}},
+    {.name = "D512-R128",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "D2048-R128",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "head", .shape = {.Sq = 64, .Sk = 64, .D = 2048, .R = 128}, .flags = KF_VERIFY_ONLY},
+    {.name = "S1", .shape = {.H = 4, .D = 64, .R = 64}, .flags = KF_VERIFY_ONLY},
+    {.name = "S63",
+     .shape = {.H = 4, .Sq = 63, .Sk = 63, .D = 80, .R = 20},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "S65",
+     .shape = {.H = 4, .Sq = 65, .Sk = 65, .D = 64, .R = 64},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "S200",
+     .shape = {.H = 2, .Sq = 200, .Sk = 200, .D = 80, .R = 80, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "few",
+     .shape = {.H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 16, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far",
+     .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep",
+     .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
 };
 
 static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
@@ -153,18 +172,24 @@ static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_W
 /* Eight times as many heads: as much work for each multiprocessor as the ladder's cases give to a
  * GPU with an eighth of them. */
 static const kf_case ladder_more_heads[] = {
-    {"D128-H32", {1, 32, 64, 64, 128, 128, false, 0}, KF_LARGE},
-    {"D512-H32", {1, 32, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D2048-H32", {1, 32, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
+    {.name = "D128-H32",
+     .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 128, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "D512-H32",
+     .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
+     .flags = KF_LARGE},
+    {.name = "D2048-H32",
+     .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 2048, .R = 2048},
+     .flags = KF_LARGE},
 };
 
 /* For variants with a small L1 cache, which tells where many blocks share it: what shared memory
  * may take, in percent, is no cache. */
 enum { ALL_TO_SHARED_MEMORY = 100 };
 
-static inline bool ladder_many_heads(const kf_shape *shape)
+static inline bool ladder_many_heads(const kf_case *c)
 {
-    return shape->H >= 32;
+    return c->shape.H >= 32;
 }
 
 enum { LADDER_CASES = sizeof ladder_cases / sizeof *ladder_cases, OWN_CASES = 8 };
@@ -178,15 +203,18 @@ static inline int ladder_main(const char *step, const char *title, void (*setup)
     for (int i = 0; i < LADDER_CASES + n_own; i++) {
         cases[i] = i < LADDER_CASES ? ladder_cases[i] : own[i - LADDER_CASES];
     }
-    const kf_program program = {step,
-                                title,
-                                cases,
-                                LADDER_CASES + n_own,
-                                variants,
-                                n_variants,
-                                setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                KF_LIST(ladder_timings)};
+    const kf_program program = {
+        .step = step,
+        .title = title,
+        .cases = cases,
+        .n_cases = LADDER_CASES + n_own,
+        .variants = variants,
+        .n_variants = n_variants,
+        .setup = setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = ladder_timings,
+        .n_timings = KF_COUNT_OF(ladder_timings),
+    };
     return kf_main(&program, argc, argv);
 }

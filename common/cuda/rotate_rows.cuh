@@ -6,6 +6,8 @@
 #pragma once
 
 #include "cuda/row_pieces.cuh"
+#include "problems/attention.h"
+#include "problems/rope.h"
 
 enum { ROTATE_THREADS = 256 };
 

@@ -157,9 +157,9 @@ static void print_nonfinite(FILE *to, const kf_diagnosis *seen)
                 seen->unwritten == seen->nonfinite ? " (all of them)" : "");
     else
         fprintf(to, "    unwritten: none; the kernel wrote these values\n");
-    if (seen->from_unwritten > 0)
+    if (seen->details->from_unwritten > 0)
         fprintf(to, "    %lld were computed from memory that nobody wrote\n",
-                (long long)seen->from_unwritten);
+                (long long)seen->details->from_unwritten);
 }
 
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
@@ -174,18 +174,19 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
         fprintf(to, "%s %s %lld", axis ? "," : "", axis_word(t, axis),
                 (long long)seen->first[axis]);
     char got[32], want[32];
-    if (isnan(seen->first_want))
-        fprintf(to, ": got %s (this row has no reference)\n", number(seen->first_got, got));
+    if (isnan(seen->details->first_want))
+        fprintf(to, ": got %s (this row has no reference)\n",
+                number(seen->details->first_got, got));
     else
-        fprintf(to, ": got %s, want %s\n", number(seen->first_got, got),
-                number(seen->first_want, want));
+        fprintf(to, ": got %s, want %s\n", number(seen->details->first_got, got),
+                number(seen->details->first_want, want));
     for (int axis = 0; axis < t->n_axes; axis++)
         print_axis(to, seen, axis);
     if (block > 0)
         print_warps(to, seen, block);
     if (seen->nonfinite > 0)
         print_nonfinite(to, seen);
-    if (isfinite(seen->median_ratio))
-        fprintf(to, "    where finite: got/want is %.3g%s\n", seen->median_ratio,
-                seen->same_ratio ? " throughout: a missing factor?" : " (median)");
+    if (isfinite(seen->details->median_ratio))
+        fprintf(to, "    where finite: got/want is %.3g%s\n", seen->details->median_ratio,
+                seen->details->same_ratio ? " throughout: a missing factor?" : " (median)");
 }

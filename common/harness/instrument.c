@@ -303,12 +303,9 @@ void kf_profile_end(void)
  * of its graph: captured here, and never run. */
 int kf_count_launches(const kf_run *run, const kf_variant *variant)
 {
-    cudaGraph_t graph;
+    cudaGraph_t graph = kf_capture(run, variant->launch, kf_stream());
     size_t n = 0;
     int launches = 0;
-    CUDA_CHECK(cudaStreamBeginCapture(kf_stream(), cudaStreamCaptureModeThreadLocal));
-    variant->launch(run, kf_stream());
-    CUDA_CHECK(cudaStreamEndCapture(kf_stream(), &graph));
     CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
     cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof(cudaGraphNode_t));
     CUDA_CHECK(cudaGraphGetNodes(graph, node, &n));

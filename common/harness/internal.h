@@ -1,39 +1,28 @@
-/* internal.h: what the files of the harness share. A step includes harness.h only. */
+/* internal.h: what the files of the harness share. A step includes harness.h, a problem problem.h.
+ */
 #ifndef KF_INTERNAL_H
 #define KF_INTERNAL_H
 
-#include "harness.h"
+#include "problem.h"
 #include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define KF_NORETURN __attribute__((noreturn))
-#define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
-
 /* --- backend.c (beside kf_on_cpu and kf_thread_order) ----------------------------------------- */
 double kf_host_us(void);
 
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* what every line begins with */
-void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
-void kf_die(int code, const char *format, ...) KF_NORETURN KF_PRINTF(2, 3);
-void kf_quiet(bool quiet);                  /* kf_say of harness.h prints nothing: --json */
-void *kf_alloc(int64_t count, size_t size); /* zeroed; no memory ends the program with a line */
+void kf_quiet(bool quiet);             /* kf_say of harness.h prints nothing: --json */
 void kf_catch_interrupts(void);
 void kf_hold_interrupts(bool hold); /* around a write that must be whole */
-
-/* --- parallel.c ------------------------------------------------------------------------------- */
-/* body(context, i) for every i < n, spread over the processors. */
-void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *context);
 
 /* --- dtype.c ---------------------------------------------------------------------------------- */
 const char *kf_dtype_name(enum kf_dtype dtype);
 size_t kf_dtype_size(enum kf_dtype dtype);
-float kf_round_to(enum kf_dtype dtype, float value);
 void kf_pack(enum kf_dtype dtype, const float *from, void *to, int64_t count);
-float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
 /* Poison is a signalling NaN with a payload of our own. A copy keeps it, arithmetic on it turns it
  * into another NaN: so what still carries it was never written. */
 void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count);
@@ -42,48 +31,52 @@ bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index);
 
 /* --- random.c --------------------------------------------------------------------------------- */
 void kf_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
-uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t below);
 void kf_fill_random(float *to, const char *name, int64_t count, int64_t columns,
                     enum kf_dtype dtype, uint64_t seed);
 uint64_t kf_fresh_seed(void);
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
-/* As kf_input, not drawn yet: for the harness to fill. */
-kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
-                         const int64_t *dim);
+enum { KF_MAX_TENSORS = 24 };
+enum kf_role { KF_INPUT, KF_OUTPUT, KF_SCRATCH };
+
+/* A tensor, and what only the engine knows of it. */
+typedef struct kf_slot {
+    kf_tensor t;
+    enum kf_role role;
+    void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
+    void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
+    bool made;                                     /* it has been, in this memory */
+    double *other_want, *other_bound; /* for state->other_error, NULL if there are none yet */
+    void *raw; /* output: room for what comes back from the device, NULL before the first time */
+} kf_slot;
+
+/* What of a run is the engine's. */
+typedef struct kf_state {
+    const kf_program *program;
+    kf_slot slot[KF_MAX_TENSORS];
+    int n;              /* slots */
+    double other_error; /* the extra error of the slots' other_want and other_bound */
+} kf_state;
+
+kf_run kf_open(const kf_program *program, const kf_case *c, uint64_t seed);
+void kf_close(kf_run *run);
 int64_t kf_tensor_bytes(const kf_tensor *tensor);
 int64_t kf_run_bytes(const kf_run *run);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
 void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else */
 bool kf_renew(kf_run *run);    /* new memory, inputs in it, nothing else written; or false */
 void kf_fetch(const kf_tensor *tensor, void *raw);
-void kf_release(kf_run *run);
-
-/* --- tolerance.c: every bound comes from here ------------------------------------------------- */
-/* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
-double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
-/* Of x1 cos - x2 sin or x1 cos + x2 sin: c and s are the exact cosine and sine. */
-double kf_rotation_error(double x1, double x2, double c, double s, double u, double angle_error);
-/* Relative error of one key's share; least_sum: sum over the keys of p exp(-score_error). */
-double kf_weight_error(double score_error, double least_sum, int64_t keys, double u);
-
-/* --- rope.c ----------------------------------------------------------------------------------- */
-double kf_rope_angle(int64_t position, int i, int R);
-/* cos and sin in fp64 of positions pos0 .. pos0 + rows - 1: [rows][R/2] each. */
-void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines);
-void kf_rotate(double *x, int R, const double *cosines, const double *sines);
-
-/* --- sample.c: which rows get a reference ----------------------------------------------------- */
-void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_row, uint64_t seed);
-
-/* --- plain.c: the plain implementation that low precision is compared with ---------------------
- */
-/* One query row in dtype: scores and probabilities rounded to dtype, sums in fp32. q [D],
- * k and v [keys][D] of one head, already rotated and rounded. */
-void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const float *q,
-                            const float *k, const float *v, float *o);
 
 /* --- verify.c, diagnosis.c -------------------------------------------------------------------- */
+typedef struct kf_details {
+    int64_t from_unwritten;        /* of the nonfinite: computed from poison, where NaNs keep their
+                                      bits (CPUs) */
+    double first_got, first_want;  /* its value, and the reference */
+    double median_ratio;           /* got/want over wrong finite elements, NaN if there are none */
+    bool same_ratio;               /* and it hardly varies: 90% of them lie within 1% of it */
+    double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
+    double max_ratio;              /* largest finite |got - want| / bound; right means <= 1 */
+} kf_details;
 void kf_compare(const kf_tensor *tensor, const void *raw, kf_diagnosis *seen);
 void kf_diagnosis_free(kf_diagnosis *seen);
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);

@@ -25,11 +25,11 @@ static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char
     row->case_name = run->c->name;
     row->status = status;
     row->shape = run->shape;
-    row->cost = s->program->cost(&run->shape);
+    row->cost = s->program->cost(run->c);
     row->device_bytes = kf_run_bytes(run);
-    for (int i = run->n_tensors - 1; i >= 0; i--)
-        if (run->tensor[i].role == KF_OUTPUT)
-            row->dtype = run->tensor[i].dtype;
+    for (int i = run->state->n - 1; i >= 0; i--)
+        if (run->state->slot[i].role == KF_OUTPUT)
+            row->dtype = run->state->slot[i].t.dtype;
     return row;
 }
 
@@ -38,7 +38,7 @@ static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char
 static bool applies(const kf_session *s, const kf_case *c, int v)
 {
     const kf_variant *variant = &s->program->variants[v];
-    return !variant->applies || variant->applies(&c->shape);
+    return !variant->applies || variant->applies(c);
 }
 
 static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_outcome *out,
@@ -71,7 +71,7 @@ static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
     for (int v = 0; v < s->program->n_variants; v++)
         if (s->options.variant_chosen[v])
             rows_of_variant(s, run, v, &out[v], &out[0]);
-    if (run->n_tensors > 0) /* else the whole case was skipped */
+    if (run->state->n > 0) /* else the whole case was skipped */
         kf_table_print(s->rows + first, s->n_rows - first);
     if (s->options.out && kf_instrument() != KF_COUNT) {
         char *text = kf_rows_text(s->rows + first, s->n_rows - first);
@@ -88,8 +88,8 @@ static bool predict_fit(const kf_run *run, bool announce)
     const int64_t page = 2 << 20;
     size_t available = 0, total = 0;
     int64_t need = 0;
-    for (int i = 0; i < run->n_tensors; i++)
-        need += (kf_tensor_bytes(&run->tensor[i]) + page - 1) / page * page;
+    for (int i = 0; i < run->state->n; i++)
+        need += (kf_tensor_bytes(&run->state->slot[i].t) + page - 1) / page * page;
     CUDA_CHECK(cudaMemGetInfo(&available, &total));
     bool fits = (uint64_t)need <= available;
     if (announce)
@@ -125,7 +125,7 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
 static const char *left_out(const kf_session *s, const kf_case *c)
 {
     static const double MOST_CHECKED = 5e6, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
-    double flops = s->program->cost(&c->shape).flops;
+    double flops = s->program->cost(c).flops;
     if (c->flags & KF_LARGE && (kf_on_cpu() || s->options.once))
         return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
     if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED)
@@ -144,8 +144,8 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
     static const double MOST_FLOPS_ON_CPU = 1e6;
     kf_verify(s, run, v, KF_FIRST, out);
     if (s->options.once || kf_instrument() != KF_PLAIN || kf_run_bytes(run) > MOST_BYTES ||
-        (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
-                         s->program->cost(&run->shape).flops > MOST_FLOPS_ON_CPU)))
+        (kf_on_cpu() &&
+         (!(run->c->flags & KF_VERIFY_ONLY) || s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU)))
         return;
     for (int how = KF_ON_STREAM; how <= KF_ON_GRAPH && kf_may_be_timed(out); how++)
         kf_verify(s, run, v, (enum kf_how)how, out);
@@ -155,7 +155,7 @@ static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
     const kf_case *c = &p->cases[index];
-    kf_run run = {.program = p, .c = c, .shape = c->shape, .seed = s->options.seed};
+    kf_run run = kf_open(p, c, s->options.seed);
     kf_outcome out[KF_MAX_CHOICES];
     char shape[128];
     memset(out, 0, sizeof out);
@@ -165,6 +165,7 @@ static void run_case(kf_session *s, int index)
     if (reason) {
         kf_say("  skipped: %s; --case %s runs it\n", reason, c->name);
         finish_case(s, &run, out);
+        kf_close(&run);
         return;
     }
     p->setup(&run);
@@ -181,7 +182,7 @@ static void run_case(kf_session *s, int index)
         }
     }
     finish_case(s, &run, out);
-    kf_release(&run);
+    kf_close(&run);
 }
 
 /* --- The program ----------------------------------------------------------------------------- */

@@ -3,24 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kf_tensor *add(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
-                      enum kf_role role, const int64_t *dim)
+kf_run kf_open(const kf_program *program, const kf_case *c, uint64_t seed)
 {
-    const char *step = run->program->step;
+    kf_run run = {.c = c, .shape = c->shape, .seed = seed};
+    run.state = kf_alloc(1, sizeof *run.state);
+    run.state->program = program;
+    return run;
+}
+
+static kf_slot *add(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                    enum kf_role role, const int64_t *dim)
+{
+    const char *step = run->state->program->step;
     int n = (int)strlen(axes);
-    if (run->n_tensors == KF_MAX_TENSORS)
+    if (run->state->n == KF_MAX_TENSORS)
         kf_die(KF_WRONG, "step %s declares more than %d tensors; raise KF_MAX_TENSORS", step,
                KF_MAX_TENSORS);
     if (n < 1 || n > KF_MAX_AXES)
         kf_die(KF_WRONG, "tensor %s of step %s has axes \"%s\"; 1 to %d letters are right", name,
                step, axes, KF_MAX_AXES);
-    kf_tensor *t = &run->tensor[run->n_tensors++];
-    memset(t, 0, sizeof *t);
+    kf_slot *slot = &run->state->slot[run->state->n++];
+    kf_tensor *t = &slot->t;
+    memset(slot, 0, sizeof *slot);
     t->name = name;
     t->axes = axes;
     t->n_axes = n;
     t->dtype = dtype;
-    t->role = role;
+    slot->role = role;
     t->count = 1;
     for (int i = 0; i < n; i++) {
         if (dim[i] < 1)
@@ -30,13 +39,13 @@ static kf_tensor *add(kf_run *run, const char *name, const char *axes, enum kf_d
         t->count *= dim[i];
     }
     t->rows = t->count / dim[n - 1];
-    return t;
+    return slot;
 }
 
 kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                          const int64_t *dim)
 {
-    kf_tensor *t = add(run, name, axes, dtype, KF_INPUT, dim);
+    kf_tensor *t = &add(run, name, axes, dtype, KF_INPUT, dim)->t;
     t->host = kf_alloc(t->count, sizeof *t->host);
     return t;
 }
@@ -52,15 +61,15 @@ kf_tensor *kf_input(kf_run *run, const char *name, const char *axes, enum kf_dty
 kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                            const int64_t *dim, void (*make)(const kf_run *run, void *device))
 {
-    kf_tensor *t = add(run, name, axes, dtype, KF_INPUT, dim);
-    t->make = make;
-    return t;
+    kf_slot *slot = add(run, name, axes, dtype, KF_INPUT, dim);
+    slot->make = make;
+    return &slot->t;
 }
 
 kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                      const int64_t *dim)
 {
-    kf_tensor *t = add(run, name, axes, dtype, KF_OUTPUT, dim);
+    kf_tensor *t = &add(run, name, axes, dtype, KF_OUTPUT, dim)->t;
     t->want = kf_alloc(t->count, sizeof *t->want);
     t->bound = kf_alloc(t->count, sizeof *t->bound);
     t->checked = kf_alloc(t->rows, sizeof *t->checked);
@@ -70,24 +79,24 @@ kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dt
 kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                       const int64_t *dim)
 {
-    return add(run, name, axes, dtype, KF_SCRATCH, dim);
+    return &add(run, name, axes, dtype, KF_SCRATCH, dim)->t;
 }
 
 kf_tensor *kf_find(const kf_run *run, const char *name)
 {
-    for (int i = 0; i < run->n_tensors; i++)
-        if (strcmp(run->tensor[i].name, name) == 0)
-            return (kf_tensor *)&run->tensor[i];
+    for (int i = 0; i < run->state->n; i++)
+        if (strcmp(run->state->slot[i].t.name, name) == 0)
+            return &run->state->slot[i].t;
     kf_die(KF_WRONG, "step %s has no tensor named %s; its setup function declares them",
-           run->program->step, name);
+           run->state->program->step, name);
 }
 
 void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype)
 {
     kf_tensor *t = kf_find(run, name);
     if (t->dtype != dtype)
-        kf_die(KF_WRONG, "tensor %s of step %s is %s, asked for as %s", name, run->program->step,
-               kf_dtype_name(t->dtype), kf_dtype_name(dtype));
+        kf_die(KF_WRONG, "tensor %s of step %s is %s, asked for as %s", name,
+               run->state->program->step, kf_dtype_name(t->dtype), kf_dtype_name(dtype));
     return t->device;
 }
 
@@ -104,27 +113,30 @@ int64_t kf_tensor_bytes(const kf_tensor *tensor)
 int64_t kf_run_bytes(const kf_run *run)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < run->n_tensors; i++)
-        bytes += kf_tensor_bytes(&run->tensor[i]);
+    for (int i = 0; i < run->state->n; i++)
+        bytes += kf_tensor_bytes(&run->state->slot[i].t);
     return bytes;
 }
 
 static void free_device(kf_run *run)
 {
-    for (int i = 0; i < run->n_tensors; i++) {
-        if (run->tensor[i].device)
-            CUDA_CHECK(cudaFree(run->tensor[i].device));
-        if (run->tensor[i].kept)
-            CUDA_CHECK(cudaFree(run->tensor[i].kept));
-        run->tensor[i].device = run->tensor[i].kept = NULL;
-        run->tensor[i].made = false;
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        if (slot->t.device)
+            CUDA_CHECK(cudaFree(slot->t.device));
+        if (slot->kept)
+            CUDA_CHECK(cudaFree(slot->kept));
+        slot->t.device = slot->kept = NULL;
+        slot->made = false;
     }
 }
 
 bool kf_allocate(kf_run *run)
 {
-    for (int i = 0; i < run->n_tensors; i++) {
-        kf_tensor *t = &run->tensor[i];
+    static uint64_t memory; /* of all runs: no two have the same number */
+    run->memory = ++memory;
+    for (int i = 0; i < run->state->n; i++) {
+        kf_tensor *t = &run->state->slot[i].t;
         cudaError_t error = cudaMalloc(&t->device, (size_t)kf_tensor_bytes(t));
         if (error == cudaErrorMemoryAllocation) {
             t->device = NULL;
@@ -175,27 +187,28 @@ static void upload(const kf_tensor *t, char *block)
 /* From the host the first time; gigabytes take seconds. A copy that is kept on the device where it
  * takes at most a quarter of the free memory makes the other times fast. A kernel that writes
  * beyond its arrays may hit the copy, and is found out: the reference does not come from there. */
-static void refresh(const kf_run *run, kf_tensor *t, char *block)
+static void refresh(const kf_run *run, kf_slot *slot, char *block)
 {
+    kf_tensor *t = &slot->t;
     size_t bytes = (size_t)kf_tensor_bytes(t), available = 0, total = 0;
-    if (t->make) {
-        if (!t->made)
-            t->make(run, t->device);
-        t->made = true;
+    if (slot->make) {
+        if (!slot->made)
+            slot->make(run, t->device);
+        slot->made = true;
         return;
     }
-    if (t->kept) {
-        CUDA_CHECK(cudaMemcpy(t->device, t->kept, bytes, cudaMemcpyDeviceToDevice));
+    if (slot->kept) {
+        CUDA_CHECK(cudaMemcpy(t->device, slot->kept, bytes, cudaMemcpyDeviceToDevice));
         return;
     }
     upload(t, block);
     CUDA_CHECK(cudaMemGetInfo(&available, &total));
     if (bytes > available / 4)
         return;
-    if (cudaMalloc(&t->kept, bytes) == cudaSuccess) {
-        CUDA_CHECK(cudaMemcpy(t->kept, t->device, bytes, cudaMemcpyDeviceToDevice));
+    if (cudaMalloc(&slot->kept, bytes) == cudaSuccess) {
+        CUDA_CHECK(cudaMemcpy(slot->kept, t->device, bytes, cudaMemcpyDeviceToDevice));
     } else {
-        t->kept = NULL;
+        slot->kept = NULL;
         cudaGetLastError(); /* handled: the next time comes from the host again */
     }
 }
@@ -205,12 +218,13 @@ static void refresh(const kf_run *run, kf_tensor *t, char *block)
 void kf_prepare(kf_run *run)
 {
     char *block = kf_alloc(BLOCK, 1);
-    for (int i = 0; i < run->n_tensors; i++) {
-        if (run->tensor[i].role == KF_INPUT) {
-            refresh(run, &run->tensor[i], block);
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        if (slot->role == KF_INPUT) {
+            refresh(run, slot, block);
         } else {
-            poison(&run->tensor[i], block);
-            kf_mark_unwritten(&run->tensor[i]);
+            poison(&slot->t, block);
+            kf_mark_unwritten(&slot->t);
         }
     }
     free(block);
@@ -224,11 +238,13 @@ bool kf_renew(kf_run *run)
     if (!kf_allocate(run))
         return false;
     char *block = kf_alloc(BLOCK, 1);
-    for (int i = 0; i < run->n_tensors; i++)
-        if (run->tensor[i].make)
-            run->tensor[i].make(run, run->tensor[i].device);
-        else if (run->tensor[i].role == KF_INPUT)
-            upload(&run->tensor[i], block);
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        if (slot->make)
+            slot->make(run, slot->t.device);
+        else if (slot->role == KF_INPUT)
+            upload(&slot->t, block);
+    }
     free(block);
     CUDA_CHECK(cudaDeviceSynchronize());
     return true;
@@ -240,7 +256,7 @@ void kf_fetch(const kf_tensor *tensor, void *raw)
         cudaMemcpy(raw, tensor->device, (size_t)kf_tensor_bytes(tensor), cudaMemcpyDeviceToHost));
 }
 
-void kf_reference_from(kf_run *run, void (*launch)(const kf_run *run, cudaStream_t stream))
+void kf_reference_from(kf_run *run, kf_launch *launch)
 {
     kf_device_lock(KF_SHARED);
     kf_prepare(run);
@@ -248,9 +264,9 @@ void kf_reference_from(kf_run *run, void (*launch)(const kf_run *run, cudaStream
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
     kf_device_lock(KF_UNLOCKED);
-    for (int i = 0; i < run->n_tensors; i++) {
-        kf_tensor *t = &run->tensor[i];
-        if (t->role != KF_OUTPUT)
+    for (int i = 0; i < run->state->n; i++) {
+        kf_tensor *t = &run->state->slot[i].t;
+        if (run->state->slot[i].role != KF_OUTPUT)
             continue;
         void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
         kf_fetch(t, raw);
@@ -263,17 +279,19 @@ void kf_reference_from(kf_run *run, void (*launch)(const kf_run *run, cudaStream
     }
 }
 
-void kf_release(kf_run *run)
+void kf_close(kf_run *run)
 {
     free_device(run);
-    for (int i = 0; i < run->n_tensors; i++) {
-        free(run->tensor[i].host);
-        free(run->tensor[i].want);
-        free(run->tensor[i].bound);
-        free(run->tensor[i].other_want);
-        free(run->tensor[i].other_bound);
-        free(run->tensor[i].checked);
-        free(run->tensor[i].raw);
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        free(slot->t.host);
+        free(slot->t.want);
+        free(slot->t.bound);
+        free(slot->t.checked);
+        free(slot->other_want);
+        free(slot->other_bound);
+        free(slot->raw);
     }
-    run->n_tensors = 0;
+    free(run->state);
+    run->state = NULL;
 }

@@ -6,6 +6,15 @@
 
 /* --- One variant, verified ------------------------------------------------------------------- */
 
+cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(run, stream);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    return graph;
+}
+
 static const char *const when[] = {"", " back to back", " in a graph", " after timing"};
 
 /* As the clocks do it: a second call on the heels of the first must not disturb it. What a variant
@@ -56,16 +65,18 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
 static void add_counts(kf_row *counts, const kf_diagnosis *seen)
 {
     double was = counts->err_bound > 0.0 ? counts->max_err / counts->err_bound : counts->max_err;
-    double is = seen->max_err_bound > 0.0 ? seen->max_err / seen->max_err_bound : seen->max_err;
+    double is = seen->details->max_err_bound > 0.0
+                    ? seen->details->max_err / seen->details->max_err_bound
+                    : seen->details->max_err;
     bool first = !counts->verified;
     counts->verified = true;
     counts->wrong += seen->wrong;
     counts->nonfinite += seen->nonfinite;
     counts->total += seen->total;
-    counts->max_ratio = fmax(counts->max_ratio, seen->max_ratio);
+    counts->max_ratio = fmax(counts->max_ratio, seen->details->max_ratio);
     if (first || is > was) {
-        counts->max_err = seen->max_err;
-        counts->err_bound = seen->max_err_bound;
+        counts->max_err = seen->details->max_err;
+        counts->err_bound = seen->details->max_err_bound;
     }
 }
 
@@ -74,9 +85,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
 {
     bool first = how == KF_FIRST;
     char why[512] = "";
-    int64_t wrong = 0;
-    for (int i = 0; i < n; i++)
-        wrong += seen[i].wrong;
+    int64_t wrong = kf_wrong(run, seen);
     bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
@@ -133,18 +142,19 @@ static void swap(double **a, double **b)
  * most steps have variants of two kinds, and verify each several times. */
 static void refer(const kf_session *s, kf_run *run, const kf_variant *variant)
 {
-    double error = variant->angle_error ? variant->angle_error(&run->shape) : 0.0;
-    bool known = error == run->other_angle_error;
-    if (error == run->angle_error)
+    double error = variant->extra_error ? variant->extra_error(run->c) : 0.0;
+    bool known = error == run->state->other_error;
+    if (error == run->extra_error)
         return;
-    run->other_angle_error = run->angle_error;
-    run->angle_error = error;
-    for (int i = 0; i < run->n_tensors; i++) {
-        kf_tensor *t = &run->tensor[i];
-        if (t->role != KF_OUTPUT)
+    run->state->other_error = run->extra_error;
+    run->extra_error = error;
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        kf_tensor *t = &slot->t;
+        if (slot->role != KF_OUTPUT)
             continue;
-        swap(&t->want, &t->other_want);
-        swap(&t->bound, &t->other_bound);
+        swap(&t->want, &slot->other_want);
+        swap(&t->bound, &slot->other_bound);
         known = known && t->want;
         if (!t->want) {
             t->want = kf_alloc(t->count, sizeof *t->want);
@@ -171,23 +181,24 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
     launch_once(s, run, variant, how);
     kf_counts_take(s, run, variant->name);
     memset(&out->counts, 0, sizeof out->counts);
-    for (int i = 0; i < run->n_tensors; i++) {
-        kf_tensor *t = &run->tensor[i];
-        if (t->role != KF_OUTPUT)
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        const kf_tensor *t = &slot->t;
+        if (slot->role != KF_OUTPUT)
             continue;
-        if (!t->raw)
-            t->raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
-        kf_fetch(t, t->raw);
-        kf_compare(t, t->raw, &seen[n]);
+        if (!slot->raw)
+            slot->raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
+        kf_fetch(t, slot->raw);
+        kf_compare(t, slot->raw, &seen[n]);
         add_counts(&out->counts, &seen[n]);
         if (n == 0 && first && s->map) {
             fprintf(s->map, "# case %s\n", run->c->name);
-            kf_map_write(s->map, variant->name, t, t->raw);
+            kf_map_write(s->map, variant->name, t, slot->raw);
         }
         if (first && s->dump)
-            kf_dump_write(s->dump, variant->name, run->c->name, t, t->raw);
+            kf_dump_write(s->dump, variant->name, run->c->name, t, slot->raw);
         if (first && s->errors)
-            kf_errors_write(s->errors, variant->name, run->c->name, t, t->raw);
+            kf_errors_write(s->errors, variant->name, run->c->name, t, slot->raw);
         n++;
     }
     const char *status = judge(s, run, variant, seen, n, how);

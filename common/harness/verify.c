@@ -23,8 +23,8 @@ static void note_wrong(kf_diagnosis *seen, int64_t index, double got, double wan
     coordinates(t, index, at);
     if (seen->wrong == 0) {
         memcpy(seen->first, at, sizeof at);
-        seen->first_got = got;
-        seen->first_want = want;
+        seen->details->first_got = got;
+        seen->details->first_want = want;
     }
     seen->wrong++;
     for (int axis = 0; axis < t->n_axes; axis++)
@@ -53,19 +53,19 @@ static bool compare_rows(const kf_tensor *t, const void *raw, int64_t row, int64
                 seen->nonfinite++;
                 seen->nonfinite_in_column[column]++;
                 seen->unwritten += kf_is_poison(t->dtype, raw, i);
-                seen->from_unwritten += kf_is_from_poison(t->dtype, raw, i);
+                seen->details->from_unwritten += kf_is_from_poison(t->dtype, raw, i);
                 note_wrong(seen, i, got, want);
             }
             seen->total += checked || !finite;
             if (!checked || !finite)
                 continue;
             double error = fabs(got - want);
-            if (error > seen->max_err || seen->max_err_bound == 0.0) {
-                seen->max_err = error;
-                seen->max_err_bound = t->bound[i];
+            if (error > seen->details->max_err || seen->details->max_err_bound == 0.0) {
+                seen->details->max_err = error;
+                seen->details->max_err_bound = t->bound[i];
             }
             if (error > 0.0)
-                seen->max_ratio = fmax(seen->max_ratio, error / t->bound[i]);
+                seen->details->max_ratio = fmax(seen->details->max_ratio, error / t->bound[i]);
             if (error <= t->bound[i])
                 continue;
             if (!ratio)
@@ -85,6 +85,7 @@ typedef struct survey {
     const void *raw;
     int64_t rows; /* a block */
     kf_diagnosis *found;
+    kf_details *details; /* of these */
     bool *right;
 } survey;
 
@@ -98,6 +99,7 @@ static void survey_block(void *context, int64_t block)
 {
     const survey *s = context;
     kf_diagnosis *found = &s->found[block];
+    found->details = &s->details[block];
     found->columns = s->t->dim[s->t->n_axes - 1];
     s->right[block] = compare_rows(s->t, s->raw, block * s->rows, block_end(s, block), found, NULL);
 }
@@ -105,10 +107,11 @@ static void survey_block(void *context, int64_t block)
 static void add_right(kf_diagnosis *seen, const kf_diagnosis *found)
 {
     seen->total += found->total;
-    seen->max_ratio = fmax(seen->max_ratio, found->max_ratio);
-    if (found->total > 0 && (found->max_err > seen->max_err || seen->max_err_bound == 0.0)) {
-        seen->max_err = found->max_err;
-        seen->max_err_bound = found->max_err_bound;
+    seen->details->max_ratio = fmax(seen->details->max_ratio, found->details->max_ratio);
+    if (found->total > 0 &&
+        (found->details->max_err > seen->details->max_err || seen->details->max_err_bound == 0.0)) {
+        seen->details->max_err = found->details->max_err;
+        seen->details->max_err_bound = found->details->max_err_bound;
     }
 }
 
@@ -116,6 +119,7 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
 {
     memset(seen, 0, sizeof *seen);
     seen->tensor = t;
+    seen->details = kf_alloc(1, sizeof *seen->details);
     seen->columns = t->dim[t->n_axes - 1];
     for (int axis = 0; axis < t->n_axes; axis++)
         seen->wrong_at[axis] = kf_alloc(t->dim[axis], sizeof *seen->wrong_at[axis]);
@@ -126,6 +130,7 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
     survey s = {.t = t, .raw = raw, .rows = BLOCK_ELEMENTS / seen->columns + 1};
     int64_t blocks = (t->rows + s.rows - 1) / s.rows;
     s.found = kf_alloc(blocks, sizeof *s.found);
+    s.details = kf_alloc(blocks, sizeof *s.details);
     s.right = kf_alloc(blocks, sizeof *s.right);
     kf_parallel(blocks, survey_block, &s);
     for (int64_t block = 0; block < blocks; block++)
@@ -134,14 +139,39 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
         else
             compare_rows(t, raw, block * s.rows, block_end(&s, block), seen, &ratio);
     free(s.found);
+    free(s.details);
     free(s.right);
 
     kf_sort(ratio.value, ratio.n);
-    seen->median_ratio = ratio.n > 0 ? kf_percentile(ratio.value, (int)ratio.n, 50.0) : NAN;
-    seen->same_ratio = ratio.n > 1 && fabs(kf_percentile(ratio.value, (int)ratio.n, 95.0) -
-                                           kf_percentile(ratio.value, (int)ratio.n, 5.0)) <
-                                          0.01 * fabs(seen->median_ratio);
+    seen->details->median_ratio =
+        ratio.n > 0 ? kf_percentile(ratio.value, (int)ratio.n, 50.0) : NAN;
+    seen->details->same_ratio = ratio.n > 1 && fabs(kf_percentile(ratio.value, (int)ratio.n, 95.0) -
+                                                    kf_percentile(ratio.value, (int)ratio.n, 5.0)) <
+                                                   0.01 * fabs(seen->details->median_ratio);
     free(ratio.value);
+}
+
+const kf_diagnosis *kf_seen(const kf_run *run, const kf_diagnosis *seen, const char *output)
+{
+    const kf_tensor *t = kf_find(run, output);
+    for (int i = 0, n = 0; i < run->state->n; i++) {
+        if (run->state->slot[i].role != KF_OUTPUT)
+            continue;
+        if (&run->state->slot[i].t == t)
+            return &seen[n];
+        n++;
+    }
+    kf_die(KF_WRONG, "tensor %s of step %s is no output, and nothing has been compared", output,
+           run->state->program->step);
+}
+
+int64_t kf_wrong(const kf_run *run, const kf_diagnosis *seen)
+{
+    int64_t wrong = 0;
+    for (int i = 0, n = 0; i < run->state->n; i++)
+        if (run->state->slot[i].role == KF_OUTPUT)
+            wrong += seen[n++].wrong;
+    return wrong;
 }
 
 void kf_diagnosis_free(kf_diagnosis *seen)
@@ -149,6 +179,7 @@ void kf_diagnosis_free(kf_diagnosis *seen)
     for (int axis = 0; seen->tensor && axis < seen->tensor->n_axes; axis++)
         free(seen->wrong_at[axis]);
     free(seen->nonfinite_in_column);
+    free(seen->details);
     memset(seen, 0, sizeof *seen);
 }
 

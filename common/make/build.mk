@@ -25,7 +25,7 @@ comma := ,
 # A source of the harness with a main of its own is a program; the others go into every program.
 HARNESS_MAINS := $(shell grep -ls '^int main' common/harness/*.cu /dev/null)
 HARNESS_SOURCES := $(filter-out $(HARNESS_MAINS),\
-    $(wildcard common/harness/*.c common/harness/*.cu common/neox/*.c))
+    $(wildcard common/harness/*.c common/harness/*.cu common/problems/*.c common/neox/*.c))
 HARNESS_OBJECTS := $(patsubst common/%,%.o,$(basename $(HARNESS_SOURCES)))
 HARNESS_PROGRAMS := $(basename $(notdir $(HARNESS_MAINS)))
 

@@ -1,11 +1,12 @@
 /* file.c: reads a model from a file, and refuses one that is not exactly what its header says. */
 #define _DEFAULT_SOURCE
 #include "neox.h"
-#include "harness/internal.h"
+#include "harness/problem.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

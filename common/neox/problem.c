@@ -1,7 +1,9 @@
 /* problem.c: which model a case means, its tensors, and what is right. */
 #include "problem.h"
-#include "harness/internal.h"
+#include "harness/problem.h"
+#include "problems/rope.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -387,16 +389,16 @@ void neox_text(const int *tokens, int n, char *text, size_t size)
     text[length] = '\0';
 }
 
-kf_cost neox_speech_cost(const kf_shape *shape)
+kf_cost neox_speech_cost(const kf_case *c)
 {
-    kf_cost cost = neox_cost(shape);
-    return (kf_cost){cost.bytes * (shape->Sk - 1), cost.flops * (shape->Sk - 1), true};
+    kf_cost cost = neox_cost(c);
+    return (kf_cost){cost.bytes * (c->shape.Sk - 1), cost.flops * (c->shape.Sk - 1), true};
 }
 
-kf_cost neox_cost(const kf_shape *shape)
+kf_cost neox_cost(const kf_case *of)
 {
-    const neox_config c = neox_config_of(shape);
-    double T = shape->Sq, past = shape->Sk - T, weights = neox_bytes_read(&c) / 2.0;
+    const neox_config c = neox_config_of(&of->shape);
+    double T = of->shape.Sq, past = of->shape.Sk - T, weights = neox_bytes_read(&c) / 2.0;
     double pairs = T * past + T * (T + 1.0) / 2.0;
     return (kf_cost){.bytes = neox_bytes_read(&c) + 4.0 * c.layers * (past + T) * c.hidden,
                      .flops = 2.0 * weights * T + 4.0 * c.layers * pairs * c.hidden,

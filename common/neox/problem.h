@@ -21,6 +21,7 @@
 #pragma once
 
 #include "neox.h"
+#include "harness/problem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,7 +42,7 @@ void neox_setup(kf_run *run, void (*make)(const kf_run *run, void *weights));
 void neox_reference(kf_run *run);
 /* Bytes: all weights but the embedding, and the cache, read once. Flops: 2 a weight and token, and
  * those of attention. */
-kf_cost neox_cost(const kf_shape *shape);
+kf_cost neox_cost(const kf_case *c);
 
 /* --- Speech: greedy decoding, token by token, from an empty cache
  * --------------------------------- Sq = 1. Only the first NEOX_PROMPT of the Sk tokens are given,
@@ -52,7 +53,7 @@ void neox_speech_setup(kf_run *run, void (*make)(const kf_run *run, void *weight
 /* text: exact. A prompt whose continuation differs between fp64 and the plain implementation would
  * prove nothing, and ends the program with a line. */
 void neox_speech_reference(kf_run *run);
-kf_cost neox_speech_cost(const kf_shape *shape);
+kf_cost neox_speech_cost(const kf_case *c);
 /* Tokens as a line of text, a newline as a blank; at most size - 1 bytes. */
 void neox_text(const int *tokens, int n, char *text, size_t size);
 

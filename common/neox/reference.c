@@ -2,8 +2,9 @@
  * fp16 does it, to say how far off that may be.
  *
  * Each function is an operation of the model over n rows. r() rounds what a kernel would store. */
-#include "harness/internal.h"
+#include "harness/problem.h"
 #include "neox.h"
+#include "problems/rope.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* seeded.c: reading a row of weights, from memory or from the seed. */
 #include "seeded.h"
-#include "harness/internal.h"
+#include "harness/problem.h"
 #include <string.h>
 
 void neox_read_row(const neox_model *model, int layer, enum neox_part part, int64_t row, float *to)

@@ -312,9 +312,9 @@ static void reference(kf_run *run)
     }
 }
 
-static kf_cost cost(const kf_shape *shape)
+static kf_cost cost(const kf_case *c)
 {
-    return {8.0 * shape->Sq * shape->D, 0.0, false};
+    return {8.0 * c->shape.Sq * c->shape.D, 0.0, false};
 }
 
 #define MATRIX(S, D)                                                                               \
@@ -323,44 +323,67 @@ static kf_cost cost(const kf_shape *shape)
     }
 
 static const kf_case cases[] = {
-    {"exact", MATRIX(64, 1024), KF_VERIFY_ONLY}, // whole tiles: the counts are round numbers
-    {"tile", MATRIX(1, 1024), KF_VERIFY_ONLY},
-    {"n63", MATRIX(9, 7), KF_VERIFY_ONLY},
-    {"n1000", MATRIX(8, 125), KF_VERIFY_ONLY},
-    {"n1025", MATRIX(25, 41), KF_VERIFY_ONLY},
-    {"n10007", MATRIX(10007, 1), KF_VERIFY_ONLY},
-    {"in-L2", MATRIX(4096, 1024), KF_LARGE},  // x and y: 32 MiB
-    {"large", MATRIX(65536, 1024), KF_LARGE}, // x and y: 512 MiB
+    {.name = "exact",
+     .shape = MATRIX(64, 1024),
+     .flags = KF_VERIFY_ONLY}, // whole tiles: the counts are round numbers
+    {.name = "tile", .shape = MATRIX(1, 1024), .flags = KF_VERIFY_ONLY},
+    {.name = "n63", .shape = MATRIX(9, 7), .flags = KF_VERIFY_ONLY},
+    {.name = "n1000", .shape = MATRIX(8, 125), .flags = KF_VERIFY_ONLY},
+    {.name = "n1025", .shape = MATRIX(25, 41), .flags = KF_VERIFY_ONLY},
+    {.name = "n10007", .shape = MATRIX(10007, 1), .flags = KF_VERIFY_ONLY},
+    {.name = "in-L2", .shape = MATRIX(4096, 1024), .flags = KF_LARGE},  // x and y: 32 MiB
+    {.name = "large", .shape = MATRIX(65536, 1024), .flags = KF_LARGE}, // x and y: 512 MiB
 };
 
 static const kf_variant variants[] = {
-    {"coalesced", "neighbouring lanes, neighbouring elements", launch_coalesced, NULL, 0, NULL},
-    {"misaligned", "the same, one element further on", launch_misaligned, NULL, 0, NULL},
-    {"stride-2", "every second element", launch_strided<2>, NULL, 0, NULL},
-    {"stride-32", "every 32nd element, within 4 KiB a block", launch_strided<32>, NULL, 0, NULL},
-    {"column-walk", "neighbouring lanes a row apart", launch_column_walk, NULL, 0, NULL},
-    {"float4", "four elements a lane", launch_four, NULL, 0, NULL},
-    {"four-loads", "four elements a lane, one by one", launch_four_loads, NULL, 0, NULL},
-    {"broadcast", "coalesced, times a scale that a warp shares", launch_broadcast, NULL, 0, NULL},
-    {"shared-1", "through shared memory, no conflict", launch_staged<1>, NULL, 0, NULL},
-    {"shared-2", "through shared memory, 2-way conflicts", launch_staged<2>, NULL, 0, NULL},
-    {"shared-4", "through shared memory, 4-way conflicts", launch_staged<4>, NULL, 0, NULL},
-    {"shared-32", "through shared memory, 32-way conflicts", launch_staged<32>, NULL, 0, NULL},
-    {"shared-padded", "shared-32 with rows of 33 words", launch_padded, NULL, 0, NULL},
-    {"shared-broadcast", "the scales through shared memory", launch_shared_broadcast, NULL, 0,
-     NULL},
+    {.name = "coalesced",
+     .about = "neighbouring lanes, neighbouring elements",
+     .launch = launch_coalesced},
+    {.name = "misaligned",
+     .about = "the same, one element further on",
+     .launch = launch_misaligned},
+    {.name = "stride-2", .about = "every second element", .launch = launch_strided<2>},
+    {.name = "stride-32",
+     .about = "every 32nd element, within 4 KiB a block",
+     .launch = launch_strided<32>},
+    {.name = "column-walk",
+     .about = "neighbouring lanes a row apart",
+     .launch = launch_column_walk},
+    {.name = "float4", .about = "four elements a lane", .launch = launch_four},
+    {.name = "four-loads",
+     .about = "four elements a lane, one by one",
+     .launch = launch_four_loads},
+    {.name = "broadcast",
+     .about = "coalesced, times a scale that a warp shares",
+     .launch = launch_broadcast},
+    {.name = "shared-1", .about = "through shared memory, no conflict", .launch = launch_staged<1>},
+    {.name = "shared-2",
+     .about = "through shared memory, 2-way conflicts",
+     .launch = launch_staged<2>},
+    {.name = "shared-4",
+     .about = "through shared memory, 4-way conflicts",
+     .launch = launch_staged<4>},
+    {.name = "shared-32",
+     .about = "through shared memory, 32-way conflicts",
+     .launch = launch_staged<32>},
+    {.name = "shared-padded", .about = "shared-32 with rows of 33 words", .launch = launch_padded},
+    {.name = "shared-broadcast",
+     .about = "the scales through shared memory",
+     .launch = launch_shared_broadcast},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"00-memory-access",
-                                "one copy, many ways for a warp to reach the same bytes",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                reference,
-                                cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "00-memory-access",
+        .title = "one copy, many ways for a warp to reach the same bytes",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -13,7 +13,7 @@
  *          length on at which the GPU is full; below, three launches are what one pays for. And
  *          it is nowhere near the limit: see chapter 1 for what the limit is.
  */
-#include "harness/harness.h"
+#include "problems/attention.h"
 #include "cuda/warp_reduce.cuh"
 
 #include <math.h>
@@ -164,28 +164,42 @@ static const kf_case cases[] = {
     CAUSAL(4096, KF_LARGE),
     CAUSAL(16384, KF_LARGE),
     // Odd shapes: no extent divides a block, queries fewer than keys, more queries than keys.
-    {"odd", {2, 3, 33, 77, 80, 0, false, 0}, KF_VERIFY_ONLY},
-    {"odd-causal", {2, 3, 33, 77, 80, 0, true, 0}, KF_VERIFY_ONLY},
-    {"one-query", {1, 2, 1, 301, 64, 0, true, 0}, KF_VERIFY_ONLY},
-    {"more-queries", {1, 2, 45, 19, 40, 0, false, 0}, KF_VERIFY_ONLY},
-    {"steep", {1, 4, 33, 33, 64, 0, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
-    {"one-key", {1, 1, 5, 1, 8, 0, false, 0}, KF_VERIFY_ONLY},
+    {.name = "odd",
+     .shape = {.B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "odd-causal",
+     .shape = {.B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "one-query",
+     .shape = {.H = 2, .Sk = 301, .D = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "more-queries",
+     .shape = {.H = 2, .Sq = 45, .Sk = 19, .D = 40},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep",
+     .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "one-key", .shape = {.Sq = 5, .D = 8}, .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"naive", "scores, softmax and weighted sum as three kernels", launch_naive, NULL, 0, NULL},
+    {.name = "naive",
+     .about = "scores, softmax and weighted sum as three kernels",
+     .launch = launch_naive},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"01-naive-attention",
-                                "attention as three kernels, with the S x S matrix in memory",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "01-naive-attention",
+        .title = "attention as three kernels, with the S x S matrix in memory",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -13,7 +13,8 @@
  *          that waits for every call, because nothing hides the launch there. See chapter 1.
  */
 #include "cuda/count.cuh"
-#include "harness/harness.h"
+#include "problems/attention.h"
+#include "problems/rope.h"
 
 #include <math.h>
 
@@ -188,9 +189,9 @@ static void launch_alone(const kf_run *run, cudaStream_t stream)
     launch_attention(run, kf_f32(run, "q"), kf_f32(run, "k"), stream);
 }
 
-static bool without_rope(const kf_shape *shape)
+static bool without_rope(const kf_case *c)
 {
-    return shape->R == 0;
+    return c->shape.R == 0;
 }
 
 static void setup(kf_run *run)
@@ -231,20 +232,35 @@ static const kf_case cases[] = {
     PARTIAL(2048, 0),
     // Odd shapes: D = 80 with a quarter turned as in GPT-NeoX, few queries over many keys, a mask,
     // and the largest position a 131072-token context has.
-    {"neox", {1, 3, 37, 37, 80, 20, true, 0}, KF_VERIFY_ONLY},
-    {"decode", {1, 2, 3, 333, 64, 64, true, 0}, KF_VERIFY_ONLY},
-    {"far", {1, 2, 19, 45, 128, 128, false, 131027}, KF_VERIFY_ONLY},
-    {"steep", {1, 4, 33, 33, 64, 64, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
-    {"one", {1, 1, 1, 1, 8, 8, false, 5}, KF_VERIFY_ONLY},
+    {.name = "neox",
+     .shape = {.H = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 20, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "decode",
+     .shape = {.H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far",
+     .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep",
+     .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "one", .shape = {.D = 8, .R = 8, .pos0 = 5}, .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL, THREADS,
-     NULL},
-    {"two-launches", "both rotations in one launch, then attention", launch_two, NULL, THREADS,
-     NULL},
-    {"attention-alone", "one launch, where there is nothing to turn (R = 0)", launch_alone,
-     without_rope, THREADS, NULL},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = THREADS},
+    {.name = "two-launches",
+     .about = "both rotations in one launch, then attention",
+     .launch = launch_two,
+     .block = THREADS},
+    {.name = "attention-alone",
+     .about = "one launch, where there is nothing to turn (R = 0)",
+     .launch = launch_alone,
+     .applies = without_rope,
+     .block = THREADS},
 };
 
 static const kf_timing timings[] = {
@@ -252,13 +268,18 @@ static const kf_timing timings[] = {
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"02-separate-rope",
-                                "the baseline of Part II, RoPE on Q, RoPE on K, then attention",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                KF_LIST(timings)};
+    const kf_program program = {
+        .step = "02-separate-rope",
+        .title = "the baseline of Part II, RoPE on Q, RoPE on K, then attention",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

@@ -14,7 +14,7 @@
  *          columns come out NaN or infinite. A check that computes `diff > tolerance` does not see
  *          NaN. This step passes when exactly that shows.
  */
-#include "harness/harness.h"
+#include "problems/attention.h"
 #include "cuda/block_reduce.cuh"
 #include "cuda/one_query_attention.cuh"
 #include "cuda/tree_reduce.cuh"
@@ -130,36 +130,49 @@ static bool predicted_max(const kf_run *run, const kf_diagnosis *seen, char *why
 }
 
 static const kf_case cases[] = {
-    {"D128", {1, 4, 64, 64, 128, 0, false, 0}, 0},
-    {"D64", {1, 4, 64, 64, 64, 0, false, 0}, 0},
-    {"D512", {1, 4, 64, 64, 512, 0, false, 0}, 0},
-    {"D2048", {1, 4, 64, 64, 2048, 0, false, 0}, 0},
+    {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128}},
+    {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},
+    {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512}},
+    {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
     // 16 keys: warp 0 holds them all, and half of the output is not finite.
-    {"D64-S16", {1, 4, 16, 16, 64, 0, false, 0}, KF_VERIFY_ONLY},
-    {"odd", {1, 3, 37, 77, 80, 0, false, 0}, KF_VERIFY_ONLY},
+    {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
+    {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"tree", "the reduction of step 02", launch_one_query_attention<right>, NULL, ONE_QUERY_THREADS,
-     NULL},
-    {"bug-sum", "only warp 0 gets the sum", launch_one_query_attention<bug_in_sum>, NULL,
-     ONE_QUERY_THREADS, predicted_sum},
-    {"bug-max", "only warp 0 gets the maximum", launch_one_query_attention<bug_in_max>, NULL,
-     ONE_QUERY_THREADS, predicted_max},
-    {"bug-both", "only warp 0 gets either", launch_one_query_attention<bug_in_both>, NULL,
-     ONE_QUERY_THREADS, predicted_max},
+    {.name = "tree",
+     .about = "the reduction of step 02",
+     .launch = launch_one_query_attention<right>,
+     .block = ONE_QUERY_THREADS},
+    {.name = "bug-sum",
+     .about = "only warp 0 gets the sum",
+     .launch = launch_one_query_attention<bug_in_sum>,
+     .block = ONE_QUERY_THREADS,
+     .predicted = predicted_sum},
+    {.name = "bug-max",
+     .about = "only warp 0 gets the maximum",
+     .launch = launch_one_query_attention<bug_in_max>,
+     .block = ONE_QUERY_THREADS,
+     .predicted = predicted_max},
+    {.name = "bug-both",
+     .about = "only warp 0 gets either",
+     .launch = launch_one_query_attention<bug_in_both>,
+     .block = ONE_QUERY_THREADS,
+     .predicted = predicted_max},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"03-block-reduce-bug",
-                                "a block reduction whose result reaches one warp of eight",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                kf_attention_setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "03-block-reduce-bug",
+        .title = "a block reduction whose result reaches one warp of eight",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = kf_attention_setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+    };
     return kf_main(&program, argc, argv);
 }

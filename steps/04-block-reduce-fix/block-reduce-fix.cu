@@ -14,7 +14,7 @@
  *          are slower than the tree. It had measured the schedule of a loop after the reduction,
  *          not the reduction: the variants called inlined keep it.
  */
-#include "harness/harness.h"
+#include "problems/attention.h"
 #include "cuda/block_reduce.cuh"
 #include "cuda/one_query_attention.cuh"
 #include "cuda/tree_reduce.cuh"
@@ -128,41 +128,59 @@ static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char 
 // end snippet: predict
 
 static const kf_case cases[] = {
-    {"D8", {1, 4, 64, 64, 8, 0, false, 0}, 0},
-    {"D64", {1, 4, 64, 64, 64, 0, false, 0}, 0},
-    {"D128", {1, 4, 64, 64, 128, 0, false, 0}, 0},
-    {"D512", {1, 4, 64, 64, 512, 0, false, 0}, 0},
-    {"D2048", {1, 4, 64, 64, 2048, 0, false, 0}, 0},
-    {"D64-S16", {1, 4, 16, 16, 64, 0, false, 0}, KF_VERIFY_ONLY},
-    {"odd", {1, 3, 37, 77, 80, 0, false, 0}, KF_VERIFY_ONLY},
-    {"long", {1, 2, 5, 613, 64, 0, true, 0}, KF_VERIFY_ONLY},
+    {.name = "D8", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 8}},
+    {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},
+    {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128}},
+    {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512}},
+    {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
+    {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
+    {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
+    {.name = "long",
+     .shape = {.H = 2, .Sq = 5, .Sk = 613, .D = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"tree", "the reduction of step 02: 10 barriers", launch_one_query_attention<tree>, NULL,
-     ONE_QUERY_THREADS, NULL},
-    {"fix", "broadcast through partial[0]: 2 barriers, and a race", launch_one_query_attention<fix>,
-     NULL, ONE_QUERY_THREADS, race_as_predicted, "shared race"},
-    {"right", "common/cuda/block_reduce.cuh: 3 barriers",
-     launch_one_query_attention<block_reduction>, NULL, ONE_QUERY_THREADS, NULL},
-    {"tree-inlined", "tree, the loops around it inlined",
-     launch_one_query_attention<tree, LOOPS_INLINED>, NULL, ONE_QUERY_THREADS, NULL},
-    {"right-inlined", "right, the loops around it inlined",
-     launch_one_query_attention<block_reduction, LOOPS_INLINED>, NULL, ONE_QUERY_THREADS, NULL},
-    {"every-warp", "every warp reduces the partials: 2 barriers",
-     launch_one_query_attention<every_warp>, NULL, ONE_QUERY_THREADS, NULL},
+    {.name = "tree",
+     .about = "the reduction of step 02: 10 barriers",
+     .launch = launch_one_query_attention<tree>,
+     .block = ONE_QUERY_THREADS},
+    {.name = "fix",
+     .about = "broadcast through partial[0]: 2 barriers, and a race",
+     .launch = launch_one_query_attention<fix>,
+     .block = ONE_QUERY_THREADS,
+     .predicted = race_as_predicted,
+     .finding = "shared race"},
+    {.name = "right",
+     .about = "common/cuda/block_reduce.cuh: 3 barriers",
+     .launch = launch_one_query_attention<block_reduction>,
+     .block = ONE_QUERY_THREADS},
+    {.name = "tree-inlined",
+     .about = "tree, the loops around it inlined",
+     .launch = launch_one_query_attention<tree, LOOPS_INLINED>,
+     .block = ONE_QUERY_THREADS},
+    {.name = "right-inlined",
+     .about = "right, the loops around it inlined",
+     .launch = launch_one_query_attention<block_reduction, LOOPS_INLINED>,
+     .block = ONE_QUERY_THREADS},
+    {.name = "every-warp",
+     .about = "every warp reduces the partials: 2 barriers",
+     .launch = launch_one_query_attention<every_warp>,
+     .block = ONE_QUERY_THREADS},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"04-block-reduce-fix",
-                                "the fix, the second bug that it hides, and the right version",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                kf_attention_setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "04-block-reduce-fix",
+        .title = "the fix, the second bug that it hides, and the right version",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = kf_attention_setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -186,23 +186,39 @@ static void setup(kf_run *run)
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"v1", "one launch, every block rotates every key from the table", launch_v1<1, BY_POSITION>,
-     NULL, LADDER_THREADS, NULL},
-    {"v1-padded", "v1, a row of the table is one float longer", launch_v1<1, PADDED>,
-     ladder_explains, LADDER_THREADS, NULL},
-    {"v1-by-pair", "v1, neighbouring lanes read neighbouring entries of the table",
-     launch_v1<1, BY_PAIR>, ladder_explains, LADDER_THREADS, NULL},
-    {"v1-busy", "v1, four threads share a key: none of 256 is idle at 64 keys",
-     launch_v1<4, BY_POSITION>, ladder_explains, LADDER_THREADS, NULL},
-    {"separate-busy", "separate, four threads share a key", launch_separate_lanes<4>,
-     ladder_explains, LADDER_THREADS, NULL},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "v1",
+     .about = "one launch, every block rotates every key from the table",
+     .launch = launch_v1<1, BY_POSITION>,
+     .block = LADDER_THREADS},
+    {.name = "v1-padded",
+     .about = "v1, a row of the table is one float longer",
+     .launch = launch_v1<1, PADDED>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "v1-by-pair",
+     .about = "v1, neighbouring lanes read neighbouring entries of the table",
+     .launch = launch_v1<1, BY_PAIR>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "v1-busy",
+     .about = "v1, four threads share a key: none of 256 is idle at 64 keys",
+     .launch = launch_v1<4, BY_POSITION>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "separate-busy",
+     .about = "separate, four threads share a key",
+     .launch = launch_separate_lanes<4>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
 };
 
 int main(int argc, char **argv)
 {
     return ladder_main("05-v1-table",
                        "V1, both rotations inside attention, cosines and sines from a table", setup,
-                       KF_LIST(variants), NULL, 0, argc, argv);
+                       variants, KF_COUNT_OF(variants), NULL, 0, argc, argv);
 }

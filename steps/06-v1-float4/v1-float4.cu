@@ -248,37 +248,70 @@ static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 }
 
 // What float4 may gain, where the log says what it gained.
-static bool claimed(const kf_shape *s)
+static bool claimed(const kf_case *c)
 {
-    return s->H >= 4 && s->D >= 128 && s->R == s->D;
+    return c->shape.H >= 4 && c->shape.D >= 128 && c->shape.R == c->shape.D;
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"v1", "step 05's: one launch, 4-byte loads", launch_v1<NARROW>, ladder_explains,
-     LADDER_THREADS, NULL},
-    {"v1-float4", "16-byte loads of q, k, cosines and sines", launch_v1<WIDE>, NULL, LADDER_THREADS,
-     NULL},
-    {"separate-float4", "separate, 16-byte loads in its attention as well",
-     launch_separate_float4<>, ladder_explains, LADDER_THREADS, NULL},
-    {"v1-float4-one", "v1-float4, one step of the loop over pairs at a time", launch_v1<ONE_STEP>,
-     claimed, LADDER_THREADS, NULL},
-    {"v1-float4-q", "16-byte loads for q only", launch_v1<WIDE_Q>, claimed, LADDER_THREADS, NULL},
-    {"v1-float4-k", "16-byte loads of q and k, and not of the keys' cosines and sines",
-     launch_v1<WIDE_QK>, claimed, LADDER_THREADS, NULL},
-    {"v1-float4-local", "v1-float4, by way of arrays in local memory", launch_v1<VIA_ARRAYS>,
-     claimed, LADDER_THREADS, NULL},
-    {"v1-small-l1", "v1 with the least L1 cache", launch_v1<NARROW, true>, ladder_many_heads,
-     LADDER_THREADS, NULL},
-    {"v1-float4-small-l1", "v1-float4 with the least L1 cache", launch_v1<WIDE, true>,
-     ladder_many_heads, LADDER_THREADS, NULL},
-    {"separate-float4-small-l1", "separate-float4 with the least L1 cache in its attention",
-     launch_separate_float4<true>, ladder_many_heads, LADDER_THREADS, NULL},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "v1",
+     .about = "step 05's: one launch, 4-byte loads",
+     .launch = launch_v1<NARROW>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4",
+     .about = "16-byte loads of q, k, cosines and sines",
+     .launch = launch_v1<WIDE>,
+     .block = LADDER_THREADS},
+    {.name = "separate-float4",
+     .about = "separate, 16-byte loads in its attention as well",
+     .launch = launch_separate_float4<>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4-one",
+     .about = "v1-float4, one step of the loop over pairs at a time",
+     .launch = launch_v1<ONE_STEP>,
+     .applies = claimed,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4-q",
+     .about = "16-byte loads for q only",
+     .launch = launch_v1<WIDE_Q>,
+     .applies = claimed,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4-k",
+     .about = "16-byte loads of q and k, and not of the keys' cosines and sines",
+     .launch = launch_v1<WIDE_QK>,
+     .applies = claimed,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4-local",
+     .about = "v1-float4, by way of arrays in local memory",
+     .launch = launch_v1<VIA_ARRAYS>,
+     .applies = claimed,
+     .block = LADDER_THREADS},
+    {.name = "v1-small-l1",
+     .about = "v1 with the least L1 cache",
+     .launch = launch_v1<NARROW, true>,
+     .applies = ladder_many_heads,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4-small-l1",
+     .about = "v1-float4 with the least L1 cache",
+     .launch = launch_v1<WIDE, true>,
+     .applies = ladder_many_heads,
+     .block = LADDER_THREADS},
+    {.name = "separate-float4-small-l1",
+     .about = "separate-float4 with the least L1 cache in its attention",
+     .launch = launch_separate_float4<true>,
+     .applies = ladder_many_heads,
+     .block = LADDER_THREADS},
 };
 
 int main(int argc, char **argv)
 {
     return ladder_main("06-v1-float4", "V1 with 16-byte loads of q, k, cosines and sines",
-                       ladder_setup, KF_LIST(variants), KF_LIST(ladder_more_heads), argc, argv);
+                       ladder_setup, variants, KF_COUNT_OF(variants), ladder_more_heads,
+                       KF_COUNT_OF(ladder_more_heads), argc, argv);
 }

@@ -20,6 +20,7 @@
 #include "cuda/float4.cuh"
 #include "cuda/rope_angle.cuh"
 #include "cuda/rope_ladder.cuh"
+#include "problems/rope.h"
 
 // Where cosine and sine come from.
 enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF, INTEGER };
@@ -255,9 +256,9 @@ static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
     }
 }
 
-static double accurate_error(const kf_shape *shape)
+static double accurate_error(const kf_case *c)
 {
-    return kf_fp32_angle_error(shape, false);
+    return kf_fp32_angle_error(&c->shape, false);
 }
 
 static void setup(kf_run *run)
@@ -272,35 +273,67 @@ static void setup(kf_run *run)
 }
 
 // For variants that explain a time with angles in fp32.
-static bool explains_near(const kf_shape *s)
+static bool explains_near(const kf_case *c)
 {
-    return ladder_explains(s) && ladder_near(s);
+    return ladder_explains(c) && ladder_near(c);
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"separate-float4", "step 06's: separate, 16-byte loads in its attention",
-     launch_separate_float4, ladder_explains, LADDER_THREADS, NULL},
-    {"v1-float4", "step 06's: one launch, a table", launch<FROM_TABLE>, ladder_explains,
-     LADDER_THREADS, NULL},
-    {"v2", "no table: powf and __sincosf", launch<FAST>, ladder_near, LADDER_THREADS, NULL, NULL,
-     ladder_angle_error},
-    {"v2-accurate", "no table: powf and sincosf", launch<ACCURATE>, explains_near, LADDER_THREADS,
-     NULL, NULL, accurate_error},
-    {"v2-no-powf", "frequencies handed in, __sincosf", launch<NO_POWF>, explains_near,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v2-integer", "frequencies handed in as integers, exact angles, __sincosf", launch<INTEGER>,
-     ladder_explains, LADDER_THREADS, NULL, NULL, rope_fast_angle_error},
-    {"v1-float4-small-l1", "v1-float4 with the least L1 cache", launch<FROM_TABLE, true>,
-     ladder_many_heads, LADDER_THREADS, NULL},
-    {"v2-small-l1", "v2 with the least L1 cache", launch<FAST, true>, ladder_many_heads,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "separate-float4",
+     .about = "step 06's: separate, 16-byte loads in its attention",
+     .launch = launch_separate_float4,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "v1-float4",
+     .about = "step 06's: one launch, a table",
+     .launch = launch<FROM_TABLE>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS},
+    {.name = "v2",
+     .about = "no table: powf and __sincosf",
+     .launch = launch<FAST>,
+     .applies = ladder_near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v2-accurate",
+     .about = "no table: powf and sincosf",
+     .launch = launch<ACCURATE>,
+     .applies = explains_near,
+     .block = LADDER_THREADS,
+     .extra_error = accurate_error},
+    {.name = "v2-no-powf",
+     .about = "frequencies handed in, __sincosf",
+     .launch = launch<NO_POWF>,
+     .applies = explains_near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v2-integer",
+     .about = "frequencies handed in as integers, exact angles, __sincosf",
+     .launch = launch<INTEGER>,
+     .applies = ladder_explains,
+     .block = LADDER_THREADS,
+     .extra_error = rope_fast_angle_error},
+    {.name = "v1-float4-small-l1",
+     .about = "v1-float4 with the least L1 cache",
+     .launch = launch<FROM_TABLE, true>,
+     .applies = ladder_many_heads,
+     .block = LADDER_THREADS},
+    {.name = "v2-small-l1",
+     .about = "v2 with the least L1 cache",
+     .launch = launch<FAST, true>,
+     .applies = ladder_many_heads,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
 };
 
 int main(int argc, char **argv)
 {
     return ladder_main("07-v2-sincos",
                        "V2, no table: cosines and sines computed where they are needed", setup,
-                       KF_LIST(variants), KF_LIST(ladder_more_heads), argc, argv);
+                       variants, KF_COUNT_OF(variants), ladder_more_heads,
+                       KF_COUNT_OF(ladder_more_heads), argc, argv);
 }

@@ -215,44 +215,86 @@ static void launch_separate_four(const kf_run *run, cudaStream_t stream)
 
 // A CPU takes its time over barriers: there, the other numbers of queries are tried where they
 // could go wrong in a way of their own, and V3 everywhere.
-static bool worth_a_try(const kf_shape *shape)
+static bool worth_a_try(const kf_case *c)
 {
-    return ladder_near(shape) && (!kf_on_cpu() || shape->D == 128 || shape->Sq < 40);
+    return ladder_near(c) && (!kf_on_cpu() || c->shape.D == 128 || c->shape.Sq < 40);
 }
 
 // More heads: more blocks, until one query a block fills the device too.
 // And positions that do not begin at 0, as near as fp32 angles can be compared.
 static const kf_case more_heads[] = {
-    {"D512-H8", {1, 8, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D512-H16", {1, 16, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D512-H32", {1, 32, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D512-H64", {1, 64, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D128-H64", {1, 64, 64, 64, 128, 128, false, 0}, KF_LARGE},
-    {"from-500", {1, 2, 19, 45, 64, 64, false, 500}, KF_VERIFY_ONLY},
+    {.name = "D512-H8",
+     .shape = {.H = 8, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
+     .flags = KF_LARGE},
+    {.name = "D512-H16",
+     .shape = {.H = 16, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
+     .flags = KF_LARGE},
+    {.name = "D512-H32",
+     .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
+     .flags = KF_LARGE},
+    {.name = "D512-H64",
+     .shape = {.H = 64, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
+     .flags = KF_LARGE},
+    {.name = "D128-H64",
+     .shape = {.H = 64, .Sq = 64, .Sk = 64, .D = 128, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "from-500",
+     .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 64, .R = 64, .pos0 = 500},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"v2", "step 07: one query a block, float4", launch_wide<1>, worth_a_try, LADDER_THREADS, NULL,
-     NULL, ladder_angle_error},
-    {"v2-scalar", "the same, a float a load", launch_v3<1>, worth_a_try, LADDER_THREADS, NULL, NULL,
-     ladder_angle_error},
-    {"queries-2", "two queries a block share each rotated key", launch_v3<2>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v3", "four queries a block", launch_v3<4>, ladder_near, LADDER_THREADS, NULL, NULL,
-     ladder_angle_error},
-    {"queries-8", "eight queries a block", launch_v3<8>, worth_a_try, LADDER_THREADS, NULL, NULL,
-     ladder_angle_error},
-    {"v3-float4", "four queries a block, float4", launch_wide<4>, worth_a_try, LADDER_THREADS, NULL,
-     NULL, ladder_angle_error},
-    {"separate-4", "RoPE on q, RoPE on k, then four queries a block", launch_separate_four,
-     worth_a_try, LADDER_THREADS, NULL},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "v2",
+     .about = "step 07: one query a block, float4",
+     .launch = launch_wide<1>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v2-scalar",
+     .about = "the same, a float a load",
+     .launch = launch_v3<1>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "queries-2",
+     .about = "two queries a block share each rotated key",
+     .launch = launch_v3<2>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v3",
+     .about = "four queries a block",
+     .launch = launch_v3<4>,
+     .applies = ladder_near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "queries-8",
+     .about = "eight queries a block",
+     .launch = launch_v3<8>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v3-float4",
+     .about = "four queries a block, float4",
+     .launch = launch_wide<4>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "separate-4",
+     .about = "RoPE on q, RoPE on k, then four queries a block",
+     .launch = launch_separate_four,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS},
 };
 
 int main(int argc, char **argv)
 {
     return ladder_main("08-v3-multi-query",
                        "V3, several queries a block share the rotation of every key", ladder_setup,
-                       KF_LIST(variants), KF_LIST(more_heads), argc, argv);
+                       variants, KF_COUNT_OF(variants), more_heads, KF_COUNT_OF(more_heads), argc,
+                       argv);
 }

@@ -239,38 +239,70 @@ static void launch_v4(const kf_run *run, cudaStream_t stream)
 
 // A CPU takes its time over barriers: there, the other variants are tried where they
 // could go wrong in a way of their own, and V4 everywhere.
-static bool worth_a_try(const kf_shape *shape)
+static bool worth_a_try(const kf_case *c)
 {
-    return ladder_near(shape) && (!kf_on_cpu() || shape->D == 128 || shape->Sq < 40);
+    return ladder_near(c) && (!kf_on_cpu() || c->shape.D == 128 || c->shape.Sq < 40);
 }
 
-static bool few_barriers(const kf_shape *shape)
+static bool few_barriers(const kf_case *c)
 {
-    return ladder_near(shape) && (!kf_on_cpu() || shape->Sq < 20);
+    return ladder_near(c) && (!kf_on_cpu() || c->shape.Sq < 20);
 }
 
 // snippet: variants
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"v3", "four queries a block, a thread a key, powf in the loop", launch_v4<1, false>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v3-listed", "the same, frequencies in shared memory", launch_v4<1, true>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"block-powf", "all threads share a key, powf in the loop", launch_v4<LADDER_THREADS, false>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v4", "all threads share a key, frequencies in shared memory", launch_v4<LADDER_THREADS, true>,
-     ladder_near, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v4-barriers", "v4, and eleven barriers more at every key",
-     launch_v4<LADDER_THREADS, true, 1, 11>, few_barriers, LADDER_THREADS, NULL, NULL,
-     ladder_angle_error},
-    {"v4-four-keys", "v4, the loads of four keys under way at once",
-     launch_v4<LADDER_THREADS, true, 4>, worth_a_try, LADDER_THREADS, NULL, NULL,
-     ladder_angle_error},
-    {"warp-powf", "a warp shares a key, powf in the loop", launch_v4<32, false>, worth_a_try,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"warp-listed", "a warp shares a key, frequencies in shared memory", launch_v4<32, true>,
-     worth_a_try, LADDER_THREADS, NULL, NULL, ladder_angle_error},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "v3",
+     .about = "four queries a block, a thread a key, powf in the loop",
+     .launch = launch_v4<1, false>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v3-listed",
+     .about = "the same, frequencies in shared memory",
+     .launch = launch_v4<1, true>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "block-powf",
+     .about = "all threads share a key, powf in the loop",
+     .launch = launch_v4<LADDER_THREADS, false>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v4",
+     .about = "all threads share a key, frequencies in shared memory",
+     .launch = launch_v4<LADDER_THREADS, true>,
+     .applies = ladder_near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v4-barriers",
+     .about = "v4, and eleven barriers more at every key",
+     .launch = launch_v4<LADDER_THREADS, true, 1, 11>,
+     .applies = few_barriers,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v4-four-keys",
+     .about = "v4, the loads of four keys under way at once",
+     .launch = launch_v4<LADDER_THREADS, true, 4>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "warp-powf",
+     .about = "a warp shares a key, powf in the loop",
+     .launch = launch_v4<32, false>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "warp-listed",
+     .about = "a warp shares a key, frequencies in shared memory",
+     .launch = launch_v4<32, true>,
+     .applies = worth_a_try,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
 };
 // end snippet: variants
 
@@ -278,5 +310,5 @@ int main(int argc, char **argv)
 {
     return ladder_main("09-v4-frequencies",
                        "V4, frequencies in shared memory, and all threads at one key", ladder_setup,
-                       KF_LIST(variants), NULL, 0, argc, argv);
+                       variants, KF_COUNT_OF(variants), NULL, 0, argc, argv);
 }

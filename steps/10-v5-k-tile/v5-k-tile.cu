@@ -29,6 +29,7 @@
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
+#include "problems/attention.h"
 
 enum {
     WARPS = LADDER_THREADS / 32,
@@ -254,67 +255,122 @@ static void launch(const kf_run *run, cudaStream_t stream)
 }
 
 // Counting these takes a CPU long. It leaves out shapes that differ from others in size alone.
-static bool shown(const kf_shape *shape)
+static bool shown(const kf_case *c)
 {
-    return shape->Sq < 64 || shape->R == 128 || !kf_on_cpu();
+    return c->shape.Sq < 64 || c->shape.R == 128 || !kf_on_cpu();
 }
 
-static bool near(const kf_shape *shape)
+static bool near(const kf_case *c)
 {
-    return ladder_near(shape) && shown(shape);
+    return ladder_near(c) && shown(c);
 }
 
 // Where 40 KB hold all keys, a larger budget changes nothing. Few queries cost nothing to verify.
-static bool large(const kf_shape *shape)
+static bool large(const kf_case *c)
 {
-    return shape->D >= 512 || shape->Sq < 4;
+    return c->shape.D >= 512 || c->shape.Sq < 4;
 }
 
 // The same, where there is time to measure: "head" is counted only.
-static bool timed(const kf_shape *shape)
+static bool timed(const kf_case *c)
 {
-    return shape->D >= 512 && shape->H > 1;
+    return c->shape.D >= 512 && c->shape.H > 1;
 }
 
 // One tile of 64 rows is where neighbouring threads meet in a bank.
-static bool full_tile(const kf_shape *shape)
+static bool full_tile(const kf_case *c)
 {
-    return ladder_near(shape) && ((shape->R == 128 && shape->D == 128) || shape->Sq < 4);
+    return ladder_near(c) && ((c->shape.R == 128 && c->shape.D == 128) || c->shape.Sq < 4);
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, shown,
-     LADDER_THREADS, NULL},
-    {"v5", "tiles of whole keys in 40 KB, one key a thread", launch<LOG_BUDGET, false, 1, 1, false>,
-     near, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-48k", "v5 in 48 KB, what a block may have unasked", launch<48 * KB, false, 1, 1, false>,
-     timed, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-80k", "v5 in 80 KB", launch<80 * KB, false, 1, 1, false>, timed, LADDER_THREADS, NULL,
-     NULL, ladder_angle_error},
-    {"v5-113k", "v5 in 113 KB: two blocks still share a multiprocessor",
-     launch<113 * KB, false, 1, 1, false>, timed, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-opt-in", "v5 in all that the device lets a block have",
-     launch<EVERYTHING, false, 1, 1, false>, large, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-alone", "v5's tile of 40 KB, but one block a multiprocessor",
-     launch<LOG_BUDGET, false, 1, 1, true>, timed, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-barriers", "v5 with every barrier of the tiles twice",
-     launch<LOG_BUDGET, false, 2, 1, false>, timed, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-unpadded", "v5 with rows D apart, not D + 1", launch<LOG_BUDGET, false, 1, 0, false>,
-     full_tile, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-all", "v5's tile of 40 KB, all threads on it: a warp a piece of a key",
-     launch<LOG_BUDGET, true, 1, 1, false>, near, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v5-all-113k", "v5-all in 113 KB", launch<113 * KB, true, 1, 1, false>, timed, LADDER_THREADS,
-     NULL, NULL, ladder_angle_error},
-    {"v5-all-opt-in", "v5-all in all that the device lets a block have",
-     launch<EVERYTHING, true, 1, 1, false>, timed, LADDER_THREADS, NULL, NULL, ladder_angle_error},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .applies = shown,
+     .block = LADDER_THREADS},
+    {.name = "v5",
+     .about = "tiles of whole keys in 40 KB, one key a thread",
+     .launch = launch<LOG_BUDGET, false, 1, 1, false>,
+     .applies = near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-48k",
+     .about = "v5 in 48 KB, what a block may have unasked",
+     .launch = launch<48 * KB, false, 1, 1, false>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-80k",
+     .about = "v5 in 80 KB",
+     .launch = launch<80 * KB, false, 1, 1, false>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-113k",
+     .about = "v5 in 113 KB: two blocks still share a multiprocessor",
+     .launch = launch<113 * KB, false, 1, 1, false>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-opt-in",
+     .about = "v5 in all that the device lets a block have",
+     .launch = launch<EVERYTHING, false, 1, 1, false>,
+     .applies = large,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-alone",
+     .about = "v5's tile of 40 KB, but one block a multiprocessor",
+     .launch = launch<LOG_BUDGET, false, 1, 1, true>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-barriers",
+     .about = "v5 with every barrier of the tiles twice",
+     .launch = launch<LOG_BUDGET, false, 2, 1, false>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-unpadded",
+     .about = "v5 with rows D apart, not D + 1",
+     .launch = launch<LOG_BUDGET, false, 1, 0, false>,
+     .applies = full_tile,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-all",
+     .about = "v5's tile of 40 KB, all threads on it: a warp a piece of a key",
+     .launch = launch<LOG_BUDGET, true, 1, 1, false>,
+     .applies = near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-all-113k",
+     .about = "v5-all in 113 KB",
+     .launch = launch<113 * KB, true, 1, 1, false>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v5-all-opt-in",
+     .about = "v5-all in all that the device lets a block have",
+     .launch = launch<EVERYTHING, true, 1, 1, false>,
+     .applies = timed,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
 };
 
 int main(int argc, char **argv)
 {
     const kf_program program = {
-        "10-v5-k-tile",        "V5, whole rows of K staged in shared memory and rotated there",
-        KF_LIST(ladder_cases), KF_LIST(variants),
-        ladder_setup,          kf_attention_reference,
-        kf_attention_cost,     KF_LIST(ladder_timings)};
+        .step = "10-v5-k-tile",
+        .title = "V5, whole rows of K staged in shared memory and rotated there",
+        .cases = ladder_cases,
+        .n_cases = KF_COUNT_OF(ladder_cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = ladder_setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = ladder_timings,
+        .n_timings = KF_COUNT_OF(ladder_timings),
+    };
     return kf_main(&program, argc, argv);
 }

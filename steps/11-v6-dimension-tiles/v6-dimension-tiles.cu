@@ -22,6 +22,7 @@
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
+#include "problems/attention.h"
 
 enum { WARPS = LADDER_THREADS / 32, BLOCKS = 2 }; // so many blocks share a multiprocessor
 
@@ -200,43 +201,67 @@ static void launch(const kf_run *run, cudaStream_t stream)
 }
 
 // Counting these takes a CPU long. It leaves out shapes that differ from others in size alone.
-static bool shown(const kf_shape *shape)
+static bool shown(const kf_case *c)
 {
-    return shape->Sq < 64 || shape->R == 128 || !kf_on_cpu();
+    return c->shape.Sq < 64 || c->shape.R == 128 || !kf_on_cpu();
 }
 
-static bool near(const kf_shape *shape)
+static bool near(const kf_case *c)
 {
-    return ladder_near(shape) && shown(shape);
+    return ladder_near(c) && shown(c);
 }
 
-static bool large(const kf_shape *shape)
+static bool large(const kf_case *c)
 {
-    return near(shape) && shape->H > 1 && (shape->D >= 128 || shape->Sq < 4);
+    return near(c) && c->shape.H > 1 && (c->shape.D >= 128 || c->shape.Sq < 4);
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, shown,
-     LADDER_THREADS, NULL},
-    {"v6", "chunks of 32 keys by 256 dimensions, one key a thread", launch<32, 128, false>, near,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-64x128", "v6 with chunks of 64 keys by 128 dimensions", launch<64, 64, false>, near,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-one-load", "v6, each value stored before the next is asked for",
-     launch<32, 128, false, false>, large, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-all", "v6 with all threads on the chunk: a key a lane, an eighth of the pairs a warp",
-     launch<32, 128, true>, near, LADDER_THREADS, NULL, NULL, ladder_angle_error},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .applies = shown,
+     .block = LADDER_THREADS},
+    {.name = "v6",
+     .about = "chunks of 32 keys by 256 dimensions, one key a thread",
+     .launch = launch<32, 128, false>,
+     .applies = near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-64x128",
+     .about = "v6 with chunks of 64 keys by 128 dimensions",
+     .launch = launch<64, 64, false>,
+     .applies = near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-one-load",
+     .about = "v6, each value stored before the next is asked for",
+     .launch = launch<32, 128, false, false>,
+     .applies = large,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-all",
+     .about = "v6 with all threads on the chunk: a key a lane, an eighth of the pairs a warp",
+     .launch = launch<32, 128, true>,
+     .applies = near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"11-v6-dimension-tiles",
-                                "V6, tiles of 32 keys by 256 dimensions",
-                                KF_LIST(ladder_cases),
-                                KF_LIST(variants),
-                                ladder_setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                KF_LIST(ladder_timings)};
+    const kf_program program = {
+        .step = "11-v6-dimension-tiles",
+        .title = "V6, tiles of 32 keys by 256 dimensions",
+        .cases = ladder_cases,
+        .n_cases = KF_COUNT_OF(ladder_cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = ladder_setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = ladder_timings,
+        .n_timings = KF_COUNT_OF(ladder_timings),
+    };
     return kf_main(&program, argc, argv);
 }

@@ -25,6 +25,7 @@
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
+#include "problems/attention.h"
 
 #include <stdio.h>
 
@@ -249,74 +250,147 @@ static bool unturned_as_predicted(const kf_run *run, const kf_diagnosis *seen, c
 // end snippet: predict
 
 // "head" is there to compare two counts, and many queries are much work for a CPU.
-static bool explains(const kf_shape *shape)
+static bool explains(const kf_case *c)
 {
-    return ladder_near(shape) && (shape->D < 2048 || shape->H > 1) && shape->Sq < 65;
+    return ladder_near(c) && (c->shape.D < 2048 || c->shape.H > 1) && c->shape.Sq < 65;
 }
 
 // Nothing beyond R: nothing to leave unstaged.
-static bool beyond(const kf_shape *shape)
+static bool beyond(const kf_case *c)
 {
-    return shape->R < shape->D && explains(shape);
+    return c->shape.R < c->shape.D && explains(c);
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"v6", "step 11: turns all pairs, those beyond R by nothing", launch<ALL_PAIRS, true, false>,
-     ladder_near, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-partial", "turns the first R/2 pairs", launch<FIRST_PAIRS, true, false>, ladder_near,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-direct", "v6-partial, what lies beyond R read past shared memory",
-     launch<FIRST_PAIRS, false, false>, beyond, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-none", "v6 without turning any key, which is wrong", launch<NO_PAIRS, true, false>,
-     explains, LADDER_THREADS, unturned_as_predicted, NULL, ladder_angle_error},
-    {"v6-all", "v6 with all threads on the chunk", launch<ALL_PAIRS, true, true>, explains,
-     LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-partial-all", "v6-partial with all threads on the chunk", launch<FIRST_PAIRS, true, true>,
-     explains, LADDER_THREADS, NULL, NULL, ladder_angle_error},
-    {"v6-none-all", "v6-none with all threads on the chunk", launch<NO_PAIRS, true, true>, explains,
-     LADDER_THREADS, unturned_as_predicted, NULL, ladder_angle_error},
-    {"separate-tiled", "separate, its attention with v6's tiles", launch_separate_tiled<false>,
-     explains, LADDER_THREADS, NULL},
-    {"separate-tiled-all", "the same with all threads on the chunk", launch_separate_tiled<true>,
-     explains, LADDER_THREADS, NULL},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "v6",
+     .about = "step 11: turns all pairs, those beyond R by nothing",
+     .launch = launch<ALL_PAIRS, true, false>,
+     .applies = ladder_near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-partial",
+     .about = "turns the first R/2 pairs",
+     .launch = launch<FIRST_PAIRS, true, false>,
+     .applies = ladder_near,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-direct",
+     .about = "v6-partial, what lies beyond R read past shared memory",
+     .launch = launch<FIRST_PAIRS, false, false>,
+     .applies = beyond,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-none",
+     .about = "v6 without turning any key, which is wrong",
+     .launch = launch<NO_PAIRS, true, false>,
+     .applies = explains,
+     .block = LADDER_THREADS,
+     .predicted = unturned_as_predicted,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-all",
+     .about = "v6 with all threads on the chunk",
+     .launch = launch<ALL_PAIRS, true, true>,
+     .applies = explains,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-partial-all",
+     .about = "v6-partial with all threads on the chunk",
+     .launch = launch<FIRST_PAIRS, true, true>,
+     .applies = explains,
+     .block = LADDER_THREADS,
+     .extra_error = ladder_angle_error},
+    {.name = "v6-none-all",
+     .about = "v6-none with all threads on the chunk",
+     .launch = launch<NO_PAIRS, true, true>,
+     .applies = explains,
+     .block = LADDER_THREADS,
+     .predicted = unturned_as_predicted,
+     .extra_error = ladder_angle_error},
+    {.name = "separate-tiled",
+     .about = "separate, its attention with v6's tiles",
+     .launch = launch_separate_tiled<false>,
+     .applies = explains,
+     .block = LADDER_THREADS},
+    {.name = "separate-tiled-all",
+     .about = "the same with all threads on the chunk",
+     .launch = launch_separate_tiled<true>,
+     .applies = explains,
+     .block = LADDER_THREADS},
 };
 
 // The ladder's partial cases, and R swept at one D. What is verified only is odd, or small.
 static const kf_case cases[] = {
-    {"D80-R20", {1, 4, 64, 64, 80, 20, false, 0}, KF_LARGE},
-    {"D128-R64", {1, 4, 64, 64, 128, 64, false, 0}, KF_LARGE},
-    {"D128", {1, 4, 64, 64, 128, 128, false, 0}, KF_LARGE},
-    {"D512-R128", {1, 4, 64, 64, 512, 128, false, 0}, KF_LARGE},
-    {"D512", {1, 4, 64, 64, 512, 512, false, 0}, KF_LARGE},
-    {"D2048-R0", {1, 4, 64, 64, 2048, 0, false, 0}, KF_LARGE},
-    {"D2048-R32", {1, 4, 64, 64, 2048, 32, false, 0}, KF_LARGE},
-    {"D2048-R64", {1, 4, 64, 64, 2048, 64, false, 0}, KF_LARGE},
-    {"D2048-R128", {1, 4, 64, 64, 2048, 128, false, 0}, KF_LARGE},
-    {"D2048-R512", {1, 4, 64, 64, 2048, 512, false, 0}, KF_LARGE},
-    {"D2048", {1, 4, 64, 64, 2048, 2048, false, 0}, KF_LARGE},
-    {"head", {1, 1, 64, 64, 2048, 128, false, 0}, KF_VERIFY_ONLY},
-    {"S1", {1, 4, 1, 1, 64, 64, false, 0}, KF_VERIFY_ONLY},
-    {"S63", {1, 1, 63, 63, 80, 20, false, 0}, KF_VERIFY_ONLY},
-    {"S65", {1, 1, 65, 65, 32, 8, true, 0}, KF_VERIFY_ONLY},
-    {"S200", {1, 1, 200, 200, 80, 20, true, 0}, KF_VERIFY_ONLY},
-    {"D8", {1, 1, 15, 64, 8, 4, false, 0}, KF_VERIFY_ONLY},
-    {"D16", {1, 1, 16, 64, 16, 8, false, 0}, KF_VERIFY_ONLY},
-    {"D32", {1, 1, 16, 64, 32, 32, false, 0}, KF_VERIFY_ONLY},
-    {"D64", {1, 1, 16, 64, 64, 32, false, 0}, KF_VERIFY_ONLY},
-    {"D128-R0", {1, 1, 19, 64, 128, 0, false, 0}, KF_VERIFY_ONLY},
-    {"chunks", {1, 2, 5, 41, 640, 386, false, 0}, KF_VERIFY_ONLY},
-    {"few", {1, 2, 3, 333, 64, 16, true, 0}, KF_VERIFY_ONLY},
-    {"far", {1, 2, 19, 45, 128, 64, false, 131027}, KF_VERIFY_ONLY},
-    {"steep", {1, 1, 33, 33, 64, 32, true, 0}, KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "D80-R20", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 80, .R = 20}, .flags = KF_LARGE},
+    {.name = "D128-R64",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128, .R = 64},
+     .flags = KF_LARGE},
+    {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128, .R = 128}, .flags = KF_LARGE},
+    {.name = "D512-R128",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512, .R = 512}, .flags = KF_LARGE},
+    {.name = "D2048-R0", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}, .flags = KF_LARGE},
+    {.name = "D2048-R32",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 32},
+     .flags = KF_LARGE},
+    {.name = "D2048-R64",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 64},
+     .flags = KF_LARGE},
+    {.name = "D2048-R128",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "D2048-R512",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 512},
+     .flags = KF_LARGE},
+    {.name = "D2048",
+     .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048, .R = 2048},
+     .flags = KF_LARGE},
+    {.name = "head", .shape = {.Sq = 64, .Sk = 64, .D = 2048, .R = 128}, .flags = KF_VERIFY_ONLY},
+    {.name = "S1", .shape = {.H = 4, .D = 64, .R = 64}, .flags = KF_VERIFY_ONLY},
+    {.name = "S63", .shape = {.Sq = 63, .Sk = 63, .D = 80, .R = 20}, .flags = KF_VERIFY_ONLY},
+    {.name = "S65",
+     .shape = {.Sq = 65, .Sk = 65, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "S200",
+     .shape = {.Sq = 200, .Sk = 200, .D = 80, .R = 20, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D8", .shape = {.Sq = 15, .Sk = 64, .D = 8, .R = 4}, .flags = KF_VERIFY_ONLY},
+    {.name = "D16", .shape = {.Sq = 16, .Sk = 64, .D = 16, .R = 8}, .flags = KF_VERIFY_ONLY},
+    {.name = "D32", .shape = {.Sq = 16, .Sk = 64, .D = 32, .R = 32}, .flags = KF_VERIFY_ONLY},
+    {.name = "D64", .shape = {.Sq = 16, .Sk = 64, .D = 64, .R = 32}, .flags = KF_VERIFY_ONLY},
+    {.name = "D128-R0", .shape = {.Sq = 19, .Sk = 64, .D = 128}, .flags = KF_VERIFY_ONLY},
+    {.name = "chunks",
+     .shape = {.H = 2, .Sq = 5, .Sk = 41, .D = 640, .R = 386},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "few",
+     .shape = {.H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 16, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far",
+     .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 64, .pos0 = 131027},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep",
+     .shape = {.Sq = 33, .Sk = 33, .D = 64, .R = 32, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"12-v6-partial-rotary", "V6 that turns only the first R dimensions",
-                                KF_LIST(cases),         KF_LIST(variants),
-                                ladder_setup,           kf_attention_reference,
-                                kf_attention_cost,      KF_LIST(ladder_timings)};
+    const kf_program program = {
+        .step = "12-v6-partial-rotary",
+        .title = "V6 that turns only the first R dimensions",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = ladder_setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = ladder_timings,
+        .n_timings = KF_COUNT_OF(ladder_timings),
+    };
     return kf_main(&program, argc, argv);
 }

@@ -21,6 +21,7 @@
  */
 #include "cuda/float4.cuh"
 #include "cuda/hybrid_attention.cuh"
+#include "problems/attention.h"
 
 #include <string.h>
 
@@ -87,25 +88,45 @@ static __device__ __forceinline__ void finish_serial(float *score, float largest
 
 // snippet: variants
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on k, attention: three launches", launch_separate, NULL,
-     LADDER_THREADS, NULL},
-    {"v7", "k rotated by its own kernel, q while it is staged, 16 bytes a load",
-     launch_hybrid<ROTATED, score_keys_float4<64>>, by_four, LADDER_THREADS, NULL},
-    {"v7-scalar", "v7, 4 bytes a load: what is left is fusion",
-     launch_hybrid<ROTATED, score_keys_apart>, hybrid_counted, LADDER_THREADS, NULL},
-    {"separate-float4", "separate, 16 bytes a load: no fusion",
-     launch_hybrid<STAGED, score_keys_float4<64>>, hybrid_counted, LADDER_THREADS, NULL},
-    {"v7-two-blocks", "v7, compiled for two blocks an SM",
-     launch_hybrid<ROTATED, score_keys_float4<64>, finish_as_baseline, 2>, hybrid_explains,
-     LADDER_THREADS, NULL},
-    {"separate-two-blocks", "separate-float4, compiled for two blocks an SM",
-     launch_hybrid<STAGED, score_keys_float4<64>, finish_as_baseline, 2>, hybrid_explains,
-     LADDER_THREADS, NULL},
-    {"v7-serial", "v7, one load of v under way at a time",
-     launch_hybrid<ROTATED, score_keys_float4<64>, finish_serial>, hybrid_explains, LADDER_THREADS,
-     NULL},
-    {"v7-32", "v7, 32 keys at a time", launch_hybrid<ROTATED, score_keys_float4<32>>,
-     hybrid_explains, LADDER_THREADS, NULL},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on k, attention: three launches",
+     .launch = launch_separate,
+     .block = LADDER_THREADS},
+    {.name = "v7",
+     .about = "k rotated by its own kernel, q while it is staged, 16 bytes a load",
+     .launch = launch_hybrid<ROTATED, score_keys_float4<64>>,
+     .applies = by_four,
+     .block = LADDER_THREADS},
+    {.name = "v7-scalar",
+     .about = "v7, 4 bytes a load: what is left is fusion",
+     .launch = launch_hybrid<ROTATED, score_keys_apart>,
+     .applies = hybrid_counted,
+     .block = LADDER_THREADS},
+    {.name = "separate-float4",
+     .about = "separate, 16 bytes a load: no fusion",
+     .launch = launch_hybrid<STAGED, score_keys_float4<64>>,
+     .applies = hybrid_counted,
+     .block = LADDER_THREADS},
+    {.name = "v7-two-blocks",
+     .about = "v7, compiled for two blocks an SM",
+     .launch = launch_hybrid<ROTATED, score_keys_float4<64>, finish_as_baseline, 2>,
+     .applies = hybrid_explains,
+     .block = LADDER_THREADS},
+    {.name = "separate-two-blocks",
+     .about = "separate-float4, compiled for two blocks an SM",
+     .launch = launch_hybrid<STAGED, score_keys_float4<64>, finish_as_baseline, 2>,
+     .applies = hybrid_explains,
+     .block = LADDER_THREADS},
+    {.name = "v7-serial",
+     .about = "v7, one load of v under way at a time",
+     .launch = launch_hybrid<ROTATED, score_keys_float4<64>, finish_serial>,
+     .applies = hybrid_explains,
+     .block = LADDER_THREADS},
+    {.name = "v7-32",
+     .about = "v7, 32 keys at a time",
+     .launch = launch_hybrid<ROTATED, score_keys_float4<32>>,
+     .applies = hybrid_explains,
+     .block = LADDER_THREADS},
 };
 // end snippet: variants
 
@@ -113,8 +134,9 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {
 
 // The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
 // with 12 heads it is six.
-static const kf_case more_heads = {
-    "D2048-R128-H12", {1, 12, 64, 64, 2048, 128, false, 0}, KF_LARGE};
+static const kf_case more_heads = {.name = "D2048-R128-H12",
+                                   .shape = {.H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
+                                   .flags = KF_LARGE};
 
 static kf_case cases[LADDER_CASES + 1]; // the ladder's and that one
 
@@ -123,9 +145,17 @@ int main(int argc, char **argv)
     memcpy(cases, ladder_cases, sizeof ladder_cases);
     cases[LADDER_CASES] = more_heads;
     const kf_program program = {
-        "13-v7-hybrid",    "V7, keys rotated once by their own kernel, queries where used",
-        KF_LIST(cases),    KF_LIST(variants),
-        ladder_setup,      kf_attention_reference,
-        kf_attention_cost, KF_LIST(timings)};
+        .step = "13-v7-hybrid",
+        .title = "V7, keys rotated once by their own kernel, queries where used",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = ladder_setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

@@ -31,7 +31,8 @@
 #include "cuda/rope_angle.cuh"
 #include "cuda/rotate_rows.cuh"
 #include "cuda/row_pieces.cuh"
-#include "harness/harness.h"
+#include "problems/attention.h"
+#include "problems/rope.h"
 
 #include <math.h>
 
@@ -397,21 +398,22 @@ static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: variants
 
-static bool several_queries(const kf_shape *shape)
+static bool several_queries(const kf_case *c)
 {
-    return shape->Sq > 1;
+    return c->shape.Sq > 1;
 }
 
 // More shares of 512 keys there cannot be.
-static bool short_shares(const kf_shape *shape)
+static bool short_shares(const kf_case *c)
 {
-    return shape->Sq > 1 && shape->Sk <= 512 * MOST_SPLITS;
+    return c->shape.Sq > 1 && c->shape.Sk <= 512 * MOST_SPLITS;
 }
 
 // Enough to see what these variants are there for.
-static bool one_query_of_some(const kf_shape *shape)
+static bool one_query_of_some(const kf_case *c)
 {
-    return shape->Sq == 1 && shape->D == shape->R && shape->Sk >= 2048 && shape->Sk < 100000;
+    return c->shape.Sq == 1 && c->shape.D == c->shape.R && c->shape.Sk >= 2048 &&
+           c->shape.Sk < 100000;
 }
 
 static void setup(kf_run *run)
@@ -427,36 +429,57 @@ static void setup(kf_run *run)
 }
 
 static const kf_variant variants[] = {
-    {"separate", "RoPE on q, RoPE on all of k, attention, join: four launches",
-     launch_separate<false>, NULL, 0, NULL},
-    {"separate-by-head", "the same, k turned one head after the other", launch_separate<true>,
-     one_query_of_some, 0, NULL},
-    {"cached", "k turned when it was appended: append, attention, join", launch_cached, NULL, 0,
-     NULL},
-    {"fused-table", "k turned inside attention, from the table", launch_fused_table, NULL, 0, NULL},
-    {"fused-table-last", "the same, the table loaded after the keys", launch_fused_table_last,
-     one_query_of_some, 0, NULL},
-    {"fused-per-query", "fused-table with a block for each query", launch_fused_per_query<4, 0>,
-     several_queries, 0, NULL},
-    {"fused-per-query-2", "the same, two keys a thread under way in place of four",
-     launch_fused_per_query<2, 0>, several_queries, 0, NULL},
-    {"fused-per-query-short", "and shares of 512 keys", launch_fused_per_query<2, 512>,
-     short_shares, 0, NULL},
-    {"fused-computed", "k turned inside attention, angles computed", launch_fused_computed, NULL, 0,
-     NULL, NULL, rope_angle_error},
+    {.name = "separate",
+     .about = "RoPE on q, RoPE on all of k, attention, join: four launches",
+     .launch = launch_separate<false>},
+    {.name = "separate-by-head",
+     .about = "the same, k turned one head after the other",
+     .launch = launch_separate<true>,
+     .applies = one_query_of_some},
+    {.name = "cached",
+     .about = "k turned when it was appended: append, attention, join",
+     .launch = launch_cached},
+    {.name = "fused-table",
+     .about = "k turned inside attention, from the table",
+     .launch = launch_fused_table},
+    {.name = "fused-table-last",
+     .about = "the same, the table loaded after the keys",
+     .launch = launch_fused_table_last,
+     .applies = one_query_of_some},
+    {.name = "fused-per-query",
+     .about = "fused-table with a block for each query",
+     .launch = launch_fused_per_query<4, 0>,
+     .applies = several_queries},
+    {.name = "fused-per-query-2",
+     .about = "the same, two keys a thread under way in place of four",
+     .launch = launch_fused_per_query<2, 0>,
+     .applies = several_queries},
+    {.name = "fused-per-query-short",
+     .about = "and shares of 512 keys",
+     .launch = launch_fused_per_query<2, 512>,
+     .applies = short_shares},
+    {.name = "fused-computed",
+     .about = "k turned inside attention, angles computed",
+     .launch = launch_fused_computed,
+     .extra_error = rope_angle_error},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_COLD}};
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"15-decode",
-                                "one to four queries over a long cache, where fusion costs little",
-                                KF_LIST(decode_cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_attention_reference,
-                                kf_attention_cost,
-                                KF_LIST(timings)};
+    const kf_program program = {
+        .step = "15-decode",
+        .title = "one to four queries over a long cache, where fusion costs little",
+        .cases = decode_cases,
+        .n_cases = KF_COUNT_OF(decode_cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

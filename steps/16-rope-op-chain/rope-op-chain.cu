@@ -18,6 +18,7 @@
  */
 #include "cuda/rope_alone.cuh"
 #include "cuda/rope_chain.cuh"
+#include "problems/rope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,9 +73,9 @@ static void launch_short(const kf_run *run, cudaStream_t stream)
 }
 
 // Long enough for one row in so many to vanish in a mean, and small enough for a CPU.
-static bool long_and_thin(const kf_shape *shape)
+static bool long_and_thin(const kf_case *c)
 {
-    return shape->Sq == 16384 && shape->D == 32;
+    return c->shape.Sq == 16384 && c->shape.D == 32;
 }
 
 // snippet: mean-check
@@ -113,23 +114,36 @@ static void setup(kf_run *run)
 }
 
 static const kf_variant variants[] = {
-    {"rebuild", "ten launches: five for the tables, five for the rotation", launch_rebuild, NULL, 0,
-     NULL, NULL, rope_alone_angle_error},
-    {"four-each", "the same, four elements a thread in the five", launch_four_each, NULL, 0, NULL,
-     NULL, rope_alone_angle_error},
-    {"short-table", "the last position is missing; a mean does not see it", launch_short,
-     long_and_thin, 0, mean_check_passes, NULL, rope_alone_angle_error},
+    {.name = "rebuild",
+     .about = "ten launches: five for the tables, five for the rotation",
+     .launch = launch_rebuild,
+     .extra_error = rope_alone_angle_error},
+    {.name = "four-each",
+     .about = "the same, four elements a thread in the five",
+     .launch = launch_four_each,
+     .extra_error = rope_alone_angle_error},
+    {.name = "short-table",
+     .about = "the last position is missing; a mean does not see it",
+     .launch = launch_short,
+     .applies = long_and_thin,
+     .predicted = mean_check_passes,
+     .extra_error = rope_alone_angle_error},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"16-rope-op-chain",
-                                "RoPE as a framework runs it, every operation a kernel",
-                                KF_LIST(rope_alone_cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_rope_reference,
-                                kf_rope_cost,
-                                KF_LIST(rope_alone_timings)};
+    const kf_program program = {
+        .step = "16-rope-op-chain",
+        .title = "RoPE as a framework runs it, every operation a kernel",
+        .cases = rope_alone_cases,
+        .n_cases = KF_COUNT_OF(rope_alone_cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_reference,
+        .cost = kf_rope_cost,
+        .timings = rope_alone_timings,
+        .n_timings = KF_COUNT_OF(rope_alone_timings),
+    };
     return kf_main(&program, argc, argv);
 }

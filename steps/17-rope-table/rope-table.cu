@@ -15,6 +15,7 @@
  */
 #include "cuda/rope_alone.cuh"
 #include "cuda/rope_chain.cuh"
+#include "problems/rope.h"
 
 static void launch_rebuild(const kf_run *run, cudaStream_t stream)
 {
@@ -43,20 +44,29 @@ static void setup(kf_run *run)
 }
 
 static const kf_variant variants[] = {
-    {"rebuild", "ten launches: tables and chain", launch_rebuild, NULL, 0, NULL, NULL,
-     rope_alone_angle_error},
-    {"cached", "five launches: the chain, on tables that are kept", launch_cached, NULL, 0, NULL},
+    {.name = "rebuild",
+     .about = "ten launches: tables and chain",
+     .launch = launch_rebuild,
+     .extra_error = rope_alone_angle_error},
+    {.name = "cached",
+     .about = "five launches: the chain, on tables that are kept",
+     .launch = launch_cached},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"17-rope-table",
-                                "the op chain with its cosines and sines kept in a table",
-                                KF_LIST(rope_alone_cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_rope_reference,
-                                kf_rope_cost,
-                                KF_LIST(rope_alone_timings)};
+    const kf_program program = {
+        .step = "17-rope-table",
+        .title = "the op chain with its cosines and sines kept in a table",
+        .cases = rope_alone_cases,
+        .n_cases = KF_COUNT_OF(rope_alone_cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_reference,
+        .cost = kf_rope_cost,
+        .timings = rope_alone_timings,
+        .n_timings = KF_COUNT_OF(rope_alone_timings),
+    };
     return kf_main(&program, argc, argv);
 }

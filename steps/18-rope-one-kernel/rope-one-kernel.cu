@@ -23,6 +23,7 @@
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
 #include "cuda/rope_chain.cuh"
+#include "problems/rope.h"
 
 // A block is PAIRS x ROWS threads, and has ROWS rows of one sequence. Grid (blocks for S rows, B):
 // with two axes for the place of a row, no thread divides.
@@ -117,9 +118,9 @@ static void launch_computed(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-static double fast_angle_error(const kf_shape *shape)
+static double fast_angle_error(const kf_case *c)
 {
-    return kf_fp32_angle_error(shape, true);
+    return kf_fp32_angle_error(&c->shape, true);
 }
 
 static void setup(kf_run *run)
@@ -131,25 +132,37 @@ static void setup(kf_run *run)
 }
 
 static const kf_variant variants[] = {
-    {"chain", "five launches: step 17's, on tables that are kept", launch_cached, NULL, 0, NULL},
-    {"table", "one launch, cosine and sine from a table", launch_table<1>, NULL, 0, NULL},
-    {"unrolled", "table, its loop unrolled as the compiler would", launch_table<4>, NULL, 0, NULL},
-    {"computed", "one launch, powf and sincosf for every pair", launch_computed<false>, NULL, 0,
-     NULL, NULL, rope_alone_angle_error},
-    {"fast", "one launch, powf and __sincosf for every pair", launch_computed<true>, NULL, 0, NULL,
-     NULL, fast_angle_error},
+    {.name = "chain",
+     .about = "five launches: step 17's, on tables that are kept",
+     .launch = launch_cached},
+    {.name = "table",
+     .about = "one launch, cosine and sine from a table",
+     .launch = launch_table<1>},
+    {.name = "unrolled",
+     .about = "table, its loop unrolled as the compiler would",
+     .launch = launch_table<4>},
+    {.name = "computed",
+     .about = "one launch, powf and sincosf for every pair",
+     .launch = launch_computed<false>,
+     .extra_error = rope_alone_angle_error},
+    {.name = "fast",
+     .about = "one launch, powf and __sincosf for every pair",
+     .launch = launch_computed<true>,
+     .extra_error = fast_angle_error},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"18-rope-one-kernel",
-                                "RoPE alone in one kernel that reads x once",
-                                KF_LIST(rope_alone_cases),
-                                KF_LIST(variants),
-                                setup,
-                                kf_rope_reference,
-                                kf_rope_cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "18-rope-one-kernel",
+        .title = "RoPE alone in one kernel that reads x once",
+        .cases = rope_alone_cases,
+        .n_cases = KF_COUNT_OF(rope_alone_cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_reference,
+        .cost = kf_rope_cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -23,6 +23,7 @@
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
+#include "problems/rope.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -274,28 +275,28 @@ static void launch_wrong_layout(const kf_run *run, cudaStream_t stream)
     launch_vectors<1, TABLE>(run, !is_interleaved(run), THREADS4, stream);
 }
 
-static bool fits_float4(const kf_shape *shape)
+static bool fits_float4(const kf_case *c)
 {
-    return shape->D % 8 == 0;
+    return c->shape.D % 8 == 0;
 }
 
 // How many sequences the large tensor has in either layout.
 enum { HALVES = 128, INTERLEAVED = 64 };
 
 // Time is explained in one layout; in the other, what is to be compared with it is timed.
-static bool explains(const kf_shape *shape)
+static bool explains(const kf_case *c)
 {
-    return shape->B != INTERLEAVED;
+    return c->shape.B != INTERLEAVED;
 }
 
-static bool float4_explains(const kf_shape *shape)
+static bool float4_explains(const kf_case *c)
 {
-    return fits_float4(shape) && explains(shape);
+    return fits_float4(c) && explains(c);
 }
 
-static bool fits_float4_and_small(const kf_shape *shape)
+static bool fits_float4_and_small(const kf_case *c)
 {
-    return fits_float4(shape) && shape->B < INTERLEAVED;
+    return fits_float4(c) && c->shape.B < INTERLEAVED;
 }
 
 // snippet: wrong-layout
@@ -331,50 +332,91 @@ static void reference(kf_run *run)
 
 // Those of rope_alone.cuh, and the same in the other layout.
 static const kf_case cases[] = {
-    {"large", {HALVES, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
-    {"large-interleaved", {INTERLEAVED, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
-    {"small", {4, 1, 256, 256, 128, 128, false, 0}, KF_VERIFY_ONLY},
-    {"small-interleaved", {4, 1, 256, 256, 128, 128, false, 0}, KF_VERIFY_ONLY},
-    {"D80", {19, 1, 77, 77, 80, 80, false, 0}, KF_VERIFY_ONLY},
-    {"D80-interleaved", {19, 1, 77, 77, 80, 80, false, 0}, KF_VERIFY_ONLY},
-    {"D20", {2, 1, 9, 9, 20, 20, false, 3}, KF_VERIFY_ONLY},
-    {"D20-interleaved", {2, 1, 9, 9, 20, 20, false, 3}, KF_VERIFY_ONLY},
-    {"D256", {3, 1, 5, 5, 256, 256, false, 7}, KF_VERIFY_ONLY},
-    {"D256-interleaved", {3, 1, 5, 5, 256, 256, false, 7}, KF_VERIFY_ONLY},
-    {"S1", {5, 1, 1, 1, 8, 8, false, 1}, KF_VERIFY_ONLY},
-    {"S1-interleaved", {5, 1, 1, 1, 8, 8, false, 1}, KF_VERIFY_ONLY},
-    {"far", {2, 1, 45, 45, 128, 128, false, 131027}, KF_VERIFY_ONLY},
+    {.name = "large",
+     .shape = {.B = HALVES, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "large-interleaved",
+     .shape = {.B = INTERLEAVED, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "small",
+     .shape = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "small-interleaved",
+     .shape = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D80",
+     .shape = {.B = 19, .Sq = 77, .Sk = 77, .D = 80, .R = 80},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D80-interleaved",
+     .shape = {.B = 19, .Sq = 77, .Sk = 77, .D = 80, .R = 80},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D20",
+     .shape = {.B = 2, .Sq = 9, .Sk = 9, .D = 20, .R = 20, .pos0 = 3},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D20-interleaved",
+     .shape = {.B = 2, .Sq = 9, .Sk = 9, .D = 20, .R = 20, .pos0 = 3},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D256",
+     .shape = {.B = 3, .Sq = 5, .Sk = 5, .D = 256, .R = 256, .pos0 = 7},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D256-interleaved",
+     .shape = {.B = 3, .Sq = 5, .Sk = 5, .D = 256, .R = 256, .pos0 = 7},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "S1", .shape = {.B = 5, .D = 8, .R = 8, .pos0 = 1}, .flags = KF_VERIFY_ONLY},
+    {.name = "S1-interleaved",
+     .shape = {.B = 5, .D = 8, .R = 8, .pos0 = 1},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far",
+     .shape = {.B = 2, .Sq = 45, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"scalar", "one pair a thread: step 18's table", launch_scalar<1>, NULL, 0, NULL},
-    {"scalar-two", "a pair of two rows a thread, float by float", launch_scalar<2>, explains, 0,
-     NULL},
-    {"float4", "four pairs a thread", launch_float4<1, TABLE, THREADS4>, fits_float4, 0, NULL},
-    {"large-blocks", "float4, 1024 threads a block", launch_float4<1, TABLE, MOST_THREADS>,
-     float4_explains, 0, NULL},
-    {"reuse", "float4, the table once for four sequences",
-     launch_float4<SEQUENCES, TABLE, THREADS4>, float4_explains, 0, NULL},
-    {"streaming", "float4, x and y marked as used once", launch_float4<1, STREAMING, THREADS4>,
-     fits_float4, 0, NULL},
-    {"wrong-layout", "float4, for the other layout", launch_wrong_layout, fits_float4_and_small, 0,
-     all_but_position_0},
-    {"computed", "reuse, with powf and sincosf in place of the table",
-     launch_float4<SEQUENCES, COMPUTED, THREADS4>, float4_explains, 0, NULL, NULL,
-     rope_alone_angle_error},
+    {.name = "scalar", .about = "one pair a thread: step 18's table", .launch = launch_scalar<1>},
+    {.name = "scalar-two",
+     .about = "a pair of two rows a thread, float by float",
+     .launch = launch_scalar<2>,
+     .applies = explains},
+    {.name = "float4",
+     .about = "four pairs a thread",
+     .launch = launch_float4<1, TABLE, THREADS4>,
+     .applies = fits_float4},
+    {.name = "large-blocks",
+     .about = "float4, 1024 threads a block",
+     .launch = launch_float4<1, TABLE, MOST_THREADS>,
+     .applies = float4_explains},
+    {.name = "reuse",
+     .about = "float4, the table once for four sequences",
+     .launch = launch_float4<SEQUENCES, TABLE, THREADS4>,
+     .applies = float4_explains},
+    {.name = "streaming",
+     .about = "float4, x and y marked as used once",
+     .launch = launch_float4<1, STREAMING, THREADS4>,
+     .applies = fits_float4},
+    {.name = "wrong-layout",
+     .about = "float4, for the other layout",
+     .launch = launch_wrong_layout,
+     .applies = fits_float4_and_small,
+     .predicted = all_but_position_0},
+    {.name = "computed",
+     .about = "reuse, with powf and sincosf in place of the table",
+     .launch = launch_float4<SEQUENCES, COMPUTED, THREADS4>,
+     .applies = float4_explains,
+     .extra_error = rope_alone_angle_error},
 };
 
 int main(int argc, char **argv)
 {
     const kf_program program = {
-        "19-rope-float4",
-        "RoPE alone with float4, and the table read once for many sequences",
-        KF_LIST(cases),
-        KF_LIST(variants),
-        setup,
-        reference,
-        kf_rope_cost,
-        NULL,
-        0};
+        .step = "19-rope-float4",
+        .title = "RoPE alone with float4, and the table read once for many sequences",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = kf_rope_cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -30,7 +30,7 @@
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_angle.cuh"
-#include "harness/harness.h"
+#include "problems/rope.h"
 
 #include <cuda_bf16.h>
 #include <math.h>
@@ -181,9 +181,9 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 // end snippet: rope
 
 /* With a batch, RoPE on x; without one, cosines and sines themselves. */
-static bool is_rope(const kf_shape *s)
+static bool is_rope(const kf_case *c)
 {
-    return s->B > 1;
+    return c->shape.B > 1;
 }
 
 static const void *device(const kf_run *run, const char *name)
@@ -204,7 +204,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
                       rope_frequencies(run),
                       s.pos0,
                       s.R / 2};
-    if (is_rope(&s)) {
+    if (is_rope(run->c)) {
         const int quads = s.D / 8;
         const int rows = THREADS / quads;
         rope<PATH><<<dim3((s.Sq + rows - 1) / rows, s.B), dim3(quads, rows), 0, stream>>>(
@@ -229,40 +229,40 @@ static double last_position(const kf_shape *s)
 
 // snippet: bounds
 /* A number below 1 is off by at most half a unit in its last place; rounded to fp32 before that. */
-static double bf16_error(const kf_shape *)
+static double bf16_error(const kf_case *)
 {
     return 0.5 * kf_unit_roundoff(KF_BF16) + 0.5 * U;
 }
 
 /* The frequency rounded, and the product. Pair 0 has frequency 1: both are exact, below 2^24. */
-static double fp32_angle(const kf_shape *s)
+static double fp32_angle(const kf_case *c)
 {
-    return s->R == 2 ? 0.0 : 2.0 * U * last_position(s);
+    return c->shape.R == 2 ? 0.0 : 2.0 * U * last_position(&c->shape);
 }
 
 /* sincosf: 2 units in the last place of a result below 1. */
-static double fp32_error(const kf_shape *s)
+static double fp32_error(const kf_case *c)
 {
-    return fp32_angle(s) + 4.0 * U;
+    return fp32_angle(c) + 4.0 * U;
 }
 
 /* __sincosf: 2^-21.19 within [-pi, pi]. Beyond, the angle times a rounded 1 / 2 pi, cut: U + 2 U.
  */
-static double fp32_fast_error(const kf_shape *s)
+static double fp32_fast_error(const kf_case *c)
 {
-    return fp32_angle(s) + 3.0 * U * last_position(s) + exp2(-21.19);
+    return fp32_angle(c) + 3.0 * U * last_position(&c->shape) + exp2(-21.19);
 }
 
-static double powf_fast_error(const kf_shape *s)
+static double powf_fast_error(const kf_case *c)
 {
-    return kf_fp32_angle_error(s, true) + U * last_position(s);
+    return kf_fp32_angle_error(&c->shape, true) + U * last_position(&c->shape);
 }
 
 /* Revolutions: two words hold the frequency to U^2 of it, the second product rounds at most 2 U of
  * the first, and the sum, at most 1/2, is rounded. sincospif: 1 unit in the last place. */
-static double two_word_error(const kf_shape *s)
+static double two_word_error(const kf_case *c)
 {
-    return TWO_PI * (0.5 * U + 0.16 * last_position(s) * 3.0 * U * U) + 2.0 * U;
+    return TWO_PI * (0.5 * U + 0.16 * last_position(&c->shape) * 3.0 * U * U) + 2.0 * U;
 }
 // end snippet: bounds
 
@@ -307,7 +307,7 @@ static void setup(kf_run *run)
     declare_bf16(run, "cos16", "cos");
     declare_bf16(run, "sin16", "sin");
     declare_frequencies(run);
-    if (is_rope(&s)) {
+    if (is_rope(run->c)) {
         kf_rope_setup(run);
     } else {
         kf_output(run, "cosine", "SR", KF_F32, out);
@@ -321,7 +321,7 @@ static void reference(kf_run *run)
     const kf_shape s = run->shape;
     const int half = s.R / 2;
     const int each = s.Sk / s.Sq;
-    if (is_rope(&s)) {
+    if (is_rope(run->c)) {
         kf_rope_reference(run);
         return;
     }
@@ -346,87 +346,162 @@ static void reference(kf_run *run)
                 const double adding = each > 1 ? kf_gamma(each, U) : 0.0;
                 out[k]->want[row * half + i] = sum[k];
                 out[k]->bound[row * half + i] =
-                    each * run->angle_error + (U + adding) * absolute[k];
+                    each * run->extra_error + (U + adding) * absolute[k];
             }
         }
     }
 }
 
 /* Bare: the frequencies read, the sums written, a product a pair. */
-static kf_cost cost(const kf_shape *s)
+static kf_cost cost(const kf_case *c)
 {
-    if (is_rope(s)) {
-        return kf_rope_cost(s);
+    if (is_rope(c)) {
+        return kf_rope_cost(c);
     }
-    kf_cost c = {8.0 * s->Sq * (s->R / 2) + 8.0 * (s->R / 2), (double)s->Sk * (s->R / 2), false};
-    return c;
+    const double pairs = c->shape.R / 2;
+    const kf_cost bare = {.bytes = 8.0 * c->shape.Sq * pairs + 8.0 * pairs,
+                          .flops = c->shape.Sk * pairs};
+    return bare;
 }
 
 /* at-N: positions from N on, every pair of R = 128. whole-N: R = 2, where the angle is the position
  * itself, exact in fp32, so that what is off is the function. only-N: one position. */
 static const kf_case cases[] = {
-    {"at-1", {1, 1, 8, 8, 128, 128, false, 1}, KF_VERIFY_ONLY},
-    {"at-10", {1, 1, 16, 16, 128, 128, false, 10}, KF_VERIFY_ONLY},
-    {"at-40", {1, 1, 32, 32, 128, 128, false, 40}, KF_VERIFY_ONLY},
-    {"at-100", {1, 1, 64, 64, 128, 128, false, 100}, KF_VERIFY_ONLY},
-    {"at-1000", {1, 1, 64, 64, 128, 128, false, 1000}, KF_VERIFY_ONLY},
-    {"at-4096", {1, 1, 64, 64, 128, 128, false, 4096}, KF_VERIFY_ONLY},
-    {"at-16384", {1, 1, 64, 64, 128, 128, false, 16384}, KF_VERIFY_ONLY},
-    {"at-65536", {1, 1, 64, 64, 128, 128, false, 65536}, KF_VERIFY_ONLY},
-    {"at-131008", {1, 1, 64, 64, 128, 128, false, 131008}, KF_VERIFY_ONLY},
-    {"whole-1", {1, 1, 8, 8, 2, 2, false, 1}, KF_VERIFY_ONLY},
-    {"whole-10", {1, 1, 16, 16, 2, 2, false, 10}, KF_VERIFY_ONLY},
-    {"whole-40", {1, 1, 32, 32, 2, 2, false, 40}, KF_VERIFY_ONLY},
-    {"whole-100", {1, 1, 64, 64, 2, 2, false, 100}, KF_VERIFY_ONLY},
-    {"whole-1000", {1, 1, 64, 64, 2, 2, false, 1000}, KF_VERIFY_ONLY},
-    {"whole-4096", {1, 1, 64, 64, 2, 2, false, 4096}, KF_VERIFY_ONLY},
-    {"whole-16384", {1, 1, 64, 64, 2, 2, false, 16384}, KF_VERIFY_ONLY},
-    {"whole-65536", {1, 1, 64, 64, 2, 2, false, 65536}, KF_VERIFY_ONLY},
-    {"whole-131008", {1, 1, 64, 64, 2, 2, false, 131008}, KF_VERIFY_ONLY},
+    {.name = "at-1",
+     .shape = {.Sq = 8, .Sk = 8, .D = 128, .R = 128, .pos0 = 1},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-10",
+     .shape = {.Sq = 16, .Sk = 16, .D = 128, .R = 128, .pos0 = 10},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-40",
+     .shape = {.Sq = 32, .Sk = 32, .D = 128, .R = 128, .pos0 = 40},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-100",
+     .shape = {.Sq = 64, .Sk = 64, .D = 128, .R = 128, .pos0 = 100},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-1000",
+     .shape = {.Sq = 64, .Sk = 64, .D = 128, .R = 128, .pos0 = 1000},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-4096",
+     .shape = {.Sq = 64, .Sk = 64, .D = 128, .R = 128, .pos0 = 4096},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-16384",
+     .shape = {.Sq = 64, .Sk = 64, .D = 128, .R = 128, .pos0 = 16384},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-65536",
+     .shape = {.Sq = 64, .Sk = 64, .D = 128, .R = 128, .pos0 = 65536},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "at-131008",
+     .shape = {.Sq = 64, .Sk = 64, .D = 128, .R = 128, .pos0 = 131008},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-1",
+     .shape = {.Sq = 8, .Sk = 8, .D = 2, .R = 2, .pos0 = 1},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-10",
+     .shape = {.Sq = 16, .Sk = 16, .D = 2, .R = 2, .pos0 = 10},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-40",
+     .shape = {.Sq = 32, .Sk = 32, .D = 2, .R = 2, .pos0 = 40},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-100",
+     .shape = {.Sq = 64, .Sk = 64, .D = 2, .R = 2, .pos0 = 100},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-1000",
+     .shape = {.Sq = 64, .Sk = 64, .D = 2, .R = 2, .pos0 = 1000},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-4096",
+     .shape = {.Sq = 64, .Sk = 64, .D = 2, .R = 2, .pos0 = 4096},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-16384",
+     .shape = {.Sq = 64, .Sk = 64, .D = 2, .R = 2, .pos0 = 16384},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-65536",
+     .shape = {.Sq = 64, .Sk = 64, .D = 2, .R = 2, .pos0 = 65536},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-131008",
+     .shape = {.Sq = 64, .Sk = 64, .D = 2, .R = 2, .pos0 = 131008},
+     .flags = KF_VERIFY_ONLY},
     // Single positions, as the log has them.
-    {"only-40", {1, 1, 1, 1, 128, 128, false, 40}, KF_VERIFY_ONLY},
-    {"only-16384", {1, 1, 1, 1, 128, 128, false, 16384}, KF_VERIFY_ONLY},
-    {"only-131071", {1, 1, 1, 1, 128, 128, false, 131071}, KF_VERIFY_ONLY},
+    {.name = "only-40", .shape = {.D = 128, .R = 128, .pos0 = 40}, .flags = KF_VERIFY_ONLY},
+    {.name = "only-16384", .shape = {.D = 128, .R = 128, .pos0 = 16384}, .flags = KF_VERIFY_ONLY},
+    {.name = "only-131071", .shape = {.D = 128, .R = 128, .pos0 = 131071}, .flags = KF_VERIFY_ONLY},
     // Odd shapes: a partial rotation's pairs, sums, a batch, the last one beyond 2^17.
-    {"neox", {1, 1, 37, 37, 20, 20, false, 131035}, KF_VERIFY_ONLY},
-    {"sums", {1, 1, 19, 133, 80, 80, false, 130939}, KF_VERIFY_ONLY},
-    {"batch", {3, 1, 37, 37, 80, 80, false, 131035}, KF_VERIFY_ONLY},
-    {"one", {2, 1, 1, 1, 8, 8, false, 200000}, KF_VERIFY_ONLY},
+    {.name = "neox",
+     .shape = {.Sq = 37, .Sk = 37, .D = 20, .R = 20, .pos0 = 131035},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "sums",
+     .shape = {.Sq = 19, .Sk = 133, .D = 80, .R = 80, .pos0 = 130939},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "batch",
+     .shape = {.B = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 80, .pos0 = 131035},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "one", .shape = {.B = 2, .D = 8, .R = 8, .pos0 = 200000}, .flags = KF_VERIFY_ONLY},
     // All 131072 positions, one by one; then what is timed, near, and where sincosf is slow.
-    {"every", {1, 1, 131072, 131072, 20, 20, false, 0}, KF_LARGE | KF_VERIFY_ONLY},
-    {"bare-near", {1, 1, 4096, 65536, 256, 256, false, 0}, KF_LARGE},
-    {"bare-far", {1, 1, 4096, 65536, 256, 256, false, 131072}, KF_LARGE},
-    {"rope-near", {32, 1, 8192, 8192, 128, 128, false, 0}, KF_LARGE},
-    {"rope-far", {32, 1, 8192, 8192, 128, 128, false, 122880}, KF_LARGE},
+    {.name = "every",
+     .shape = {.Sq = 131072, .Sk = 131072, .D = 20, .R = 20},
+     .flags = KF_LARGE | KF_VERIFY_ONLY},
+    {.name = "bare-near",
+     .shape = {.Sq = 4096, .Sk = 65536, .D = 256, .R = 256},
+     .flags = KF_LARGE},
+    {.name = "bare-far",
+     .shape = {.Sq = 4096, .Sk = 65536, .D = 256, .R = 256, .pos0 = 131072},
+     .flags = KF_LARGE},
+    {.name = "rope-near",
+     .shape = {.B = 32, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
+     .flags = KF_LARGE},
+    {.name = "rope-far",
+     .shape = {.B = 32, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128, .pos0 = 122880},
+     .flags = KF_LARGE},
 };
 
 static const kf_variant variants[] = {
-    {"table", "a table in fp32", launch<TABLE>, NULL, 0, NULL},
-    {"table-bf16", "a table in bf16", launch<TABLE_BF16>, NULL, 0, NULL, NULL, bf16_error},
-    {"powf-fast", "powf in the kernel, angle in fp32, __sincosf", launch<POWF_FAST>, NULL, 0, NULL,
-     NULL, powf_fast_error},
-    {"fp32-fast", "angle in fp32, __sincosf", launch<FP32_FAST>, NULL, 0, NULL, NULL,
-     fp32_fast_error},
-    {"fp32", "angle in fp32, sincosf", launch<FP32>, NULL, 0, NULL, NULL, fp32_error},
-    {"two-word", "revolutions in two words, reduced, sincospif", launch<TWO_WORDS>, NULL, 0, NULL,
-     NULL, two_word_error},
-    {"integer", "revolutions in 64 bits, reduced, sincospif", launch<INTEGER>, NULL, 0, NULL, NULL,
-     rope_angle_error},
-    {"integer-fast", "revolutions in 64 bits, reduced, __sincosf", launch<INTEGER_FAST>, NULL, 0,
-     NULL, NULL, rope_fast_angle_error},
+    {.name = "table", .about = "a table in fp32", .launch = launch<TABLE>},
+    {.name = "table-bf16",
+     .about = "a table in bf16",
+     .launch = launch<TABLE_BF16>,
+     .extra_error = bf16_error},
+    {.name = "powf-fast",
+     .about = "powf in the kernel, angle in fp32, __sincosf",
+     .launch = launch<POWF_FAST>,
+     .extra_error = powf_fast_error},
+    {.name = "fp32-fast",
+     .about = "angle in fp32, __sincosf",
+     .launch = launch<FP32_FAST>,
+     .extra_error = fp32_fast_error},
+    {.name = "fp32",
+     .about = "angle in fp32, sincosf",
+     .launch = launch<FP32>,
+     .extra_error = fp32_error},
+    {.name = "two-word",
+     .about = "revolutions in two words, reduced, sincospif",
+     .launch = launch<TWO_WORDS>,
+     .extra_error = two_word_error},
+    {.name = "integer",
+     .about = "revolutions in 64 bits, reduced, sincospif",
+     .launch = launch<INTEGER>,
+     .extra_error = rope_angle_error},
+    {.name = "integer-fast",
+     .about = "revolutions in 64 bits, reduced, __sincosf",
+     .launch = launch<INTEGER_FAST>,
+     .extra_error = rope_fast_angle_error},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"20-rope-accuracy",
-                                "how far off cosines and sines are, and what accuracy costs",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                reference,
-                                cost,
-                                KF_LIST(timings)};
+    const kf_program program = {
+        .step = "20-rope-accuracy",
+        .title = "how far off cosines and sines are, and what accuracy costs",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

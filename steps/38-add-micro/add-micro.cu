@@ -21,7 +21,7 @@
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
-#include "harness/harness.h"
+#include "harness/problem.h"
 
 #include <cuda_fp16.h>
 #include <string.h>
@@ -263,9 +263,9 @@ static const __half *right(const kf_run *run)
     return halves(run, "b") + 2 * (int64_t)run->shape.pos0 * run->shape.D;
 }
 
-static bool has_norm(const kf_shape *shape)
+static bool has_norm(const kf_case *c)
 {
-    return shape->R > 0;
+    return c->shape.R > 0;
 }
 
 template <bool adds>
@@ -288,7 +288,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
     for (int64_t part = 0; part < run->shape.B; part++) {
         add(left(run) + part * n, right(run) + part * n, halves(run, "c") + part * n, n, stream);
     }
-    if (has_norm(&run->shape)) {
+    if (has_norm(run->c)) {
         launch_norm<false>(run, stream);
     }
 }
@@ -310,7 +310,7 @@ static void setup(kf_run *run)
     kf_input(run, "a", "SD", KF_F16, from_a);
     kf_input(run, "b", "SD", KF_F16, from_b);
     kf_output(run, "c", "SD", KF_F16, rows);
-    if (has_norm(&s)) {
+    if (has_norm(run->c)) {
         kf_input(run, "gain", "D", KF_F16, &columns);
         kf_input(run, "bias", "D", KF_F16, &columns);
         kf_output(run, "y", "SD", KF_F16, rows);
@@ -372,44 +372,55 @@ static void reference(kf_run *run)
     }
     for (int64_t row = 0; row < c->rows; row++) {
         c->checked[row] = true;
-        if (has_norm(&s)) {
+        if (has_norm(run->c)) {
             reference_of_row(run, row);
         }
     }
 }
 
 // With a norm: a and b read, c and y written. That gain and bias are read once counts for nothing.
-static kf_cost cost(const kf_shape *shape)
+static kf_cost cost(const kf_case *c)
 {
-    const double n = (double)shape->B * shape->Sq * shape->D;
+    const double n = (double)c->shape.B * c->shape.Sq * c->shape.D;
     const kf_cost add = {6.0 * n, n, false};
-    const kf_cost with_norm = {8.0 * n + 4.0 * shape->D, 9.0 * n, false};
-    return has_norm(shape) ? with_norm : add;
+    const kf_cost with_norm = {8.0 * n + 4.0 * c->shape.D, 9.0 * n, false};
+    return has_norm(c) ? with_norm : add;
 }
 
 // R = D: the sum is normed as well, over all D columns.
 static const kf_case cases[] = {
-    {"add", {1, 1, 1024, 1024, 2560, 0, false, 0}, 0},
-    {"add-norm", {1, 1, 1024, 1024, 2560, 2560, false, 0}, 0},
-    {"one", {1, 1, 1, 1, 1, 0, false, 0}, KF_VERIFY_ONLY},
-    {"3x7", {1, 1, 3, 3, 7, 0, false, 0}, KF_VERIFY_ONLY},
-    {"5x2563", {1, 1, 5, 5, 2563, 0, false, 0}, KF_VERIFY_ONLY},
-    {"1023x2559", {1, 1, 1023, 1023, 2559, 0, false, 0}, KF_VERIFY_ONLY},
-    {"parts", {4, 1, 3, 3, 77, 0, false, 0}, KF_VERIFY_ONLY},
-    {"small-parts", {9, 1, 1, 1, 3, 0, false, 0}, KF_VERIFY_ONLY},
-    {"elsewhere", {1, 1, 5, 5, 2563, 0, false, 1}, KF_VERIFY_ONLY},
-    {"one-norm", {1, 1, 1, 1, 1, 1, false, 0}, KF_VERIFY_ONLY},
-    {"3x7-norm", {1, 1, 3, 3, 7, 7, false, 0}, KF_VERIFY_ONLY},
-    {"5x2563-norm", {1, 1, 5, 5, 2563, 2563, false, 0}, KF_VERIFY_ONLY},
-    {"elsewhere-norm", {1, 1, 5, 5, 2563, 2563, false, 1}, KF_VERIFY_ONLY},
-    {"3x4096-norm", {1, 1, 3, 3, 4096, 4096, false, 0}, KF_VERIFY_ONLY},
+    {.name = "add", .shape = {.Sq = 1024, .Sk = 1024, .D = 2560}},
+    {.name = "add-norm", .shape = {.Sq = 1024, .Sk = 1024, .D = 2560, .R = 2560}},
+    {.name = "one", .shape = {}, .flags = KF_VERIFY_ONLY},
+    {.name = "3x7", .shape = {.Sq = 3, .Sk = 3, .D = 7}, .flags = KF_VERIFY_ONLY},
+    {.name = "5x2563", .shape = {.Sq = 5, .Sk = 5, .D = 2563}, .flags = KF_VERIFY_ONLY},
+    {.name = "1023x2559", .shape = {.Sq = 1023, .Sk = 1023, .D = 2559}, .flags = KF_VERIFY_ONLY},
+    {.name = "parts", .shape = {.B = 4, .Sq = 3, .Sk = 3, .D = 77}, .flags = KF_VERIFY_ONLY},
+    {.name = "small-parts", .shape = {.B = 9, .D = 3}, .flags = KF_VERIFY_ONLY},
+    {.name = "elsewhere",
+     .shape = {.Sq = 5, .Sk = 5, .D = 2563, .pos0 = 1},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "one-norm", .shape = {.R = 1}, .flags = KF_VERIFY_ONLY},
+    {.name = "3x7-norm", .shape = {.Sq = 3, .Sk = 3, .D = 7, .R = 7}, .flags = KF_VERIFY_ONLY},
+    {.name = "5x2563-norm",
+     .shape = {.Sq = 5, .Sk = 5, .D = 2563, .R = 2563},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "elsewhere-norm",
+     .shape = {.Sq = 5, .Sk = 5, .D = 2563, .R = 2563, .pos0 = 1},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "3x4096-norm",
+     .shape = {.Sq = 3, .Sk = 3, .D = 4096, .R = 4096},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"plain", "an element a thread", launch<plain>, NULL, 0, NULL},
-    {"half2", "a pair a thread", launch<pairs>, NULL, 0, NULL},
-    {"eight", "eight a thread, in 16 bytes", launch<eight>, NULL, 0, NULL},
-    {"fused", "add and norm in one kernel", launch_fused, has_norm, 0, NULL},
+    {.name = "plain", .about = "an element a thread", .launch = launch<plain>},
+    {.name = "half2", .about = "a pair a thread", .launch = launch<pairs>},
+    {.name = "eight", .about = "eight a thread, in 16 bytes", .launch = launch<eight>},
+    {.name = "fused",
+     .about = "add and norm in one kernel",
+     .launch = launch_fused,
+     .applies = has_norm},
 };
 
 // The log timed so many calls in a row: the clock stream.
@@ -422,9 +433,17 @@ static const kf_timing timings[] = {
 int main(int argc, char **argv)
 {
     const kf_program program = {
-        "38-add-micro", "a residual add in fp16, and which pair of kernels makes 1.25",
-        KF_LIST(cases), KF_LIST(variants),
-        setup,          reference,
-        cost,           KF_LIST(timings)};
+        .step = "38-add-micro",
+        .title = "a residual add in fp16, and which pair of kernels makes 1.25",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

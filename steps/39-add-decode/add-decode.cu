@@ -137,38 +137,40 @@ static void reference(kf_run *run)
 }
 
 // Of adds one by one: in a model there is work of other kinds between them.
-static kf_cost cost(const kf_shape *shape)
+static kf_cost cost(const kf_case *c)
 {
-    const double n = (double)shape->B * shape->Sq * shape->D;
+    const double n = (double)c->shape.B * c->shape.Sq * c->shape.D;
     const kf_cost least = {6.0 * n, n, false};
     return least;
 }
 
 // S rows, B adds. 64 are two for each of 32 layers.
 static const kf_case cases[] = {
-    {"rows-1", {1, 1, 1, 1, 2560, 0, false, 0}, 0},
-    {"rows-2", {1, 1, 2, 2, 2560, 0, false, 0}, 0},
-    {"rows-4", {1, 1, 4, 4, 2560, 0, false, 0}, 0},
-    {"rows-8", {1, 1, 8, 8, 2560, 0, false, 0}, 0},
-    {"rows-16", {1, 1, 16, 16, 2560, 0, false, 0}, 0},
-    {"rows-32", {1, 1, 32, 32, 2560, 0, false, 0}, 0},
-    {"rows-64", {1, 1, 64, 64, 2560, 0, false, 0}, 0},
-    {"rows-128", {1, 1, 128, 128, 2560, 0, false, 0}, 0},
-    {"rows-256", {1, 1, 256, 256, 2560, 0, false, 0}, 0},
-    {"rows-512", {1, 1, 512, 512, 2560, 0, false, 0}, KF_LARGE},
-    {"rows-1024", {1, 1, 1024, 1024, 2560, 0, false, 0}, KF_LARGE},
-    {"rows-2048", {1, 1, 2048, 2048, 2560, 0, false, 0}, KF_LARGE},
-    {"rows-4096", {1, 1, 4096, 4096, 2560, 0, false, 0}, KF_LARGE},
-    {"token", {64, 1, 1, 1, 2560, 0, false, 0}, 0},
-    {"odd-token", {5, 1, 1, 1, 2557, 0, false, 0}, KF_VERIFY_ONLY},
-    {"one", {1, 1, 1, 1, 1, 0, false, 0}, KF_VERIFY_ONLY},
-    {"three-of-three", {3, 1, 1, 1, 3, 0, false, 0}, KF_VERIFY_ONLY},
+    {.name = "rows-1", .shape = {.D = 2560}},
+    {.name = "rows-2", .shape = {.Sq = 2, .Sk = 2, .D = 2560}},
+    {.name = "rows-4", .shape = {.Sq = 4, .Sk = 4, .D = 2560}},
+    {.name = "rows-8", .shape = {.Sq = 8, .Sk = 8, .D = 2560}},
+    {.name = "rows-16", .shape = {.Sq = 16, .Sk = 16, .D = 2560}},
+    {.name = "rows-32", .shape = {.Sq = 32, .Sk = 32, .D = 2560}},
+    {.name = "rows-64", .shape = {.Sq = 64, .Sk = 64, .D = 2560}},
+    {.name = "rows-128", .shape = {.Sq = 128, .Sk = 128, .D = 2560}},
+    {.name = "rows-256", .shape = {.Sq = 256, .Sk = 256, .D = 2560}},
+    {.name = "rows-512", .shape = {.Sq = 512, .Sk = 512, .D = 2560}, .flags = KF_LARGE},
+    {.name = "rows-1024", .shape = {.Sq = 1024, .Sk = 1024, .D = 2560}, .flags = KF_LARGE},
+    {.name = "rows-2048", .shape = {.Sq = 2048, .Sk = 2048, .D = 2560}, .flags = KF_LARGE},
+    {.name = "rows-4096", .shape = {.Sq = 4096, .Sk = 4096, .D = 2560}, .flags = KF_LARGE},
+    {.name = "token", .shape = {.B = 64, .D = 2560}},
+    {.name = "odd-token", .shape = {.B = 5, .D = 2557}, .flags = KF_VERIFY_ONLY},
+    {.name = "one", .shape = {}, .flags = KF_VERIFY_ONLY},
+    {.name = "three-of-three", .shape = {.B = 3, .D = 3}, .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"plain", "an element a thread", launch<plain>, NULL, 0, NULL},
-    {"eight", "eight a thread", launch<add_halves>, NULL, 0, NULL},
-    {"graphed", "eight a thread, all of the call one graph", launch_graph, NULL, 0, NULL},
+    {.name = "plain", .about = "an element a thread", .launch = launch<plain>},
+    {.name = "eight", .about = "eight a thread", .launch = launch<add_halves>},
+    {.name = "graphed",
+     .about = "eight a thread, all of the call one graph",
+     .launch = launch_graph},
 };
 
 static const kf_timing timings[] = {
@@ -180,13 +182,18 @@ static const kf_timing timings[] = {
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"39-add-decode",
-                                "the same add on one row, where it is launched and hardly works",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                reference,
-                                cost,
-                                KF_LIST(timings)};
+    const kf_program program = {
+        .step = "39-add-decode",
+        .title = "the same add on one row, where it is launched and hardly works",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

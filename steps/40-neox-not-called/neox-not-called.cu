@@ -129,26 +129,15 @@ static bool launches(const kf_run *run, neox_launcher launch, int due, char *why
 }
 // end snippet: predict
 
-static bool all_right(const kf_run *run, const kf_diagnosis *seen)
-{
-    int64_t wrong = 0;
-    for (int i = 0, n = 0; i < run->n_tensors; i++) {
-        if (run->tensor[i].role == KF_OUTPUT) {
-            wrong += seen[n++].wrong;
-        }
-    }
-    return wrong == 0;
-}
-
 static bool never(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    return launches(run, launch_not_called, 0, why, size) && all_right(run, seen);
+    return launches(run, launch_not_called, 0, why, size) && kf_wrong(run, seen) == 0;
 }
 
 static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     return launches(run, launch_called, 2 * neox_config_of(&run->shape).layers, why, size) &&
-           all_right(run, seen);
+           kf_wrong(run, seen) == 0;
 }
 
 // snippet: lie
@@ -164,39 +153,61 @@ static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, 
     const bool as_expected = launches(run, launch_miscounted, large ? 2 * c.layers : 0,
                                       seen_in_graph, sizeof seen_in_graph);
     snprintf(why, size, "the wrapper counted %d; %s", said, seen_in_graph);
-    return as_expected && said == 2 * c.layers && all_right(run, seen);
+    return as_expected && said == 2 * c.layers && kf_wrong(run, seen) == 0;
 }
 // end snippet: lie
 
 static const kf_case cases[] = {
-    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tiny-decode", {1, 3, 1, 7, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
-    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
-    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, 0},
-    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_LARGE},
+    {.name = "tiny",
+     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tiny-decode",
+     .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tied",
+     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "prompt",
+     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_LARGE},
+    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+    {.name = "pythia",
+     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
+     .flags = KF_LARGE},
 };
 
 static const kf_variant variants[] = {
-    {"plain", "every operation a kernel", launch_plain, NULL, 0, NULL},
-    {"not-called", "a copy of the layer, whose adds were never changed", launch_not_called, NULL, 0,
-     never},
-    {"miscounted", "a wrapper that counts, and decides for the plain add", launch_miscounted, NULL,
-     0, says_always},
-    {"called", "both adds by the new kernel", launch_called, NULL, 0, always},
+    {.name = "plain", .about = "every operation a kernel", .launch = launch_plain},
+    {.name = "not-called",
+     .about = "a copy of the layer, whose adds were never changed",
+     .launch = launch_not_called,
+     .predicted = never},
+    {.name = "miscounted",
+     .about = "a wrapper that counts, and decides for the plain add",
+     .launch = launch_miscounted,
+     .predicted = says_always},
+    {.name = "called",
+     .about = "both adds by the new kernel",
+     .launch = launch_called,
+     .predicted = always},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"40-neox-not-called",
-                                "an integration that never calls the new kernel",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                neox_step_setup,
-                                neox_reference,
-                                neox_cost,
-                                KF_LIST(timings)};
+    const kf_program program = {
+        .step = "40-neox-not-called",
+        .title = "an integration that never calls the new kernel",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = neox_step_setup,
+        .reference = neox_reference,
+        .cost = neox_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

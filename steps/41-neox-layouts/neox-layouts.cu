@@ -192,9 +192,9 @@ static const layout *layout_of(const kf_run *run)
 }
 
 /* One head: an add alone. More: the model. */
-static bool is_model(const kf_shape *shape)
+static bool is_model(const kf_case *c)
 {
-    return shape->H > 1;
+    return c->shape.H > 1;
 }
 
 static view whole(const kf_run *run, const char *name)
@@ -403,7 +403,7 @@ static void launch_other_stream(const kf_run *run, cudaStream_t stream)
 
 static void launch_strided(const kf_run *run, cudaStream_t stream)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         const neox_net net = neox_open(run);
         launch_model(&net, parallel_layer, stream);
         return;
@@ -416,7 +416,7 @@ static void launch_strided(const kf_run *run, cudaStream_t stream)
 
 static void launch_raw(const kf_run *run, cudaStream_t stream)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         const neox_net net = neox_open(run);
         launch_model(&net, raw_layer, stream);
         return;
@@ -427,7 +427,7 @@ static void launch_raw(const kf_run *run, cudaStream_t stream)
 
 static void launch_checked(const kf_run *run, cudaStream_t stream)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         const neox_net net = neox_open(run);
         launch_model(&net, checked_layer, stream);
         return;
@@ -440,38 +440,27 @@ static void launch_checked(const kf_run *run, cudaStream_t stream)
 
 /* A launch may not fault on a GPU, and on a CPU only a program that checks goes on after it. The
  * shape tells, for that is all that is known here: pos0 is the offset. */
-static bool is_misaligned(const kf_shape *shape)
+static bool is_misaligned(const kf_case *c)
 {
-    return !is_model(shape) && shape->pos0 > 0;
+    return !is_model(c) && c->shape.pos0 > 0;
 }
 
-static bool may_be_raw(const kf_shape *shape)
+static bool may_be_raw(const kf_case *c)
 {
-    return !is_misaligned(shape);
+    return !is_misaligned(c);
 }
 
-static bool may_fault(const kf_shape *shape)
+static bool may_fault(const kf_case *c)
 {
 #ifdef CPU_TRACE
-    return is_misaligned(shape) && CPU_TRACE == CPU_TRACE_CHECK;
+    return is_misaligned(c) && CPU_TRACE == CPU_TRACE_CHECK;
 #else
-    (void)shape;
+    (void)c;
     return false;
 #endif
 }
 
 // --- Predictions ---------------------------------------------------------------------------------
-
-static bool nothing_wrong(const kf_run *run, const kf_diagnosis *seen)
-{
-    int64_t wrong = 0;
-    for (int i = 0, n = 0; i < run->n_tensors; i++) {
-        if (run->tensor[i].role == KF_OUTPUT) {
-            wrong += seen[n++].wrong;
-        }
-    }
-    return wrong == 0;
-}
 
 /* The integration's test of step 40: both adds of each layer by that kernel, and in the graph. */
 static bool all_adds_by(const kf_run *run, const kf_diagnosis *seen, neox_launcher launch,
@@ -483,21 +472,20 @@ static bool all_adds_by(const kf_run *run, const kf_diagnosis *seen, neox_launch
     snprintf(why, size,
              "predicted right, %d adds, a replay writes all; seen %d adds, %lld unwritten", due,
              calls, (long long)unwritten);
-    return nothing_wrong(run, seen) && calls == due && unwritten == 0;
+    return kf_wrong(run, seen) == 0 && calls == due && unwritten == 0;
 }
 
 static bool predict_raw(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    return is_model(&run->shape)
-               ? all_adds_by(run, seen, launch_raw, (const void *)add_raw, why, size)
-               : raw_as_predicted(run, seen, why, size);
+    return is_model(run->c) ? all_adds_by(run, seen, launch_raw, (const void *)add_raw, why, size)
+                            : raw_as_predicted(run, seen, why, size);
 }
 
 /* On a CPU that looks at the rule and goes on, the values are right. */
 static bool right_all_the_same(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     snprintf(why, size, "predicted right values by misaligned accesses");
-    return nothing_wrong(run, seen);
+    return kf_wrong(run, seen) == 0;
 }
 
 /* What it must refuse although no case has it: other extents, 32 bits, and each of the three. */
@@ -524,7 +512,7 @@ static bool refuses(const view *good)
 
 static bool predict_checked(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         return all_adds_by(run, seen, launch_checked, (const void *)add_eight, why, size);
     }
     const layout *l = layout_of(run);
@@ -538,7 +526,7 @@ static bool predict_checked(const kf_run *run, const kf_diagnosis *seen, char *w
     snprintf(why, size, "%s%s%s; launches of the kernel that is due: %d",
              as_expected ? "as it should be, " : "not as it should be, ",
              said ? "refused: " : "not refused", said ? said : "", calls);
-    return nothing_wrong(run, seen) && as_expected && calls == 1 &&
+    return kf_wrong(run, seen) == 0 && as_expected && calls == 1 &&
            neox_count_calls(run, launch_checked, NULL) == 1;
 }
 
@@ -559,14 +547,14 @@ static bool absent_from_graph(const kf_run *run, const kf_diagnosis *seen, char 
              "predicted %d launches less in the graph, no add, %lld elements left out by a replay; "
              "seen %d, %d, %lld",
              2 * c.layers, (long long)due, less, adds, (long long)unwritten);
-    return (nothing_wrong(run, seen) || as_replayed) && adds == 0 && less == 2 * c.layers &&
+    return (kf_wrong(run, seen) == 0 || as_replayed) && adds == 0 && less == 2 * c.layers &&
            unwritten == due;
 }
 // end snippet: predict-other-stream
 
 static void setup(kf_run *run)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         neox_step_setup(run);
     } else {
         setup_add(run);
@@ -575,59 +563,86 @@ static void setup(kf_run *run)
 
 static void reference(kf_run *run)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         neox_reference(run);
     } else {
         reference_of_add(run);
     }
 }
 
-static kf_cost cost(const kf_shape *shape)
+static kf_cost cost(const kf_case *c)
 {
-    const double n = (double)shape->Sq * shape->D;
+    const double n = (double)c->shape.Sq * c->shape.D;
     const kf_cost add = {6.0 * n, n, false};
-    return is_model(shape) ? neox_cost(shape) : add;
+    return is_model(c) ? neox_cost(c) : add;
 }
 
 static const kf_case cases[] = {
-    {"contiguous", {1, 1, 64, 64, 160, 0, false, 0}, KF_VERIFY_ONLY},
-    {"view", {1, 1, 160, 160, 64, 0, false, 0}, KF_VERIFY_ONLY},
-    {"permuted", {1, 1, 64, 64, 160, 0, false, 0}, KF_VERIFY_ONLY},
-    {"sliced", {1, 1, 64, 64, 160, 0, false, 0}, KF_VERIFY_ONLY},
-    {"one-row", {1, 1, 1, 1, 160, 0, false, 0}, KF_VERIFY_ONLY},
-    {"one-column", {1, 1, 160, 160, 1, 0, false, 0}, KF_VERIFY_ONLY},
-    {"odd-length", {1, 1, 37, 37, 77, 0, false, 0}, KF_VERIFY_ONLY},
-    {"misaligned", {1, 1, 64, 64, 160, 0, false, 1}, KF_VERIFY_ONLY},
-    {"bf16", {1, 1, 64, 64, 160, 0, false, 0}, KF_VERIFY_ONLY},
-    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
-    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, 0},
-    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_LARGE},
+    {.name = "contiguous", .shape = {.Sq = 64, .Sk = 64, .D = 160}, .flags = KF_VERIFY_ONLY},
+    {.name = "view", .shape = {.Sq = 160, .Sk = 160, .D = 64}, .flags = KF_VERIFY_ONLY},
+    {.name = "permuted", .shape = {.Sq = 64, .Sk = 64, .D = 160}, .flags = KF_VERIFY_ONLY},
+    {.name = "sliced", .shape = {.Sq = 64, .Sk = 64, .D = 160}, .flags = KF_VERIFY_ONLY},
+    {.name = "one-row", .shape = {.D = 160}, .flags = KF_VERIFY_ONLY},
+    {.name = "one-column", .shape = {.Sq = 160, .Sk = 160}, .flags = KF_VERIFY_ONLY},
+    {.name = "odd-length", .shape = {.Sq = 37, .Sk = 37, .D = 77}, .flags = KF_VERIFY_ONLY},
+    {.name = "misaligned",
+     .shape = {.Sq = 64, .Sk = 64, .D = 160, .pos0 = 1},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "bf16", .shape = {.Sq = 64, .Sk = 64, .D = 160}, .flags = KF_VERIFY_ONLY},
+    {.name = "tiny",
+     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tied",
+     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+    {.name = "pythia",
+     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
+     .flags = KF_LARGE},
 };
 
 static const kf_variant variants[] = {
-    {"strided", "the framework's way: an element a thread, by strides", launch_strided, NULL, 0,
-     NULL},
-    {"raw", "addresses and a length, eight a thread", launch_raw, may_be_raw, 0, predict_raw},
-    {"raw-misaligned", "the same, from an address it may not load from", launch_raw, may_fault, 0,
-     right_all_the_same, "misaligned"},
-    {"checked", "told strides and type; refuses or handles", launch_checked, NULL, 0,
-     predict_checked},
-    {"other-stream", "the adds on the default stream", launch_other_stream, is_model, 0,
-     absent_from_graph},
+    {.name = "strided",
+     .about = "the framework's way: an element a thread, by strides",
+     .launch = launch_strided},
+    {.name = "raw",
+     .about = "addresses and a length, eight a thread",
+     .launch = launch_raw,
+     .applies = may_be_raw,
+     .predicted = predict_raw},
+    {.name = "raw-misaligned",
+     .about = "the same, from an address it may not load from",
+     .launch = launch_raw,
+     .applies = may_fault,
+     .predicted = right_all_the_same,
+     .finding = "misaligned"},
+    {.name = "checked",
+     .about = "told strides and type; refuses or handles",
+     .launch = launch_checked,
+     .predicted = predict_checked},
+    {.name = "other-stream",
+     .about = "the adds on the default stream",
+     .launch = launch_other_stream,
+     .applies = is_model,
+     .predicted = absent_from_graph},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"41-neox-layouts",
-                                "what a raw pointer does not say: strides, type, stream",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                reference,
-                                cost,
-                                KF_LIST(timings)};
+    const kf_program program = {
+        .step = "41-neox-layouts",
+        .title = "what a raw pointer does not say: strides, type, stream",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

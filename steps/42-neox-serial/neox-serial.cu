@@ -140,20 +140,20 @@ static void cut_layer(const neox_net *net, int layer, const half *x, half *y, cu
 
 enum { SPOKEN = 117 }; // letters of the case that speaks: two whole clauses
 
-static bool speaks(const kf_shape *shape)
+static bool speaks(const kf_case *c)
 {
-    return shape->Sk == SPOKEN;
+    return c->shape.Sk == SPOKEN;
 }
 
-static bool is_opticks(const kf_shape *shape)
+static bool is_opticks(const kf_case *c)
 {
-    return shape->H == 5;
+    return c->shape.H == 5;
 }
 
 static void setup(kf_run *run)
 {
     const int64_t dim[] = {2, 1};
-    (speaks(&run->shape) ? neox_speech_step_setup : neox_step_setup)(run);
+    (speaks(run->c) ? neox_speech_step_setup : neox_step_setup)(run);
     kf_output(run, "sums", "SD", KF_I32, dim);
 }
 
@@ -168,7 +168,7 @@ static void compare_no(kf_tensor *t)
 static void reference(kf_run *run)
 {
     kf_tensor *sums = kf_find(run, "sums");
-    if (speaks(&run->shape)) {
+    if (speaks(run->c)) {
         neox_speech_reference(run);
         compare_no(kf_find(run, "hidden"));
         compare_no(kf_find(run, "logits"));
@@ -181,9 +181,9 @@ static void reference(kf_run *run)
     sums->bound[1] = 0.0;
 }
 
-static kf_cost cost(const kf_shape *shape)
+static kf_cost cost(const kf_case *c)
 {
-    return (speaks(shape) ? neox_speech_cost : neox_cost)(shape);
+    return (speaks(c) ? neox_speech_cost : neox_cost)(c);
 }
 
 template <neox_layer layer>
@@ -192,7 +192,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
     const neox_net net = neox_open(run);
     sums_tally = i32(run, "sums");
     CUDA_CHECK(cudaMemsetAsync(sums_tally, 0, 2 * sizeof *sums_tally, stream));
-    if (speaks(&run->shape)) {
+    if (speaks(run->c)) {
         launch_speech(&net, layer, i32(run, "text"), stream);
     } else {
         launch_model(&net, layer, stream);
@@ -201,21 +201,13 @@ static void launch(const kf_run *run, cudaStream_t stream)
 
 // --- Predictions -----------------------------------------------------------------------------
 
-static const kf_diagnosis *of(const kf_diagnosis *seen, const char *output)
-{
-    while (strcmp(seen->tensor->name, output) != 0) {
-        seen++;
-    }
-    return seen;
-}
-
 // To the reader, once a variant: what it wrote, in lines that fit.
 static void say(const kf_run *run, const char *variant, bool *said)
 {
     enum { LINE = 90, LONGEST_WORD = 20 };
     int tokens[SPOKEN];
     char text[SPOKEN + 1];
-    if (*said || !speaks(&run->shape)) {
+    if (*said || !speaks(run->c)) {
         return;
     }
     *said = true;
@@ -266,7 +258,7 @@ typedef struct tally {
 static tally tally_of(const kf_run *run)
 {
     const neox_config c = neox_config_of(&run->shape);
-    const int steps = speaks(&run->shape) ? SPOKEN - 1 : 1;
+    const int steps = speaks(run->c) ? SPOKEN - 1 : 1;
     int sums[2];
     CUDA_CHECK(cudaMemcpy(sums, i32(run, "sums"), sizeof sums, cudaMemcpyDeviceToHost));
     const tally t = {sums[0], sums[1], sums[0] == steps * 2 * c.layers * run->shape.Sq * c.hidden};
@@ -276,7 +268,7 @@ static tally tally_of(const kf_run *run)
 static bool all_right(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     static bool said;
-    const int outputs = speaks(&run->shape) ? 5 : 4;
+    const int outputs = speaks(run->c) ? 5 : 4;
     int64_t wrong = 0;
     for (int i = 0; i < outputs; i++) {
         wrong += seen[i].wrong;
@@ -294,8 +286,8 @@ static bool right_adds_wrong_layers(const kf_run *run, const kf_diagnosis *seen,
                                     char *why, size_t size)
 {
     const tally sums = tally_of(run);
-    if (speaks(&run->shape)) {
-        const kf_diagnosis *text = of(seen, "text");
+    if (speaks(run->c)) {
+        const kf_diagnosis *text = kf_seen(run, seen, "text");
         const int letter = text->wrong > 0 ? (int)text->first[0] : SPOKEN;
         snprintf(why, size,
                  "predicted every add right, the text wrong; seen %d of %d sums wrong, text from "
@@ -303,7 +295,7 @@ static bool right_adds_wrong_layers(const kf_run *run, const kf_diagnosis *seen,
                  sums.wrong, sums.tested, letter);
         return sums.complete && sums.wrong == 0 && letter >= NEOX_PROMPT && letter < SPOKEN;
     }
-    const kf_diagnosis *hidden = of(seen, "hidden");
+    const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
     snprintf(
         why, size,
         "predicted every add right, x wrong from layer %d on; seen %d of %d sums wrong, x from "
@@ -332,8 +324,8 @@ static bool one_serial(const kf_run *run, const kf_diagnosis *seen, char *why, s
 static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const tally sums = tally_of(run);
-    const int64_t elements = of(seen, "hidden")->wrong;
-    const int64_t letters = of(seen, speaks(&run->shape) ? "text" : "next")->wrong;
+    const int64_t elements = kf_seen(run, seen, "hidden")->wrong;
+    const int64_t letters = kf_seen(run, seen, speaks(run->c) ? "text" : "next")->wrong;
     snprintf(why, size,
              "predicted sums wrong, but no x and no letter; seen %d of %d sums, %lld elements of "
              "x, %lld letters",
@@ -342,32 +334,59 @@ static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t s
 }
 
 static const kf_case cases[] = {
-    {"speech", {1, 5, 1, SPOKEN, 32, 8, true, 0}, KF_VERIFY_ONLY},
-    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, KF_VERIFY_ONLY},
-    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
-    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
-    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
+    {.name = "speech",
+     .shape = {.H = 5, .Sk = SPOKEN, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "decode",
+     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "prompt",
+     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_LARGE},
+    {.name = "tiny",
+     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tied",
+     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "pythia",
+     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_LARGE},
 };
 
 static const kf_variant variants[] = {
-    {"parallel", "both halves read x", launch<parallel_layer>, NULL, 0, all_right},
-    {"serial", "norm 2 reads what attention made of x", launch<serial_layer>, NULL, 0, serial},
-    {"one-serial", "so in the middle layer alone", launch<one_serial_layer>, NULL, 0, one_serial},
-    {"fixed", "serial, but norm 2 reads x", launch<fixed_layer>, NULL, 0, NULL},
-    {"cut", "parallel, with adds that do not round", launch<cut_layer>, is_opticks, 0, cut},
+    {.name = "parallel",
+     .about = "both halves read x",
+     .launch = launch<parallel_layer>,
+     .predicted = all_right},
+    {.name = "serial",
+     .about = "norm 2 reads what attention made of x",
+     .launch = launch<serial_layer>,
+     .predicted = serial},
+    {.name = "one-serial",
+     .about = "so in the middle layer alone",
+     .launch = launch<one_serial_layer>,
+     .predicted = one_serial},
+    {.name = "fixed", .about = "serial, but norm 2 reads x", .launch = launch<fixed_layer>},
+    {.name = "cut",
+     .about = "parallel, with adds that do not round",
+     .launch = launch<cut_layer>,
+     .applies = is_opticks,
+     .predicted = cut},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"42-neox-serial",
-                                "a serial residual in a parallel model",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                reference,
-                                cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "42-neox-serial",
+        .title = "a serial residual in a parallel model",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -21,6 +21,7 @@
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
+#include "harness/problem.h"
 
 // --- The model, in both orders ---------------------------------------------------------------
 
@@ -101,31 +102,31 @@ enum { EXAMPLES = sizeof examples / sizeof *examples };
 
 // --- Problems: the model's, and that of the sums ---------------------------------------------
 
-static bool is_sums(const kf_shape *shape)
+static bool is_sums(const kf_case *c)
 {
-    return shape->H == 1;
+    return c->shape.H == 1;
 }
 
-static bool is_model(const kf_shape *shape)
+static bool is_model(const kf_case *c)
 {
-    return !is_sums(shape);
+    return !is_sums(c);
 }
 
 // The small models have too few elements to say beforehand that one of them differs.
-static bool is_large_enough(const kf_shape *shape)
+static bool is_large_enough(const kf_case *c)
 {
-    return shape->H == 5 || shape->H == 32;
+    return c->shape.H == 5 || c->shape.H == 32;
 }
 
-static bool speaks(const kf_shape *shape)
+static bool speaks(const kf_case *c)
 {
-    return shape->Sk == 117;
+    return c->shape.Sk == 117;
 }
 
 static void setup(kf_run *run)
 {
-    if (is_model(&run->shape)) {
-        (speaks(&run->shape) ? neox_speech_step_setup : neox_step_setup)(run);
+    if (is_model(run->c)) {
+        (speaks(run->c) ? neox_speech_step_setup : neox_step_setup)(run);
         return;
     }
     const int64_t n = run->shape.Sk;
@@ -144,7 +145,7 @@ template <neox_layer layer>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
     const neox_net net = neox_open(run);
-    if (speaks(&run->shape)) {
+    if (speaks(run->c)) {
         launch_speech(&net, layer, i32(run, "text"), stream);
     } else {
         launch_model(&net, layer, stream);
@@ -163,7 +164,7 @@ static void launch_sums(const kf_run *run, cudaStream_t stream)
 // Of a sum: the exact one, rounded where the kernel must.
 static void reference(kf_run *run)
 {
-    if (is_model(&run->shape)) {
+    if (is_model(run->c)) {
         kf_reference_from(run, launch<parallel_layer>);
         return;
     }
@@ -186,29 +187,22 @@ static void reference(kf_run *run)
 }
 // end snippet: reference
 
-static kf_cost cost(const kf_shape *shape)
+static kf_cost cost(const kf_case *c)
 {
-    const kf_cost of_sums = {14.0 * shape->Sk, 4.0 * shape->Sk, false};
-    return is_sums(shape) ? of_sums : (speaks(shape) ? neox_speech_cost : neox_cost)(shape);
+    const kf_cost of_sums = {14.0 * c->shape.Sk, 4.0 * c->shape.Sk, false};
+    return is_sums(c) ? of_sums : (speaks(c) ? neox_speech_cost : neox_cost)(c);
 }
 
 // --- Predictions -----------------------------------------------------------------------------
-
-static const kf_diagnosis *of(const kf_diagnosis *seen, const char *output)
-{
-    while (strcmp(seen->tensor->name, output) != 0) {
-        seen++;
-    }
-    return seen;
-}
 
 // snippet: predict
 // The embedding is the same, every layer differs somewhere, and what comes out is the same letter.
 // With weights made up from a seed two logits may lie too close together to say that.
 static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    const kf_diagnosis *hidden = of(seen, "hidden");
-    const int64_t letters = speaks(&run->shape) ? of(seen, "text")->wrong : of(seen, "next")->wrong;
+    const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
+    const int64_t letters =
+        speaks(run->c) ? kf_seen(run, seen, "text")->wrong : kf_seen(run, seen, "next")->wrong;
     int same = 0;
     for (int layer = 0; layer < hidden->tensor->dim[0]; layer++) {
         same += hidden->wrong_at[0][layer] == 0;
@@ -273,32 +267,60 @@ static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_
 }
 
 static const kf_case cases[] = {
-    {"speech", {1, 5, 1, 117, 32, 8, true, 0}, KF_VERIFY_ONLY},
-    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, KF_VERIFY_ONLY},
-    {"prompt", {1, 5, 48, 48, 32, 8, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
-    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
-    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_VERIFY_ONLY | KF_LARGE},
-    {"sums", {1, 1, 1, 4099, 3, 0, false, 0}, KF_VERIFY_ONLY},
+    {.name = "speech",
+     .shape = {.H = 5, .Sk = 117, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "decode",
+     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "prompt",
+     .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_LARGE},
+    {.name = "tiny",
+     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tied",
+     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "pythia",
+     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_LARGE},
+    {.name = "sums", .shape = {.Sk = 4099, .D = 3}, .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {
-    {"plain", "the model's own path", launch<parallel_layer>, is_model, 0, NULL},
-    {"regrouped", "mlp + (attention + x)", launch<regrouped_layer>, is_large_enough, 0, regrouped},
-    {"matched", "(mlp + attention) + x", launch<matched_layer>, is_model, 0, NULL},
-    {"orders", "a + b + c, both ways", launch_sums, is_sums, 0, orders},
+    {.name = "plain",
+     .about = "the model's own path",
+     .launch = launch<parallel_layer>,
+     .applies = is_model},
+    {.name = "regrouped",
+     .about = "mlp + (attention + x)",
+     .launch = launch<regrouped_layer>,
+     .applies = is_large_enough,
+     .predicted = regrouped},
+    {.name = "matched",
+     .about = "(mlp + attention) + x",
+     .launch = launch<matched_layer>,
+     .applies = is_model},
+    {.name = "orders",
+     .about = "a + b + c, both ways",
+     .launch = launch_sums,
+     .applies = is_sums,
+     .predicted = orders},
 };
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {"43-neox-order",
-                                "the order of two additions",
-                                KF_LIST(cases),
-                                KF_LIST(variants),
-                                setup,
-                                reference,
-                                cost,
-                                NULL,
-                                0};
+    const kf_program program = {
+        .step = "43-neox-order",
+        .title = "the order of two additions",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -26,6 +26,7 @@
  */
 #include "neox/calls.cuh"
 #include "neox/layers.cuh"
+#include "harness/problem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -306,7 +307,9 @@ static int64_t signalling(const kf_tensor *t)
     return n;
 }
 
-enum { OUTPUTS = 3 }; /* hidden, logits, next */
+/* What a step of the model writes, of the scratch what the ways here do. */
+static const char *const written[] = {"hidden",  "logits",    "next", "normed1", "normed2", "qkv",
+                                      "context", "attention", "up",   "mlp",     "sum"};
 
 /* A way without some kinds cannot be right. It is known by what it leaves alone, and by how many
  * kernels it launches. */
@@ -316,18 +319,13 @@ static bool leaves_the_rest(const kf_run *run, const kf_diagnosis *seen, char *w
     const neox_config c = neox_config_of(&run->shape);
     const int due = operations_of(&c, kinds);
     const int launched = neox_count_calls(run, launch_kinds<kinds>, NULL);
-    int64_t wrong = 0;
     int64_t predicted = 0;
     int64_t found = 0;
     bool as_predicted = kinds & PRODUCT && !kf_on_cpu() ? launched >= due : launched == due;
-    for (int i = 0, output = 0; i < run->n_tensors; i++) {
-        const kf_tensor *t = &run->tensor[i];
-        if (t->role == KF_INPUT || strcmp(t->name, "workspace") == 0) {
-            continue;
-        }
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        const kf_tensor *t = kf_find(run, written[i]);
         const int64_t due_left = left_of(run, t, kinds);
-        const int64_t left = t->role == KF_OUTPUT ? seen[output].unwritten : signalling(t);
-        wrong += t->role == KF_OUTPUT ? seen[output++].wrong : 0;
+        const int64_t left = t->want ? kf_seen(run, seen, t->name)->unwritten : signalling(t);
         as_predicted = as_predicted && (left == due_left || !run->poisoned);
         predicted += due_left;
         found += left;
@@ -335,7 +333,7 @@ static bool leaves_the_rest(const kf_run *run, const kf_diagnosis *seen, char *w
     snprintf(why, size,
              "predicted %lld elements left unwritten by %d operations; seen %lld, and %d kernels",
              (long long)predicted, due, (long long)found, launched);
-    return as_predicted && wrong > 0;
+    return as_predicted && kf_wrong(run, seen) > 0;
 }
 
 /* The whole step is right, and every kernel of it is of one kind. */
@@ -350,12 +348,9 @@ static bool is_whole(const kf_run *run, const kf_diagnosis *seen, char *why, siz
                  {"adds", launch_kinds<ADD>},         {"rest", launch_kinds<REST>}};
     const neox_config c = neox_config_of(&run->shape);
     const int launched = neox_count_calls(run, launch_kinds<EVERY>, NULL);
-    int64_t wrong = 0;
+    const int64_t wrong = kf_wrong(run, seen);
     int sum = 0, length = 0;
     char list[160] = "";
-    for (int i = 0; i < OUTPUTS; i++) {
-        wrong += seen[i].wrong;
-    }
     for (int k = 0; k < (int)(sizeof parts / sizeof *parts); k++) {
         const int n = neox_count_calls(run, parts[k].launch, NULL);
         sum += n;
@@ -419,17 +414,25 @@ static void reference(kf_run *run)
 }
 
 /* Apart, one token at a time. */
-static bool decodes(const kf_shape *shape)
+static bool decodes(const kf_case *c)
 {
-    return shape->Sq == 1;
+    return c->shape.Sq == 1;
 }
 
 static const kf_case cases[] = {
-    {"tiny", {1, 3, 5, 5, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tiny-decode", {1, 3, 1, 7, 8, 2, true, 0}, KF_VERIFY_ONLY},
-    {"tied", {1, 2, 3, 9, 36, 10, true, 0}, KF_VERIFY_ONLY},
-    {"decode", {1, 5, 1, 128, 32, 8, true, 0}, 0},
-    {"pythia", {1, 32, 1, 128, 80, 20, true, 0}, KF_LARGE},
+    {.name = "tiny",
+     .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tiny-decode",
+     .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tied",
+     .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+    {.name = "pythia",
+     .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
+     .flags = KF_LARGE},
 };
 
 #define ALONE(name, about, kinds)                                                                  \
@@ -438,7 +441,10 @@ static const kf_case cases[] = {
     }
 
 static const kf_variant variants[] = {
-    {"whole", "a step, every operation a kernel", launch_kinds<EVERY>, NULL, 0, is_whole},
+    {.name = "whole",
+     .about = "a step, every operation a kernel",
+     .launch = launch_kinds<EVERY>,
+     .predicted = is_whole},
     ALONE("products", "only the products", PRODUCT),
     ALONE("attention", "only rotation, cache and attention", ATTENTION),
     ALONE("norms", "only the layer norms", NORM),
@@ -448,17 +454,23 @@ static const kf_variant variants[] = {
     ALONE("no-products", "the step without the products", EVERY - PRODUCT),
     ALONE("no-attention", "without rotation, cache and attention", EVERY - ATTENTION),
     ALONE("no-norms", "without the layer norms", EVERY - NORM),
-    {"no-gelus", "without the GELUs, which work in place", launch_kinds<EVERY - GELU>, decodes, 0,
-     leaves_the_rest<EVERY - GELU>},
+    {.name = "no-gelus",
+     .about = "without the GELUs, which work in place",
+     .launch = launch_kinds<EVERY - GELU>,
+     .applies = decodes,
+     .predicted = leaves_the_rest<EVERY - GELU>},
     ALONE("no-adds", "without the adds", EVERY - ADD),
     ALONE("no-rest", "without embedding and choice", EVERY - REST),
-    {"eight", "whole, with the add of eight a thread", launch_eight, NULL, 0, NULL},
-    {"eight-called", "and the host spends the log's time on each call of it", launch_eight_called,
-     NULL, 0, NULL},
-    {"framework", "whole, and the host spends a framework's time on each launch", launch_framework,
-     NULL, 0, NULL},
-    {"framework-called", "both: a framework that calls the add as the log did",
-     launch_framework_called, NULL, 0, NULL},
+    {.name = "eight", .about = "whole, with the add of eight a thread", .launch = launch_eight},
+    {.name = "eight-called",
+     .about = "and the host spends the log's time on each call of it",
+     .launch = launch_eight_called},
+    {.name = "framework",
+     .about = "whole, and the host spends a framework's time on each launch",
+     .launch = launch_framework},
+    {.name = "framework-called",
+     .about = "both: a framework that calls the add as the log did",
+     .launch = launch_framework_called},
 };
 
 static const kf_timing timings[] = {
@@ -467,9 +479,17 @@ static const kf_timing timings[] = {
 int main(int argc, char **argv)
 {
     const kf_program program = {
-        "44-amdahl",     "where a token's time goes, and what a faster add can give",
-        KF_LIST(cases),  KF_LIST(variants),
-        neox_step_setup, reference,
-        neox_cost,       KF_LIST(timings)};
+        .step = "44-amdahl",
+        .title = "where a token's time goes, and what a faster add can give",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = neox_step_setup,
+        .reference = reference,
+        .cost = neox_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
     return kf_main(&program, argc, argv);
 }

@@ -8,6 +8,7 @@
 #ifndef FAKE_H
 #define FAKE_H
 #include "internal.h"
+#include "problems/attention.h"
 
 /* A kernel that takes us microseconds, and cold_us more when its data are not in the L2. */
 void fake_work(cudaStream_t stream, double us, double cold_us);

@@ -70,14 +70,14 @@ static worst compare(int R, int positions, int stride)
 
 static double bound(int last)
 {
-    const kf_shape shape = {1, 1, 1, 1, 2, 2, false, last};
-    return rope_angle_error(&shape);
+    const kf_case c = {.name = "last", .shape = {.D = 2, .R = 2, .pos0 = last}};
+    return rope_angle_error(&c);
 }
 
 static double fast_bound(int last)
 {
-    const kf_shape shape = {1, 1, 1, 1, 2, 2, false, last};
-    return rope_fast_angle_error(&shape);
+    const kf_case c = {.name = "last", .shape = {.D = 2, .R = 2, .pos0 = last}};
+    return rope_fast_angle_error(&c);
 }
 
 int main()

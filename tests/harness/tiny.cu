@@ -1,6 +1,6 @@
 // tiny.cu: a real kernel under the harness, right and wrong in ways that kernels are. Tests run one
 // variant at a time.
-#include "harness/harness.h"
+#include "problems/attention.h"
 
 enum bug { NONE, TAIL, MASK, SCALE, STRIDE, INPUT, UNWRITTEN };
 
@@ -47,26 +47,42 @@ static void setup(kf_run *run)
 }
 
 static const kf_case cases[] = {
-    {"small", {1, 2, 5, 9, 20, 0, true, 0}, 0},
-    {"large", {1, 2, 5, 9, 40, 0, false, 0}, KF_LARGE},
+    {.name = "small", .shape = {.H = 2, .Sq = 5, .Sk = 9, .D = 20, .causal = true}},
+    {.name = "large", .shape = {.H = 2, .Sq = 5, .Sk = 9, .D = 40}, .flags = KF_LARGE},
 };
 static const kf_variant variants[] = {
-    {"right", "as it should be", launch<NONE, 64>, NULL, 64, NULL},
-    {"tail", "the last row is not written", launch<TAIL, 64>, NULL, 64, NULL},
-    {"mask", "one key too many", launch<MASK, 64>, NULL, 64, NULL},
-    {"scale", "another scale", launch<SCALE, 64>, NULL, 64, NULL},
-    {"stride", "neighbours exchanged", launch<STRIDE, 64>, NULL, 64, NULL},
-    {"unwritten", "reads what nobody wrote", launch<UNWRITTEN, 64>, NULL, 64, NULL},
-    {"input", "overwrites its input", launch<INPUT, 64>, NULL, 64, NULL},
-    {"narrow", "too few threads", launch<NONE, 16>, NULL, 16, NULL},
-    {"refused", "too many threads to launch", launch<NONE, 2048>, NULL, 64, NULL},
+    {.name = "right", .about = "as it should be", .launch = launch<NONE, 64>, .block = 64},
+    {.name = "tail",
+     .about = "the last row is not written",
+     .launch = launch<TAIL, 64>,
+     .block = 64},
+    {.name = "mask", .about = "one key too many", .launch = launch<MASK, 64>, .block = 64},
+    {.name = "scale", .about = "another scale", .launch = launch<SCALE, 64>, .block = 64},
+    {.name = "stride", .about = "neighbours exchanged", .launch = launch<STRIDE, 64>, .block = 64},
+    {.name = "unwritten",
+     .about = "reads what nobody wrote",
+     .launch = launch<UNWRITTEN, 64>,
+     .block = 64},
+    {.name = "input", .about = "overwrites its input", .launch = launch<INPUT, 64>, .block = 64},
+    {.name = "narrow", .about = "too few threads", .launch = launch<NONE, 16>, .block = 16},
+    {.name = "refused",
+     .about = "too many threads to launch",
+     .launch = launch<NONE, 2048>,
+     .block = 64},
 };
 
 int main(int argc, char **argv)
 {
     const kf_program program = {
-        "98-tiny", "a real kernel for tests", KF_LIST(cases),    KF_LIST(variants),
-        setup,     kf_attention_reference,    kf_attention_cost, NULL,
-        0};
+        .step = "98-tiny",
+        .title = "a real kernel for tests",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_attention_reference,
+        .cost = kf_attention_cost,
+    };
     return kf_main(&program, argc, argv);
 }

@@ -116,18 +116,18 @@ static void allow(kf_run *run)
 {
     kf_attention_reference(run);
     for (int64_t i = 0; i < kf_find(run, "o")->count; i++)
-        kf_find(run, "o")->bound[i] = 1e-5 + run->angle_error;
+        kf_find(run, "o")->bound[i] = 1e-5 + run->extra_error;
 }
 
-static double small(const kf_shape *shape)
+static double small(const kf_case *c)
 {
-    (void)shape;
+    (void)c;
     return 1e-3;
 }
 
-static double large(const kf_shape *shape)
+static double large(const kf_case *c)
 {
-    (void)shape;
+    (void)c;
     return 1e-1;
 }
 
@@ -166,27 +166,46 @@ static bool all_wrong(const kf_run *run, const kf_diagnosis *seen, char *why, si
     return seen->wrong == seen->total;
 }
 
-static bool even(const kf_shape *shape)
+static bool even(const kf_case *c)
 {
-    return shape->D % 2 == 0;
+    return c->shape.D % 2 == 0;
 }
 
 static const kf_case cases[] = {
-    {"D8", {1, 2, 5, 5, 8, 0, false, 0}, 0},
-    {"odd", {1, 1, 3, 7, 5, 0, true, 0}, KF_VERIFY_ONLY},
-    {"big", {1, 1, 64, 64, 64, 0, false, 0}, KF_LARGE | KF_MAY_NOT_FIT},
+    {.name = "D8", .shape = {1, 2, 5, 5, 8, 0, false, 0}},
+    {.name = "odd", .shape = {1, 1, 3, 7, 5, 0, true, 0}, .flags = KF_VERIFY_ONLY},
+    {.name = "big", .shape = {1, 1, 64, 64, 64, 0, false, 0}, .flags = KF_LARGE | KF_MAY_NOT_FIT},
 };
 static const kf_variant variants[] = {
-    {"right", "as it should be", right, NULL, 32, NULL, NULL, NULL},
-    {"slow", "twice the time", slow, even, 32, NULL, NULL, NULL},
-    {"bug", "half of the outputs NaN", bug, even, 32, bug_shows, "shared race", NULL},
+    {.name = "right", .about = "as it should be", .launch = right, .block = 32},
+    {.name = "slow", .about = "twice the time", .launch = slow, .applies = even, .block = 32},
+    {.name = "bug",
+     .about = "half of the outputs NaN",
+     .launch = bug,
+     .applies = even,
+     .block = 32,
+     .predicted = bug_shows,
+     .finding = "shared race"},
 };
 static const kf_variant angle_variants[] = {
-    {"exact", "no error allowed", slow, NULL, 32, NULL, NULL, NULL},
-    {"little", "off, and allowed to be", off_a_little, NULL, 32, NULL, NULL, small},
-    {"lot", "off by more, and allowed to be", off_a_lot, NULL, 32, NULL, NULL, large},
-    {"too-much", "off by more than allowed", off_a_lot, NULL, 32, all_wrong, NULL, small},
-    {"any", "off, and not allowed to be", off_a_little, NULL, 32, all_wrong, NULL, NULL},
+    {.name = "exact", .about = "no error allowed", .launch = slow},
+    {.name = "little",
+     .about = "off, and allowed to be",
+     .launch = off_a_little,
+     .extra_error = small},
+    {.name = "lot",
+     .about = "off by more, and allowed to be",
+     .launch = off_a_lot,
+     .extra_error = large},
+    {.name = "too-much",
+     .about = "off by more than allowed",
+     .launch = off_a_lot,
+     .predicted = all_wrong,
+     .extra_error = small},
+    {.name = "any",
+     .about = "off, and not allowed to be",
+     .launch = off_a_little,
+     .predicted = all_wrong},
 };
 static const kf_timing timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};

@@ -2,6 +2,8 @@
 #ifndef UNIT_H
 #define UNIT_H
 #include "internal.h"
+#include "problems/attention.h"
+#include "problems/rope.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,7 @@ static inline int done(void)
 static inline kf_run unit_attention(const kf_case *c, uint64_t seed)
 {
     static const kf_program program = {.step = "00-unit"};
-    kf_run run = {.program = &program, .c = c, .shape = c->shape, .seed = seed};
+    kf_run run = kf_open(&program, c, seed);
     kf_attention_setup(&run);
     return run;
 }

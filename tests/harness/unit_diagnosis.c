@@ -4,7 +4,8 @@
 #include <math.h>
 
 enum { HEADS = 4, ROWS = 40, COLUMNS = 128, COUNT = HEADS * ROWS * COLUMNS };
-static const kf_case shape = {"D128", {1, HEADS, ROWS, ROWS, COLUMNS, 0, false, 0}, 0};
+static const kf_case shape = {.name = "D128",
+                              .shape = {1, HEADS, ROWS, ROWS, COLUMNS, 0, false, 0}};
 static kf_run run;
 static kf_tensor *o;
 static float got[COUNT];
@@ -154,7 +155,7 @@ static void counts(void)
         got[i] = NAN;
     kf_diagnosis seen = see();
     ok(seen.wrong == COUNT && seen.nonfinite == COUNT && seen.unwritten == 0 &&
-           isnan(seen.median_ratio) && seen.nonfinite_in_column[77] == HEADS * ROWS,
+           isnan(seen.details->median_ratio) && seen.nonfinite_in_column[77] == HEADS * ROWS,
        "NaN everywhere is wrong everywhere");
     kf_diagnosis_free(&seen);
 
@@ -165,8 +166,9 @@ static void counts(void)
     seen = see();
     ok(seen.wrong == 2 && seen.nonfinite == 1 && seen.first[3] == 1,
        "the bound decides; Inf is wrong");
-    ok(fabs(seen.max_err - 1.2e-5) < 1e-7 && fabs(seen.max_ratio - 1.2) < 0.01,
-       "largest error and its share of the bound: %.3g, %.3g", seen.max_err, seen.max_ratio);
+    ok(fabs(seen.details->max_err - 1.2e-5) < 1e-7 && fabs(seen.details->max_ratio - 1.2) < 0.01,
+       "largest error and its share of the bound: %.3g, %.3g", seen.details->max_err,
+       seen.details->max_ratio);
     kf_diagnosis_free(&seen);
 
     fresh();

@@ -5,15 +5,15 @@
 #include <math.h>
 
 static const kf_case shapes[] = {
-    {"plain", {1, 2, 9, 9, 16, 0, false, 0}, 0},
-    {"causal", {2, 1, 33, 33, 8, 0, true, 0}, 0},
-    {"full-rope", {1, 2, 17, 17, 64, 64, false, 0}, 0},
-    {"partial-rope", {1, 1, 12, 12, 80, 20, true, 0}, 0},
-    {"decode-far", {1, 2, 1, 65, 128, 128, true, 131007}, 0},
-    {"few-queries", {1, 1, 3, 40, 32, 32, true, 5}, 0},
-    {"wide", {1, 1, 4, 64, 2048, 2048, false, 0}, 0},
-    {"more-queries", {1, 1, 6, 4, 8, 0, true, 0}, 0},
-    {"longer", {1, 1, 5, 3000, 40, 40, true, 0}, 0},
+    {.name = "plain", .shape = {1, 2, 9, 9, 16, 0, false, 0}},
+    {.name = "causal", .shape = {2, 1, 33, 33, 8, 0, true, 0}},
+    {.name = "full-rope", .shape = {1, 2, 17, 17, 64, 64, false, 0}},
+    {.name = "partial-rope", .shape = {1, 1, 12, 12, 80, 20, true, 0}},
+    {.name = "decode-far", .shape = {1, 2, 1, 65, 128, 128, true, 131007}},
+    {.name = "few-queries", .shape = {1, 1, 3, 40, 32, 32, true, 5}},
+    {.name = "wide", .shape = {1, 1, 4, 64, 2048, 2048, false, 0}},
+    {.name = "more-queries", .shape = {1, 1, 6, 4, 8, 0, true, 0}},
+    {.name = "longer", .shape = {1, 1, 5, 3000, 40, 40, true, 0}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -149,10 +149,10 @@ static void right_and_wrong(void)
             kf_attention_reference(&run);
             kf_diagnosis seen = judge(&run, NONE);
             none_wrong &= seen.wrong == 0 && seen.total == kf_find(&run, "o")->count;
-            least = fmin(least, seen.max_ratio);
-            most = fmax(most, seen.max_ratio);
+            least = fmin(least, seen.details->max_ratio);
+            most = fmax(most, seen.details->max_ratio);
             kf_diagnosis_free(&seen);
-            kf_release(&run);
+            kf_close(&run);
         }
     ok(none_wrong, "a right fp32 implementation passes at every shape and seed");
     ok(least > 0.0005 && most < 0.5, "and uses %.4f to %.4f of its bound at most", least, most);
@@ -170,7 +170,7 @@ static void right_and_wrong(void)
             ok(seen.wrong > 0, "%s: %s is caught (%lld of %lld wrong)", shapes[i].name,
                bug_name[bug], (long long)seen.wrong, (long long)seen.total);
             kf_diagnosis_free(&seen);
-            kf_release(&run);
+            kf_close(&run);
         }
 }
 
@@ -216,16 +216,16 @@ static void sampling(void)
 /* Angles computed in fp32, far out: beyond the bounds of a table, within those that say so. */
 static void fp32_angles(void)
 {
-    static const kf_case c = {"far", {1, 2, 19, 45, 128, 128, false, 131027}, 0};
+    static const kf_case c = {.name = "far", .shape = {1, 2, 19, 45, 128, 128, false, 131027}};
     for (int allowed = 0; allowed < 2; allowed++) {
         kf_run run = unit_attention(&c, 7);
-        run.angle_error = allowed ? kf_fp32_angle_error(&c.shape, false) : 0.0;
+        run.extra_error = allowed ? kf_fp32_angle_error(&c.shape, false) : 0.0;
         kf_attention_reference(&run);
         kf_diagnosis seen = judge(&run, FP32_ANGLES);
         ok((seen.wrong == 0) == allowed, "angles in fp32 at 131071: %lld wrong of %lld, error %.1e",
-           (long long)seen.wrong, (long long)seen.total, run.angle_error);
+           (long long)seen.wrong, (long long)seen.total, run.extra_error);
         kf_diagnosis_free(&seen);
-        kf_release(&run);
+        kf_close(&run);
     }
     double near = kf_fp32_angle_error(&(kf_shape){1, 1, 1, 1, 8, 8, false, 0}, false);
     double fast = kf_fp32_angle_error(&(kf_shape){1, 1, 1, 1, 8, 8, false, 0}, true);
@@ -236,11 +236,11 @@ static void fp32_angles(void)
  * rounded to the type after each addition. */
 static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
 {
-    static const kf_case c = {"low", {1, 1, 24, 200, 64, 0, false, 0}, 0};
+    static const kf_case c = {.name = "low", .shape = {1, 1, 24, 200, 64, 0, false, 0}};
     kf_run run = unit_attention(&c, 5);
     kf_tensor *o = kf_find(&run, "o");
     for (int i = 0; i < 4; i++) {
-        kf_tensor *t = &run.tensor[i];
+        kf_tensor *t = &run.state->slot[i].t;
         t->dtype = dtype;
         for (int64_t j = 0; t->host && j < t->count; j++)
             t->host[j] = kf_round_to(dtype, t->host[j]);
@@ -252,7 +252,8 @@ static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
         for (int j = 0; j < 200; j++) {
             p[j] = 0;
             for (int d = 0; d < 64; d++) {
-                p[j] += run.tensor[0].host[i * 64 + d] * run.tensor[1].host[j * 64 + d] * 0.125f;
+                p[j] += run.state->slot[0].t.host[i * 64 + d] *
+                        run.state->slot[1].t.host[j * 64 + d] * 0.125f;
                 p[j] = sloppy ? kf_round_to(dtype, p[j]) : p[j];
             }
             largest = fmaxf(largest, p[j]);
@@ -262,7 +263,7 @@ static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
         for (int d = 0; d < 64; d++) {
             float dot = 0;
             for (int j = 0; j < 200; j++) {
-                dot += p[j] * run.tensor[2].host[j * 64 + d];
+                dot += p[j] * run.state->slot[2].t.host[j * 64 + d];
                 dot = sloppy ? kf_round_to(dtype, dot) : dot;
             }
             dot /= sum;
@@ -273,7 +274,7 @@ static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
     kf_compare(o, raw, &seen);
     double wrong = (double)seen.wrong;
     kf_diagnosis_free(&seen);
-    kf_release(&run);
+    kf_close(&run);
     free(raw);
     return wrong;
 }
@@ -296,9 +297,9 @@ int main(void)
         kf_attention_reference(&run);
         double worst = difference_from_other(&run);
         ok(worst < 2e-10, "%s: two formulations agree to %.1e", shapes[i].name, worst);
-        kf_release(&run);
+        kf_close(&run);
     }
-    kf_cost cost = kf_attention_cost(&(kf_shape){1, 2, 4, 6, 8, 4, true, 0});
+    kf_cost cost = kf_attention_cost(&(kf_case){.shape = {1, 2, 4, 6, 8, 4, true, 0}});
     /* pairs 3+4+5+6 = 18 a head; 2 heads (4 * 8 * 18 + 3 * (4 + 6) * 4); 2 heads * 8 * (2*4 + 2*6)
      */
     ok(cost.flops == 2 * (4 * 8 * 18 + 120) && cost.bytes == 4 * 2 * 8 * 20,

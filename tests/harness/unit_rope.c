@@ -6,10 +6,10 @@
 #include <math.h>
 
 static const kf_case shapes[] = {
-    {"one", {1, 1, 1, 1, 2, 2, false, 9}, 0},
-    {"odd", {3, 1, 7, 7, 20, 20, false, 0}, 0},
-    {"far", {2, 1, 45, 45, 128, 128, false, 131027}, 0},
-    {"blocks", {5, 1, 2000, 2000, 64, 64, false, 3}, 0},
+    {.name = "one", .shape = {1, 1, 1, 1, 2, 2, false, 9}},
+    {.name = "odd", .shape = {3, 1, 7, 7, 20, 20, false, 0}},
+    {.name = "far", .shape = {2, 1, 45, 45, 128, 128, false, 131027}},
+    {.name = "blocks", .shape = {5, 1, 2000, 2000, 64, 64, false, 3}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 enum bug { NONE, LAYOUT, SIGN, POSITION, FP32_ANGLES };
@@ -17,7 +17,7 @@ enum bug { NONE, LAYOUT, SIGN, POSITION, FP32_ANGLES };
 static kf_run rope_alone(const kf_case *c, bool interleaved)
 {
     static const kf_program program = {.step = "00-unit"};
-    kf_run run = {.program = &program, .c = c, .shape = c->shape, .seed = 7};
+    kf_run run = kf_open(&program, c, 7);
     kf_rope_setup(&run);
     (interleaved ? kf_rope_reference_interleaved : kf_rope_reference)(&run);
     return run;
@@ -77,8 +77,9 @@ static void each_shape(const kf_case *c, bool interleaved)
     double off = difference_from_complex(&run, interleaved);
     ok(off < 1e-8, "%s, %s: the reference is a complex product (%.1e)", c->name, layout, off);
     kf_diagnosis seen = turned(&run, interleaved, NONE);
-    ok(seen.wrong == 0 && seen.total == kf_find(&run, "y")->count && seen.max_ratio < 1.0,
-       "%s, %s: a right rotation passes (%.2f of the bound)", c->name, layout, seen.max_ratio);
+    ok(seen.wrong == 0 && seen.total == kf_find(&run, "y")->count && seen.details->max_ratio < 1.0,
+       "%s, %s: a right rotation passes (%.2f of the bound)", c->name, layout,
+       seen.details->max_ratio);
     kf_diagnosis_free(&seen);
     for (enum bug bug = LAYOUT; bug <= POSITION; bug++) {
         if (bug == LAYOUT && c->shape.D == 2)
@@ -88,7 +89,7 @@ static void each_shape(const kf_case *c, bool interleaved)
            (long long)seen.wrong);
         kf_diagnosis_free(&seen);
     }
-    kf_release(&run);
+    kf_close(&run);
 }
 
 /* Angles in fp32 are beyond the bounds of a table, and within those that allow
@@ -97,14 +98,14 @@ static void fp32_angles(void)
 {
     for (int allowed = 0; allowed < 2; allowed++) {
         kf_run run = rope_alone(&shapes[2], false);
-        run.angle_error = allowed ? kf_fp32_angle_error(&run.shape, false) : 0.0;
+        run.extra_error = allowed ? kf_fp32_angle_error(&run.shape, false) : 0.0;
         kf_rope_reference(&run);
         kf_diagnosis seen = turned(&run, false, FP32_ANGLES);
         ok(allowed ? seen.wrong == 0 : seen.wrong > 0, "angles in fp32 %s: %lld wrong",
            allowed ? "where they are allowed" : "under the bounds of a table",
            (long long)seen.wrong);
         kf_diagnosis_free(&seen);
-        kf_release(&run);
+        kf_close(&run);
     }
 }
 
@@ -130,7 +131,7 @@ static void many_blocks(void)
        (long long)seen.first[2]);
     kf_diagnosis_free(&seen);
     free(got);
-    kf_release(&run);
+    kf_close(&run);
 }
 
 int main(void)

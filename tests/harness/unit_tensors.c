@@ -5,12 +5,12 @@
 
 enum { LARGE = 3 * (1 << 20) / 4 + 5 }; /* fp32 elements: more than two blocks of 1 MiB */
 
-static const kf_case shape = {"any", {1, 1, 1, 1, 1, 0, false, 0}, 0};
+static const kf_case shape = {.name = "any", .shape = {1, 1, 1, 1, 1, 0, false, 0}};
 static const kf_program program = {.step = "00-unit"};
 
 static void contents(enum kf_dtype dtype, int64_t count)
 {
-    kf_run run = {.program = &program, .c = &shape, .shape = shape.shape, .seed = 1};
+    kf_run run = kf_open(&program, &shape, 1);
     kf_tensor *in = kf_input(&run, "in", "N", dtype, &count);
     kf_tensor *out = kf_output(&run, "out", "N", dtype, &count);
     kf_tensor *scratch = kf_scratch(&run, "scratch", "N", dtype, &count);
@@ -35,13 +35,13 @@ static void contents(enum kf_dtype dtype, int64_t count)
     ok(same == count, "the input is what the host drew");
     ok(poison == 2 * count, "output and scratch are poison throughout");
     free(raw);
-    kf_release(&run);
+    kf_close(&run);
 }
 
 static void tables(void)
 {
-    static const kf_case far = {"far", {1, 1, 3, 40, 80, 20, true, 131032}, 0};
-    kf_run run = {.program = &program, .c = &far, .shape = far.shape, .seed = 1};
+    static const kf_case far = {.name = "far", .shape = {1, 1, 3, 40, 80, 20, true, 131032}};
+    kf_run run = kf_open(&program, &far, 1);
     kf_rope_tables(&run);
     const kf_tensor *c = kf_find(&run, "cos"), *s = kf_find(&run, "sin");
     double worst = 0;
@@ -53,7 +53,7 @@ static void tables(void)
         }
     ok(c->rows == 40 && c->dim[1] == 10, "a row for each position, a column for each pair");
     ok(worst < 3.1e-8, "cos and sin up to position 131071 are off by %.1e: one rounding", worst);
-    kf_release(&run);
+    kf_close(&run);
 }
 
 static int made;
@@ -66,7 +66,7 @@ static void make(const kf_run *run, void *device)
 
 static void made_on_the_device(void)
 {
-    kf_run run = {.program = &program, .c = &shape, .shape = shape.shape, .seed = 1};
+    kf_run run = kf_open(&program, &shape, 1);
     int64_t count = 5;
     kf_tensor *far = kf_device_input(&run, "far", "N", KF_F16, &count, make);
     ok(kf_allocate(&run) && made == 0,
@@ -76,7 +76,7 @@ static void made_on_the_device(void)
     ok(made == 1 && ((const char *)far->device)[9] == 1, "it is made once");
     ok(kf_renew(&run) && made == 2 && ((const char *)far->device)[9] == 1,
        "and again in new memory");
-    kf_release(&run);
+    kf_close(&run);
 }
 
 static void write_some(const kf_run *run, cudaStream_t stream)
@@ -87,7 +87,7 @@ static void write_some(const kf_run *run, cudaStream_t stream)
 
 static void reference_from(void)
 {
-    kf_run run = {.program = &program, .c = &shape, .shape = shape.shape, .seed = 1};
+    kf_run run = kf_open(&program, &shape, 1);
     int64_t count = 2;
     kf_tensor *out = kf_output(&run, "out", "N", KF_I32, &count);
     ok(kf_allocate(&run), "two integers fit");
@@ -95,7 +95,7 @@ static void reference_from(void)
     ok(out->want[0] == -7.0 && out->bound[0] == 0.0 && out->checked[0],
        "what a launch leaves is what others must match, to the bit");
     ok(isnan(out->want[1]), "and what it leaves unwritten, nobody can match");
-    kf_release(&run);
+    kf_close(&run);
 }
 
 int main(void)

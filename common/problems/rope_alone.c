@@ -1,6 +1,6 @@
 /* rope_alone.c: RoPE and nothing else, in fp64, in both layouts, and the bound of every element.
  * x [B][S][D] -> want, bound [B][S][D], row s of each batch at position pos0 + s, R = D */
-#include "internal.h"
+#include "rope.h"
 #include <stdlib.h>
 
 void kf_rope_setup(kf_run *run)
@@ -14,8 +14,9 @@ void kf_rope_setup(kf_run *run)
     kf_output(run, "y", "BSD", KF_F32, dim);
 }
 
-kf_cost kf_rope_cost(const kf_shape *s)
+kf_cost kf_rope_cost(const kf_case *c)
 {
+    const kf_shape *s = &c->shape;
     double elements = (double)s->B * s->Sq * s->D;
     return (kf_cost){.bytes = 8.0 * elements, .flops = 3.0 * elements};
 }
@@ -62,7 +63,7 @@ static void reference(kf_run *run, int next, int other)
              .D = s->D,
              .next = next,
              .other = other,
-             .angle_error = run->angle_error,
+             .angle_error = run->extra_error,
              .cosines = cosines,
              .sines = sines};
     kf_parallel(y->rows, turn_row, &j);

@@ -3,8 +3,26 @@
  *
  * A few heads at a time, for with one query a head there is nothing else to do in parallel: rotate
  * their keys once, then their checked rows. A query that sees no key at all (causal with Sq > Sk)
- * has the result 0. */
-#include "internal.h"
+ * has the result 0.
+ *
+ * The bound of every element follows from gamma and u of tolerance.c:
+ *
+ * Scores. The score s = scale q.k is off by at most
+ *     ds = scale ((gamma(D) + 4 u) |q|.|k| + rope |q|_2 |k|_2),
+ * where 4 u pays for the scale, the conversion to a base-2 exponent and the subtracted maximum.
+ *
+ * Rotation. y1 = x1 cos - x2 sin with cos and sin rounded once: three roundings an element, so each
+ * of the pair is off by at most 3 u (|x1 cos| + |x2 sin|) <= 3 u |x|_2 of the pair. Summed over the
+ * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope. If cos and sin are
+ * each off by e more, the pair is off by at most e (|x1| + |x2|) more in each element, and the
+ * score by 2 * sqrt(2) * e |q|_2 |k|_2 more.
+ *
+ * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
+ * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
+ * division a few u:
+ *     bound = sum_k p_k |v_k| (exp(ds_k) / sum_j p_j exp(-ds_j) - 1 + 2 gamma(keys) + 8 u). */
+#include "attention.h"
+#include "rope.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,14 +47,31 @@ void kf_attention_setup(kf_run *run)
     kf_output(run, "o", "BHSD", KF_F32, query);
 }
 
+static double rope_error(int R, double u, double angle_error)
+{
+    return R > 0 ? 2.0 * sqrt(2.0) * (3.0 * u + angle_error) : 0.0;
+}
+
+double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error)
+{
+    double error = (kf_gamma(D, u) + 4.0 * u) * abs_dot + rope_error(R, u, angle_error) * norms;
+    return error / sqrt((double)D);
+}
+
+double kf_weight_error(double score_error, double least_sum, int64_t keys, double u)
+{
+    return exp(score_error) / least_sum - 1.0 + 2.0 * kf_gamma(keys, u) + 8.0 * u;
+}
+
 static int64_t visible_keys(const kf_shape *s, int64_t query)
 {
     int64_t last = s->causal ? s->Sk - s->Sq + query : s->Sk - 1;
     return last + 1 < 0 ? 0 : last + 1;
 }
 
-kf_cost kf_attention_cost(const kf_shape *s)
+kf_cost kf_attention_cost(const kf_case *c)
 {
+    const kf_shape *s = &c->shape;
     double heads = (double)s->B * s->H, pairs = 0;
     for (int64_t i = 0; i < s->Sq; i++)
         pairs += (double)visible_keys(s, i);
@@ -190,7 +225,7 @@ void kf_attention_reference(kf_run *run)
         kf_rope_fp64(s->pos0, positions, s->R, cosines, sines);
     job j = {.s = s,
              .dtype = o->dtype,
-             .angle_error = run->angle_error,
+             .angle_error = run->extra_error,
              .cosines = cosines,
              .sines = sines};
     j.keys = kf_alloc(at_once * s->Sk * D, sizeof *j.keys);

@@ -1,6 +1,6 @@
 /* rope_cache.c: a cache of keys, each turned once in fp64 and rounded once, as it stands before the
  * newest keys are appended. */
-#include "internal.h"
+#include "rope.h"
 #include <math.h>
 #include <stdlib.h>
 

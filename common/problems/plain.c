@@ -1,6 +1,6 @@
 /* plain.c: attention as one would write it in fp16 or bf16, one rounding after each stage. Its own
  * error is the yardstick: a low-precision kernel may be off by twice as much, not by more. */
-#include "internal.h"
+#include "attention.h"
 #include <math.h>
 #include <stdlib.h>
 

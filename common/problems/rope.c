@@ -1,5 +1,18 @@
-/* rope.c: rotary position embedding in fp64 (Su et al. 2021, RoFormer, section 3.2.2). */
-#include "internal.h"
+/* rope.c: rotary position embedding in fp64 (Su et al. 2021, RoFormer, section 3.2.2), and bounds.
+ *
+ * Rotation. y1 = x1 cos - x2 sin, with cos and sin rounded once, has three roundings an element.
+ * With g = 3 u / (1 - 3 u) for them (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+ * lemma 3.1), and cos and sin each off by e more, it is off by at most g (|x1 cos| + |x2 sin|) + (1
+ * + g) e (|x1| + |x2|).
+ *
+ * Angles in fp32. position * powf(base, -x), x = 2i/R: powf is off by at most 4 units in the last
+ * place, 8 u (CUDA C++ Programming Guide, Mathematical Functions); rounding x costs ln(base) x u,
+ * and the product u. So the angle is off by at most position base^-x (9 + 9.3 x) u, which is
+ * largest at x = 0: 9 u of the position. sincosf adds 2 units in the last place of a result below
+ * 1, so 4 u.
+ * __sincosf is documented within 2^-21.19 on [-pi, pi] only. Beyond it the hardware multiplies the
+ * angle by a rounded 1 / 2 pi and cuts the product off: u and 2 u of the angle. */
+#include "rope.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -67,4 +80,17 @@ void kf_rope_tables(kf_run *run)
     }
     free(c);
     free(si);
+}
+
+double kf_fp32_angle_error(const kf_shape *s, bool fast)
+{
+    double u = kf_unit_roundoff(KF_F32), positions = s->Sq > s->Sk ? s->Sq : s->Sk;
+    double last = s->pos0 + positions - 1.0;
+    return 9.0 * u * last + (fast ? exp2(-21.19) + 3.0 * u * last : 4.0 * u);
+}
+
+double kf_rotation_error(double x1, double x2, double c, double s, double u, double angle_error)
+{
+    double g = 3.0 * u / (1.0 - 3.0 * u);
+    return g * (fabs(x1 * c) + fabs(x2 * s)) + (1.0 + g) * angle_error * (fabs(x1) + fabs(x2));
 }

@@ -1,0 +1,58 @@
+/* problem.h: what the setup and the reference of a problem may call, beside harness.h. */
+#ifndef KF_PROBLEM_H
+#define KF_PROBLEM_H
+
+#include "harness.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KF_NORETURN __attribute__((noreturn))
+#define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* --- Trouble: one line, after the program's name -----------------------------------------------
+ */
+void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
+void kf_die(int code, const char *format, ...) KF_NORETURN KF_PRINTF(2, 3);
+
+/* --- Memory and processors of the host ---------------------------------------------------------
+ */
+void *kf_alloc(int64_t count, size_t size); /* zeroed; no memory ends the program with a line */
+/* body(context, i) for every i < n, spread over the processors. */
+void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *context);
+
+/* --- Tensors -----------------------------------------------------------------------------------
+ */
+/* An input of zeros, for setup to fill. */
+kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                         const int64_t *dim);
+/* An input that is too large for the host: make fills it on the device, once, with the same values
+ * each time it is called. It has no values on the host, and nothing restores it: no variant may
+ * write to it. */
+kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
+                           const int64_t *dim, void (*make)(const kf_run *run, void *device));
+uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t below);
+
+/* --- Types -------------------------------------------------------------------------------------
+ */
+float kf_round_to(enum kf_dtype dtype, float value);
+float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
+
+/* --- References --------------------------------------------------------------------------------
+ */
+/* What a launch leaves in the outputs becomes the result that others must match bit for bit. The
+ * launch itself has to be verified in another step. */
+void kf_reference_from(kf_run *run, kf_launch *launch);
+/* Sets checked[heads][rows]: all of them where that is little work, else a sample (sample.c). */
+void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_row, uint64_t seed);
+
+/* Bounds (tolerance.c). Those of a problem follow from them and are derived in its own file. */
+double kf_unit_roundoff(enum kf_dtype dtype);
+/* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */
+double kf_gamma(int64_t n, double u);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* attention.h: attention as a problem: o = softmax(q k^T / sqrt(D)) v, with or without RoPE.
+ *
+ * q [B][H][Sq][D], k and v [B][H][Sk][D] -> o [B][H][Sq][D]. Key j stands at position pos0 + j,
+ * query i at position pos0 + Sk - Sq + i, so the last query and the last key share a position.
+ * causal: a query sees the keys whose position is not larger than its own. A query that sees no key
+ * at all (causal with Sq > Sk) has the result 0. RoPE turns the first R of D dimensions of q and k;
+ * R = 0 means none. */
+#ifndef KF_ATTENTION_H
+#define KF_ATTENTION_H
+
+#include "harness/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A flag of a case: q is 64 times as large, and exp of a score overflows without the maximum. */
+enum { KF_STEEP = KF_OF_PROBLEM };
+
+/* Inputs q, k, v and output o, fp32. With R > 0 the result is attention over rotated q and k; no
+ * table is declared. The run's extra error is that of a cosine or sine. */
+void kf_attention_setup(kf_run *run);
+void kf_attention_reference(kf_run *run);
+/* Bytes: q, k, v read and o written once. Flops: 4 Sq Sk D a head (Dao et al. 2022), of which a
+ * causal mask leaves only the pairs it lets through, plus 3 a rotated element. */
+kf_cost kf_attention_cost(const kf_case *c);
+
+/* --- Bounds: derived in attention.c -------------------------------------------------------------
+ */
+/* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
+double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
+/* Relative error of one key's share; least_sum: sum over the keys of p exp(-score_error). */
+double kf_weight_error(double score_error, double least_sum, int64_t keys, double u);
+
+/* --- The plain implementation that low precision is compared with (plain.c) ---------------------
+ * One query row in dtype: scores and probabilities rounded to dtype, sums in fp32. q [D], k and v
+ * [keys][D] of one head, already rotated and rounded. */
+void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const float *q,
+                            const float *k, const float *v, float *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
