@@ -132,7 +132,7 @@ typedef struct kf_timing {
  * once, and the arithmetic of the definition. tensor_cores: which rate bounds the flops. */
 typedef struct kf_cost {
     double bytes, flops;
-    bool tensor_cores KF_UNLESS_GIVEN(false);
+    bool tensor_cores;
 } kf_cost;
 
 typedef struct kf_program {

@@ -58,7 +58,7 @@ typedef struct kf_state {
     double other_error; /* the extra error of the slots' other_want and other_bound */
 } kf_state;
 
-kf_run kf_open(const kf_program *program, const kf_case *c, uint64_t seed);
+void kf_open(kf_run *run, const kf_program *program, const kf_case *c, uint64_t seed);
 void kf_close(kf_run *run);
 int64_t kf_tensor_bytes(const kf_tensor *tensor);
 int64_t kf_run_bytes(const kf_run *run);

@@ -155,7 +155,8 @@ static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
     const kf_case *c = &p->cases[index];
-    kf_run run = kf_open(p, c, s->options.seed);
+    kf_run run;
+    kf_open(&run, p, c, s->options.seed);
     kf_outcome out[KF_MAX_CHOICES];
     char shape[128];
     memset(out, 0, sizeof out);

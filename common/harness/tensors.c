@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-kf_run kf_open(const kf_program *program, const kf_case *c, uint64_t seed)
+void kf_open(kf_run *run, const kf_program *program, const kf_case *c, uint64_t seed)
 {
-    kf_run run = {.c = c, .shape = c->shape, .seed = seed};
-    run.state = kf_alloc(1, sizeof *run.state);
-    run.state->program = program;
-    return run;
+    *run = (kf_run){.c = c, .shape = c->shape, .seed = seed};
+    run->state = kf_alloc(1, sizeof *run->state);
+    run->state->program = program;
 }
 
 static kf_slot *add(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,

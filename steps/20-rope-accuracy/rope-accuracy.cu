@@ -360,7 +360,8 @@ static kf_cost cost(const kf_case *c)
     }
     const double pairs = c->shape.R / 2;
     const kf_cost bare = {.bytes = 8.0 * c->shape.Sq * pairs + 8.0 * pairs,
-                          .flops = c->shape.Sk * pairs};
+                          .flops = c->shape.Sk * pairs,
+                          .tensor_cores = false};
     return bare;
 }
 

@@ -30,7 +30,8 @@ static inline int done(void)
 static inline kf_run unit_attention(const kf_case *c, uint64_t seed)
 {
     static const kf_program program = {.step = "00-unit"};
-    kf_run run = kf_open(&program, c, seed);
+    kf_run run;
+    kf_open(&run, &program, c, seed);
     kf_attention_setup(&run);
     return run;
 }

@@ -17,7 +17,8 @@ enum bug { NONE, LAYOUT, SIGN, POSITION, FP32_ANGLES };
 static kf_run rope_alone(const kf_case *c, bool interleaved)
 {
     static const kf_program program = {.step = "00-unit"};
-    kf_run run = kf_open(&program, c, 7);
+    kf_run run;
+    kf_open(&run, &program, c, 7);
     kf_rope_setup(&run);
     (interleaved ? kf_rope_reference_interleaved : kf_rope_reference)(&run);
     return run;

@@ -10,7 +10,8 @@ static const kf_program program = {.step = "00-unit"};
 
 static void contents(enum kf_dtype dtype, int64_t count)
 {
-    kf_run run = kf_open(&program, &shape, 1);
+    kf_run run;
+    kf_open(&run, &program, &shape, 1);
     kf_tensor *in = kf_input(&run, "in", "N", dtype, &count);
     kf_tensor *out = kf_output(&run, "out", "N", dtype, &count);
     kf_tensor *scratch = kf_scratch(&run, "scratch", "N", dtype, &count);
@@ -41,7 +42,8 @@ static void contents(enum kf_dtype dtype, int64_t count)
 static void tables(void)
 {
     static const kf_case far = {.name = "far", .shape = {1, 1, 3, 40, 80, 20, true, 131032}};
-    kf_run run = kf_open(&program, &far, 1);
+    kf_run run;
+    kf_open(&run, &program, &far, 1);
     kf_rope_tables(&run);
     const kf_tensor *c = kf_find(&run, "cos"), *s = kf_find(&run, "sin");
     double worst = 0;
@@ -66,7 +68,8 @@ static void make(const kf_run *run, void *device)
 
 static void made_on_the_device(void)
 {
-    kf_run run = kf_open(&program, &shape, 1);
+    kf_run run;
+    kf_open(&run, &program, &shape, 1);
     int64_t count = 5;
     kf_tensor *far = kf_device_input(&run, "far", "N", KF_F16, &count, make);
     ok(kf_allocate(&run) && made == 0,
@@ -87,7 +90,8 @@ static void write_some(const kf_run *run, cudaStream_t stream)
 
 static void reference_from(void)
 {
-    kf_run run = kf_open(&program, &shape, 1);
+    kf_run run;
+    kf_open(&run, &program, &shape, 1);
     int64_t count = 2;
     kf_tensor *out = kf_output(&run, "out", "N", KF_I32, &count);
     ok(kf_allocate(&run), "two integers fit");
