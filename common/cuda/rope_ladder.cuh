@@ -1,24 +1,19 @@
 /* rope_ladder.cuh: what the versions of Part II are compared with, and on what.
  *
- * The baseline "separate" is step 02's: RoPE on q, RoPE on k, then attention; its block reduction
- * is that of block_reduce.cuh, and its loops are those of one_query_attention.cuh, which every
- * version shares but for what it changes. So a ratio to this baseline is a ratio to the same
- * structure, the same staging and the same synchronisation.
+ * The baseline "separate" is step 02's: RoPE on q, RoPE on k, then attention, with the reduction of
+ * step 04 and the second half that all versions share. So a ratio to this baseline is a ratio to
+ * the same structure, the same staging and the same synchronisation.
  *
  * The cases are one head dimension after the other at 64 keys, whole and partial rotation, and odd
  * shapes; a step may add some of its own.
  */
 #pragma once
 
-#include "cuda/block_reduce.cuh"
-#include "cuda/count.cuh"
-#include "cuda/one_query_attention.cuh"
+#include "cuda/attention_row.cuh"
 #include "problems/attention.h"
 #include "problems/rope.h"
 
-#include <math.h>
-
-enum { LADDER_THREADS = ONE_QUERY_THREADS };
+// --- The baseline --------------------------------------------------------------------------------
 
 // x [D] at one position, cosine and sine [R/2] there -> y [D], global or shared memory; one thread
 // a pair, and one a dimension that is not turned
@@ -44,48 +39,81 @@ static __device__ __forceinline__ void rotate_row(const float *x, const float *c
 // x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
 // tables; grid (S, H): step 02's kernel
 // cost: rotate_row's, once a row
-template <bool is_key>
-static __global__ void rope_rows(const float *x, const float *cosine, const float *sine, float *y,
-                                 int S, int D, int R, int first)
+static __global__ void rope_q(const float *x, const float *cosine, const float *sine, float *y,
+                              int S, int D, int R, int first)
 {
     const int64_t row = ((int64_t)blockIdx.y * S + blockIdx.x) * D;
     const int64_t angles = (int64_t)(first + blockIdx.x) * (R / 2);
-    COUNT("K rotations", is_key && threadIdx.x == 0);
-    COUNT("Q rotations", !is_key && threadIdx.x == 0);
+    COUNT("Q rotations", threadIdx.x == 0);
     rotate_row(x + row, cosine + angles, sine + angles, y + row, D, R);
 }
 
-/* Enqueues the rotation of all keys into the scratch tensor k_turned. */
-static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
+// The same for keys, which stand in the tables' rows from 0 on. Two kernels, to be told apart.
+static __global__ void rope_k(const float *x, const float *cosine, const float *sine, float *y,
+                              int S, int D, int R)
 {
-    const kf_shape s = run->shape;
-    rope_rows<true><<<dim3(s.Sk, s.H), LADDER_THREADS, 0, stream>>>(
-        kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "k_turned"), s.Sk,
-        s.D, s.R, 0);
-    CUDA_CHECK_LAUNCH();
+    const int64_t row = ((int64_t)blockIdx.y * S + blockIdx.x) * D;
+    const int64_t angles = (int64_t)blockIdx.x * (R / 2);
+    COUNT("K rotations", threadIdx.x == 0);
+    rotate_row(x + row, cosine + angles, sine + angles, y + row, D, R);
 }
 
-/* The same for all queries, into q_turned. */
+/* Enqueues the rotation of all queries into the scratch tensor q_turned. */
 static inline void launch_rope_q(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    rope_rows<false><<<dim3(s.Sq, s.H), LADDER_THREADS, 0, stream>>>(
-        kf_f32(run, "q"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "q_turned"), s.Sq,
-        s.D, s.R, s.Sk - s.Sq);
+    rope_q<<<dim3(s.Sq, s.H), THREADS, 0, stream>>>(kf_f32(run, "q"), kf_f32(run, "cos"),
+                                                    kf_f32(run, "sin"), kf_f32(run, "q_turned"),
+                                                    s.Sq, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
+}
+
+/* The same for all keys, into k_turned. */
+static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    rope_k<<<dim3(s.Sk, s.H), THREADS, 0, stream>>>(kf_f32(run, "k"), kf_f32(run, "cos"),
+                                                    kf_f32(run, "sin"), kf_f32(run, "k_turned"),
+                                                    s.Sk, s.D, s.R);
+    CUDA_CHECK_LAUNCH();
+}
+
+// Step 02's attention on q and k that are turned, or need not be: grid (Sq, H), THREADS threads,
+// (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block; reads k and v of one head once a block
+static __global__ void attention(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    for (int d = threadIdx.x; d < a.D; d += blockDim.x) {
+        query[d] = own.q[d];
+    }
+    __syncthreads();
+
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        float dot = 0.0f;
+        for (int d = 0; d < a.D; d++) {
+            dot += query[d] * key[d];
+        }
+        score[j] = dot * a.scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 /* The baseline: three launches. */
 static inline void launch_separate(const kf_run *run, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    const size_t shared = (s.D + s.Sk) * sizeof(float);
+    const attention_args a = arguments_turned(run);
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    one_query_attention<block_reduction, LOOPS_BATCHED>
-        <<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-            kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "o"),
-            s.Sq, s.Sk, s.D, s.causal, 1.0f / sqrtf((float)s.D));
+    attention<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -108,7 +136,7 @@ static inline bool ladder_near(const kf_case *c)
     return c->shape.R == 0 || kf_fp32_angle_error(&c->shape, true) < 1e-3;
 }
 
-/* kf_variant's angle_error for them; it holds for frequencies that are handed in as well. */
+/* kf_variant's extra_error for them; it holds for frequencies that are handed in as well. */
 static inline double ladder_angle_error(const kf_case *c)
 {
     return kf_fp32_angle_error(&c->shape, true);
@@ -194,27 +222,21 @@ static inline bool ladder_many_heads(const kf_case *c)
 
 enum { LADDER_CASES = sizeof ladder_cases / sizeof *ladder_cases, OWN_CASES = 8 };
 
-/* A step's main: the ladder's cases, and behind them the step's own, OWN_CASES at most. */
-static inline int ladder_main(const char *step, const char *title, void (*setup)(kf_run *),
-                              const kf_variant *variants, int n_variants, const kf_case *own,
-                              int n_own, int argc, char **argv)
+/* A step's main: program's cases come behind the ladder's, OWN_CASES at most; what else it leaves
+ * out is the ladder's. */
+static inline int ladder_main(const kf_program *program, int argc, char **argv)
 {
     kf_case cases[LADDER_CASES + OWN_CASES];
-    for (int i = 0; i < LADDER_CASES + n_own; i++) {
-        cases[i] = i < LADDER_CASES ? ladder_cases[i] : own[i - LADDER_CASES];
+    kf_program whole = *program;
+    for (int i = 0; i < LADDER_CASES + program->n_cases; i++) {
+        cases[i] = i < LADDER_CASES ? ladder_cases[i] : program->cases[i - LADDER_CASES];
     }
-    const kf_program program = {
-        .step = step,
-        .title = title,
-        .cases = cases,
-        .n_cases = LADDER_CASES + n_own,
-        .variants = variants,
-        .n_variants = n_variants,
-        .setup = setup,
-        .reference = kf_attention_reference,
-        .cost = kf_attention_cost,
-        .timings = ladder_timings,
-        .n_timings = KF_COUNT_OF(ladder_timings),
-    };
-    return kf_main(&program, argc, argv);
+    whole.cases = cases;
+    whole.n_cases = LADDER_CASES + program->n_cases;
+    whole.setup = program->setup ? program->setup : ladder_setup;
+    whole.reference = kf_attention_reference;
+    whole.cost = kf_attention_cost;
+    whole.timings = program->timings ? program->timings : ladder_timings;
+    whole.n_timings = program->timings ? program->n_timings : KF_COUNT_OF(ladder_timings);
+    return kf_main(&whole, argc, argv);
 }

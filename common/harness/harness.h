@@ -138,14 +138,14 @@ typedef struct kf_cost {
 typedef struct kf_program {
     const char *step;  /* "03-block-reduce-bug" */
     const char *title; /* one line */
-    const kf_case *cases;
-    int n_cases;
+    const kf_case *cases KF_UNLESS_GIVEN(NULL);
+    int n_cases KF_UNLESS_GIVEN(0);
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */
     int n_variants;
-    void (*setup)(kf_run *run); /* declares the tensors */
+    void (*setup)(kf_run *run) KF_UNLESS_GIVEN(NULL); /* declares the tensors */
     /* Fills want, bound and checked of every output; called again for another extra_error. */
-    void (*reference)(kf_run *run);
-    kf_cost (*cost)(const kf_case *c);
+    void (*reference)(kf_run *run) KF_UNLESS_GIVEN(NULL);
+    kf_cost (*cost)(const kf_case *c) KF_UNLESS_GIVEN(NULL);
     const kf_timing *timings KF_UNLESS_GIVEN(NULL); /* NULL: graph warm, graph cold */
     int n_timings KF_UNLESS_GIVEN(0);
 } kf_program;

@@ -7,43 +7,30 @@
  *          cosines and the sines takes the place of four 4-byte loads. Where the halves do not
  *          begin at multiples of 16 bytes (R = 20), step 05's loop remains.
  * Predict  In V1 a warp's load touches 32 rows, 32 sectors, and uses 4 of 32 bytes in each. With 16
- *          bytes the sectors a request stay 32, and the requests become a quarter: so a quarter of
- *          the sectors asked of the L1 cache. If these loads are what the loop waits for, it takes
- *          a half or less of its time, and not the log's 9 to 19% less. But separate
- *          attention reads k in the same way. With 16-byte loads of its own it should gain as much,
- *          and V1 should lose to that one as V1 lost to the other.
- * Outcome  More than predicted: the log's 9 to 19% are a factor of 3 or more, and V1 wins over
- *          separate at every D. But separate with the same loads is ahead from D = 512 on.
- *          With enough heads to fill the GPU it is ahead at 128 too. The win belongs to the loads.
- * Then     Where may the log's 9 to 19% come from? Four variants are float4 written so that it may
- *          gain less. By wavefronts, v1-float4-q should gain nothing over V1, v1-float4-k a factor
- *          of 1.6 at most, v1-float4-local one of 3.2, v1-float4-one as much as v1-float4. They
- *          come out at 1.0, 1.6 to 1.7, about 2 and about 3. None is the log's, see chapter 4.
+ *          bytes the requests become a quarter: the loop should take half of its time or less. But
+ *          separate attention reads k in the same way. With 16-byte loads of its own it should gain
+ *          as much, and V1 should lose to it as V1 lost to the other.
+ * Outcome  More than predicted: V1 wins over separate at every D. But separate with the same loads
+ *          is ahead from D = 512 on, and with enough heads to fill the GPU at 128 too. The win
+ *          belongs to the loads. The last variants look for the log's gain, and do not find it.
  */
+#include "cuda/attention_v1.cuh"
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
 
-// Which loads are 16 bytes wide. The last four are ways to write float4 that may gain less.
-enum loads {
-    NARROW,    // none
-    WIDE,      // all, and two steps of the loop over pairs are loaded at a time
-    ONE_STEP,  // all, but one step at a time
-    WIDE_Q,    // those of q and its row of the table
-    WIDE_QK,   // these and those of k, not those of the keys' rows of the table
-    VIA_ARRAYS // all, but arrays in local memory take what was loaded
-};
-
-// q [D], cosine and sine [R/2] at the query's position -> query [D] in shared memory
+// q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
+// at multiples of 16 bytes.
 // cost: one rotation a block
-static __device__ void rotate_query_wide(const float *q, const float *cosine, const float *sine,
-                                         float *query, int D, int R)
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
-    const int half = R / 2;
-    COUNT("Q rotations", threadIdx.x == 0 && R > 0);
-    for (int t = 4 * threadIdx.x; t < D - half; t += 4 * blockDim.x) {
-        const float4 y = load_four(q + t + half);
+    const int half = a.R / 2;
+    const float *cosine = a.cosine + (int64_t)own.position * half;
+    const float *sine = a.sine + (int64_t)own.position * half;
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int t = 4 * threadIdx.x; t < a.D - half; t += 4 * blockDim.x) {
+        const float4 y = load_four(own.q + t + half);
         if (t < half) {
-            const float4 x = load_four(q + t);
+            const float4 x = load_four(own.q + t);
             const float4 c = load_four(cosine + t);
             const float4 s = load_four(sine + t);
             COUNT("table loads", 8);
@@ -56,12 +43,112 @@ static __device__ void rotate_query_wide(const float *q, const float *cosine, co
     }
 }
 
-static __device__ void rotate_query(const float *q, const float *cosine, const float *sine,
-                                    float *query, int D, int R)
+// snippet: score-keys
+// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way,
+// four pairs at a time. Returns the thread's largest score.
+// cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key, 4 floats each
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, float *score)
 {
-    COUNT("Q rotations", threadIdx.x == 0 && R > 0);
-    rotate_row(q, cosine, sine, query, D, R);
+    const int half = a.R / 2;
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        const float *cosine = a.cosine + (int64_t)j * half;
+        const float *sine = a.sine + (int64_t)j * half;
+        float dot = 0.0f;
+        COUNT("K rotations", a.R > 0);
+        // solution: rotate-four -- rotate four pairs of the key at a time, and add eight products
+#pragma unroll 2 // what nvcc chooses when it is left alone
+        for (int i = 0; i < half; i += 4) {
+            const float4 x = load_four(key + i);
+            const float4 y = load_four(key + i + half);
+            const float4 c = load_four(cosine + i);
+            const float4 s = load_four(sine + i);
+            COUNT("table loads", 8);
+            COUNT("element rotations", 8);
+            dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
+            dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+        }
+        // end solution: rotate-four
+        for (int d = a.R; d < a.D; d += 4) {
+            dot = add_products(dot, load_four(query + d), load_four(key + d));
+        }
+        score[j] = dot * a.scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
 }
+// end snippet: score-keys
+
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+static __global__ void attention_v1(attention_args a)
+{
+    extern __shared__ __align__(16) float staged[];
+    __shared__ float scratch[THREADS];
+    float *query = staged;
+    float *score = staged + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
+// snippet: launch
+// Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
+static bool is_wide(attention_args a)
+{
+    return a.D % 4 == 0 && a.R % 8 == 0;
+}
+
+static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
+{
+    const dim3 grid(a.Sq, run->shape.H);
+    if (is_wide(a)) {
+        attention_v1<<<grid, THREADS, query_and_scores(a), stream>>>(a);
+    } else {
+        step_05::attention_v1<<<grid, THREADS, query_and_scores(a), stream>>>(a);
+    }
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: launch
+
+static void launch_v1_float4(const kf_run *run, cudaStream_t stream)
+{
+    enqueue(run, arguments_to_turn(run), stream);
+}
+
+static void launch_v1(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    step_05::attention_v1<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
+    CUDA_CHECK_LAUNCH();
+}
+
+// The same kernel with nothing left to turn, behind the two kernels that turn.
+static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
+{
+    launch_rope_q(run, stream);
+    launch_rope_k(run, stream);
+    enqueue(run, arguments_turned(run), stream);
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// Which loads are 16 bytes wide: ways to write float4 that may gain less, and the two versions
+// again, as kernels whose L1 cache may be made small.
+enum loads {
+    NARROW,    // none
+    WIDE,      // all, and two steps of the loop over pairs are loaded at a time
+    ONE_STEP,  // all, but one step at a time
+    WIDE_Q,    // those of q and its row of the table
+    WIDE_QK,   // these and those of k, not those of the keys' rows of the table
+    VIA_ARRAYS // all, but arrays in local memory take what was loaded
+};
 
 // Four loads, which nvcc does not join: it knows of no address that it is a multiple of 16 bytes.
 static __device__ __forceinline__ float4 load_each(const float *x)
@@ -90,162 +177,108 @@ static __device__ __forceinline__ float add_four_by_index(float dot, const float
 }
 // end snippet: by-index
 
-// snippet: dot-wide
-// query [D] rotated, key [D] as it came, cosine and sine [R/2] of the key -> query . rotated key
-// Rows and halves begin at multiples of 16 bytes.
+// As score_keys
 template <loads wide>
-static __device__ __forceinline__ float dot_rotated_wide(const float *query, const float *key,
-                                                         const float *cosine, const float *sine,
-                                                         int D, int R)
+static __device__ __forceinline__ float score_keys_by(attention_args a, block_rows own,
+                                                      const float *query, float *score)
 {
-    const int half = R / 2;
-    float dot = 0.0f;
-    // solution: rotate-four -- rotate four pairs of the key at a time, and add their eight products
-    // Left alone, nvcc chooses two as well.
-#pragma unroll(wide == ONE_STEP ? 1 : 2)
-    for (int i = 0; i < half; i += 4) {
-        const float4 x = load_four(key + i);
-        const float4 y = load_four(key + i + half);
-        const float4 c = wide == WIDE_QK ? load_each(cosine + i) : load_four(cosine + i);
-        const float4 s = wide == WIDE_QK ? load_each(sine + i) : load_four(sine + i);
-        COUNT("table loads", 8);
-        COUNT("element rotations", 8);
-        if (wide == VIA_ARRAYS) {
-            dot = add_four_by_index(dot, query + i, x, y, c, s, half);
-        } else {
-            dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
-            dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
-        }
-    }
-    // end solution: rotate-four
-    for (int d = R; d < D; d += 4) {
-        dot = add_products(dot, load_four(query + d), load_four(key + d));
-    }
-    return dot;
-}
-// end snippet: dot-wide
-
-static __device__ __forceinline__ float dot_rotated(const float *query, const float *key,
-                                                    const float *cosine, const float *sine, int D,
-                                                    int R)
-{
-    const int half = R / 2;
-    float dot = 0.0f;
-    for (int i = 0; i < half; i++) {
-        const float c = cosine[i];
-        const float s = sine[i];
-        COUNT("table loads", 2);
-        COUNT("element rotations", 2);
-        dot += query[i] * (key[i] * c - key[i + half] * s);
-        dot += query[i + half] * (key[i + half] * c + key[i] * s);
-    }
-    for (int d = R; d < D; d++) {
-        dot += query[d] * key[d];
-    }
-    return dot;
-}
-
-// query [D] rotated, k [Sk][D] as it came, cosine and sine [Sk][R/2] -> score [visible], one key a
-// thread, each rotated on its way. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key
-template <loads wide>
-static __device__ __noinline__ float
-score_rotated_keys(const float *query, const float *k, const float *cosine, const float *sine,
-                   float *score, int visible, int D, int R, float scale)
-{
-    const int half = R / 2;
+    const int half = a.R / 2;
     float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        const float *key = k + (int64_t)j * D;
-        const float *c = cosine + (int64_t)j * half;
-        const float *s = sine + (int64_t)j * half;
-        COUNT("K rotations", R > 0);
-        const float dot = wide == NARROW || wide == WIDE_Q
-                              ? dot_rotated(query, key, c, s, D, R)
-                              : dot_rotated_wide<wide>(query, key, c, s, D, R);
-        score[j] = dot * scale;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        const float *cosine = a.cosine + (int64_t)j * half;
+        const float *sine = a.sine + (int64_t)j * half;
+        float dot = 0.0f;
+        COUNT("K rotations", a.R > 0);
+        // solution: rotate-four-by -- the same, with what each variant loads
+#pragma unroll(wide == ONE_STEP ? 1 : 2)
+        for (int i = 0; i < half; i += 4) {
+            const float4 x = load_four(key + i);
+            const float4 y = load_four(key + i + half);
+            const float4 c = wide == WIDE_QK ? load_each(cosine + i) : load_four(cosine + i);
+            const float4 s = wide == WIDE_QK ? load_each(sine + i) : load_four(sine + i);
+            COUNT("table loads", 8);
+            COUNT("element rotations", 8);
+            if (wide == VIA_ARRAYS) {
+                dot = add_four_by_index(dot, query + i, x, y, c, s, half);
+            } else {
+                dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
+                dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+            }
+        }
+        // end solution: rotate-four-by
+        for (int d = a.R; d < a.D; d += 4) {
+            dot = add_products(dot, load_four(query + d), load_four(key + d));
+        }
+        score[j] = dot * a.scale;
         largest = fmaxf(largest, score[j]);
     }
     return largest;
 }
 
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
-// grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
-template <loads wide, bool small_l1>
-__global__ void attention_v1(const float *q, const float *k, const float *v, const float *cosine,
-                             const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
-                             float scale)
+template <loads wide>
+static __global__ void attention_v1_by(attention_args a)
 {
     extern __shared__ __align__(16) float staged[];
-    __shared__ float scratch[LADDER_THREADS];
+    __shared__ float scratch[THREADS];
     float *query = staged;
-    float *score = staged + D;
-    const int row = blockIdx.x;
-    const int64_t head = blockIdx.y;
-    const int visible = causal ? Sk - Sq + row + 1 : Sk;
-    const int64_t angles = (int64_t)(Sk - Sq + row) * (R / 2);
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
+    float *score = staged + a.D;
+    const block_rows own = rows_of_block(a);
 
     if (wide == NARROW) {
-        rotate_query(q, cosine + angles, sine + angles, query, D, R);
+        step_05::rotate_query(a, own, query);
     } else {
-        rotate_query_wide(q, cosine + angles, sine + angles, query, D, R);
+        rotate_query(a, own, query);
     }
     __syncthreads();
-
-    const float largest =
-        score_rotated_keys<wide>(query, k, cosine, sine, score, visible, D, R, scale);
-    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+    const float largest = wide == NARROW || wide == WIDE_Q
+                              ? step_05::score_keys(a, own, query, score)
+                              : score_keys_by<wide>(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
-// snippet: launch
-template <loads wide, bool small_l1>
-static void enqueue(const kf_run *run, const char *q, const char *k, int R, cudaStream_t stream)
+template <loads wide>
+static void enqueue_by(const kf_run *run, attention_args a, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    const size_t shared = (s.D + s.Sk) * sizeof(float);
-    if (small_l1) {
-        CUDA_CHECK(cudaFuncSetAttribute(attention_v1<wide, small_l1>,
-                                        cudaFuncAttributePreferredSharedMemoryCarveout,
-                                        ALL_TO_SHARED_MEMORY));
-    }
-    attention_v1<wide, small_l1><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-        kf_f32(run, q), kf_f32(run, k), kf_f32(run, "v"), kf_f32(run, "cos"), kf_f32(run, "sin"),
-        kf_f32(run, "o"), s.Sq, s.Sk, s.D, R, s.causal, 1.0f / sqrtf((float)s.D));
+    attention_v1_by<wide><<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
-// Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
-template <loads wide, bool small_l1>
-static void enqueue_aligned(const kf_run *run, const char *q, const char *k, int R,
-                            cudaStream_t stream)
+template <loads wide>
+static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    if (run->shape.D % 4 == 0 && R % 8 == 0) {
-        enqueue<wide, small_l1>(run, q, k, R, stream);
+    const attention_args a = arguments_to_turn(run);
+    if (is_wide(a)) {
+        enqueue_by<wide>(run, a, stream);
     } else {
-        enqueue<NARROW, small_l1>(run, q, k, R, stream);
+        enqueue(run, a, stream);
     }
 }
-// end snippet: launch
 
-template <loads wide, bool small_l1 = false>
-static void launch_v1(const kf_run *run, cudaStream_t stream)
+template <loads wide>
+static void small_l1(void)
 {
-    enqueue_aligned<wide, small_l1>(run, "q", "k", run->shape.R, stream);
+    CUDA_CHECK(cudaFuncSetAttribute(attention_v1_by<wide>,
+                                    cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    ALL_TO_SHARED_MEMORY));
 }
 
-// The same kernel with nothing left to turn, behind the two kernels that turn.
-template <bool small_l1 = false>
-static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
+template <loads wide>
+static void launch_small_l1(const kf_run *run, cudaStream_t stream)
 {
+    small_l1<wide>();
+    enqueue_by<wide>(run, arguments_to_turn(run), stream);
+}
+
+static void launch_separate_small_l1(const kf_run *run, cudaStream_t stream)
+{
+    small_l1<WIDE>();
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue_aligned<WIDE, small_l1>(run, "q_turned", "k_turned", 0, stream);
+    enqueue_by<WIDE>(run, arguments_turned(run), stream);
 }
+
+// --- Tables --------------------------------------------------------------------------------------
 
 // What float4 may gain, where the log says what it gained.
 static bool claimed(const kf_case *c)
@@ -257,61 +290,67 @@ static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1",
      .about = "step 05's: one launch, 4-byte loads",
-     .launch = launch_v1<NARROW>,
+     .launch = launch_v1,
      .applies = ladder_explains,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4",
      .about = "16-byte loads of q, k, cosines and sines",
-     .launch = launch_v1<WIDE>,
-     .block = LADDER_THREADS},
+     .launch = launch_v1_float4,
+     .block = THREADS},
     {.name = "separate-float4",
      .about = "separate, 16-byte loads in its attention as well",
-     .launch = launch_separate_float4<>,
+     .launch = launch_separate_float4,
      .applies = ladder_explains,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4-one",
      .about = "v1-float4, one step of the loop over pairs at a time",
-     .launch = launch_v1<ONE_STEP>,
+     .launch = launch_by<ONE_STEP>,
      .applies = claimed,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4-q",
      .about = "16-byte loads for q only",
-     .launch = launch_v1<WIDE_Q>,
+     .launch = launch_by<WIDE_Q>,
      .applies = claimed,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4-k",
      .about = "16-byte loads of q and k, and not of the keys' cosines and sines",
-     .launch = launch_v1<WIDE_QK>,
+     .launch = launch_by<WIDE_QK>,
      .applies = claimed,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4-local",
      .about = "v1-float4, by way of arrays in local memory",
-     .launch = launch_v1<VIA_ARRAYS>,
+     .launch = launch_by<VIA_ARRAYS>,
      .applies = claimed,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-small-l1",
      .about = "v1 with the least L1 cache",
-     .launch = launch_v1<NARROW, true>,
+     .launch = launch_small_l1<NARROW>,
      .applies = ladder_many_heads,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4-small-l1",
      .about = "v1-float4 with the least L1 cache",
-     .launch = launch_v1<WIDE, true>,
+     .launch = launch_small_l1<WIDE>,
      .applies = ladder_many_heads,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "separate-float4-small-l1",
      .about = "separate-float4 with the least L1 cache in its attention",
-     .launch = launch_separate_float4<true>,
+     .launch = launch_separate_small_l1,
      .applies = ladder_many_heads,
-     .block = LADDER_THREADS},
+     .block = THREADS},
 };
 
 int main(int argc, char **argv)
 {
-    return ladder_main("06-v1-float4", "V1 with 16-byte loads of q, k, cosines and sines",
-                       ladder_setup, variants, KF_COUNT_OF(variants), ladder_more_heads,
-                       KF_COUNT_OF(ladder_more_heads), argc, argv);
+    const kf_program program = {
+        .step = "06-v1-float4",
+        .title = "V1 with 16-byte loads of q, k, cosines and sines",
+        .cases = ladder_more_heads,
+        .n_cases = KF_COUNT_OF(ladder_more_heads),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+    };
+    return ladder_main(&program, argc, argv);
 }

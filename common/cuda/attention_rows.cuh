@@ -1,0 +1,28 @@
+/* attention_rows.cuh: the second half of attention where a block has several queries.
+ */
+#pragma once
+
+#include "cuda/attention_row.cuh"
+
+// The largest of the scores that this thread has written itself: no barrier is needed.
+static __device__ __forceinline__ float own_largest(const float *score, int visible)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
+// score [rows][Sk] -> o [rows][D], row after row. Not
+// inlined, so that it is the same machine code whatever came before it: chapter 2 has a reason.
+static __device__ __noinline__ void weigh_values_of_rows(const float *score, const float *v,
+                                                         float *o, int rows, int visible,
+                                                         bool causal, int Sk, int D, float *scratch)
+{
+    for (int n = 0; n < rows; n++) {
+        const int seen = visible + (causal ? n : 0);
+        const float *of_row = score + (int64_t)n * Sk;
+        weigh_values(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen, D, scratch);
+    }
+}

@@ -1,0 +1,84 @@
+/* attention_v1.cuh: step 05's V1, to be compared with what came later, and for rows of which
+ * 16-byte loads can take no part.
+ */
+#pragma once
+
+#include "cuda/attention_row.cuh"
+
+namespace step_05
+{
+
+// same as step 05
+// q [D] of the block's query -> query [D] in shared memory, rotated
+// cost: one rotation a block
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
+{
+    const int half = a.R / 2;
+    const float *cosine = a.cosine + (int64_t)own.position * half;
+    const float *sine = a.sine + (int64_t)own.position * half;
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int t = threadIdx.x; t < a.D - half; t += blockDim.x) {
+        if (t < half) {
+            const float c = cosine[t];
+            const float s = sine[t];
+            COUNT("table loads", 2);
+            COUNT("element rotations", 2);
+            query[t] = own.q[t] * c - own.q[t + half] * s;
+            query[t + half] = own.q[t + half] * c + own.q[t] * s;
+        } else {
+            query[t + half] = own.q[t + half];
+        }
+    }
+}
+
+// same as step 05
+// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way.
+// Returns the thread's largest score.
+// cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, float *score)
+{
+    const int half = a.R / 2;
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        const float *cosine = a.cosine + (int64_t)j * half;
+        const float *sine = a.sine + (int64_t)j * half;
+        float dot = 0.0f;
+        COUNT("K rotations", a.R > 0);
+        for (int i = 0; i < half; i++) {
+            const float c = cosine[i];
+            const float s = sine[i];
+            COUNT("table loads", 2);
+            COUNT("element rotations", 2);
+            dot += query[i] * (key[i] * c - key[i + half] * s);
+            dot += query[i + half] * (key[i + half] * c + key[i] * s);
+        }
+        for (int d = a.R; d < a.D; d++) {
+            dot += query[d] * key[d];
+        }
+        score[j] = dot * a.scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
+// same as step 05
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+static __global__ void attention_v1(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
+} // namespace step_05
