@@ -78,6 +78,24 @@ static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+// query [D] and k [Sk][D], both turned -> score [visible], one key a thread. Returns the thread's
+// largest score.
+static __device__ __noinline__ float score_turned_keys(attention_args a, block_rows own,
+                                                       const float *query, float *score)
+{
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        float dot = 0.0f;
+        for (int d = 0; d < a.D; d++) {
+            dot += query[d] * key[d];
+        }
+        score[j] = dot * a.scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+
 // Step 02's attention on q and k that are turned, or need not be: grid (Sq, H), THREADS threads,
 // (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block
@@ -94,16 +112,7 @@ static __global__ void attention(attention_args a)
     }
     __syncthreads();
 
-    float largest = -INFINITY;
-    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
-        const float *key = own.k + (int64_t)j * a.D;
-        float dot = 0.0f;
-        for (int d = 0; d < a.D; d++) {
-            dot += query[d] * key[d];
-        }
-        score[j] = dot * a.scale;
-        largest = fmaxf(largest, score[j]);
-    }
+    const float largest = score_turned_keys(a, own, query, score);
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 

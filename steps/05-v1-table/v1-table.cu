@@ -45,8 +45,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way.
 // Returns the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key
-static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
-                                                   const float *query, float *score)
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score)
 {
     const int half = a.R / 2;
     float largest = -INFINITY;
@@ -119,9 +119,9 @@ static __device__ __forceinline__ int64_t table_entry(int j, int i, int Sk, int 
 // As score_keys; `lanes` threads share a key, and each has every lanes-th pair. The keys' cosines
 // and sines are in tables that lie so.
 template <int lanes, layout lies>
-static __device__ __forceinline__ float score_keys_by(attention_args a, block_rows own,
-                                                      const float *cosine, const float *sine,
-                                                      const float *query, float *score)
+static __device__ __noinline__ float score_keys_by(attention_args a, block_rows own,
+                                                   const float *cosine, const float *sine,
+                                                   const float *query, float *score)
 {
     const int half = a.R / 2;
     const int lane = threadIdx.x % lanes;

@@ -47,8 +47,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way,
 // four pairs at a time. Returns the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key, 4 floats each
-static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
-                                                   const float *query, float *score)
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score)
 {
     const int half = a.R / 2;
     float largest = -INFINITY;
@@ -179,8 +179,8 @@ static __device__ __forceinline__ float add_four_by_index(float dot, const float
 
 // As score_keys
 template <loads wide>
-static __device__ __forceinline__ float score_keys_by(attention_args a, block_rows own,
-                                                      const float *query, float *score)
+static __device__ __noinline__ float score_keys_by(attention_args a, block_rows own,
+                                                   const float *query, float *score)
 {
     const int half = a.R / 2;
     float largest = -INFINITY;
