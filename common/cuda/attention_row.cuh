@@ -4,8 +4,8 @@
  * A kernel stages its query, scores the keys, and then weighs the values. The first two are what
  * the steps change. The last is here, the same in all of them, so that a ratio of two kernels says
  * something about what differs. The function that scores is not inlined, in none of them: inlined,
- * nvcc schedules its loads anew with whatever surrounds it, and the baseline alone takes a fifth
- * longer on an H200. Step 04 has more on that.
+ * nvcc schedules its loads anew with whatever surrounds it, and a comparison measures that. Step 04
+ * has more on it.
  */
 #pragma once
 
