@@ -76,7 +76,8 @@ __device__ float block_tree(float v, float *values)
 
 // snippet: attention
 // query [D], k [Sk][D] -> score [visible], one key a thread: with 64 keys, 192 of the 256 threads
-// have nothing to do here. Returns the thread's largest score. cost: 2 D flops a key
+// have nothing to do here. Returns the thread's largest score.
+// cost: 2 D flops a key
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
 {
@@ -95,8 +96,8 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 
 // score [visible] and each thread's largest, v [Sk][D] -> o [D], softmax and the weighted sum of
 // the values, one column a thread. Each thread weighs the keys with its own copy of largest and
-// sum. A query that sees no key at all has the result 0. cost: Sk exponentials a column, 2 Sk flops
-// a column
+// sum. A query that sees no key at all has the result 0.
+// cost: Sk exponentials and 2 Sk flops a column
 static __device__ __forceinline__ void weigh_values(const float *score, float largest,
                                                     const float *v, float *o, int visible, int D,
                                                     float *scratch)
