@@ -32,7 +32,7 @@ kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum k
  * write to it. */
 kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                            const int64_t *dim, void (*make)(const kf_run *run, void *device));
-uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t below);
+uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t bound);
 
 /* --- Types -------------------------------------------------------------------------------------
  */
