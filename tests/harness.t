@@ -29,7 +29,9 @@ is($r{code}, 0, "harness and tests compile as C11 without a warning") or BAIL_OU
 my @objects = map { m{common/(?:harness|problems)/(.+)\.c$} ? "$build/$1.o" : () } @sources;
 my @programs = map { m{tests/harness/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
-    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o @objects -lpthread -lm");
+    # unit_ceiling has a broken plain.c of its own.
+    my @linked = grep { $program ne "unit_ceiling" || !m{/plain\.o$} } @objects;
+    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o @linked -lpthread -lm");
     is($r{code}, 0, "$program links") or BAIL_OUT($r{err});
 }
 # The toy as a program that counts or checks, with an instrument of our own making.
