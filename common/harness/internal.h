@@ -234,8 +234,8 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
 
-/* --- instrument.c: programs that cudacc --count or --check linked ------------------------------
- */
+/* --- instrument.c: programs that cudacc --count or --check linked ----------------------------- */
+
 enum kf_instrument { KF_PLAIN, KF_COUNT, KF_CHECK };
 enum kf_instrument kf_instrument(void);
 /* Round each launch of a variant. In a program that does not count they do nothing. */
