@@ -195,6 +195,13 @@ like($r{out}, qr/case odd: .*right +ok/s, "and the other cases run");
 like($r{err}, qr/clock graph warm: too noisy to trust/, "noise is called noise");
 like($r{out}, qr/slow +graph .* noisy$/m, "in the table as well");
 is($r{code}, 0, "noise is no failure");
+# The noise comes in the same order always, so times tell in which order the variants ran.
+my @medians = map {
+    %r = run("$toy --case D8 --seed $_ --reps 20 --json", FAKE_NOISE => 50);
+    join " ", map { $_->{median_us} || () } @{decode_json($r{out})};
+} 3, 3, 4;
+is($medians[0], $medians[1], "--seed repeats the order of variants");
+isnt($medians[0], $medians[2], "and another seed changes it");
 
 # --- A program that counts.
 my $traced = "$build/traced";

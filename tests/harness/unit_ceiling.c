@@ -3,7 +3,7 @@
  * plain.c, whose function is here under another name. */
 #include "unit.h"
 #define kf_plain_attention_row whole_plain_row
-#include "problems/plain.c"
+#include "problems/plain.c" /* NOLINT(bugprone-suspicious-include): under that name */
 #undef kf_plain_attention_row
 
 enum { HEADS = 2, QUERIES = 19, KEYS = 200, D = 64 };
