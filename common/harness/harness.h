@@ -71,9 +71,9 @@ typedef struct kf_run {
 typedef void kf_launch(const kf_run *run, cudaStream_t stream);
 /* What launch enqueues, as a graph; the caller destroys it. */
 cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream);
-/* Whether a bug showed exactly as predicted. seen: what each output's comparison found
- * (diagnosis.h). Writes one line into why: what was predicted and what was seen. */
-typedef struct kf_diagnosis kf_diagnosis;
+typedef struct kf_diagnosis kf_diagnosis; /* what the comparison of an output found: diagnosis.h */
+/* Whether a bug showed exactly as predicted. seen: one diagnosis an output, as setup declares them.
+ * Writes one line into why: what was predicted and what was seen. */
 typedef bool kf_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size);
 
 /* One way to compute the outputs. */
