@@ -74,7 +74,7 @@ is(join("\n", map { "$_->[0] " . ($_->[1] =~ /figure, "(.*)"/ ? $1 : $_->[1]) } 
     join("\n", "8 9 to 19%", "9 factor of 3", "10 1.5x to 2x", "10 60 us", "10 5-6 ms", "10 0.93 and 4 times",
         "11 4.8 TB/s", "11 12 per cent", "11 1e-6", "11 7 seconds", "11 2.2", "12 3 %"),
     "each figure that was planted is found, in its line, and no other number");
-like((faults($fixture))[0][1], qr/^Outcome has a measured figure, "9 to 19%"; say it in words, and/,
+like((faults($fixture))[0][1], qr/^Outcome has a measured figure, "9 to 19%"; say it in words; the/,
     "and what would be right is said");
 (my $long = $fixture) =~ s/^ \* Then.*/join("\n", map { " *          more" } 1 .. 9)/me;
 is((grep { $_->[1] =~ /lines/ } faults($long))[0][1], "the header has 21 lines; 20 at most are right",
