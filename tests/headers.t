@@ -2,7 +2,7 @@
 # The header comment of each step. It is a page of the book as well as the text around it, but no
 # figure in it is looked up in recorded rows: so what was measured is said there in words, and the
 # chapter has the figure. Idea and Predict may hold numbers: shapes and counts follow from the
-# source, and a prediction is a guess that was made before.
+# source, and a prediction is a guess that was made before. Other comments hold no times either.
 use strict;
 use warnings;
 use Test::More;
@@ -53,6 +53,22 @@ sub faults {
     return sort { $a->[0] <=> $b->[0] } @found;
 }
 
+# Lines of TEXT's comments in which a time is typed: [line, what]. Past the header, if that was looked
+# at already.
+sub typed_times {
+    my ($text, $past_header) = @_;
+    my @found;
+    $text =~ s{\A(/\*.*?\*/)}{"\n" x ($1 =~ tr/\n//)}se if $past_header;
+    while ($text =~ m{(//[^\n]*|/\*.*?\*/)}gs) {
+        my ($comment, $start) = ($1, $-[0]);
+        while ($comment =~ /($number[ -]?(?:ns|us|µs|ms)(?!\w))/g) {
+            my $line = 1 + (substr($text, 0, $start + $-[0]) =~ tr/\n//);
+            push @found, [$line, "a comment has a measured time, \"$1\"; a chapter looks it up"];
+        }
+    }
+    return @found;
+}
+
 # --- The check itself: a header with figures where they may be and where they may not.
 my $fixture = <<'END';
 /* 99-fixture: a title may say 1.25
@@ -86,9 +102,14 @@ like((faults($swallowed))[0][1], qr/^" \* in step 07.*": text of Outcome begins 
 like((faults($missing))[0][1], qr/^the header has "Idea Outcome Then"; Idea, Predict/, "and a part that is missing");
 like((faults("int main() {}\n"))[0][1], qr/does not begin with a comment/, "or all of it");
 
-# --- The steps.
-for my $file (glob("steps/[0-9][0-9]-*/*.cu")) {
-    my @found = faults(slurp($file));
+is(join(" ", map { "$_->[0] $_->[1]" } typed_times("/* 1 us */\nint x; /* it\n took 3.5 ms */\n// 2 us2, 8 bytes\n", 1)),
+    "3 a comment has a measured time, \"3.5 ms\"; a chapter looks it up", "a time in another comment is found");
+
+# --- The steps, and what they share.
+for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*.{c,h,cuh} common/problems/*.{c,h}")) {
+    my $text = slurp($file);
+    my $is_step = $file =~ m{^steps/.*\.cu$};
+    my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
     is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
 }
 done_testing();
