@@ -105,13 +105,14 @@ typedef struct kf_cost {
 
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
-    const kf_case *cases;
-    int n_cases;
+    const kf_case *cases KF_ELSE(NULL);
+    int n_cases KF_ELSE(0);
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */
     int n_variants;
-    void (*setup)(kf_run *run);     /* declares the tensors */
-    void (*reference)(kf_run *run); /* fills want, bound, checked; again for another extra_error */
-    kf_cost (*cost)(const kf_case *c);
+    void (*setup)(kf_run *run) KF_ELSE(NULL); /* declares the tensors */
+    /* Fills want, bound and checked of every output; called again for another extra_error. */
+    void (*reference)(kf_run *run) KF_ELSE(NULL);
+    kf_cost (*cost)(const kf_case *c) KF_ELSE(NULL);
     const kf_timing *timings KF_ELSE(NULL); /* NULL: graph warm, graph cold */
     int n_timings KF_ELSE(0);
 } kf_program;
