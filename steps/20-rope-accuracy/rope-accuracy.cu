@@ -380,7 +380,8 @@ static kf_cost cost(const kf_case *c)
 }
 
 /* at-N: positions from N on, every pair of R = 128. whole-N: R = 2, where the angle is the position
- * itself, exact in fp32, so that what is off is the function. only-N: one position. */
+ * itself, exact in fp32, so that what is off is the function. only-N: one position. Without RoPE,
+ * Sk positions are added up in Sq rows. */
 static const kf_case cases[] = {
     {.name = "at-1",
      .shape = {.Sq = 8, .Sk = 8, .D = 128, .R = 128, .pos0 = 1},
