@@ -174,26 +174,27 @@ static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c,
 }
 
 // snippet: rope
-// x [B][S][D] -> y [B][S][D], quads = D / 8: four pairs a thread, 16 bytes of each half of the row
-// grid (S / some rows, B), block (quads, some rows); cost: 8 bytes an element, S B D / 2 pairs
+// x [B][S][D/4] -> y [B][S][D/4], all of float4; pairs are halves
+// grid (blocks for S rows, B), block (D/8, height)
+// cost: 2 N, and the cosines and sines of S B D / 2 pairs
 template <path PATH>
 __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 {
-    const int quads = a.half / 4;
-    const int row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= S) {
+    const int half = a.half / 4; // a row, in float4
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    if (s >= S) {
         return;
     }
-    const int64_t at = ((int64_t)blockIdx.y * S + row) * 2 * quads + threadIdx.x;
+    const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + threadIdx.x;
     float4 p = x[at];
-    float4 q = x[at + quads];
+    float4 q = x[at + half];
     float c[4];
-    float s[4];
-    four_cos_sin(PATH, a, row, 4 * threadIdx.x, c, s);
+    float t[4];
+    four_cos_sin(PATH, a, s, 4 * threadIdx.x, c, t);
     COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 8 : 0);
-    turn_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(s[0], s[1], s[2], s[3]));
+    turn_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(t[0], t[1], t[2], t[3]));
     y[at] = p;
-    y[at + quads] = q;
+    y[at + half] = q;
 }
 // end snippet: rope
 
@@ -206,6 +207,18 @@ static bool is_rope(const kf_case *c)
 }
 
 enum { THREADS = 256 };
+
+// same as step 19
+static int groups(int n, int size)
+{
+    return (n + size - 1) / size;
+}
+
+// same as step 19
+static float4 *fours(const kf_run *run, const char *name)
+{
+    return (float4 *)kf_f32(run, name);
+}
 
 template <path PATH>
 static void launch(const kf_run *run, cudaStream_t stream)
@@ -221,13 +234,12 @@ static void launch(const kf_run *run, cudaStream_t stream)
                       .pos0 = s.pos0,
                       .half = s.R / 2};
     if (is_rope(run->c)) {
-        const int quads = s.D / 8;
-        const int rows = THREADS / quads;
-        rope<PATH><<<dim3((s.Sq + rows - 1) / rows, s.B), dim3(quads, rows), 0, stream>>>(
-            a, (const float4 *)kf_f32(run, "x"), (float4 *)kf_f32(run, "y"), s.Sq);
+        const dim3 block(s.D / 8, THREADS / (s.D / 8));
+        rope<PATH><<<dim3(groups(s.Sq, block.y), s.B), block, 0, stream>>>(a, fours(run, "x"),
+                                                                           fours(run, "y"), s.Sq);
     } else {
-        const int rows = THREADS / a.half;
-        bare<PATH><<<(s.Sq + rows - 1) / rows, dim3(a.half, rows), 0, stream>>>(
+        const dim3 block(a.half, THREADS / a.half);
+        bare<PATH><<<groups(s.Sq, block.y), block, 0, stream>>>(
             a, kf_f32(run, "cosine"), kf_f32(run, "sine"), s.Sq, s.Sk / s.Sq);
     }
     CUDA_CHECK_LAUNCH();
