@@ -328,7 +328,7 @@ static void launch_short(const kf_run *run, cudaStream_t stream)
 static double mean_difference(const kf_run *run)
 {
     const kf_tensor *y = kf_find(run, "y");
-    float *got = (float *)malloc(y->count * sizeof *got);
+    float *got = (float *)kf_alloc(y->count, sizeof *got);
     double sum = 0.0;
     CUDA_CHECK(cudaMemcpy(got, y->device, y->count * sizeof *got, cudaMemcpyDeviceToHost));
     for (int64_t i = 0; i < y->count; i++) {
