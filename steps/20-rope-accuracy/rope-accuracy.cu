@@ -13,9 +13,9 @@
  *          Alone, __sincosf takes less than half of the time of sincosf; sincosf is slower at far
  *          positions. Within RoPE memory hides all of it.
  * Outcome  Error as predicted. Alone, far positions make sincosf slow, and nothing else. Within
- * RoPE everything near is hidden, powf too, and the table is the slowest of all, for it is read.
- * Wrong was "all of it": at far positions sincosf shows, because a warp goes through the slow path
- * when one lane must.
+ *          RoPE everything near is hidden, powf too, and the table is the slowest of all, for it is
+ *          read. Wrong was "all of it": at far positions sincosf shows, because a warp goes through
+ *          the slow path when one lane must.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_angle.cuh"
