@@ -8,12 +8,7 @@
  * another fiber, so a kernel without barriers runs on one stack and never switches. */
 #include "runtime.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-__thread struct worker *cpu_worker;
-__thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 static uint64_t next_random(struct worker *w)
 {
@@ -34,18 +29,28 @@ int block_pick_lane(struct worker *w, unsigned bits)
     return (__builtin_ctz(bits >> turn | bits << (-turn & 31)) + turn) & 31;
 }
 
-void block_make_ready(struct worker *w, int warp, unsigned lanes)
+void block_open_group(struct worker *w, int warp, struct group *g)
 {
-    w->warps[warp].ready |= lanes;
-    w->ready_warps |= 1u << warp;
+    struct group open = *g;
+    *g = w->warps[warp].group[--w->warps[warp].groups];
+    TRACE(warp(w, warp, open.op, open.arrived));
+    block_make_ready(w, warp, open.arrived);
 }
 
-void block_stop(struct worker *w)
+/* __activemask names no lanes. It waits until the rest of the warp has gone as far as it can, and
+ * then answers with the lanes that came: the ones a GPU would find converged here. Not inline: it
+ * would be in the way of every switch. */
+static __attribute__((noinline)) void open_active(struct worker *w, int warp)
 {
-    struct warp *warp = &w->warps[w->now / WARP];
-    warp->ready &= ~(1u << w->now % WARP);
-    if (!warp->ready)
-        w->ready_warps &= ~(1u << w->now / WARP);
+    struct warp *p = &w->warps[warp];
+    struct group *g = p->group, *end = g + p->groups;
+    while (g < end && g->op != CPU_ACTIVEMASK)
+        g++;
+    if (g == end)
+        return;
+    for (unsigned m = g->arrived; m; m &= m - 1)
+        w->threads[warp * WARP + __builtin_ctz(m)].result = g->arrived;
+    block_open_group(w, warp, g);
 }
 
 static void wake_yielded(struct worker *w)
@@ -63,7 +68,7 @@ static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
     if (!w->warps[mine].ready && !TRACE_COUNT(release(w, mine), 0))
-        warp_release_active(w, mine);
+        open_active(w, mine);
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
         w->warp =
             (unsigned)block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
@@ -102,7 +107,7 @@ void block_wait(struct worker *w)
 {
     int me = (int)w->now, next = pick(w);
     if (next < 0)
-        block_report_stuck(w);
+        fault_stuck(w);
     if (enter(w, (unsigned)next))
         w->threads[next].fiber = take_fiber(w);
     if (next != me)
@@ -112,7 +117,7 @@ void block_wait(struct worker *w)
 static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
-        block_report_stuck(w);
+        fault_stuck(w);
     TRACE(barrier(w, (int)(b - w->barriers)));
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
@@ -147,7 +152,7 @@ static void fiber_body(void)
         thread_exits(w);
         int next = pick(w);
         if (next < 0 && w->live)
-            block_report_stuck(w);
+            fault_stuck(w);
         if (next >= 0 && enter(w, (unsigned)next)) {
             w->threads[next].fiber = me;
             continue;
@@ -239,12 +244,6 @@ void block_run_all(struct worker *w)
 
 /* Calls from kernels. */
 
-void block_outside(enum cpu_op op, const char *file, int line)
-{
-    complain("%s:%d: %s is called outside a kernel", file, line, op_names[op]);
-    abort();
-}
-
 static void join_barrier(struct worker *w, struct barrier *b, int predicate)
 {
     const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
@@ -277,7 +276,7 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
 {
     struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
     if (id < 1 || id >= MAX_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
-        block_fail(w, cudaErrorLaunchFailure,
+        fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
                    "multiple of 32 threads, at most the block's %d",
                    file, line, id, threads, w->size);
@@ -305,6 +304,12 @@ void cpu_yield(void)
     block_wait(w);
 }
 
+long long cpu_clock(void)
+{
+    static __thread long long ticks;
+    return ++ticks;
+}
+
 /* Shared memory: dynamic first, then each __shared__ variable where it is first met. */
 
 void *cpu_dynamic_shared(void)
@@ -325,7 +330,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
         size_t at = (w->shared_used + align - 1) / align * align, end = at + bytes;
         size_t fixed = end - l->kernel->shared;
         if (fixed > SHARED_DEFAULT || end > l->shared_limit)
-            block_fail(w, cudaErrorInvalidValue,
+            fault_stop(w, cudaErrorInvalidValue,
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);

@@ -2,6 +2,7 @@
 #ifndef COUNT_H
 #define COUNT_H
 
+#include "../runtime.h"
 #include "cpu_trace.h"
 #include "symbols.h"
 
@@ -25,7 +26,6 @@ struct tally {
     uint64_t value[CPU_COUNTERS], named[NAMED];
     struct site sites[SITES]; /* hashed by code */
 };
-void *tally_need(void *p); /* p; NULL ends the program with a line */
 struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space);
 void tally_site_add(uint64_t *value, const struct site *s); /* to the counters it belongs to */
 int tally_name(const char *name);                           /* its index in `named` */
@@ -33,6 +33,26 @@ void tally_launched(const char *kernel);
 void tally_add(const char *kernel, struct tally *t); /* and clears t */
 /* Sites of all kernels since the reset, in a list to be freed. */
 struct site *tally_sites(int *n);
-void tally_printed(void); /* nothing is left to print when the program ends */
+extern int tally_unprinted; /* kernels have run since the tables were printed */
+
+/* What count_notes.c notes and count.c merges: the notes of a warp, those that lanes made first
+ * side by side. */
+enum { NOTES = 62 };
+
+struct lanes {
+    uint64_t order[NOTES][WARP]; /* how deep, 0 the deepest; below 32 bits the place in the code */
+    uint64_t where[NOTES][WARP]; /* the address; from bit 48 log2 of the size, from 52 enum what */
+    uint8_t first[WARP], n[WARP];
+    unsigned full; /* lanes that wait for room */
+    struct lanes *next;
+};
+
+struct trace {
+    struct lanes *of_warp[MAX_WARPS], *spare;
+    uint64_t last[MAX_THREADS]; /* order of a thread's last note or block of code */
+    const char *top[MAX_THREADS];
+    struct tally tally; /* of the launch */
+    struct trace *next;
+};
 
 #endif
