@@ -19,7 +19,7 @@ static uint64_t next_random(struct worker *w)
 }
 
 /* One of the set bits, by the launch's order. */
-int block_pick_lane(struct worker *w, unsigned bits)
+static int pick_lane(struct worker *w, unsigned bits)
 {
     if (w->launch->order == ORDER_FORWARD)
         return __builtin_ctz(bits);
@@ -70,16 +70,15 @@ static int pick(struct worker *w)
     if (!w->warps[mine].ready && !TRACE_COUNT(release(w, mine), 0))
         open_active(w, mine);
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
-        w->warp =
-            (unsigned)block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
+        w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready) {
         if (!w->ready_warps && w->yielded)
             wake_yielded(w);
         if (!w->ready_warps)
             return -1;
-        w->warp = block_pick_lane(w, w->ready_warps);
+        w->warp = pick_lane(w, w->ready_warps);
     }
-    return (int)w->warp * WARP + block_pick_lane(w, w->warps[w->warp].ready);
+    return (int)w->warp * WARP + pick_lane(w, w->warps[w->warp].ready);
 }
 
 static void fiber_body(void);
@@ -129,7 +128,7 @@ static void open_barrier(struct worker *w, struct barrier *b)
                 : op == CPU_SYNCTHREADS_AND ? b->count == b->arrived
                                             : b->count > 0;
     b->arrived = b->count = 0;
-    w->warp = block_pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
+    w->warp = pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
 }
 
 static void thread_exits(struct worker *w)
@@ -197,7 +196,7 @@ static void run_block(struct worker *w, uint64_t place)
     }
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
     TRACE(block(w, place));
-    w->warp = block_pick_lane(w, w->ready_warps);
+    w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
     int first = pick(w);
     enter(w, (unsigned)first);

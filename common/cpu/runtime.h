@@ -1,7 +1,7 @@
-/* What the runtime's own files share, from the bottom to the top: error.c (error.h), fiber.c
- * (fiber.h), worker.c, the instruments (trace/trace.h), fault.c, block.c, warp.c, graph.c,
- * stream.c, event.c, memory.c, launch.c, device.c. A file calls only those that come before it, and
- * so do the instruments' own files in the list of README.md; tests/layers.t holds them to it. */
+/* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
+ * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c, device.c. A file calls
+ * only files that come before it. README.md says where between them the instruments stand, and
+ * tests/layers.t sees to it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -116,8 +116,7 @@ void fault_catch_signals(void); /* from here on, those that a kernel raises are 
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
-int block_pick_lane(struct worker *w, unsigned lanes);
-void block_wait(struct worker *w); /* runs others until the running thread is ready again */
+void block_wait(struct worker *w);    /* runs others until the running thread is ready again */
 /* Lets the lanes of a group go on: their results are there. */
 void block_open_group(struct worker *w, int warp, struct group *g);
 

@@ -79,7 +79,6 @@ static inline uint64_t meet(struct worker *w, unsigned mask)
 {
     struct thread *t = &w->threads[w->now];
     struct warp *warp = &w->warps[w->now / WARP];
-    unsigned bit = 1u << w->now % WARP;
     int line = t->op == CPU_ACTIVEMASK ? t->line : 0;
     struct group *g = warp->group, *end = g + warp->groups;
     while (g < end && (g->op != t->op || g->mask != mask || g->line != line))
@@ -89,10 +88,8 @@ static inline uint64_t meet(struct worker *w, unsigned mask)
         warp->groups++;
     }
     t->mask = mask;
-    warp->ready &= ~bit;
-    if (!warp->ready)
-        w->ready_warps &= ~(1u << w->now / WARP);
-    g->arrived |= bit;
+    block_stop(w);
+    g->arrived |= 1u << w->now % WARP;
     if (g->arrived == mask)
         complete(w, w->now / WARP, g);
     block_wait(w);

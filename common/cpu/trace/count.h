@@ -6,14 +6,18 @@
 #include "cpu_trace.h"
 #include "symbols.h"
 
-/* count_request.c: how many different 32-byte sectors n accesses touch. */
+/* --- count_request.c -------------------------------------------------------------------------- */
+
+/* How many different 32-byte sectors n accesses touch. */
 int count_sectors(const uintptr_t *p, int n, unsigned bytes);
 /* Passes through the banks of shared memory that n lanes need, `lane` which they are, in order;
  * *parts is how many it would be without conflicts. */
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts);
 
-/* count_tally.c: one load or store in the code of a kernel, and all that is counted of a kernel. */
+/* --- count_tally.c ---------------------------------------------------------------------------- */
+
+/* One load or store in the code of a kernel, and all that is counted of a kernel. */
 enum what { READS, WRITES, ATOMIC, LOOPS };
 enum space { GLOBAL, SHARED, LOCAL, NEITHER };
 enum { SITES = 2048, NAMED = 32 };
@@ -35,10 +39,11 @@ void tally_add(const char *kernel, struct tally *t); /* and clears t */
 struct site *tally_sites(int *n);
 extern int tally_unprinted; /* kernels have run since the tables were printed */
 
-/* What count_notes.c notes and count.c merges: the notes of a warp, those that lanes made first
- * side by side. */
+/* --- What count_notes.c notes and count.c merges ---------------------------------------------- */
+
 enum { NOTES = 62 };
 
+/* The notes of a warp, those that lanes made first side by side. */
 struct lanes {
     uint64_t order[NOTES][WARP]; /* how deep, 0 the deepest; below 32 bits the place in the code */
     uint64_t where[NOTES][WARP]; /* the address; from bit 48 log2 of the size, from 52 enum what */
