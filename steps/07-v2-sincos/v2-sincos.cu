@@ -66,8 +66,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way,
 // four pairs at a time. Returns the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; R / 2 angles a key
-static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
-                                                   const float *query, float *score)
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score)
 {
     const int half = a.R / 2;
     float largest = -INFINITY;

@@ -64,8 +64,8 @@ static __device__ __forceinline__ void rotate_queries(attention_args a, block_ro
 // query [QUERIES][D] rotated, k [Sk][D] as it came -> score [QUERIES][Sk], one key a thread, all
 // that the block's last query sees. Each is rotated once, and multiplied with every query.
 // cost: Sk K rotations a block, S Sk / QUERIES a head; R / 2 angles a key
-static __device__ __forceinline__ void score_keys(attention_args a, block_rows own,
-                                                  const float *query, float *score)
+static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
+                                               float *score)
 {
     const int half = a.R / 2;
     const int visible = a.causal ? own.visible + own.rows - 1 : a.Sk;
@@ -183,8 +183,8 @@ static __device__ __forceinline__ void rotate_queries_by(attention_args a, block
 
 // As score_keys; floats: what a load takes, float or float4.
 template <int queries, typename floats>
-static __device__ __forceinline__ void score_keys_by(attention_args a, block_rows own,
-                                                     const float *query, float *score)
+static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
+                                                  const float *query, float *score)
 {
     const int half = a.R / 2, width = sizeof(floats) / sizeof(float);
     const int visible = a.causal ? own.visible + own.rows - 1 : a.Sk;

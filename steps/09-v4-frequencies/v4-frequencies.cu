@@ -97,9 +97,8 @@ static __device__ __forceinline__ void add_up(attention_args a, const float *dot
 // query [QUERIES][D] rotated, k [Sk][D] as it came, frequency [R/2] -> score [QUERIES][Sk], one key
 // after the other, all that the block's last query sees. Each thread takes every 256th pair.
 // cost: Sk K rotations a block, S Sk / QUERIES a head; a barrier a key
-static __device__ __forceinline__ void score_keys(attention_args a, block_rows own,
-                                                  const float *query, const float *frequency,
-                                                  float *partial, float *score)
+static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
+                                               const float *frequency, float *partial, float *score)
 {
     const int half = a.R / 2;
     const int visible = a.causal ? own.visible + own.rows - 1 : a.Sk;
@@ -227,9 +226,9 @@ static __device__ __forceinline__ void add_up_by(attention_args a, const float *
 // beyond the last key they turn the last one again, and store nothing. They meet at idle_barriers
 // more, at every key.
 template <crew sharing, powers from, int keys, int idle_barriers>
-static __device__ __forceinline__ void score_keys_by(attention_args a, block_rows own,
-                                                     const float *query, const float *frequency,
-                                                     float *partial, float *score)
+static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
+                                                  const float *query, const float *frequency,
+                                                  float *partial, float *score)
 {
     const int half = a.R / 2;
     const int visible = a.causal ? own.visible + own.rows - 1 : a.Sk;
