@@ -112,6 +112,7 @@ static __global__ void attention_v2(attention_args a)
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
+// same as step 06
 // Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
 static bool is_wide(attention_args a)
 {
