@@ -112,6 +112,7 @@ static __global__ void attention_v2(attention_args a)
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
+// same as step 06
 // Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
 static bool is_wide(attention_args a)
 {
@@ -211,7 +212,7 @@ static __device__ __forceinline__ void rotate_query_by(attention_args a, block_r
 
 // As score_keys
 template <angles from, typename floats>
-static __device__ __forceinline__ float
+static __device__ __noinline__ float
 score_keys_by(attention_args a, block_rows own, frequencies given, const float *query, float *score)
 {
     const int half = a.R / 2, width = sizeof(floats) / sizeof(float);

@@ -166,7 +166,7 @@ static void launch_v4(const kf_run *run, cudaStream_t stream)
 // --- Variants that explain -----------------------------------------------------------------------
 
 // How many threads share a key, and where the angle of a pair comes from.
-enum crew { ONE_THREAD = 1, ONE_WARP = 32, ALL_THREADS = THREADS };
+enum crew_size { ONE_THREAD = 1, ONE_WARP = 32, ALL_THREADS = THREADS };
 enum powers { POWF, LISTED };
 
 static __device__ __forceinline__ float frequency_of(int i, int R)
@@ -202,13 +202,13 @@ static __device__ __forceinline__ void rotate_queries_by_powf(attention_args a, 
 
 // As add_up, over the threads that share key j
 // cost: nothing; 6 shuffles; what add_up takes
-template <crew sharing>
+template <crew_size crew>
 static __device__ __forceinline__ void add_up_by(attention_args a, const float *dot, int j,
                                                  int busy, float *partial, float *score)
 {
-    if (sharing == ALL_THREADS) {
+    if (crew == ALL_THREADS) {
         add_up(a, dot, j, busy, partial, score);
-    } else if (sharing == ONE_WARP) {
+    } else if (crew == ONE_WARP) {
         const int lane = threadIdx.x % 32;
         const float sum = warp_sum_of_four(dot);
         if (lane % 8 == 0) {
@@ -223,18 +223,18 @@ static __device__ __forceinline__ void add_up_by(attention_args a, const float *
 }
 
 // As score_keys. The threads that share a key, a crew, have `keys` keys under way, and their loads;
-// beyond the last key they turn the last one again, and store nothing. They meet at idle_barriers
-// more, at every key.
-template <crew sharing, powers from, int keys, int idle_barriers>
+// beyond the last key they turn the last one again, and store nothing. idle: barriers at every key
+// that nothing needs.
+template <crew_size crew, powers from, int keys, int idle>
 static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
                                                   const float *query, const float *frequency,
                                                   float *partial, float *score)
 {
     const int half = a.R / 2;
     const int visible = a.causal ? own.visible + own.rows - 1 : a.Sk;
-    const int lane = threadIdx.x % sharing;
-    const int crews = THREADS / sharing;
-    for (int first = threadIdx.x / sharing; first < visible; first += keys * crews) {
+    const int lane = threadIdx.x % crew;
+    const int crews = THREADS / crew;
+    for (int first = threadIdx.x / crew; first < visible; first += keys * crews) {
         float dot[keys][QUERIES] = {};
         int at[keys];
 #pragma unroll
@@ -242,7 +242,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
             at[m] = keys == 1 ? first : min(first + m * crews, visible - 1);
             COUNT("K rotations", lane == 0 && a.R > 0);
         }
-        for (int i = lane; i < half; i += sharing) {
+        for (int i = lane; i < half; i += crew) {
             float x[keys], y[keys];
 #pragma unroll
             for (int m = 0; m < keys; m++) {
@@ -264,7 +264,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
                 }
             }
         }
-        for (int d = a.R + lane; d < a.D; d += sharing) {
+        for (int d = a.R + lane; d < a.D; d += crew) {
 #pragma unroll
             for (int m = 0; m < keys; m++) {
                 const float x = own.k[(int64_t)at[m] * a.D + d];
@@ -278,8 +278,8 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
         for (int m = 0; m < keys; m++) {
             const int j = first + m * crews;
             if (keys == 1 || j < visible) { // the same for a whole crew
-                add_up_by<sharing>(a, dot[m], j, max(half, a.D - a.R), partial, score);
-                for (int n = 0; n < idle_barriers; n++) {
+                add_up_by<crew>(a, dot[m], j, max(half, a.D - a.R), partial, score);
+                for (int n = 0; n < idle; n++) {
                     __syncthreads();
                 }
             }
@@ -287,7 +287,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
     }
 }
 
-template <crew sharing, powers from, int keys, int idle_barriers>
+template <crew_size crew, powers from, int keys, int idle>
 static __global__ void __launch_bounds__(THREADS) attention_v4_by(attention_args a)
 {
     extern __shared__ float shared[];
@@ -304,20 +304,20 @@ static __global__ void __launch_bounds__(THREADS) attention_v4_by(attention_args
         rotate_queries_by_powf(a, own, query);
     }
     __syncthreads();
-    score_keys_by<sharing, from, keys, idle_barriers>(a, own, query, frequency, scratch, score);
-    if (sharing > ONE_THREAD) {
+    score_keys_by<crew, from, keys, idle>(a, own, query, frequency, scratch, score);
+    if (crew > ONE_THREAD) {
         __syncthreads();
     }
     weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
 }
 
-template <crew sharing, powers from, int keys = 1, int idle_barriers = 0>
+template <crew_size crew, powers from, int keys = 1, int idle = 0>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_to_turn(run);
     const dim3 grid((a.Sq + QUERIES - 1) / QUERIES, run->shape.H);
     const size_t shared = query_and_scores(a, QUERIES) + a.R / 2 * sizeof(float);
-    attention_v4_by<sharing, from, keys, idle_barriers><<<grid, THREADS, shared, stream>>>(a);
+    attention_v4_by<crew, from, keys, idle><<<grid, THREADS, shared, stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
