@@ -16,12 +16,10 @@
 
 enum { ONE_QUERY_THREADS = 256 };
 
-/* How the loops stand in a kernel: functions of their own, inlined, or inlined with the loads of
- * the values written out in batches. nvcc schedules a function that is not inlined for each kernel
- * anew: with the registers that its kernel has left, four loads are in flight at once, or two, or
- * one. Step 10 shows what that does to a comparison of whole kernels. Eight loads in a row, written
- * down before the first is used, leave no choice. Part II takes that. */
-enum one_query_loops { LOOPS_APART, LOOPS_INLINED, LOOPS_BATCHED };
+/* How the loops stand in a kernel: functions of their own, or inlined. Where whole kernels differ,
+ * from step 05 on, functions of their own are not enough: nvcc schedules them for each kernel anew.
+ * attention_row.cuh says what Part II does about that. */
+enum one_query_loops { LOOPS_APART, LOOPS_INLINED };
 
 // query [D], k [Sk][D] -> score [visible], one key a thread. Returns the thread's largest score.
 static __device__ __forceinline__ float score_keys(const float *query, const float *k, float *score,
@@ -49,7 +47,7 @@ static __device__ __forceinline__ void weigh_values(const float *score, const fl
         for (int j = 0; j < visible; j++) {
             out += expf(score[j] - largest) * v[(int64_t)j * D + d];
         }
-        o[d] = out / sum;
+        o[d] = visible > 0 ? out / sum : 0.0f; // a query that sees no key has the result 0
     }
 }
 
@@ -65,37 +63,10 @@ static __device__ __noinline__ void weigh_values_apart(const float *score, const
     weigh_values(score, v, o, visible, D, largest, sum);
 }
 
-// As weigh_values, the same sums in the same order.
-static __device__ __forceinline__ void weigh_values_batched(const float *score, const float *v,
-                                                            float *o, int visible, int D,
-                                                            float largest, float sum)
-{
-    enum { BATCH = 8 };
-    for (int d = threadIdx.x; d < D; d += blockDim.x) {
-        float out = 0.0f;
-        int j = 0;
-        for (; j + BATCH <= visible; j += BATCH) {
-            float value[BATCH];
-#pragma unroll
-            for (int i = 0; i < BATCH; i++) {
-                value[i] = v[(int64_t)(j + i) * D + d];
-            }
-#pragma unroll
-            for (int i = 0; i < BATCH; i++) {
-                out += expf(score[j + i] - largest) * value[i];
-            }
-        }
-        for (; j < visible; j++) {
-            out += expf(score[j] - largest) * v[(int64_t)j * D + d];
-        }
-        o[d] = out / sum;
-    }
-}
-
-// The second half of attention, the same for every way to compute the scores: softmax, then the
-// weighted sum of the values. Every thread of the block must call it.
+// The second half of attention: softmax, then the weighted sum of the values. Every thread of the
+// block must call it.
 // score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D]
-template <typename Reduce, one_query_loops loops = LOOPS_BATCHED>
+template <typename Reduce, one_query_loops loops>
 static __device__ __forceinline__ void finish_row(const float *score, float largest, const float *v,
                                                   float *o, int visible, int D, float *scratch)
 {
@@ -107,38 +78,10 @@ static __device__ __forceinline__ void finish_row(const float *score, float larg
     }
     sum = Reduce::sum(sum, scratch);
 
-    if (loops == LOOPS_BATCHED) {
-        weigh_values_batched(score, v, o, visible, D, largest, sum);
-    } else if (loops == LOOPS_INLINED) {
+    if (loops == LOOPS_INLINED) {
         weigh_values(score, v, o, visible, D, largest, sum);
     } else {
         weigh_values_apart(score, v, o, visible, D, largest, sum);
-    }
-}
-
-// The largest of the scores that this thread has written itself: no barrier is needed.
-static __device__ __forceinline__ float own_largest(const float *score, int visible)
-{
-    float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        largest = fmaxf(largest, score[j]);
-    }
-    return largest;
-}
-
-// For kernels with several queries a block: score [rows][Sk], v [Sk][D] -> o [rows][D], row after
-// row. The first row sees `visible` keys, under a causal mask each further one a key more. Not
-// inlined, so that it is the same machine code whatever came before it: chapter 2 has a reason.
-template <typename Reduce>
-static __device__ __noinline__ void finish_rows(const float *score, const float *v, float *o,
-                                                int rows, int visible, bool causal, int Sk, int D,
-                                                float *scratch)
-{
-    for (int n = 0; n < rows; n++) {
-        const int seen = visible + (causal ? n : 0);
-        const float *of_row = score + (int64_t)n * Sk;
-        finish_row<Reduce>(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen, D,
-                           scratch);
     }
 }
 

@@ -12,13 +12,10 @@
  * Outcome  Right but for the last: joining the two rotations in one launch saves most on the clock
  *          that waits for every call, because nothing hides the launch there. See chapter 1.
  */
+#include "cuda/attention_args.cuh"
 #include "cuda/count.cuh"
 #include "problems/attention.h"
 #include "problems/rope.h"
-
-#include <math.h>
-
-enum { THREADS = 256 };
 
 // snippet: rope
 // x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
@@ -53,19 +50,6 @@ __global__ void rope(const float *x, const float *cosine, const float *sine, flo
 }
 // end snippet: rope
 
-// Both rotations in one launch: grid (Sq + Sk, H), the first Sq blocks of a head turn q.
-__global__ void rope_both(const float *q, const float *k, const float *cosine, const float *sine,
-                          float *q_turned, float *k_turned, int Sq, int Sk, int D, int R, int first)
-{
-    const bool is_query = (int)blockIdx.x < Sq;
-    const int S = is_query ? Sq : Sk;
-    const int i = is_query ? blockIdx.x : blockIdx.x - Sq;
-    const int64_t row = ((int64_t)blockIdx.y * S + i) * D;
-    const int64_t angles = (int64_t)(is_query ? first + i : i) * (R / 2);
-    rope_row((is_query ? q : k) + row, cosine + angles, sine + angles,
-             (is_query ? q_turned : k_turned) + row, D, R);
-}
-
 // snippet: tree
 // One value a thread in, the maximum (or the sum) over the block out, for every thread. values
 // [THREADS] is shared memory, free before the call and after it. Half of the threads add the other
@@ -91,65 +75,73 @@ __device__ float block_tree(float v, float *values)
 // end snippet: tree
 
 // snippet: attention
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), 256 threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
-__global__ void attention(const float *q, const float *k, const float *v, float *o, int Sq, int Sk,
-                          int D, bool causal, float scale)
+// query [D], k [Sk][D] -> score [visible], one key a thread: with 64 keys, 192 of the 256 threads
+// have nothing to do here. Returns the thread's largest score.
+// cost: 2 D flops a key
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, float *score)
 {
-    extern __shared__ float shared[];
-    __shared__ float values[THREADS];
-    float *query = shared;
-    float *score = shared + D;
-    const int row = blockIdx.x;
-    const int64_t head = blockIdx.y;
-    const int visible = causal ? Sk - Sq + row + 1 : Sk;
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
-
-    for (int d = threadIdx.x; d < D; d += blockDim.x) {
-        query[d] = q[d];
-    }
-    __syncthreads();
-
-    // One key a thread: with 64 keys, 192 of the 256 threads have nothing to do here.
     float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
         float dot = 0.0f;
-        for (int d = 0; d < D; d++) {
-            dot += query[d] * k[(int64_t)j * D + d];
+        for (int d = 0; d < a.D; d++) {
+            dot += query[d] * key[d];
         }
-        score[j] = dot * scale;
+        score[j] = dot * a.scale;
         largest = fmaxf(largest, score[j]);
     }
-    largest = block_tree<false>(largest, values);
+    return largest;
+}
+
+// score [visible] and each thread's largest, v [Sk][D] -> o [D], softmax and the weighted sum of
+// the values, one column a thread. Each thread weighs the keys with its own copy of largest and
+// sum. A query that sees no key at all has the result 0.
+// cost: Sk exponentials and 2 Sk flops a column
+static __device__ __forceinline__ void weigh_values(const float *score, float largest,
+                                                    const float *v, float *o, int visible, int D,
+                                                    float *scratch)
+{
+    largest = block_tree<false>(largest, scratch);
 
     float sum = 0.0f;
     for (int j = threadIdx.x; j < visible; j += blockDim.x) {
         sum += expf(score[j] - largest);
     }
-    sum = block_tree<true>(sum, values);
+    sum = block_tree<true>(sum, scratch);
 
-    // One column a thread. Each thread weighs the keys with its own copy of largest and sum.
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
         for (int j = 0; j < visible; j++) {
             out += expf(score[j] - largest) * v[(int64_t)j * D + d];
         }
-        o[d] = out / sum;
+        o[d] = visible > 0 ? out / sum : 0.0f;
     }
+}
+
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
+static __global__ void attention(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    for (int d = threadIdx.x; d < a.D; d += blockDim.x) {
+        query[d] = own.q[d];
+    }
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: attention
 
-static void launch_attention(const kf_run *run, const float *q, const float *k, cudaStream_t stream)
+static void launch_attention(const kf_run *run, attention_args a, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    const size_t shared = (s.D + s.Sk) * sizeof(float);
-    attention<<<dim3(s.Sq, s.H), THREADS, shared, stream>>>(q, k, kf_f32(run, "v"),
-                                                            kf_f32(run, "o"), s.Sq, s.Sk, s.D,
-                                                            s.causal, 1.0f / sqrtf((float)s.D));
+    attention<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -159,35 +151,48 @@ static void launch_separate(const kf_run *run, cudaStream_t stream)
     const kf_shape s = run->shape;
     const float *cosine = kf_f32(run, "cos");
     const float *sine = kf_f32(run, "sin");
-    float *q_turned = kf_f32(run, "q_turned");
-    float *k_turned = kf_f32(run, "k_turned");
-    rope<<<dim3(s.Sq, s.H), THREADS, 0, stream>>>(kf_f32(run, "q"), cosine, sine, q_turned, s.Sq,
-                                                  s.D, s.R, s.Sk - s.Sq);
+    rope<<<dim3(s.Sq, s.H), THREADS, 0, stream>>>(
+        kf_f32(run, "q"), cosine, sine, kf_f32(run, "q_turned"), s.Sq, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
-    rope<<<dim3(s.Sk, s.H), THREADS, 0, stream>>>(kf_f32(run, "k"), cosine, sine, k_turned, s.Sk,
-                                                  s.D, s.R, 0);
+    rope<<<dim3(s.Sk, s.H), THREADS, 0, stream>>>(kf_f32(run, "k"), cosine, sine,
+                                                  kf_f32(run, "k_turned"), s.Sk, s.D, s.R, 0);
     CUDA_CHECK_LAUNCH();
-    launch_attention(run, q_turned, k_turned, stream);
+    launch_attention(run, arguments_turned(run), stream);
 }
 // end snippet: separate
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// Both rotations in one launch: grid (Sq + Sk, H), the first Sq blocks of a head turn q.
+__global__ void rope_both(const float *q, const float *k, const float *cosine, const float *sine,
+                          float *q_turned, float *k_turned, int Sq, int Sk, int D, int R, int first)
+{
+    const bool is_query = (int)blockIdx.x < Sq;
+    const int S = is_query ? Sq : Sk;
+    const int i = is_query ? blockIdx.x : blockIdx.x - Sq;
+    const int64_t row = ((int64_t)blockIdx.y * S + i) * D;
+    const int64_t angles = (int64_t)(is_query ? first + i : i) * (R / 2);
+    rope_row((is_query ? q : k) + row, cosine + angles, sine + angles,
+             (is_query ? q_turned : k_turned) + row, D, R);
+}
 
 static void launch_two(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    float *q_turned = kf_f32(run, "q_turned");
-    float *k_turned = kf_f32(run, "k_turned");
     rope_both<<<dim3(s.Sq + s.Sk, s.H), THREADS, 0, stream>>>(
-        kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"), q_turned,
-        k_turned, s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
+        kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"),
+        kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
-    launch_attention(run, q_turned, k_turned, stream);
+    launch_attention(run, arguments_turned(run), stream);
 }
 
 // Nothing to turn at R = 0: attention alone, to see what the two rotations cost beside it.
 static void launch_alone(const kf_run *run, cudaStream_t stream)
 {
-    launch_attention(run, kf_f32(run, "q"), kf_f32(run, "k"), stream);
+    launch_attention(run, arguments_to_turn(run), stream);
 }
+
+// --- Tables --------------------------------------------------------------------------------------
 
 static bool without_rope(const kf_case *c)
 {
@@ -205,13 +210,13 @@ static void setup(kf_run *run)
     kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
 }
 
-#define FULL(D)                                                                                    \
+#define FULL(n)                                                                                    \
     {                                                                                              \
-        "D" #D, {1, 4, 64, 64, D, D, false, 0}, 0                                                  \
+        .name = "D" #n, .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = n, .R = n }                     \
     }
-#define PARTIAL(D, R)                                                                              \
+#define PARTIAL(n, r)                                                                              \
     {                                                                                              \
-        "D" #D "-R" #R, {1, 4, 64, 64, D, R, false, 0}, 0                                          \
+        .name = "D" #n "-R" #r, .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = n, .R = r }             \
     }
 
 static const kf_case cases[] = {
@@ -244,6 +249,9 @@ static const kf_case cases[] = {
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "no-key", // the first four queries of a head see none
+     .shape = {.H = 2, .Sq = 9, .Sk = 5, .D = 40, .causal = true},
+     .flags = KF_VERIFY_ONLY},
     {.name = "one", .shape = {.D = 8, .R = 8, .pos0 = 5}, .flags = KF_VERIFY_ONLY},
 };
 

@@ -129,6 +129,8 @@ static bool predicted_max(const kf_run *run, const kf_diagnosis *seen, char *why
     return predicted(run, seen, why, size, false);
 }
 
+// --- Tables --------------------------------------------------------------------------------------
+
 static const kf_case cases[] = {
     {.name = "D128", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 128}},
     {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},

@@ -127,6 +127,8 @@ static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char 
 }
 // end snippet: predict
 
+// --- Tables --------------------------------------------------------------------------------------
+
 static const kf_case cases[] = {
     {.name = "D8", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 8}},
     {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},
@@ -135,6 +137,9 @@ static const kf_case cases[] = {
     {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
     {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
     {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
+    {.name = "no-key", // the first four queries of a head see none
+     .shape = {.H = 2, .Sq = 49, .Sk = 45, .D = 40, .causal = true},
+     .flags = KF_VERIFY_ONLY},
     {.name = "long",
      .shape = {.H = 2, .Sq = 5, .Sk = 613, .D = 64, .causal = true},
      .flags = KF_VERIFY_ONLY},

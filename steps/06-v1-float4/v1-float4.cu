@@ -122,6 +122,8 @@ static void launch_v1_float4(const kf_run *run, cudaStream_t stream)
     enqueue(run, arguments_to_turn(run), stream);
 }
 
+// --- Variants that explain -----------------------------------------------------------------------
+
 static void launch_v1(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_to_turn(run);
@@ -136,8 +138,6 @@ static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
     launch_rope_k(run, stream);
     enqueue(run, arguments_turned(run), stream);
 }
-
-// --- Variants that explain -----------------------------------------------------------------------
 
 // Which loads are 16 bytes wide: ways to write float4 that may gain less, and the two versions
 // again, as kernels whose L1 cache may be made small.

@@ -1,6 +1,6 @@
 /* 13-v7-hybrid: V7, keys rotated once by their own kernel, queries where used
  *
- * Grows from: 12-v6-partial-rotary
+ * Grows from: 05-v1-table
  * Profile: kernels=attention --case D2048-R128 --case D2048-R128-H12
  *
  * Idea     A query is used by one block, a key by all the blocks of its head. So the query is
@@ -11,57 +11,111 @@
  *          nothing at 2048. The loads of 16 bytes are a quarter as many: if half of the time
  *          goes into scores, and they get twice as fast, that gives 1.3x, at 512 and 2048 too.
  *          So V7 wins everywhere, and what wins is the width of a load.
- * Outcome  V7 wins everywhere, by 1.5x to 2x. Fusion gives 1.07x, 1.03x and 1.02x of it, wide
- *          loads the rest: the same sectors come from L2, in a third of the passes through L1.
- *          At first V7 looked 1.2x better than separate with wide loads too; compiled alike, for
- *          two blocks a multiprocessor, it is 1.1x to 1.05x. The log's program loses on an H200
- *          at D = 2048. Its times are those of v7-serial, which has one load of v under way,
- *          against step 14's log-separate-float4. With 12 heads in place of 4 there are six
- *          blocks a multiprocessor to hide the waiting, and v7-serial wins. See chapter 7.
+ * Outcome  V7 wins everywhere, by more than predicted, and what wins is the width of a load. The
+ *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v under
+ * way, has its times. With 12 heads in place of 4 there are blocks enough to hide the waiting, and
+ * v7-serial wins. See chapter 7.
  */
 #include "cuda/float4.cuh"
-#include "cuda/hybrid_attention.cuh"
-#include "problems/attention.h"
+#include "cuda/rope_ladder.cuh"
 
-#include <string.h>
+// same as step 05
+// q [D] of the block's query -> query [D] in shared memory, rotated
+// cost: one rotation a block
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
+{
+    const int half = a.R / 2;
+    const float *cosine = a.cosine + (int64_t)own.position * half;
+    const float *sine = a.sine + (int64_t)own.position * half;
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int t = threadIdx.x; t < a.D - half; t += blockDim.x) {
+        if (t < half) {
+            const float c = cosine[t];
+            const float s = sine[t];
+            COUNT("table loads", 2);
+            COUNT("element rotations", 2);
+            query[t] = own.q[t] * c - own.q[t + half] * s;
+            query[t + half] = own.q[t + half] * c + own.q[t] * s;
+        } else {
+            query[t + half] = own.q[t + half];
+        }
+    }
+}
 
-// The kernel is in hybrid_attention.cuh. What follows is what the variants hand in to it.
-
-// snippet: score-float4
-// query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; BLOCK_K keys at a time,
-// one a thread. D is a multiple of 4. Returns the thread's largest score.
-// cost: D / 4 loads of 16 bytes a key; each load of a warp touches 32 rows
-template <int BLOCK_K>
-static __device__ __forceinline__ float
-score_keys_float4(const float *query, const float *k, float *score, int visible, int D, float scale)
+// snippet: score-keys
+// query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; KEYS keys at a time, one
+// a thread. D is a multiple of 4. Returns the thread's largest score. cost: D / 4 loads of 16 bytes
+// a key; each load of a warp touches 32 rows
+template <int KEYS>
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, float *score)
 {
     float largest = -INFINITY;
-    for (int first = 0; first < visible; first += BLOCK_K) {
+    for (int first = 0; first < own.visible; first += KEYS) {
         const int j = first + threadIdx.x;
-        if (threadIdx.x >= BLOCK_K || j >= visible) {
+        if (threadIdx.x >= KEYS || j >= own.visible) {
             continue;
         }
         const float4 *query4 = (const float4 *)query;
-        const float4 *key4 = (const float4 *)(k + (int64_t)j * D);
+        const float4 *key4 = (const float4 *)(own.k + (int64_t)j * a.D);
         float dot = 0.0f;
         // solution: dot -- the dot product of query and key j, 16 bytes a load
-        for (int d = 0; d < D / 4; d++) {
+        for (int d = 0; d < a.D / 4; d++) {
             dot += dot_four(query4[d], key4[d]);
         }
         // end solution: dot
-        score[j] = dot * scale;
+        score[j] = dot * a.scale;
         largest = fmaxf(largest, score[j]);
     }
     return largest;
 }
-// end snippet: score-float4
+// end snippet: score-keys
+
+// snippet: kernel
+// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2]
+// -> o [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block; reads k and v of one head once a block; one Q rotation
+static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys<64>(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+// end snippet: kernel
+
+// snippet: launch
+static void launch_v7(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments(run, "q", "k_turned", run->shape.R);
+    launch_rope_k(run, stream);
+    attention_v7<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: launch
+
+// --- Variants that explain -----------------------------------------------------------------------
 
 // snippet: serial
-// weigh_values, one load of v under way at a time
-static __device__ __forceinline__ void weigh_values_serial(const float *score, const float *v,
-                                                           float *o, int visible, int D,
-                                                           float largest, float sum)
+// As weigh_values, one load of v under way at a time
+static __device__ __forceinline__ void weigh_values_serially(const float *score, float largest,
+                                                             const float *v, float *o, int visible,
+                                                             int D, float *scratch)
 {
+    largest = block_max(largest, scratch);
+
+    float sum = 0.0f;
+    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
+        sum += expf(score[j] - largest);
+    }
+    sum = block_sum(sum, scratch);
+
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
 #pragma unroll 1
@@ -73,89 +127,174 @@ static __device__ __forceinline__ void weigh_values_serial(const float *score, c
 }
 // end snippet: serial
 
-// score [visible], each thread's largest, v [Sk][D] -> o [D]
-static __device__ __forceinline__ void finish_serial(float *score, float largest, const float *v,
-                                                     float *o, int visible, int D, float *scratch)
-{
-    largest = block_max(largest, scratch);
-    float sum = 0.0f;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        sum += expf(score[j] - largest);
+// snippet: variants
+// V7, and what each variant does in another way.
+struct v7 {
+    static const bool TURNS_QUERY = true;
+    static const int BLOCKS = 0; // that it is compiled for, a multiprocessor; 0: not said
+    static const bool SERIAL = false;
+    static __device__ __forceinline__ float score(attention_args a, block_rows own,
+                                                  const float *query, float *score)
+    {
+        return score_keys<64>(a, own, query, score);
     }
-    sum = block_sum(sum, scratch);
-    weigh_values_serial(score, v, o, visible, D, largest, sum);
+};
+
+struct v7_scalar : v7 {
+    static __device__ __forceinline__ float score(attention_args a, block_rows own,
+                                                  const float *query, float *score)
+    {
+        return score_turned_keys(a, own, query, score);
+    }
+};
+
+struct v7_32 : v7 {
+    static __device__ __forceinline__ float score(attention_args a, block_rows own,
+                                                  const float *query, float *score)
+    {
+        return score_keys<32>(a, own, query, score);
+    }
+};
+
+struct v7_two_blocks : v7 {
+    static const int BLOCKS = 2;
+};
+
+struct v7_serial : v7 {
+    static const bool SERIAL = true;
+};
+
+struct separate_float4 : v7 {
+    static const bool TURNS_QUERY = false;
+};
+
+struct separate_two_blocks : separate_float4 {
+    static const int BLOCKS = 2;
+};
+// end snippet: variants
+
+template <typename way>
+static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    if (way::TURNS_QUERY) {
+        rotate_query(a, own, query);
+    } else {
+        for (int d = threadIdx.x; d < a.D; d += blockDim.x) {
+            query[d] = own.q[d];
+        }
+    }
+    __syncthreads();
+    const float largest = way::score(a, own, query, score);
+    if (way::SERIAL) {
+        weigh_values_serially(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    } else {
+        weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    }
 }
 
-// snippet: variants
+template <typename way>
+static void launch_by(const kf_run *run, cudaStream_t stream)
+{
+    attention_args a = arguments_turned(run);
+    if (way::TURNS_QUERY) {
+        a = arguments(run, "q", "k_turned", run->shape.R);
+    } else {
+        launch_rope_q(run, stream);
+    }
+    launch_rope_k(run, stream);
+    attention_by<way><<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static bool by_four(const kf_case *c)
+{
+    return c->shape.D % 4 == 0;
+}
+
+// For variants that only explain a time: they are verified where they are timed, at the dimensions
+// of the log, and on a CPU at some queries.
+static bool explains(const kf_case *c)
+{
+    return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
+}
+
+// The same, and counted: on a CPU at one head as well.
+static bool counted(const kf_case *c)
+{
+    return explains(c) || (by_four(c) && c->shape.H == 1);
+}
+
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v7",
      .about = "k rotated by its own kernel, q while it is staged, 16 bytes a load",
-     .launch = launch_hybrid<ROTATED, score_keys_float4<64>>,
+     .launch = launch_v7,
      .applies = by_four,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v7-scalar",
      .about = "v7, 4 bytes a load: what is left is fusion",
-     .launch = launch_hybrid<ROTATED, score_keys_apart>,
-     .applies = hybrid_counted,
-     .block = LADDER_THREADS},
+     .launch = launch_by<v7_scalar>,
+     .applies = counted,
+     .block = THREADS},
     {.name = "separate-float4",
      .about = "separate, 16 bytes a load: no fusion",
-     .launch = launch_hybrid<STAGED, score_keys_float4<64>>,
-     .applies = hybrid_counted,
-     .block = LADDER_THREADS},
+     .launch = launch_by<separate_float4>,
+     .applies = counted,
+     .block = THREADS},
     {.name = "v7-two-blocks",
      .about = "v7, compiled for two blocks an SM",
-     .launch = launch_hybrid<ROTATED, score_keys_float4<64>, finish_as_baseline, 2>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_by<v7_two_blocks>,
+     .applies = explains,
+     .block = THREADS},
     {.name = "separate-two-blocks",
      .about = "separate-float4, compiled for two blocks an SM",
-     .launch = launch_hybrid<STAGED, score_keys_float4<64>, finish_as_baseline, 2>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_by<separate_two_blocks>,
+     .applies = explains,
+     .block = THREADS},
     {.name = "v7-serial",
      .about = "v7, one load of v under way at a time",
-     .launch = launch_hybrid<ROTATED, score_keys_float4<64>, finish_serial>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_by<v7_serial>,
+     .applies = explains,
+     .block = THREADS},
     {.name = "v7-32",
      .about = "v7, 32 keys at a time",
-     .launch = launch_hybrid<ROTATED, score_keys_float4<32>>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_by<v7_32>,
+     .applies = explains,
+     .block = THREADS},
 };
-// end snippet: variants
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
 // The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
 // with 12 heads it is six.
-static const kf_case more_heads = {.name = "D2048-R128-H12",
-                                   .shape = {.H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
-                                   .flags = KF_LARGE};
-
-static kf_case cases[LADDER_CASES + 1]; // the ladder's and that one
+static const kf_case more_heads[] = {
+    {.name = "D2048-R128-H12",
+     .shape = {.H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
+     .flags = KF_LARGE},
+};
 
 int main(int argc, char **argv)
 {
-    memcpy(cases, ladder_cases, sizeof ladder_cases);
-    cases[LADDER_CASES] = more_heads;
     const kf_program program = {
         .step = "13-v7-hybrid",
         .title = "V7, keys rotated once by their own kernel, queries where used",
-        .cases = cases,
-        .n_cases = KF_COUNT_OF(cases),
+        .cases = more_heads,
+        .n_cases = KF_COUNT_OF(more_heads),
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
-        .setup = ladder_setup,
-        .reference = kf_attention_reference,
-        .cost = kf_attention_cost,
         .timings = timings,
         .n_timings = KF_COUNT_OF(timings),
     };
-    return kf_main(&program, argc, argv);
+    return ladder_main(&program, argc, argv);
 }
