@@ -136,7 +136,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    stage_frequencies(frequency, a.R / 2, a.R);
+    list_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest = score_keys(a, own, plan, query, frequency, score, tile);
@@ -144,16 +144,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 // end snippet: kernel
 
-enum { KB = 1024, LOG_BUDGET = 40 * KB, EVERYTHING = 0 };
-
-// Bytes of dynamic shared memory that the device lets a block have, beside its scratch.
-static int room_of_block(void)
-{
-    int device, bytes;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return bytes - THREADS * (int)sizeof(float);
-}
+enum { KB = 1024, LOG_BUDGET = 40 * KB };
 
 // snippet: plan
 // The query, the frequencies and the scores, in floats.
@@ -162,45 +153,59 @@ static int beside_tile(attention_args a)
     return a.D + a.R / 2 + a.Sk;
 }
 
-// How many rows of `stride` floats fit in the budget, with the scratch of the reductions and what
-// else is beside the tile, in floats. budget: bytes, or EVERYTHING.
+// How many rows of `stride` floats fit in a budget of bytes, with the scratch of the reductions and
+// `beside` floats more.
 static tile_plan plan_tile(attention_args a, int budget, int beside, int stride)
 {
-    const int scratch = THREADS * (int)sizeof(float);
-    const int room = budget == EVERYTHING ? room_of_block() : budget - scratch;
-    const int fit = (room / (int)sizeof(float) - beside) / stride;
+    const int fit = (budget / (int)sizeof(float) - THREADS - beside) / stride;
     const int rows = fit < a.Sk ? fit : a.Sk;
     return {rows, stride, (beside + rows * stride) * sizeof(float)};
 }
 // end snippet: plan
 
-static void enqueue(const kf_run *run, attention_args a, tile_plan plan, cudaStream_t stream)
+static void launch_v5(const kf_run *run, cudaStream_t stream)
 {
-    CUDA_CHECK(cudaFuncSetAttribute(attention_v5, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    room_of_block()));
+    const attention_args a = arguments_to_turn(run);
+    const tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
     attention_v5<<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
     CUDA_CHECK_LAUNCH();
 }
 
-static void launch_v5(const kf_run *run, cudaStream_t stream)
+// --- Variants that explain -----------------------------------------------------------------------
+
+enum { EVERYTHING = 0 }; // a budget: all that the device lets a block have
+
+static int bytes_of(int budget)
 {
-    const attention_args a = arguments_to_turn(run);
-    enqueue(run, a, plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1), stream);
+    int device, bytes = budget;
+    if (budget == EVERYTHING) {
+        CUDA_CHECK(cudaGetDevice(&device));
+        CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    }
+    return bytes;
 }
 
-// --- Variants that explain -----------------------------------------------------------------------
+// More than 48 KB have to be asked for.
+typedef void tiled_kernel(attention_args a, tile_plan plan);
+static void ask_for_all(tiled_kernel *kernel)
+{
+    const int scratch = THREADS * (int)sizeof(float);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    bytes_of(EVERYTHING) - scratch));
+}
+
+static void enqueue(const kf_run *run, attention_args a, tile_plan plan, cudaStream_t stream)
+{
+    ask_for_all(attention_v5);
+    attention_v5<<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
+    CUDA_CHECK_LAUNCH();
+}
 
 template <int budget>
 static void launch_within(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_to_turn(run);
-    enqueue(run, a, plan_tile(a, budget, beside_tile(a), a.D + 1), stream);
-}
-
-static void launch_unpadded(const kf_run *run, cudaStream_t stream)
-{
-    const attention_args a = arguments_to_turn(run);
-    enqueue(run, a, plan_tile(a, LOG_BUDGET, beside_tile(a), a.D), stream);
+    enqueue(run, a, plan_tile(a, bytes_of(budget), beside_tile(a), a.D + 1), stream);
 }
 
 // The block asks for all that the device has and does not use it, so that a multiprocessor holds a
@@ -209,8 +214,14 @@ static void launch_alone(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_to_turn(run);
     tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
-    plan.bytes = room_of_block();
+    plan.bytes = bytes_of(EVERYTHING) - THREADS * sizeof(float);
     enqueue(run, a, plan, stream);
+}
+
+static void launch_unpadded(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    enqueue(run, a, plan_tile(a, LOG_BUDGET, beside_tile(a), a.D), stream);
 }
 
 // What differs from V5: every barrier of the tiles is there twice, or all threads have work.
@@ -321,7 +332,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float *tile = partial + (by == ALL_THREADS ? pieces_of(a.D) * a.Sk : 0);
     const block_rows own = rows_of_block(a);
 
-    stage_frequencies(frequency, a.R / 2, a.R);
+    list_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest = score_keys_by<by>(a, own, plan, query, frequency, score, partial, tile);
@@ -331,8 +342,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 template <difference by>
 static void enqueue_by(const kf_run *run, attention_args a, tile_plan plan, cudaStream_t stream)
 {
-    CUDA_CHECK(cudaFuncSetAttribute(attention_v5_by<by>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, room_of_block()));
+    ask_for_all(attention_v5_by<by>);
     attention_v5_by<by><<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
     CUDA_CHECK_LAUNCH();
 }
@@ -349,7 +359,7 @@ static void launch_all_within(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_to_turn(run);
     const int beside = beside_tile(a) + pieces_of(a.D) * a.Sk;
-    enqueue_by<ALL_THREADS>(run, a, plan_tile(a, budget, beside, a.D + 1), stream);
+    enqueue_by<ALL_THREADS>(run, a, plan_tile(a, bytes_of(budget), beside, a.D + 1), stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ enum {
     WARPS = THREADS / 32,
     KEYS = 32,              // of a chunk
     PAIRS = 128,            // of each of them
-    STRIDE = 2 * PAIRS + 1, // of their rows
+    STRIDE = 2 * PAIRS + 1, // of their rows in the tile
+    LOADS = 2 * PAIRS / 32, // of a thread, on their way at the same time
     BLOCKS = 2              // that share a multiprocessor
 };
 
@@ -61,17 +62,18 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // end snippet: pairs
 
 // snippet: stage
-// k [n][D] -> chunk [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
-// row the first members, then the second; a warp copies a row, all its loads before the first store
+// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
+// row the first members, then the second; a warp copies a row
 // cost: 8 n width bytes
-static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *chunk,
+static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
                                                   int n, int p0, int width)
 {
     const int lane = threadIdx.x % 32;
-    float kept[2 * PAIRS / 32];
+    float kept[LOADS];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
+        // All the loads first. Copied one by one, each would wait for memory before the next.
 #pragma unroll
-        for (int i = 0; i < 2 * PAIRS / 32; i++) {
+        for (int i = 0; i < LOADS; i++) {
             const int c = lane + 32 * i;
             const int member = c >= width;
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
@@ -80,8 +82,8 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
         // Keeps the compiler from moving a store, which waits, between the loads.
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < 2 * PAIRS / 32; i++) {
-            chunk[r * STRIDE + lane + 32 * i] = kept[i]; // what is not in the chunk is never read
+        for (int i = 0; i < LOADS; i++) {
+            tile[r * STRIDE + lane + 32 * i] = kept[i]; // what is beyond the chunk is never read
         }
     }
 }
@@ -89,14 +91,14 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
 
 // snippet: score-keys
 // query [2][D/2] rotated, frequency [D/2], k [Sk][D] as it came -> score [visible], one key a
-// thread, rotated on its way from chunk [KEYS][STRIDE]. Returns the thread's largest score.
+// thread, rotated on its way from tile [KEYS][STRIDE]. Returns the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; D/2 sincos and 3 D flops each; two barriers a chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
-                                                   float *score, float *chunk)
+                                                   float *score, float *tile)
 {
     const int r = threadIdx.x;
-    const float *key = chunk + r * STRIDE;
+    const float *key = tile + r * STRIDE;
     float largest = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int n = min(KEYS, own.visible - first);
@@ -106,7 +108,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         COUNT("K rotations", r < n && a.R > 0);
         for (int p0 = 0; p0 < a.D / 2; p0 += PAIRS) {
             const int width = min(PAIRS, a.D / 2 - p0);
-            stage_keys(a, own.k + (int64_t)first * a.D, chunk, n, p0, width);
+            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             // solution: carry -- add this chunk's share to the dot product of the thread's key
             if (r < n) {
@@ -120,7 +122,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
                 }
             }
             // end solution: carry
-            __syncthreads(); // the chunk is free again: the next one takes its place
+            __syncthreads(); // the tile is free again: the next one takes its place
         }
         if (r < n) {
             score[j] = dot * a.scale;
@@ -143,13 +145,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     float *query = shared;
     float *frequency = query + a.D;
     float *score = frequency + a.D / 2;
-    float *chunk = score + a.Sk;
+    float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    stage_frequencies(frequency, a.D / 2, a.R);
+    list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, query, frequency, score, chunk);
+    const float largest = score_keys(a, own, query, frequency, score, tile);
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
@@ -173,7 +175,7 @@ enum difference { SIZE, ONE_LOAD, ALL_THREADS };
 
 // As stage_keys, rows 2 pairs + 1 apart
 template <int pairs>
-static __device__ __forceinline__ void stage_keys_by(attention_args a, const float *k, float *chunk,
+static __device__ __forceinline__ void stage_keys_by(attention_args a, const float *k, float *tile,
                                                      int n, int p0, int width)
 {
     const int lane = threadIdx.x % 32;
@@ -189,14 +191,14 @@ static __device__ __forceinline__ void stage_keys_by(attention_args a, const flo
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < 2 * pairs / 32; i++) {
-            chunk[r * (2 * pairs + 1) + lane + 32 * i] = kept[i];
+            tile[r * (2 * pairs + 1) + lane + 32 * i] = kept[i];
         }
     }
 }
 
 // snippet: copy
 // As stage_keys, one value at a time: each is stored before the next is asked for.
-static __device__ __forceinline__ void copy_keys(attention_args a, const float *k, float *chunk,
+static __device__ __forceinline__ void copy_keys(attention_args a, const float *k, float *tile,
                                                  int n, int p0, int width, int stride)
 {
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
@@ -204,7 +206,7 @@ static __device__ __forceinline__ void copy_keys(attention_args a, const float *
         for (int c = threadIdx.x % 32; c < 2 * width; c += 32) {
             const int member = c >= width;
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
-            chunk[r * stride + c] = k[(int64_t)r * a.D + d];
+            tile[r * stride + c] = k[(int64_t)r * a.D + d];
         }
     }
 }
@@ -214,13 +216,13 @@ static __device__ __forceinline__ void copy_keys(attention_args a, const float *
 template <int keys, int pairs, difference by>
 static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, const float *query, const float *frequency,
-              float *score, float *chunk, float (*partial)[keys])
+              float *score, float *tile, float (*partial)[keys])
 {
     const int stride = 2 * pairs + 1;
     const int r = by == ALL_THREADS ? threadIdx.x % 32 : threadIdx.x;
     const int part = by == ALL_THREADS ? threadIdx.x / 32 : 0;
     const int parts = by == ALL_THREADS ? WARPS : 1;
-    const float *key = chunk + r * stride;
+    const float *key = tile + r * stride;
     float largest = -INFINITY;
     for (int first = 0; first < own.visible; first += keys) {
         const int n = min(keys, own.visible - first);
@@ -232,9 +234,9 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
         for (int p0 = 0; p0 < a.D / 2; p0 += pairs) {
             const int width = min(pairs, a.D / 2 - p0);
             if (by == ONE_LOAD) {
-                copy_keys(a, k, chunk, n, p0, width, stride);
+                copy_keys(a, k, tile, n, p0, width, stride);
             } else {
-                stage_keys_by<pairs>(a, k, chunk, n, p0, width);
+                stage_keys_by<pairs>(a, k, tile, n, p0, width);
             }
             __syncthreads();
             // solution: carry-part -- the same, for the pairs part, part + parts, ... of the chunk
@@ -275,14 +277,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     float *query = shared;
     float *frequency = query + a.D;
     float *score = frequency + a.D / 2;
-    float *chunk = score + a.Sk;
+    float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    stage_frequencies(frequency, a.D / 2, a.R);
+    list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest =
-        score_keys_by<keys, pairs, by>(a, own, query, frequency, score, chunk, partial);
+        score_keys_by<keys, pairs, by>(a, own, query, frequency, score, tile, partial);
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 

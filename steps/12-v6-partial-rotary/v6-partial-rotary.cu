@@ -25,7 +25,8 @@ enum {
     WARPS = THREADS / 32,
     KEYS = 32,              // of a chunk
     PAIRS = 128,            // of each of them
-    STRIDE = 2 * PAIRS + 1, // of their rows
+    STRIDE = 2 * PAIRS + 1, // of their rows in the tile
+    LOADS = 2 * PAIRS / 32, // of a thread, on their way at the same time
     BLOCKS = 2              // that share a multiprocessor
 };
 
@@ -65,17 +66,18 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // same as step 11
-// k [n][D] -> chunk [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
-// row the first members, then the second; a warp copies a row, all its loads before the first store
+// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
+// row the first members, then the second; a warp copies a row
 // cost: 8 n width bytes
-static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *chunk,
+static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
                                                   int n, int p0, int width)
 {
     const int lane = threadIdx.x % 32;
-    float kept[2 * PAIRS / 32];
+    float kept[LOADS];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
+        // All the loads first. Copied one by one, each would wait for memory before the next.
 #pragma unroll
-        for (int i = 0; i < 2 * PAIRS / 32; i++) {
+        for (int i = 0; i < LOADS; i++) {
             const int c = lane + 32 * i;
             const int member = c >= width;
             const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
@@ -84,21 +86,21 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
         // Keeps the compiler from moving a store, which waits, between the loads.
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < 2 * PAIRS / 32; i++) {
-            chunk[r * STRIDE + lane + 32 * i] = kept[i]; // what is not in the chunk is never read
+        for (int i = 0; i < LOADS; i++) {
+            tile[r * STRIDE + lane + 32 * i] = kept[i]; // what is beyond the chunk is never read
         }
     }
 }
 
 // query [2][D/2], of which R turned, frequency [D/2], k [Sk][D] as it came -> score [visible], one
-// key a thread, rotated on its way from chunk [KEYS][STRIDE]. Returns the thread's largest score.
+// key a thread, rotated on its way from tile [KEYS][STRIDE]. Returns the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; R/2 sincos and 3 R flops each; two barriers a chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
-                                                   float *score, float *chunk)
+                                                   float *score, float *tile)
 {
     const int r = threadIdx.x;
-    const float *key = chunk + r * STRIDE;
+    const float *key = tile + r * STRIDE;
     float largest = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int n = min(KEYS, own.visible - first);
@@ -108,7 +110,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         COUNT("K rotations", r < n && a.R > 0);
         for (int p0 = 0; p0 < a.D / 2; p0 += PAIRS) {
             const int width = min(PAIRS, a.D / 2 - p0);
-            stage_keys(a, own.k + (int64_t)first * a.D, chunk, n, p0, width);
+            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             if (r < n) {
                 // snippet: split
@@ -130,7 +132,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
                 // end solution: split
                 // end snippet: split
             }
-            __syncthreads(); // the chunk is free again: the next one takes its place
+            __syncthreads(); // the tile is free again: the next one takes its place
         }
         if (r < n) {
             score[j] = dot * a.scale;
@@ -152,13 +154,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     float *query = shared;
     float *frequency = query + a.D;
     float *score = frequency + a.D / 2;
-    float *chunk = score + a.Sk;
+    float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    stage_frequencies(frequency, a.D / 2, a.R);
+    list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, query, frequency, score, chunk);
+    const float largest = score_keys(a, own, query, frequency, score, tile);
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
@@ -239,13 +241,13 @@ static __device__ __forceinline__ float direct_product(const float *query, const
 template <int by>
 static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, const float *query, const float *frequency,
-              float *score, float *chunk, float (*partial)[KEYS])
+              float *score, float *tile, float (*partial)[KEYS])
 {
     const int r = by & ALL_THREADS ? threadIdx.x % 32 : threadIdx.x;
     const int part = by & ALL_THREADS ? threadIdx.x / 32 : 0;
     const int parts = by & ALL_THREADS ? WARPS : 1;
     const int chunked = by & DIRECT ? a.R / 2 : a.D / 2;
-    const float *key = chunk + r * STRIDE;
+    const float *key = tile + r * STRIDE;
     float largest = -INFINITY;
     for (int first = 0; first < own.visible; first += KEYS) {
         const int n = min(KEYS, own.visible - first);
@@ -255,7 +257,7 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
         COUNT("K rotations", !(by & NO_PAIRS) && part == 0 && r < n && a.R > 0);
         for (int p0 = 0; p0 < chunked; p0 += PAIRS) {
             const int width = min(PAIRS, chunked - p0);
-            stage_keys(a, own.k + (int64_t)first * a.D, chunk, n, p0, width);
+            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             if (r < n) {
                 const int turned = by & ALL_PAIRS  ? width
@@ -306,10 +308,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     float *query = shared;
     float *frequency = query + a.D;
     float *score = frequency + a.D / 2;
-    float *chunk = score + a.Sk;
+    float *tile = score + a.Sk;
     const block_rows own = rows_of_block(a);
 
-    stage_frequencies(frequency, a.D / 2, a.R);
+    list_frequencies(frequency, a.D / 2, a.R);
     __syncthreads();
     if (by & ALL_PAIRS) {
         step_11::rotate_query(a, own, frequency, query);
@@ -319,7 +321,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     if (by & DIRECT) {
         __syncthreads(); // with R = 0 there is no chunk, so no other barrier before query is read
     }
-    const float largest = score_keys_by<by>(a, own, query, frequency, score, chunk, partial);
+    const float largest = score_keys_by<by>(a, own, query, frequency, score, tile, partial);
     weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
