@@ -11,22 +11,17 @@
  *          threads at work: 2x. Two queries a block, half the traffic: 1.5x at D = 2048. D
  *          split: 5 us at any D, for what is left is latency.
  * Outcome  What was said of the waits, of q and of the launch is right: fusion proper is the
- *          smallest part of V7's gain. Wide loads gave 1.5x to 2x, for they spare the L1 and not
- *          just instructions. Exponentials once saved the 10 us expected at D = 2048, but of a
- *          kernel that was no longer 200 us. All threads: 1.4x to 2.8x. Two queries a block:
- *          1.1x at most; half the blocks wait alone. D split: 5 us at D = 128 and 12 at 2048,
- *          which is the time of one block of each kernel: split-tiles takes nearly as long at D
- *          = 128. The first forms of these kernels were up to twice as slow, with loads that
- *          nvcc had put one behind the other; __launch_bounds__ with the blocks that there are
- *          mended that. See chapter 7.
+ *          smallest part of V7's gain. Wide loads give most of it, for they spare the L1 and not
+ *          just instructions. All threads at work are worth as much again, two queries a block
+ *          next to nothing. D split takes as long as one block of each kernel does. The first
+ *          forms were far slower, with loads that nvcc had put one behind the other. See chapter 7.
  */
-#include "cuda/busy_attention.cuh"
-#include "cuda/log_chain.cuh"
-#include "cuda/weigh_parts.cuh"
-#include "problems/attention.h"
+#include "busy.cuh"
+#include "chain.cuh"
+#include "weigh_parts.cuh"
 
-// The chain up to "once" is in log_chain.cuh, "busy" in busy_attention.cuh. What follows is D split
-// over blocks.
+// The subject is D split over blocks, the end of the chain. What leads there from the log's
+// baseline is in chain.cuh, "busy" in busy.cuh; both stand beside this file.
 
 // A row's D dimensions are taken as D / 2 couples. Couple t is the pair (t, t + R/2) where it is
 // turned, and two neighbours (2t, 2t + 1) where not. A dot product does not mind the order.
@@ -41,7 +36,7 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
                                      float *tile, int first, int S, int couple, int D, int R,
                                      bool turn)
 {
-    const int MINE = TILE * COUPLES / LADDER_THREADS;
+    const int MINE = TILE * COUPLES / THREADS;
     const int half = R / 2;
     const int t = couple + threadIdx.x % COUPLES;
     const int column = min(t, D / 2 - 1);
@@ -49,7 +44,7 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
     float a[MINE], b[MINE], c[MINE], s[MINE];
 #pragma unroll
     for (int i = 0; i < MINE; i++) {
-        const int row = min(first + (threadIdx.x + i * LADDER_THREADS) / COUPLES, S - 1);
+        const int row = min(first + (threadIdx.x + i * THREADS) / COUPLES, S - 1);
         const float *p = x + (int64_t)row * D;
         a[i] = p[turned ? column : 2 * column];
         b[i] = p[turned ? column + half : 2 * column + 1];
@@ -64,7 +59,7 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
     }
 #pragma unroll
     for (int i = 0; i < MINE; i++) {
-        const int row = (threadIdx.x + i * LADDER_THREADS) / COUPLES;
+        const int row = (threadIdx.x + i * THREADS) / COUPLES;
         const bool inside = first + row < S && t < D / 2;
         const bool rotate = turn && turned;
         COUNT("element rotations", rotate && inside ? 2 : 0);
@@ -81,11 +76,11 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
 
 // snippet: partial-scores
 // q [H][Sq][D] as it came, k [H][Sk][D] as it came or rotated -> partial [chunks][H][Sq][pitch]
-// grid (chunks, tiles of queries x tiles of keys, H), LADDER_THREADS threads
+// grid (chunks, tiles of queries x tiles of keys, H), THREADS threads
 // cost: a block multiplies 64 queries by 64 keys over 2 COUPLES dimensions, 16 sums a thread. Each
 // element of q and k is read, and turned, by one block for each 64 rows of the other
 template <int COUPLES, bool turn_keys>
-__global__ void __launch_bounds__(LADDER_THREADS, 1)
+__global__ void __launch_bounds__(THREADS, 1)
     partial_scores(const float *q, const float *k, const float *cosine, const float *sine,
                    float *partial, int Sq, int Sk, int D, int R, int pitch)
 {
@@ -142,19 +137,19 @@ __global__ void __launch_bounds__(LADDER_THREADS, 1)
 
 // snippet: weigh-partial
 // partial [chunks][H][Sq][pitch], v [H][Sk][D] -> o [H][Sq][D]
-// grid (D / COLUMNS, Sq / WEIGH_ROWS, H), LADDER_THREADS threads. A thread owns 4 columns, all of
+// grid (D / COLUMNS, Sq / WEIGH_ROWS, H), THREADS threads. A thread owns 4 columns, all of
 // the block's queries, and the keys of its group; the groups' sums meet in shared memory.
 // dynamic shared memory: WEIGH_ROWS floats for each of Sk weights, rounded up to TILE, and of
 // SHARES pitches of scores; or for each thread's 4 columns, whichever is more
 // cost: reads chunks WEIGH_ROWS pitch floats and Sk COLUMNS of v a block; Sk WEIGH_ROWS
 // exponentials
 template <int COLUMNS>
-__global__ void __launch_bounds__(LADDER_THREADS, 1)
+__global__ void __launch_bounds__(THREADS, 1)
     weigh_partial(const float *partial, const float *v, float *o, int chunks, int Sq, int Sk, int D,
                   int pitch, bool causal, float scale)
 {
     const int ACROSS = COLUMNS / 4;
-    const int GROUPS = LADDER_THREADS / ACROSS;
+    const int GROUPS = THREADS / ACROSS;
     const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS; // values and chunks under way together, for
     const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16; // the cases that are timed
     extern __shared__ float shared[];
@@ -208,7 +203,7 @@ static void launch_partial(const kf_run *run, cudaStream_t stream)
     const kf_shape s = run->shape;
     const int tiles = (s.Sq + TILE - 1) / TILE * ((s.Sk + TILE - 1) / TILE);
     partial_scores<COUPLES, turn_keys>
-        <<<dim3(chunks_of(&s, COUPLES), tiles, s.H), LADDER_THREADS, 0, stream>>>(
+        <<<dim3(chunks_of(&s, COUPLES), tiles, s.H), THREADS, 0, stream>>>(
             kf_f32(run, "q"), kf_f32(run, turn_keys ? "k" : "k_turned"), kf_f32(run, "cos"),
             kf_f32(run, "sin"), kf_f32(run, "partial"), s.Sq, s.Sk, s.D, s.R, pitch_of(&s));
     CUDA_CHECK_LAUNCH();
@@ -221,9 +216,9 @@ static void launch_weigh(const kf_run *run, int chunks, cudaStream_t stream)
     const int pitch = pitch_of(&s);
     const int keys = (s.Sk + TILE - 1) / TILE * TILE;
     const int scores = WEIGH_ROWS * (keys + SHARES * pitch);
-    const int sums = WEIGH_ROWS * 4 * LADDER_THREADS;
+    const int sums = WEIGH_ROWS * 4 * THREADS;
     const dim3 grid((s.D + COLUMNS - 1) / COLUMNS, (s.Sq + WEIGH_ROWS - 1) / WEIGH_ROWS, s.H);
-    weigh_partial<COLUMNS><<<grid, LADDER_THREADS, max(scores, sums) * sizeof(float), stream>>>(
+    weigh_partial<COLUMNS><<<grid, THREADS, max(scores, sums) * sizeof(float), stream>>>(
         kf_f32(run, "partial"), kf_f32(run, "v"), kf_f32(run, "o"), chunks, s.Sq, s.Sk, s.D, pitch,
         s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
@@ -257,6 +252,26 @@ static void launch_split(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: launch-split
 
+// --- Tables --------------------------------------------------------------------------------------
+
+static bool by_four(const kf_case *c)
+{
+    return c->shape.D % 4 == 0;
+}
+
+// For variants that only explain a time: they are verified where they are timed, at the dimensions
+// of the log, and on a CPU at some queries.
+static bool explains(const kf_case *c)
+{
+    return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
+}
+
+// The same, and counted: on a CPU at one head as well.
+static bool counted(const kf_case *c)
+{
+    return explains(c) || (by_four(c) && c->shape.H == 1);
+}
+
 static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -270,47 +285,47 @@ static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "log-separate",
      .about = "q from global memory, the host waits after each kernel",
-     .launch = launch_unstaged<score_keys_apart, true>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_log_separate,
+     .applies = explains,
+     .block = THREADS},
     {.name = "log-separate-float4",
      .about = "the same, 16 bytes a load in the dot product",
-     .launch = launch_unstaged<score_keys_float4, true>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_log_separate_float4,
+     .applies = explains,
+     .block = THREADS},
     {.name = "unstaged",
      .about = "log-separate without the waiting",
-     .launch = launch_unstaged<score_keys_apart, false>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_unstaged,
+     .applies = explains,
+     .block = THREADS},
     {.name = "joined",
      .about = "separate, both rotations in one launch",
      .launch = launch_joined,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .applies = explains,
+     .block = THREADS},
     {.name = "hybrid",
      .about = "k rotated by its own kernel, q while it is staged",
-     .launch = launch_hybrid<ROTATED, score_keys_apart>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_by<hybrid>,
+     .applies = explains,
+     .block = THREADS},
     {.name = "v7",
      .about = "hybrid, 16 bytes a load in the dot product",
-     .launch = launch_hybrid<ROTATED, score_keys_float4>,
-     .applies = hybrid_counted,
-     .block = LADDER_THREADS},
+     .launch = launch_by<v7>,
+     .applies = counted,
+     .block = THREADS},
     {.name = "once",
      .about = "v7, one exponential a key instead of one a key and column",
-     .launch = launch_hybrid<ROTATED, score_keys_float4, finish_once>,
-     .applies = hybrid_counted,
-     .block = LADDER_THREADS},
+     .launch = launch_by<once>,
+     .applies = counted,
+     .block = THREADS},
     {.name = "two-blocks",
      .about = "once, compiled for two blocks an SM",
-     .launch = launch_hybrid<ROTATED, score_keys_float4, finish_once, 2>,
-     .applies = hybrid_explains,
-     .block = LADDER_THREADS},
+     .launch = launch_by<two_blocks>,
+     .applies = explains,
+     .block = THREADS},
     {.name = "busy",
      .about = "two-blocks, a warp a key: all threads at work",
      .launch = launch_busy<1>,
@@ -330,7 +345,7 @@ static const kf_variant variants[] = {
     {.name = "split-tiles",
      .about = "split-once with the tiles of D = 2048 at every D",
      .launch = launch_tiles<true, 32, 512>,
-     .applies = hybrid_explains},
+     .applies = explains},
 };
 // end snippet: variants
 

@@ -1,4 +1,4 @@
-/* busy_attention.cuh: V7 with all threads at work on the scores.
+/* busy.cuh: V7 with all threads at work on the scores.
  *
  * A warp takes a key, its lanes lie side by side along the row. So each sector that comes is used
  * whole and at once, and no warp is idle. D is a multiple of 4.
@@ -8,7 +8,7 @@
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
 
-enum { BUSY_WARPS = LADDER_THREADS / 32, KEYS_AT_ONCE = 8 };
+enum { BUSY_WARPS = THREADS / 32, KEYS_AT_ONCE = 8 };
 
 static __device__ __forceinline__ void add_weighted(float4 *sum, float w, float4 x)
 {
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void weigh_by_groups(const float *weight, cons
     const int width = D / 4;
     const int group = threadIdx.x / width;
     for (int column = groups > 1 ? threadIdx.x % width : threadIdx.x; column < width;
-         column += LADDER_THREADS) {
+         column += THREADS) {
         float4 out[QUERIES] = {};
         if (groups == 1 || group < groups) {
 #pragma unroll 8
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void weigh_by_groups(const float *weight, cons
 static __device__ __forceinline__ void add_groups(const float *partial, float *o, int groups,
                                                   int queries, int D)
 {
-    for (int e = threadIdx.x; e < queries * D; e += LADDER_THREADS) {
+    for (int e = threadIdx.x; e < queries * D; e += THREADS) {
         const int m = e / D;
         const float *p = partial + (int64_t)m * groups * D + e % D;
         float out = 0.0f;
@@ -130,61 +130,50 @@ static __device__ __forceinline__ void add_groups(const float *partial, float *o
 }
 
 // q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine -> o [H][Sq][D]
-// grid (Sq / QUERIES, H), LADDER_THREADS threads; dynamic shared memory: QUERIES (D + Sk) floats,
-// and 4 QUERIES a thread where groups of threads share the keys
+// grid (Sq / QUERIES, H), THREADS threads; dynamic shared memory: QUERIES (D + Sk) floats, and 4
+// QUERIES a thread where groups of threads share the keys
 // cost: reads k and v of one head once for QUERIES queries; an exponential a query and key
 template <int QUERIES>
-static __global__ void __launch_bounds__(LADDER_THREADS, 2)
-    attention_busy(const float *q, const float *k, const float *v, const float *cosine,
-                   const float *sine, float *o, int Sq, int Sk, int D, int R, bool causal,
-                   float scale)
+static __global__ void __launch_bounds__(THREADS, 2) attention_busy(attention_args a)
 {
     extern __shared__ float shared[];
     float *query = shared;
-    float *score = shared + QUERIES * D;
-    const int row = blockIdx.x * QUERIES;
-    const int queries = min(QUERIES, Sq - row);
-    const int64_t head = blockIdx.y;
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
+    float *score = shared + QUERIES * a.D;
+    const block_rows own = rows_of_block(a, QUERIES);
 
     for (int m = 0; m < QUERIES; m++) {
-        const int present = min(m, queries - 1);
-        const int64_t angles = (int64_t)(Sk - Sq + row + present) * (R / 2);
-        COUNT("Q rotations", threadIdx.x == 0 && m < queries);
-        rotate_row(q + present * D, cosine + angles, sine + angles, query + m * D, D, R);
+        const int present = min(m, own.rows - 1);
+        const int64_t angles = (int64_t)(own.position + present) * (a.R / 2);
+        COUNT("Q rotations", threadIdx.x == 0 && m < own.rows);
+        rotate_row(own.q + present * a.D, a.cosine + angles, a.sine + angles, query + m * a.D, a.D,
+                   a.R);
     }
     __syncthreads();
-    score_keys_by_warp<QUERIES>(query, k, score, Sk, D, scale);
+    score_keys_by_warp<QUERIES>(query, own.k, score, a.Sk, a.D, a.scale);
     __syncthreads();
     for (int m = threadIdx.x / 32; m < QUERIES; m += BUSY_WARPS) {
-        const int visible = causal ? Sk - Sq + row + min(m, queries - 1) + 1 : Sk;
-        softmax_by_warp(score + m * Sk, visible, Sk);
+        const int visible = a.causal ? own.visible + min(m, own.rows - 1) : a.Sk;
+        softmax_by_warp(score + m * a.Sk, visible, a.Sk);
     }
     __syncthreads();
-    const int width = D / 4;
-    const int groups = width < LADDER_THREADS ? LADDER_THREADS / width : 1;
-    float *partial = shared + (QUERIES * (D + Sk) + 3) / 4 * 4;
-    weigh_by_groups<QUERIES>(score, v, o, partial, groups, queries, Sk, D);
+    const int width = a.D / 4;
+    const int groups = width < THREADS ? THREADS / width : 1;
+    float *partial = shared + (QUERIES * (a.D + a.Sk) + 3) / 4 * 4;
+    weigh_by_groups<QUERIES>(score, own.v, own.o, partial, groups, own.rows, a.Sk, a.D);
     if (groups > 1) {
         __syncthreads();
-        add_groups(partial, o, groups, queries, D);
+        add_groups(partial, own.o, groups, own.rows, a.D);
     }
 }
 
 template <int QUERIES>
 static void launch_busy(const kf_run *run, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    const size_t sums = s.D / 4 < LADDER_THREADS ? QUERIES * LADDER_THREADS * 4 : 0;
-    const size_t shared = (QUERIES * (s.D + s.Sk) + 4 + sums) * sizeof(float);
+    const attention_args a = arguments(run, "q", "k_turned", run->shape.R);
+    const size_t sums = a.D / 4 < THREADS ? QUERIES * THREADS * 4 : 0;
+    const size_t shared = query_and_scores(a, QUERIES) + (4 + sums) * sizeof(float);
     launch_rope_k(run, stream);
     attention_busy<QUERIES>
-        <<<dim3((s.Sq + QUERIES - 1) / QUERIES, s.H), LADDER_THREADS, shared, stream>>>(
-            kf_f32(run, "q"), kf_f32(run, "k_turned"), kf_f32(run, "v"), kf_f32(run, "cos"),
-            kf_f32(run, "sin"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, s.R, s.causal,
-            1.0f / sqrtf((float)s.D));
+        <<<dim3((a.Sq + QUERIES - 1) / QUERIES, run->shape.H), THREADS, shared, stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "cuda/busy_attention.cuh"
+#include "busy.cuh"
 
 enum { WEIGH_ROWS = 8, SHARES = 2 };
 
@@ -19,7 +19,7 @@ static __device__ __forceinline__ void add_chunks(const float *partial, float *s
                                                   int64_t stride, int rows, int pitch)
 {
     const int quads = WEIGH_ROWS * pitch / 4;
-    for (int e = threadIdx.x; e < SHARES * quads; e += LADDER_THREADS) {
+    for (int e = threadIdx.x; e < SHARES * quads; e += THREADS) {
         const int quad = e % quads;
         float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         if (quad * 4 < rows * pitch) {
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void join_groups(const float4 (&out)[WEIGH_ROW
         store_four(shared + (group * WEIGH_ROWS + m) * COLUMNS + column, out[m]);
     }
     __syncthreads();
-    for (int e = threadIdx.x; e < rows * COLUMNS; e += LADDER_THREADS) {
+    for (int e = threadIdx.x; e < rows * COLUMNS; e += THREADS) {
         const int d = first + e % COLUMNS;
         float sum = 0.0f;
 #pragma unroll
