@@ -3,19 +3,20 @@
  * Grows from: 09-v4-frequencies
  *
  * Idea     A block copies a tile of whole keys into shared memory, with all its threads and
- *          coalesced loads. Then a thread takes a key of the tile and rotates it in registers while
- *          it takes its dot product. How many keys fit is a matter of budget: the log allowed 40
- * KB. Predict  At D = 2048 that is 3 keys, so 64 are 22 tiles with two barriers each, and 3 of 256
+ *          coalesced loads. Then a thread takes a key of the tile and rotates it in registers
+ *          while it takes its dot product. How many keys fit is a matter of budget: the log
+ *          allowed 40 KB.
+ * Predict  At D = 2048 that is 3 keys, so 64 are 22 tiles with two barriers each, and 3 of 256
  *          threads do all the dot products: slower than separate by about 3. At D = 128 all keys
- * fit in one tile: about level. With all the shared memory of an H200 26 fit, but then a
+ *          fit in one tile: about level. With all the shared memory of an H200 26 fit, but then a
  *          multiprocessor holds one block, and 256 blocks take two turns of 3 tiles. Half of it
- *          gives 6 tiles and one turn: level with that, and near separate. Of idle threads,
- *          barriers and one block a multiprocessor, idle threads should be nearly all of it.
- * Outcome  As predicted at D = 2048, but for one point: in 113 KB V5 wins over separate, and all
- * the memory of the device is worse than half of it, because the second turn repeats what is around
- * the tiles as well. So the log's verdict was one about 40 KB. Barriers cost next to nothing, and
- * with every thread busy on the same 3 keys V5 wins even there. At D = 128 and 512 it wins in 40
- * KB, which was not predicted.
+ *          gives 6 tiles and one turn: level with that, and near separate. Idle threads should be
+ *          nearly all of the loss, barriers and blocks alone little.
+ * Outcome  As predicted at D = 2048, but that V5 wins over separate in 113 KB, and that all the
+ *          memory of the device is worse than half of it: the second turn repeats what is around
+ *          the tiles as well. So the log's verdict was one about 40 KB. Barriers cost next to
+ *          nothing, and with every thread busy on the same 3 keys V5 wins even there. At D = 128
+ *          and 512 it wins in 40 KB, which was not predicted.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"

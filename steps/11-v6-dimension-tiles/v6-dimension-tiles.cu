@@ -4,13 +4,14 @@
  *
  * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33
  *          KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over several
- *          chunks, its partial sum stays in a register. Dimension i turns together with i + R/2, so
- *          a chunk of consecutive dimensions would hold halves of pairs: chunks are made of pairs.
+ *          chunks, its partial sum stays in a register. Dimension i turns together with i + R/2,
+ *          so a chunk of consecutive dimensions would hold halves of pairs: chunks are made of
+ *          pairs.
  * Predict  At D = 2048: 2 tiles of keys x 8 chunks, 32 barriers instead of 44, and 2 x 1024 pairs
  *          in a row, not 22 x 1024. So V6 should be 3 to 4 times as fast as V5, as the log has it,
  *          and no longer far from separate. At D = 128 it has two tiles where V5 has one: slower.
- *          64 keys by 128 dimensions put 64 threads to work: faster at all D. With all threads busy
- *          V6 should beat separate at 512 and 2048.
+ *          64 keys by 128 dimensions put 64 threads to work: faster at all D. With all threads
+ *          busy V6 should beat separate at 512 and 2048.
  * Outcome  As predicted against V5, and 64 by 128 is better at every D. Not predicted: V6 beats
  *          separate from D = 32 on, although it rotates 64 times as many keys. The reason is not
  *          fusion. It stages rows of K, and separate reads them across. Step 12 gives separate the

@@ -6,15 +6,16 @@
  *          and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of
  *          the rotations.
  * Predict  The log saw no gain (0.567 against 0.583 ms) and concluded that the recomputation
- *          dominates. The two do not go together: if it did, a sixteenth of it would show. With one
- *          busy warp the dot products should take a third of the time they took, and the whole a
- *          quarter less; with all threads busy the gain should be small. Without any rotation
- * (wrong results) it should hardly be faster than with R = 128. Outcome  A gain at last, half of
- * the predicted one; with all threads busy it is small. All rotations of K together are the lesser
- * part of V6's time: they do not dominate. What V6 has over separate is its tiles. With the same
- * tiles and all threads busy the two are level at R = 2048, and V6 is ahead at R = 128. Not
- * predicted: without any rotation it is clearly faster than with R = 128, and than with R = 0. A
- * loop in two parts costs that.
+ *          dominates. The two do not go together: if it did, a sixteenth of it would show. With
+ *          one busy warp the dot products should take a third of the time they took, and the whole
+ *          a quarter less; with all threads busy the gain should be small. Without any rotation
+ *          (wrong results) it should hardly be faster than with R = 128.
+ * Outcome  A gain at last, smaller than predicted; with all threads busy it is small. All
+ *          rotations of K together are the lesser part of V6's time: they do not dominate. What V6
+ *          has over separate is its tiles. With the same tiles and all threads busy the two are
+ *          level at R = 2048, and V6 is ahead at R = 128. Not predicted: without any rotation it
+ *          is clearly faster than with R = 128, and than with R = 0. A loop in two parts costs
+ *          that.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
