@@ -21,6 +21,32 @@
 
 enum { QUERIES = 4 }; // a block
 
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
+                                                      float *query);
+static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
+                                               float *score);
+
+// snippet: kernel
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq / QUERIES rounded up, H), THREADS threads,
+// QUERIES x (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a query; Sk K rotations a block; reads k once a block, and v once a query
+static __global__ void __launch_bounds__(THREADS) attention_v3(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + QUERIES * a.D;
+    const block_rows own = rows_of_block(a, QUERIES);
+
+    rotate_queries(a, own, query);
+    __syncthreads();
+    score_keys(a, own, query, score);
+    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
+}
+// end snippet: kernel
+
 // same as step 07
 // The cosine and sine of pair i at a position -> *c, *s
 // cost: a division, a powf, a sine and a cosine
@@ -103,26 +129,6 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
     }
 }
 // end snippet: score-keys
-
-// snippet: kernel
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq / QUERIES rounded up, H), THREADS threads,
-// QUERIES x (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a query; Sk K rotations a block; reads k once a block, and v once a query
-static __global__ void __launch_bounds__(THREADS) attention_v3(attention_args a)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *score = shared + QUERIES * a.D;
-    const block_rows own = rows_of_block(a, QUERIES);
-
-    rotate_queries(a, own, query);
-    __syncthreads();
-    score_keys(a, own, query, score);
-    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
-}
-// end snippet: kernel
 
 static void launch_v3(const kf_run *run, cudaStream_t stream)
 {

@@ -20,6 +20,36 @@
 
 enum { QUERIES = 4, WARPS = THREADS / 32 }; // a block
 
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void list_frequencies(float *frequency, int R);
+static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
+                                                      const float *frequency, float *query);
+static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
+                                               const float *frequency, float *partial,
+                                               float *score);
+
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq / QUERIES rounded up, H), THREADS threads,
+// QUERIES x (D + Sk) + R/2 floats of dynamic shared memory
+// cost: 4 D Sk flops a query; Sk K rotations a block, R/2 calls of powf; reads k once a block, and
+// v once a query
+static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + QUERIES * a.D;
+    float *frequency = score + QUERIES * a.Sk;
+    const block_rows own = rows_of_block(a, QUERIES);
+
+    list_frequencies(frequency, a.R);
+    rotate_queries(a, own, frequency, query);
+    __syncthreads();
+    score_keys(a, own, query, frequency, scratch, score);
+    __syncthreads(); // from here on a thread reads what others wrote
+    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
+}
+
 // snippet: frequency
 // -> frequency [R/2] in shared memory, by which the angle of a pair grows with the position. A
 // thread may read its own at once, the others' behind a barrier.
@@ -131,28 +161,6 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
     }
 }
 // end snippet: score-keys
-
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq / QUERIES rounded up, H), THREADS threads,
-// QUERIES x (D + Sk) + R/2 floats of dynamic shared memory
-// cost: 4 D Sk flops a query; Sk K rotations a block, R/2 calls of powf; reads k once a block, and
-// v once a query
-static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *score = shared + QUERIES * a.D;
-    float *frequency = score + QUERIES * a.Sk;
-    const block_rows own = rows_of_block(a, QUERIES);
-
-    list_frequencies(frequency, a.R);
-    rotate_queries(a, own, frequency, query);
-    __syncthreads();
-    score_keys(a, own, query, frequency, scratch, score);
-    __syncthreads(); // from here on a thread reads what others wrote
-    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
-}
 
 static void launch_v4(const kf_run *run, cudaStream_t stream)
 {

@@ -32,6 +32,37 @@ struct tile_plan {
     size_t bytes; // of dynamic shared memory, all in all
 };
 
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query);
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
+                                                   const float *query, const float *frequency,
+                                                   float *score, float *tile);
+
+// snippet: kernel
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, dynamic shared memory as plan_tile says
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k and v once a block;
+// ceil(Sk / rows) tiles
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    attention_v5(attention_args a, tile_plan plan)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *frequency = query + a.D;
+    float *score = frequency + a.R / 2;
+    float *tile = score + a.Sk;
+    const block_rows own = rows_of_block(a);
+
+    list_frequencies(frequency, a.R / 2, a.R);
+    __syncthreads();
+    rotate_query(a, own, frequency, query);
+    const float largest = score_keys(a, own, plan, query, frequency, score, tile);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+// end snippet: kernel
+
 // q [D] of the block's query, frequency [R/2] -> query [D] in shared memory, rotated
 // cost: one rotation a block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
@@ -120,30 +151,6 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
     return largest;
 }
 // end snippet: score-keys
-
-// snippet: kernel
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), THREADS threads, dynamic shared memory as plan_tile says
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k and v once a block;
-// ceil(Sk / rows) tiles
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    attention_v5(attention_args a, tile_plan plan)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *frequency = query + a.D;
-    float *score = frequency + a.R / 2;
-    float *tile = score + a.Sk;
-    const block_rows own = rows_of_block(a);
-
-    list_frequencies(frequency, a.R / 2, a.R);
-    __syncthreads();
-    rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, plan, query, frequency, score, tile);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
-}
-// end snippet: kernel
 
 enum { KB = 1024, LOG_BUDGET = 40 * KB };
 

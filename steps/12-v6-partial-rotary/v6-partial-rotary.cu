@@ -31,6 +31,35 @@ enum {
     BLOCKS = 2              // that share a multiprocessor
 };
 
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query);
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, const float *frequency,
+                                                   float *score, float *tile);
+
+// same as step 11
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (3/2 D + Sk + KEYS STRIDE) floats of dynamic shared memory
+// cost: 4 D Sk flops a block, and the rotations; reads k and v once a block;
+// ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
+static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *frequency = query + a.D;
+    float *score = frequency + a.D / 2;
+    float *tile = score + a.Sk;
+    const block_rows own = rows_of_block(a);
+
+    list_frequencies(frequency, a.D / 2, a.R);
+    __syncthreads();
+    rotate_query(a, own, frequency, query);
+    const float largest = score_keys(a, own, query, frequency, score, tile);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
 // same as step 11
 // D/2 pairs in all: first those that turn, (p, p + R/2), then the rest of the dimensions, halves
 // again, which turn by nothing. member 0 or 1 -> the dimension
@@ -141,28 +170,6 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
         }
     }
     return largest;
-}
-
-// same as step 11
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), THREADS threads, (3/2 D + Sk + KEYS STRIDE) floats of dynamic shared memory
-// cost: 4 D Sk flops a block, and the rotations; reads k and v once a block;
-// ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
-static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention_args a)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *frequency = query + a.D;
-    float *score = frequency + a.D / 2;
-    float *tile = score + a.Sk;
-    const block_rows own = rows_of_block(a);
-
-    list_frequencies(frequency, a.D / 2, a.R);
-    __syncthreads();
-    rotate_query(a, own, frequency, query);
-    const float largest = score_keys(a, own, query, frequency, score, tile);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // same as step 11
