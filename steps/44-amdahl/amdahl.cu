@@ -316,7 +316,7 @@ static const char *const written[] = {"hidden",  "logits",    "next", "normed1",
 template <unsigned kinds>
 static bool leaves_the_rest(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    const neox_config c = neox_config_of(&run->shape);
+    const neox_config c = neox_config_of(run->c);
     const int due = operations_of(&c, kinds);
     const int launched = neox_count_calls(run, launch_kinds<kinds>, NULL);
     int64_t predicted = 0;
@@ -346,7 +346,7 @@ static bool is_whole(const kf_run *run, const kf_diagnosis *seen, char *why, siz
     } parts[] = {{"products", launch_kinds<PRODUCT>}, {"attention", launch_kinds<ATTENTION>},
                  {"norms", launch_kinds<NORM>},       {"gelus", launch_kinds<GELU>},
                  {"adds", launch_kinds<ADD>},         {"rest", launch_kinds<REST>}};
-    const neox_config c = neox_config_of(&run->shape);
+    const neox_config c = neox_config_of(run->c);
     const int launched = neox_count_calls(run, launch_kinds<EVERY>, NULL);
     const int64_t wrong = kf_wrong(run, seen);
     int sum = 0, length = 0;
@@ -422,17 +422,23 @@ static bool decodes(const kf_case *c)
 static const kf_case cases[] = {
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tiny-decode",
      .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tied",
      .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tied},
+    {.name = "decode",
+     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
+     .data = &neox_opticks},
     {.name = "pythia",
      .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE},
+     .flags = KF_LARGE,
+     .data = &neox_pythia},
 };
 
 #define ALONE(name, about, kinds)                                                                  \
