@@ -58,7 +58,7 @@ for my $step (@steps) {
 # As they are handed out. What make does in `try` besides is looked at below.
 run("cd '$tree' && printf '%s\n' "
     . join(" ", map { "$_-$slug{$_}" } @begun)
-    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -Icommon work/NAME.cu "
+    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -Icommon -Isteps/NAME work/NAME.cu "
     . "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME >work/NAME.log 2>&1'");
 for my $number (@begun) {
     my $name = "$number-$slug{$number}";

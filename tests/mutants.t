@@ -58,8 +58,11 @@ sub try_mutant
     system("cp common/neox/*.h common/neox/*.cuh '$dir/common/neox'") == 0 or die;
     my ($source) = glob "steps/$edits[0]{step}-*/*.cu";
     system('cp', $source, "$dir/step.cu") == 0 or die;
+    my ($folder) = $source =~ m{(.*)/};
+    system('cp', $_, $dir) == 0 or die for glob "$folder/*.cuh"; # what lies beside a step
     for my $edit (@edits) {
-        my $target = $edit->{file} eq $source ? "$dir/step.cu" : "$dir/$edit->{file}";
+        my $target = $edit->{file} eq $source ? "$dir/step.cu"
+            : $edit->{file} =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$edit->{file}";
         open my $f, '<', $target or return (0, "there is no $edit->{file}");
         my $text = do { local $/; <$f> };
         (my $old = $edit->{old}) =~ s/\\n/\n/g;

@@ -86,7 +86,7 @@ $(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/* common/cpu/tra
 define cpu_program
 	$(call say,cudacc,$(if $1,$1 )$<)
 	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(strict) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
+	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(strict) $(beside) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
 	@$(call trim_deps,$@.d)
 endef
 
@@ -118,7 +118,7 @@ libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
 
 define cuda_program
 	$(call say,nvcc,$<)
-	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings)) -MF $@.d $< \
+	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings) $(beside)) -MF $@.d $< \
 	    $(CUDA_HARNESS) $(call libraries,$<) -o $@.tmp
 	@mv $@.tmp $@
 endef
@@ -126,6 +126,8 @@ endef
 # --- Programs ------------------------------------------------------------------------------------
 # A reader's own program may have warnings.
 strict = $(if $(filter try-%,$(@F)),,-Werror)
+# What lies beside a step is found from work/ as well.
+beside = $(if $(filter try-%,$(@F)),-I$(patsubst %/,%,$(dir $(call source,$(@F:try-%=%)))))
 
 # $(call program,NAME,SOURCE)
 define program

@@ -229,14 +229,20 @@ static inline void launch_embed(const neox_net *net, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+static const norm_of no_norm = {NULL, NULL, NULL};
+
 /* gain: NEOX_NORM1_GAIN, NEOX_NORM2_GAIN or NEOX_FINAL_GAIN; the bias is the part after it. */
+static inline norm_of norm_to(const neox_net *net, int layer, enum neox_part gain, half *to)
+{
+    return norm_of{neox_weight(net, layer, gain),
+                   neox_weight(net, layer, (enum neox_part)(gain + 1)), to};
+}
+
 static inline void launch_norm(const neox_net *net, int layer, enum neox_part gain, const half *x,
                                half *y, cudaStream_t stream)
 {
-    const norm_of norm = {neox_weight(net, layer, gain),
-                          neox_weight(net, layer, (enum neox_part)(gain + 1)), y};
-    const norm_of none = {NULL, NULL, NULL};
-    norms<<<net->T, row_threads(net), 0, stream>>>(x, norm, none, net->c.hidden);
+    norms<<<net->T, row_threads(net), 0, stream>>>(x, norm_to(net, layer, gain, y), no_norm,
+                                                   net->c.hidden);
     CUDA_CHECK_LAUNCH();
 }
 
