@@ -21,10 +21,16 @@ const neox_known neox_pythia = {.config = {32, 2560, 32, 20, 10240, 50304, 2048,
 const neox_known neox_tiny = {.config = {3, 24, 3, 2, 104, 61, 32, false}};
 const neox_known neox_tied = {.config = {2, 72, 2, 10, 56, 37, 32, true}};
 
+bool neox_names_model(const kf_case *c)
+{
+    return c->data == &neox_opticks || c->data == &neox_pythia || c->data == &neox_tiny ||
+           c->data == &neox_tied;
+}
+
 static const neox_known *known_of(const kf_case *c)
 {
     const neox_known *k = c->data;
-    if (!k)
+    if (!neox_names_model(c))
         kf_die(KF_WRONG, "case %s names no model; .data = &neox_tiny is one, see neox/problem.h",
                c->name);
     const neox_config *m = &k->config;

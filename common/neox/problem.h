@@ -32,6 +32,8 @@ extern const neox_known neox_pythia;  /* the shape of Pythia-2.8B: H=32 D=80 R=2
 extern const neox_known neox_tiny;    /* small and odd: H=3 D=8 R=2 */
 extern const neox_known neox_tied;    /* and with tied embeddings: H=2 D=36 R=10 */
 
+bool neox_names_model(const kf_case *c); /* a step may have cases of another kind */
+
 /* A flag of a case: speech, which is greedy decoding, token by token, from an empty cache. Sq = 1.
  * Only the first NEOX_PROMPT of the Sk tokens are given, past begins at 0 and every row of the
  * caches is NaN. One output more: text [Sk] (i32), the prompt and the continuation. hidden, logits
