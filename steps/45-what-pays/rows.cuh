@@ -102,9 +102,10 @@ typedef struct matrix {
     int rows, columns;
 } matrix;
 
-static inline matrix part(const neox_net *net, int layer, enum neox_part w, enum neox_part bias)
+/* w: NEOX_QKV, NEOX_DENSE, NEOX_UP or NEOX_DOWN; the bias is the part after it. */
+static inline matrix part(const neox_net *net, int layer, enum neox_part w)
 {
-    return matrix{neox_weight(net, layer, w), neox_weight(net, layer, bias),
+    return matrix{neox_weight(net, layer, w), neox_weight(net, layer, (enum neox_part)(w + 1)),
                   (int)neox_rows(&net->c, w), (int)neox_columns(&net->c, w)};
 }
 

@@ -218,8 +218,8 @@ static __global__ void second_pair(const half *context, const half *up, const ha
 
 static void launch_first_pair(const neox_net *net, int layer, enum start start, cudaStream_t stream)
 {
-    const matrix qkv = part(net, layer, NEOX_QKV, NEOX_QKV_BIAS);
-    const matrix up = part(net, layer, NEOX_UP, NEOX_UP_BIAS);
+    const matrix qkv = part(net, layer, NEOX_QKV);
+    const matrix up = part(net, layer, NEOX_UP);
     const int blocks = blocks_for(qkv.rows + up.rows, ROW_WARPS);
     rows_launch l;
     CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, blocks, ROW_THREADS, 0, stream),
@@ -253,8 +253,8 @@ static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_
 
 static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stream)
 {
-    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
-    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
+    const matrix dense = part(net, layer, NEOX_DENSE);
+    const matrix down = part(net, layer, NEOX_DOWN);
     second_pair<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(
         net->context, net->up, neox_x(net, layer), dense, down, neox_x(net, layer + 1));
     CUDA_CHECK_LAUNCH();
@@ -317,7 +317,7 @@ static __global__ void dense_and_sum(const half *context, const half *mlp, const
 static void launch_dense_and_sum(const neox_net *net, int layer, enum start start,
                                  cudaStream_t stream)
 {
-    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
+    const matrix dense = part(net, layer, NEOX_DENSE);
     const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
     rows_launch l;
     CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, blocks, ROW_THREADS, 0, stream),
@@ -352,7 +352,7 @@ static const fork *the_fork(void)
 static void side_by_side(const neox_net *net, int layer, enum start start, cudaStream_t stream)
 {
     const fork *f = the_fork();
-    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
+    const matrix down = part(net, layer, NEOX_DOWN);
     CUDA_CHECK(cudaEventRecord(f->begin, stream));
     CUDA_CHECK(cudaStreamWaitEvent(f->side, f->begin, 0));
     launch_rotate_and_attend(net, layer, f->side);
@@ -389,7 +389,7 @@ static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
 
 static void in_one_kernel(const neox_net *net, int layer, enum start start, cudaStream_t stream)
 {
-    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
+    const matrix down = part(net, layer, NEOX_DOWN);
     const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
     const size_t shared = attention_memory(net);
     rows_launch l;
