@@ -1,6 +1,6 @@
-/* unit_bounds.c: bounds are measured on the plain implementation, and one that is broken is refused.
- * unit_bounds trouble: only says what neox_bounds has against the plain implementation that this was
- * linked with, or "none"; neox.t links broken ones. */
+/* unit_bounds.c: bounds are measured on the plain implementation, and one that is broken is
+ * refused. "unit_bounds trouble" only says what neox_bounds has against the plain implementation
+ * that it is linked with, or "none"; neox.t links broken ones. */
 #include "harness/internal.h"
 #include "neox/neox.h"
 #include "../harness/unit.h"
@@ -51,7 +51,7 @@ static void measured(void)
     ok(held, "and no element of it is off by more than half of its bound");
 }
 
-/* What becomes of the bounds if this element is off by so much of the size of x behind its layer. */
+/* What neox_bounds says if this element of the plain results is off by so much. */
 static const char *trouble_with(double *(*choose)(neox_results *x), int64_t index, double by)
 {
     neox_results exact = forward(1, false), plain = forward(1, true);
