@@ -21,7 +21,7 @@
  * rotation, attention, product; norm, product, GELU, product; the sum of both, and x. A sum of n
  * numbers in fp32 is n roundings of 2^-24 and counts as n 2^-13 of them. If all were as large as
  * they can be and of one sign, and no operation made them larger or smaller, x would be off by so
- * many u of itself. In truth they cancel: what is measured is a tenth of that. */
+ * many u of itself. In truth they cancel, and what is measured stays far below that. */
 static double roundings(const neox_config *c, int layers)
 {
     double sums = 4.0 * c->hidden + (double)c->hidden / c->heads + c->positions + c->mlp;
