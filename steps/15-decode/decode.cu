@@ -48,12 +48,12 @@ __global__ void attend_share(const decode_args a)
     __shared__ float2 stat[GROUPS][QUERIES];
     const block_share own = share_of_block(a, QUERIES);
     const lane_of<D> mine = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_of<D>::LANES;
     pieces<D> query[QUERIES];
     summed_up<D> so_far[QUERIES];
 
     rotate_queries(a, own, mine, query);
-    for (int first = own.begin + mine.group; first - mine.group < own.end;
-         first += GROUPS * BATCH) {
+    for (int first = own.begin + group; first - group < own.end; first += GROUPS * BATCH) {
         pieces<D> key[BATCH];
         pieces<D> value[BATCH];
         rotate_keys(a, own, mine, first, key, value);
@@ -64,7 +64,7 @@ __global__ void attend_share(const decode_args a)
             add_values(score, value, &so_far[i]);
         }
     }
-    join_groups(a, own, mine, so_far, part, stat);
+    join_groups(a, own, mine, group, so_far, part, stat);
 }
 // end snippet: attend
 
@@ -81,9 +81,10 @@ static __device__ __forceinline__ void rotate_queries(const decode_args &a, cons
         load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
         COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
         if (mine.turns) {
-            angles<row_of<D>::WIDTH> by;
-            load_angles(a, mine, a.Sk - a.Sq + own.first_query + i, &by);
-            turn(query[i].at[0], query[i].at[1], by);
+            float c[row_of<D>::WIDTH];
+            float s[row_of<D>::WIDTH];
+            load_angles(a, mine, a.Sk - a.Sq + own.first_query + i, c, s);
+            turn(query[i].at[0], query[i].at[1], c, s);
         }
     }
 }
@@ -92,12 +93,12 @@ static __device__ __forceinline__ void rotate_queries(const decode_args &a, cons
 // Cosines and sines of a lane's pairs in a row.
 template <int D, int WIDTH>
 static __device__ __forceinline__ void load_angles(const decode_args &a, const lane_of<D> &mine,
-                                                   int row, angles<WIDTH> *by)
+                                                   int row, float (&c)[WIDTH], float (&s)[WIDTH])
 {
     const int64_t at = (int64_t)row * (a.R / 2) + mine.lane * WIDTH;
     COUNT("table loads", 2 * WIDTH);
-    load(a.cosine + at, by->cosine);
-    load(a.sine + at, by->sine);
+    load(a.cosine + at, c);
+    load(a.sine + at, s);
 }
 
 // k and v [H][Sk][D] -> key and value [N], of rows first, first + GROUPS and so on. Past the end
@@ -123,11 +124,12 @@ static __device__ __forceinline__ void rotate_keys(const decode_args &a, const b
                                                    const lane_of<D> &mine, int first,
                                                    pieces<D> (&key)[N], pieces<D> (&value)[N])
 {
-    angles<row_of<D>::WIDTH> by[N];
+    float c[N][row_of<D>::WIDTH];
+    float s[N][row_of<D>::WIDTH];
 #pragma unroll
     for (int m = 0; m < N; m++) {
         if (mine.turns) {
-            load_angles(a, mine, min(first + m * row_of<D>::GROUPS, a.Sk - 1), &by[m]);
+            load_angles(a, mine, min(first + m * row_of<D>::GROUPS, a.Sk - 1), c[m], s[m]);
         }
     }
     load_rows(a, own, mine, first, key, value);
@@ -135,7 +137,7 @@ static __device__ __forceinline__ void rotate_keys(const decode_args &a, const b
     for (int m = 0; m < N; m++) {
         COUNT("K rotations", mine.lane == 0);
         if (mine.turns) {
-            turn(key[m].at[0], key[m].at[1], by[m]);
+            turn(key[m].at[0], key[m].at[1], c[m], s[m]);
         }
     }
 }
@@ -226,15 +228,15 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
 // so_far [QUERIES] of each group, by way of shared memory -> the block's part and stat
 template <int D, int QUERIES>
 static __device__ __forceinline__ void
-join_groups(const decode_args &a, const block_share &own, const lane_of<D> &mine,
+join_groups(const decode_args &a, const block_share &own, const lane_of<D> &mine, int group,
             const summed_up<D> (&so_far)[QUERIES], float (*part)[QUERIES][D],
             float2 (*stat)[QUERIES])
 {
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
-        store_row(so_far[i].out, mine, part[mine.group][i]);
+        store_row(so_far[i].out, mine, part[group][i]);
         if (mine.lane == 0) {
-            stat[mine.group][i] = make_float2(so_far[i].largest, so_far[i].sum);
+            stat[group][i] = make_float2(so_far[i].largest, so_far[i].sum);
         }
     }
     __syncthreads();
@@ -355,14 +357,40 @@ enum keys_are { TURNED, TO_TURN, TO_TURN_TABLE_LAST, TO_TURN_COMPUTED };
 template <keys_are KEYS, int D, int WIDTH>
 static __device__ __forceinline__ void angles_by(const decode_args &a, const lane_of<D> &mine,
                                                  int pos0, const rope_frequency (&frequency)[WIDTH],
-                                                 int row, angles<WIDTH> *by)
+                                                 int row, float (&c)[WIDTH], float (&s)[WIDTH])
 {
     if (KEYS == TO_TURN_COMPUTED) {
         for (int e = 0; e < WIDTH; e++) {
-            rope_cos_sin(pos0 + row, frequency[e], &by->cosine[e], &by->sine[e]);
+            rope_cos_sin(pos0 + row, frequency[e], &c[e], &s[e]);
         }
     } else {
-        load_angles(a, mine, row, by);
+        load_angles(a, mine, row, c, s);
+    }
+}
+
+// As rotate_keys.
+template <keys_are KEYS, int D, int N, int WIDTH>
+static __device__ __forceinline__ void
+rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &mine, int pos0,
+               const rope_frequency (&frequency)[WIDTH], int first, pieces<D> (&key)[N],
+               pieces<D> (&value)[N])
+{
+    if (KEYS == TO_TURN) {
+        rotate_keys(a, own, mine, first, key, value);
+        return;
+    }
+    load_rows(a, own, mine, first, key, value);
+#pragma unroll
+    for (int m = 0; m < N && KEYS != TURNED; m++) {
+        // In the branch it would have nvcc make one branch of all, and load all of the table there.
+        const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
+        COUNT("K rotations", mine.lane == 0);
+        if (mine.turns) {
+            float c[WIDTH];
+            float s[WIDTH];
+            angles_by<KEYS>(a, mine, pos0, frequency, row, c, s);
+            turn(key[m].at[0], key[m].at[1], c, s);
+        }
     }
 }
 
@@ -377,6 +405,7 @@ __global__ void attend_share_by(const decode_args a, const rope_frequency *frequ
     __shared__ float2 stat[GROUPS][QUERIES];
     const block_share own = share_of_block(a, QUERIES);
     const lane_of<D> mine = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_of<D>::LANES;
     pieces<D> query[QUERIES];
     summed_up<D> so_far[QUERIES];
     rope_frequency frequency[WIDTH];
@@ -391,31 +420,16 @@ __global__ void attend_share_by(const decode_args a, const rope_frequency *frequ
         load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
         COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
         if (mine.turns) {
-            angles<WIDTH> by;
-            angles_by<KEYS>(a, mine, pos0, frequency, a.Sk - a.Sq + own.first_query + i, &by);
-            turn(query[i].at[0], query[i].at[1], by);
+            float c[WIDTH];
+            float s[WIDTH];
+            angles_by<KEYS>(a, mine, pos0, frequency, a.Sk - a.Sq + own.first_query + i, c, s);
+            turn(query[i].at[0], query[i].at[1], c, s);
         }
     }
-    for (int first = own.begin + mine.group; first - mine.group < own.end; first += GROUPS * N) {
+    for (int first = own.begin + group; first - group < own.end; first += GROUPS * N) {
         pieces<D> key[N];
         pieces<D> value[N];
-        if (KEYS == TO_TURN) {
-            rotate_keys(a, own, mine, first, key, value);
-        } else {
-            load_rows(a, own, mine, first, key, value);
-        }
-#pragma unroll
-        for (int m = 0; m < N && (KEYS == TO_TURN_TABLE_LAST || KEYS == TO_TURN_COMPUTED); m++) {
-            // In the branch it would have nvcc make one branch of all, and load all of the table
-            // there.
-            const int row = min(first + m * GROUPS, a.Sk - 1);
-            COUNT("K rotations", mine.lane == 0);
-            if (mine.turns) {
-                angles<WIDTH> by;
-                angles_by<KEYS>(a, mine, pos0, frequency, row, &by);
-                turn(key[m].at[0], key[m].at[1], by);
-            }
-        }
+        rotate_keys_by<KEYS>(a, own, mine, pos0, frequency, first, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
             float score[N];
@@ -423,7 +437,7 @@ __global__ void attend_share_by(const decode_args a, const rope_frequency *frequ
             add_values(score, value, &so_far[i]);
         }
     }
-    join_groups(a, own, mine, so_far, part, stat);
+    join_groups(a, own, mine, group, so_far, part, stat);
 }
 // end snippet: batch-by
 

@@ -37,12 +37,13 @@ static __device__ __forceinline__ void rotate_piece(const rotation &r, int64_t h
     load(r.x + at + (pairs + piece) * WIDTH, b);
     if (piece < pairs) {
         const int64_t entry = (int64_t)(r.first + row) * (r.R / 2) + piece * WIDTH;
-        angles<WIDTH> by;
+        float c[WIDTH];
+        float s[WIDTH];
         load(r.x + at + piece * WIDTH, a);
-        load(r.cosine + entry, by.cosine);
-        load(r.sine + entry, by.sine);
+        load(r.cosine + entry, c);
+        load(r.sine + entry, s);
         COUNT("table loads", 2 * WIDTH);
-        turn(a, b, by);
+        turn(a, b, c, s);
         store(a, r.y + at + piece * WIDTH);
     }
     store(b, r.y + at + (pairs + piece) * WIDTH);

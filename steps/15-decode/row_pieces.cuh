@@ -73,8 +73,8 @@ static __device__ __forceinline__ int piece_of(int n, int lane, int lanes, int p
 // Where a lane's pieces stand, in every row.
 template <int D>
 struct lane_of {
-    int lane, group; // of LANES, of GROUPS
-    bool turns;      // pieces 0 and 1 are pairs
+    int lane;   // of LANES
+    bool turns; // pieces 0 and 1 are pairs
     int column[row_of<D>::SLOTS];
 };
 
@@ -86,7 +86,6 @@ static __device__ __forceinline__ lane_of<D> this_lane(int R)
     const int pairs = R / 2 / WIDTH;
     lane_of<D> mine = {};
     mine.lane = threadIdx.x % LANES;
-    mine.group = threadIdx.x / LANES;
     mine.turns = mine.lane < pairs;
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
         mine.column[n] = piece_of(n, mine.lane, LANES, pairs) * WIDTH;
@@ -130,21 +129,15 @@ static __device__ __forceinline__ float dot_of_rows(const pieces<D> &a, const pi
     return dot;
 }
 
-// Of the pairs that a lane has in two pieces.
-template <int WIDTH>
-struct angles {
-    float cosine[WIDTH], sine[WIDTH];
-};
-
-// The two pieces of a pair, turned.
+// The two pieces of a pair, turned by the angles of which c and s are cosines and sines.
 template <int WIDTH>
 static __device__ __forceinline__ void turn(float (&a)[WIDTH], float (&b)[WIDTH],
-                                            const angles<WIDTH> &by)
+                                            const float (&c)[WIDTH], const float (&s)[WIDTH])
 {
     COUNT("element rotations", 2 * WIDTH);
     for (int e = 0; e < WIDTH; e++) {
         const float x = a[e];
-        a[e] = x * by.cosine[e] - b[e] * by.sine[e];
-        b[e] = b[e] * by.cosine[e] + x * by.sine[e];
+        a[e] = x * c[e] - b[e] * s[e];
+        b[e] = b[e] * c[e] + x * s[e];
     }
 }
