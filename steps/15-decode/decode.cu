@@ -3,59 +3,159 @@
  * Grows from: 14-fair-baseline
  * Profile: each --case 8k --case 8k-q4 --case 128k
  *
- * Idea     A model that generates text has one new query, or a few, and a cache of all keys so far.
- *          Blocks share the keys of a head, each leaves a maximum, a sum and a weighted value, and
- *          a second kernel joins them. A block takes all the queries at once, so it reads each key
- *          once and, where it turns keys itself, turns each once: the multiplier of S that sank V1
- *          is 1 here.
- * Predict  k and v must be read: 1.07 GB at 32k keys. `separate` reads k, writes it, reads it again
- *          and reads v: twice the bytes, so twice the time. All the fused versions read k and v
- *          once. `cached` does nothing else, so it should come within 10% of the copy bandwidth.
- *          `fused-table` loads a float of the table for each float of k, from the L2: half as many
- *          bytes again between L2 and SMs, so slower by 10 to 20%. `fused-computed` has about 60
- *          more instructions a warp for each key, of the 220 for which there is time while a key
- *          comes from memory: as fast as `cached`. `fused-per-query` turns each key once a query
- *          and reads it again, mostly from the L2: at 4 queries slower than `separate`. At 1k
- *          keys, launches decide.
- * Outcome  `cached` reads at more than the copy bandwidth at 32k keys; `separate` takes twice as
- *          long. `fused-table` was slower as predicted, for another reason: it loaded the table
- *          after the keys, and waited for it key by key (`fused-table-last`). Loaded first, the
- *          table costs next to nothing. `fused-computed` costs nothing at one query; at four, 8
- *          warps are too few to compute and wait. The first `separate` turned one head after the
- *          other, and the table had left the L2 by the next head (`separate-by-head`): a sixth
- *          slower at 32k. `fused-per-query` about ties at 4 queries. It lacks warps: neither L2 nor
- *          memory are short. See chapter 8.
+ * Idea     A model that writes text has one new query, or a few, and a cache of all keys so far.
+ *          Blocks share the keys of a head, and a second kernel joins what they leave. A block
+ *          takes all the queries at once, so it reads each key once and turns it once: the
+ *          multiplier of S that sank V1 is 1 here.
+ * Predict  k and v must be read. `separate` moves k three times: twice the time. `cached` reads k
+ *          and v once, within 10% of the copy bandwidth. `fused-table` loads a float of the table
+ *          for each of k, from the L2: slower by 10 to 20%. `fused-computed` computes while it
+ *          waits: as fast as `cached`. `fused-per-query`, at 4 queries: slower than `separate`.
+ * Outcome  `cached` reads at more than the copy bandwidth, and `separate` takes twice as long. The
+ *          table costs next to nothing if it is loaded before the keys; after them, it costs what
+ *          was predicted, for another reason (`fused-table-last`). Computed angles cost nothing at
+ *          one query; at four, too few warps compute and wait. `fused-per-query` lacks warps, too:
+ *          at 4 queries it is about level with `separate`. See chapter 8.
  */
-#include "cuda/decode_cases.cuh"
-#include "cuda/resident_blocks.cuh"
 #include "cuda/rope_angle.cuh"
-#include "cuda/rotate_rows.cuh"
-#include "cuda/row_pieces.cuh"
-#include "problems/attention.h"
-#include "problems/rope.h"
-
-#include <math.h>
+#include "decode_args.cuh"
+#include "rotate_rows.cuh"
 
 enum {
-    THREADS = 256,
+    BATCH = 4,          // keys and values that a thread has under way
     MOST_SPLITS = 64,   // of the keys of a head
     BLOCKS_ON_A_CPU = 8 // so that counts are those of any CPU
 };
 
-// How a kernel finds the keys, and when it loads their cosines and sines if it turns them: before
-// it loads the keys, or when they have come.
-enum keys_are { TURNED, TO_TURN_TABLE_FIRST, TO_TURN_TABLE_LAST, TO_TURN_COMPUTED };
-
-// Shapes as in kf_shape. The keys of a head are shared out among `splits` blocks, `share` each.
-struct decode {
-    const float *q, *k, *v, *cosine, *sine;
-    const rope_frequency *frequency;
-    float *part;  // [H][splits][Sq][D] weighted values, not divided yet
-    float2 *stat; // [H][splits][Sq] the largest score and the sum of the weights
-    int Sq, Sk, R, pos0, splits, share;
-    bool causal;
-    float scale; // of scores, in powers of 2
+// What a group of lanes has summed up for one query.
+template <int D>
+struct summed_up {
+    float largest = -INFINITY; // of the scores
+    float sum = 0.0f;          // of the weights, with it subtracted
+    pieces<D> out = {};
 };
+
+// snippet: attend
+// q [H][Sq][D], k and v [H][Sk][D], cosine and sine [Sk][R/2]
+// -> part [H][splits][Sq][D], stat [H][splits][Sq]
+// grid (Sq / QUERIES, splits, H), THREADS threads
+// cost: reads k, v and the tables once for QUERIES queries; one K rotation a key
+template <int D, int QUERIES>
+__global__ void attend_share(const decode_args a)
+{
+    constexpr int GROUPS = row_of<D>::GROUPS;
+    __shared__ float part[GROUPS][QUERIES][D];
+    __shared__ float2 stat[GROUPS][QUERIES];
+    const block_share own = share_of_block(a, QUERIES);
+    const lane_of<D> mine = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_of<D>::LANES;
+    pieces<D> query[QUERIES];
+    summed_up<D> so_far[QUERIES];
+
+    rotate_queries(a, own, mine, query);
+    for (int first = own.begin + group; first - group < own.end; first += GROUPS * BATCH) {
+        pieces<D> key[BATCH];
+        pieces<D> value[BATCH];
+        rotate_keys(a, own, mine, first, key, value);
+#pragma unroll
+        for (int i = 0; i < QUERIES; i++) {
+            float score[BATCH];
+            score_keys(a, own, i, first, query[i], key, score);
+            add_values(score, value, &so_far[i]);
+        }
+    }
+    join_groups(a, own, mine, group, so_far, part, stat);
+}
+// end snippet: attend
+
+// What it calls, in this order. (Templates may be called above the line in which they stand.)
+
+// q [H][Sq][D] -> query [QUERIES], turned
+template <int D, int QUERIES>
+static __device__ __forceinline__ void rotate_queries(const decode_args &a, const block_share &own,
+                                                      const lane_of<D> &mine,
+                                                      pieces<D> (&query)[QUERIES])
+{
+#pragma unroll
+    for (int i = 0; i < QUERIES; i++) {
+        load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
+        COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
+        if (mine.turns) {
+            float c[row_of<D>::WIDTH];
+            float s[row_of<D>::WIDTH];
+            load_angles(a, mine, a.Sk - a.Sq + own.first_query + i, c, s);
+            turn(query[i].at[0], query[i].at[1], c, s);
+        }
+    }
+}
+
+// snippet: batch
+// Cosines and sines of a lane's pairs in a row.
+template <int D, int WIDTH>
+static __device__ __forceinline__ void load_angles(const decode_args &a, const lane_of<D> &mine,
+                                                   int row, float (&c)[WIDTH], float (&s)[WIDTH])
+{
+    const int64_t at = (int64_t)row * (a.R / 2) + mine.lane * WIDTH;
+    COUNT("table loads", 2 * WIDTH);
+    load(a.cosine + at, c);
+    load(a.sine + at, s);
+}
+
+// k and v [H][Sk][D] -> key and value [N], of rows first, first + GROUPS and so on. Past the end
+// the last row is loaded again, and no query sees it.
+template <int D, int N>
+static __device__ __forceinline__ void load_rows(const decode_args &a, const block_share &own,
+                                                 const lane_of<D> &mine, int first,
+                                                 pieces<D> (&key)[N], pieces<D> (&value)[N])
+{
+    const float *k = a.k + own.head * a.Sk * D;
+    const float *v = a.v + own.head * a.Sk * D;
+#pragma unroll
+    for (int m = 0; m < N; m++) {
+        const int64_t at = (int64_t)min(first + m * row_of<D>::GROUPS, a.Sk - 1) * D;
+        load_row(k + at, mine, &key[m]);
+        load_row(v + at, mine, &value[m]);
+    }
+}
+
+// The same, the keys turned. All loads are under way at the same time, those of the table first.
+template <int D, int N>
+static __device__ __forceinline__ void rotate_keys(const decode_args &a, const block_share &own,
+                                                   const lane_of<D> &mine, int first,
+                                                   pieces<D> (&key)[N], pieces<D> (&value)[N])
+{
+    float c[N][row_of<D>::WIDTH];
+    float s[N][row_of<D>::WIDTH];
+#pragma unroll
+    for (int m = 0; m < N; m++) {
+        if (mine.turns) {
+            load_angles(a, mine, min(first + m * row_of<D>::GROUPS, a.Sk - 1), c[m], s[m]);
+        }
+    }
+    load_rows(a, own, mine, first, key, value);
+#pragma unroll
+    for (int m = 0; m < N; m++) {
+        COUNT("K rotations", mine.lane == 0);
+        if (mine.turns) {
+            turn(key[m].at[0], key[m].at[1], c[m], s[m]);
+        }
+    }
+}
+// end snippet: batch
+
+// query, key [N] of rows first, first + GROUPS and so on -> score [N] of the block's query i
+template <int D, int N>
+static __device__ __forceinline__ void score_keys(const decode_args &a, const block_share &own,
+                                                  int i, int first, const pieces<D> &query,
+                                                  const pieces<D> (&key)[N], float (&score)[N])
+{
+    const int visible = a.causal ? a.Sk - a.Sq + own.first_query + i + 1 : a.Sk;
+#pragma unroll
+    for (int m = 0; m < N; m++) {
+        const float dot = dot_of_rows(query, key[m]);
+        score[m] = first + m * row_of<D>::GROUPS < visible ? dot * a.scale : -INFINITY;
+    }
+}
 
 // snippet: merge
 // The weight of what was summed up with `mine` subtracted, when `largest` is to be. Where no key
@@ -90,183 +190,68 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 }
 // end snippet: merge
 
-// snippet: batch
-// Cosines and sines of a lane's pairs, [WIDTH] each, for a row of k.
-template <keys_are KEYS, int D, int WIDTH>
-static __device__ __forceinline__ void angles_of(const decode &p, const lane_of<D> &mine, int at,
-                                                 float (&c)[WIDTH], float (&s)[WIDTH])
-{
-    if (KEYS == TO_TURN_COMPUTED) {
-        for (int e = 0; e < WIDTH; e++) {
-            rope_cos_sin(p.pos0 + at, mine.frequency[e], &c[e], &s[e]);
-        }
-    } else {
-        const int64_t angles = (int64_t)at * (p.R / 2) + mine.lane * WIDTH;
-        COUNT("table loads", 2 * WIDTH);
-        load(p.cosine + angles, c);
-        load(p.sine + angles, s);
-    }
-}
-
-// k and v [Sk][D] of a head -> key and value [AT_ONCE][SLOTS][WIDTH], a lane's pieces of rows
-// first, first + `groups` and so on, the keys turned. All loads are under way at the same time.
-template <keys_are KEYS, int D, int AT_ONCE, int SLOTS, int WIDTH>
-static __device__ __forceinline__ void
-load_batch(const decode &p, const lane_of<D> &mine, const float *k, const float *v, int first,
-           int groups, float (&key)[AT_ONCE][SLOTS][WIDTH], float (&value)[AT_ONCE][SLOTS][WIDTH])
-{
-    float c[AT_ONCE][WIDTH];
-    float s[AT_ONCE][WIDTH];
-#pragma unroll
-    for (int m = 0; m < AT_ONCE && KEYS == TO_TURN_TABLE_FIRST; m++) {
-        if (mine.turns) {
-            angles_of<KEYS>(p, mine, min(first + m * groups, p.Sk - 1), c[m], s[m]);
-        }
-    }
-#pragma unroll
-    for (int m = 0; m < AT_ONCE; m++) {
-        // Past the end the last key is loaded again, and no query sees it.
-        const int64_t at = (int64_t)min(first + m * groups, p.Sk - 1) * D;
-        load_row(k + at, mine.column, key[m]);
-        load_row(v + at, mine.column, value[m]);
-    }
-#pragma unroll
-    for (int m = 0; m < AT_ONCE && KEYS != TURNED; m++) {
-        // In the branch it would have nvcc make one branch of all, and load all of the table there.
-        const int at = min(first + m * groups, p.Sk - 1);
-        COUNT("K rotations", mine.lane == 0);
-        if (mine.turns) {
-            if (KEYS != TO_TURN_TABLE_FIRST) {
-                angles_of<KEYS>(p, mine, at, c[m], s[m]);
-            }
-            turn(key[m][0], key[m][1], c[m], s[m]);
-        }
-    }
-}
-// end snippet: batch
-
 // snippet: add
-// What a group of lanes has summed up for one query.
-template <int D>
-struct summed_up {
-    float largest; // of the scores
-    float sum;     // of the weights, with it subtracted
-    float out[row_of<D>::SLOTS][row_of<D>::WIDTH];
-};
-
-// score [AT_ONCE], value [AT_ONCE][SLOTS][WIDTH] -> added to q
+// score [N], value [N] -> added to q
 // cost: an exponential a key, and one more
-template <int D, int AT_ONCE, int SLOTS, int WIDTH>
-static __device__ __forceinline__ void add_values(const float (&score)[AT_ONCE],
-                                                  const float (&value)[AT_ONCE][SLOTS][WIDTH],
-                                                  summed_up<D> *q)
+template <int D, int N>
+static __device__ __forceinline__ void add_values(const float (&score)[N],
+                                                  const pieces<D> (&value)[N], summed_up<D> *q)
 {
     float most = q->largest;
 #pragma unroll
-    for (int m = 0; m < AT_ONCE; m++) {
+    for (int m = 0; m < N; m++) {
         most = fmaxf(most, score[m]);
     }
     // solution: rescale -- what is summed up so far was weighted with q->largest subtracted
     const float before = weight_of(q->largest, most);
     q->largest = most;
     q->sum *= before;
-    for (int n = 0; n < SLOTS; n++) {
-        for (int e = 0; e < WIDTH; e++) {
-            q->out[n][e] *= before;
+    for (int n = 0; n < row_of<D>::SLOTS; n++) {
+        for (int e = 0; e < row_of<D>::WIDTH; e++) {
+            q->out.at[n][e] *= before;
         }
     }
     // end solution: rescale
 #pragma unroll
-    for (int m = 0; m < AT_ONCE; m++) {
+    for (int m = 0; m < N; m++) {
         const float weight = weight_of(score[m], most);
         q->sum += weight;
-        for (int n = 0; n < SLOTS; n++) {
-            for (int e = 0; e < WIDTH; e++) {
-                q->out[n][e] += weight * value[m][n][e];
+        for (int n = 0; n < row_of<D>::SLOTS; n++) {
+            for (int e = 0; e < row_of<D>::WIDTH; e++) {
+                q->out.at[n][e] += weight * value[m].at[n][e];
             }
         }
     }
 }
 // end snippet: add
 
-// snippet: attend
-// q [H][Sq][D], k and v [H][Sk][D], cosine and sine [Sk][R/2]
-// -> part [H][splits][Sq][D], stat [H][splits][Sq]
-// grid (Sq / QUERIES, splits, H), THREADS threads
-// A thread has pieces of AT_ONCE keys and values under way.
-// cost: reads k and v once for QUERIES queries; one K rotation a key, where it turns keys
-template <int D, int QUERIES, keys_are KEYS, int AT_ONCE>
-__global__ void attend_share(const decode p)
+// so_far [QUERIES] of each group, by way of shared memory -> the block's part and stat
+template <int D, int QUERIES>
+static __device__ __forceinline__ void
+join_groups(const decode_args &a, const block_share &own, const lane_of<D> &mine, int group,
+            const summed_up<D> (&so_far)[QUERIES], float (*part)[QUERIES][D],
+            float2 (*stat)[QUERIES])
 {
-    constexpr int WIDTH = row_of<D>::WIDTH;
-    constexpr int LANES = row_of<D>::LANES;
-    constexpr int SLOTS = row_of<D>::SLOTS;
-    constexpr int GROUPS = THREADS / LANES;
-    __shared__ float shared_part[GROUPS][QUERIES][D];
-    __shared__ float2 shared_stat[GROUPS][QUERIES];
-    const lane_of<D> mine = this_lane<D>(p.R, KEYS == TO_TURN_COMPUTED ? p.frequency : NULL);
-    const int group = threadIdx.x / LANES;
-    const int first_query = blockIdx.x * QUERIES;
-    const int64_t head = blockIdx.z;
-    const float *k = p.k + head * p.Sk * D;
-    const float *v = p.v + head * p.Sk * D;
-
-    float query[QUERIES][SLOTS][WIDTH];
-    summed_up<D> so_far[QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
-        so_far[i] = {};
-        so_far[i].largest = -INFINITY;
-        load_row(p.q + (head * p.Sq + first_query + i) * D, mine.column, query[i]);
-        COUNT("Q rotations", p.R > 0 && threadIdx.x == 0);
-        if (mine.turns) {
-            float c[WIDTH];
-            float s[WIDTH];
-            angles_of<KEYS>(p, mine, p.Sk - p.Sq + first_query + i, c, s);
-            turn(query[i][0], query[i][1], c, s);
-        }
-    }
-
-    const int begin = blockIdx.y * p.share;
-    const int end = min(begin + p.share, p.Sk);
-    for (int first = begin + group; first - group < end; first += GROUPS * AT_ONCE) {
-        float key[AT_ONCE][SLOTS][WIDTH];
-        float value[AT_ONCE][SLOTS][WIDTH];
-        load_batch<KEYS>(p, mine, k, v, first, GROUPS, key, value);
-#pragma unroll
-        for (int i = 0; i < QUERIES; i++) {
-            const int visible = p.causal ? p.Sk - p.Sq + first_query + i + 1 : p.Sk;
-            float score[AT_ONCE];
-#pragma unroll
-            for (int m = 0; m < AT_ONCE; m++) {
-                const float dot = dot_of_rows<LANES>(query[i], key[m]);
-                score[m] = first + m * GROUPS < visible ? dot * p.scale : -INFINITY;
-            }
-            add_values(score, value, &so_far[i]);
-        }
-    }
-
-#pragma unroll
-    for (int i = 0; i < QUERIES; i++) {
-        store_row(so_far[i].out, mine.column, shared_part[group][i]);
+        store_row(so_far[i].out, mine, part[group][i]);
         if (mine.lane == 0) {
-            shared_stat[group][i] = make_float2(so_far[i].largest, so_far[i].sum);
+            stat[group][i] = make_float2(so_far[i].largest, so_far[i].sum);
         }
     }
     __syncthreads();
-    const int64_t to = (head * p.splits + blockIdx.y) * p.Sq + first_query;
+    const int64_t to = (own.head * a.splits + blockIdx.y) * a.Sq + own.first_query;
     for (int t = threadIdx.x; t < QUERIES * D; t += THREADS) {
         const int i = t / D;
         const int d = t % D;
         float2 whole;
-        p.part[to * D + t] =
-            merge(&shared_stat[0][i], &shared_part[0][i][d], GROUPS, QUERIES, D, &whole);
+        a.part[to * D + t] =
+            merge(&stat[0][i], &part[0][i][d], row_of<D>::GROUPS, QUERIES, D, &whole);
         if (d == 0) {
-            p.stat[to + i] = whole;
+            a.stat[to + i] = whole;
         }
     }
 }
-// end snippet: attend
 
 // snippet: join
 // part [H][splits][Sq][D], stat [H][splits][Sq] -> o [H][Sq][D]; grid (Sq, H), D threads
@@ -282,121 +267,327 @@ __global__ void join_shares(const float *part, const float2 *stat, float *o, int
 // end snippet: join
 
 // snippet: splits
-// As many blocks as the device holds at a time, so that none waits for another to end, and equal
-// shares in whole steps of the kernel's loop, so that none ends early. Or shares of about `wanted`
-// keys, if that is not 0.
-static void share_keys(decode *p, int blocks, int heads, int step, int wanted)
+// How many blocks of the kernel the device holds at a time: that depends on the kernel's registers
+// and shared memory. The GPU is asked anew for each launch; in a graph that is no part of the time.
+template <class kernel>
+static int resident_blocks(kernel *of)
 {
-    int splits = wanted > 0 ? p->Sk / wanted : blocks / heads;
-    splits = splits < 1 ? 1 : splits > MOST_SPLITS ? MOST_SPLITS : splits;
-    p->share = ((p->Sk + splits - 1) / splits + step - 1) / step * step;
-    p->splits = (p->Sk + p->share - 1) / p->share;
+    int device, processors, on_each;
+    if (kf_on_cpu()) {
+        return BLOCKS_ON_A_CPU;
+    }
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, of, THREADS, 0));
+    return processors * on_each;
 }
 
-template <int D, int QUERIES, keys_are KEYS, int AT_ONCE>
-static void launch_of(const kf_run *run, decode p, int wanted, cudaStream_t stream)
+// As many blocks as the device holds at a time, so that none waits for another to end, and equal
+// shares in whole steps of the kernel's loop, so that none ends early. Or shares of about as many
+// keys as are wanted. Returns the grid, with `queries` in a block.
+static dim3 share_keys(const kf_run *run, decode_args *a, int blocks, int queries, int step)
 {
     const kf_shape s = run->shape;
-    const int passes = s.Sq / QUERIES;
-    void (*const kernel)(const decode) = attend_share<D, QUERIES, KEYS, AT_ONCE>;
-    static const int blocks = resident_blocks(kernel, THREADS, 0, BLOCKS_ON_A_CPU); // asked once
-    share_keys(&p, blocks, s.H * passes, THREADS / row_of<D>::LANES * AT_ONCE, wanted);
-    attend_share<D, QUERIES, KEYS, AT_ONCE><<<dim3(passes, p.splits, s.H), THREADS, 0, stream>>>(p);
+    const int passes = s.Sq / queries;
+    int splits = a->share > 0 ? s.Sk / a->share : blocks / (s.H * passes);
+    splits = splits < 1 ? 1 : splits > MOST_SPLITS ? MOST_SPLITS : splits;
+    a->share = ((s.Sk + splits - 1) / splits + step - 1) / step * step;
+    a->splits = (s.Sk + a->share - 1) / a->share;
+    return dim3(passes, a->splits, s.H);
+}
+
+static void launch_join(const kf_run *run, const decode_args &a, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    join_shares<<<dim3(s.Sq, s.H), s.D, 0, stream>>>(a.part, a.stat, kf_f32(run, "o"), a.splits,
+                                                     s.Sq, s.D);
     CUDA_CHECK_LAUNCH();
-    join_shares<<<dim3(s.Sq, s.H), D, 0, stream>>>(p.part, p.stat, kf_f32(run, "o"), p.splits, s.Sq,
-                                                   D);
+}
+
+template <int D, int QUERIES>
+static void launch_shares(const kf_run *run, decode_args a, cudaStream_t stream)
+{
+    const int blocks = resident_blocks(attend_share<D, QUERIES>);
+    const dim3 grid = share_keys(run, &a, blocks, QUERIES, row_of<D>::GROUPS * BATCH);
+    attend_share<D, QUERIES><<<grid, THREADS, 0, stream>>>(a);
     CUDA_CHECK_LAUNCH();
+    launch_join(run, a, stream);
 }
 // end snippet: splits
 
-// Both kernels, QUERIES queries in a block.
-template <int QUERIES, keys_are KEYS, int AT_ONCE>
-static void launch_shares(const kf_run *run, const decode &p, int wanted, cudaStream_t stream)
+// Launchers for D = 80 and D = 128, with 1, 2 or 4 queries in a block.
+typedef void launcher(const kf_run *run, decode_args a, cudaStream_t stream);
+typedef launcher *const launchers[2][3];
+
+static launchers fused = {
+    {launch_shares<80, 1>, launch_shares<80, 2>, launch_shares<80, 4>},
+    {launch_shares<128, 1>, launch_shares<128, 2>, launch_shares<128, 4>},
+};
+
+// The one for the run's D; there is none for another D, or another number of queries.
+static launcher *pick(launchers &from, const kf_run *run, int queries)
 {
-    const bool wide = run->shape.D == 128;
-    (wide ? launch_of<128, QUERIES, KEYS, AT_ONCE>
-          : launch_of<80, QUERIES, KEYS, AT_ONCE>)(run, p, wanted, stream);
+    const int D = run->shape.D;
+    if ((D != 80 && D != 128) || (queries != 1 && queries != 2 && queries != 4)) {
+        kf_die(KF_WRONG, "case %s: D = %d and %d queries; D of 80 or 128 and 1, 2 or 4 are right",
+               run->c->name, D, queries);
+    }
+    return from[D == 128][queries / 2];
 }
 
-// All queries in a block.
+static void launch_fused_table(const kf_run *run, cudaStream_t stream)
+{
+    pick(fused, run, run->shape.Sq)(run, arguments(run), stream);
+}
+
+// A block has one query, as in V1: every key is read and turned once a query.
+static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
+{
+    pick(fused, run, 1)(run, arguments(run), stream);
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// How a kernel finds the keys. If it turns them: with cosines and sines that are loaded before the
+// keys, loaded when the keys have come, or computed then.
+enum keys_are { TURNED, TO_TURN, TO_TURN_TABLE_LAST, TO_TURN_COMPUTED };
+
+// snippet: batch-by
+// Of a lane's pairs in a row, computed or from the table.
+template <keys_are KEYS, int D, int WIDTH>
+static __device__ __forceinline__ void angles_by(const decode_args &a, const lane_of<D> &mine,
+                                                 int pos0, const rope_frequency (&frequency)[WIDTH],
+                                                 int row, float (&c)[WIDTH], float (&s)[WIDTH])
+{
+    if (KEYS == TO_TURN_COMPUTED) {
+        for (int e = 0; e < WIDTH; e++) {
+            rope_cos_sin(pos0 + row, frequency[e], &c[e], &s[e]);
+        }
+    } else {
+        load_angles(a, mine, row, c, s);
+    }
+}
+
+// As rotate_keys.
+template <keys_are KEYS, int D, int N, int WIDTH>
+static __device__ __forceinline__ void
+rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &mine, int pos0,
+               const rope_frequency (&frequency)[WIDTH], int first, pieces<D> (&key)[N],
+               pieces<D> (&value)[N])
+{
+    if (KEYS == TO_TURN) {
+        rotate_keys(a, own, mine, first, key, value);
+        return;
+    }
+    load_rows(a, own, mine, first, key, value);
+#pragma unroll
+    for (int m = 0; m < N && KEYS != TURNED; m++) {
+        // In the branch it would have nvcc make one branch of all, and load all of the table there.
+        const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
+        COUNT("K rotations", mine.lane == 0);
+        if (mine.turns) {
+            float c[WIDTH];
+            float s[WIDTH];
+            angles_by<KEYS>(a, mine, pos0, frequency, row, c, s);
+            turn(key[m].at[0], key[m].at[1], c, s);
+        }
+    }
+}
+
+// As attend_share, but keys are found so, and a thread has N keys and values under way. Row 0 of
+// the keys is at position pos0; frequencies [R/2], where angles are computed.
+template <int D, int QUERIES, keys_are KEYS, int N>
+__global__ void attend_share_by(const decode_args a, const rope_frequency *frequencies, int pos0)
+{
+    constexpr int WIDTH = row_of<D>::WIDTH;
+    constexpr int GROUPS = row_of<D>::GROUPS;
+    __shared__ float part[GROUPS][QUERIES][D];
+    __shared__ float2 stat[GROUPS][QUERIES];
+    const block_share own = share_of_block(a, QUERIES);
+    const lane_of<D> mine = this_lane<D>(a.R);
+    const int group = threadIdx.x / row_of<D>::LANES;
+    pieces<D> query[QUERIES];
+    summed_up<D> so_far[QUERIES];
+    rope_frequency frequency[WIDTH];
+
+    if (KEYS == TO_TURN_COMPUTED && mine.turns) {
+        for (int e = 0; e < WIDTH; e++) {
+            frequency[e] = frequencies[mine.lane * WIDTH + e];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < QUERIES; i++) {
+        load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
+        COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
+        if (mine.turns) {
+            float c[WIDTH];
+            float s[WIDTH];
+            angles_by<KEYS>(a, mine, pos0, frequency, a.Sk - a.Sq + own.first_query + i, c, s);
+            turn(query[i].at[0], query[i].at[1], c, s);
+        }
+    }
+    for (int first = own.begin + group; first - group < own.end; first += GROUPS * N) {
+        pieces<D> key[N];
+        pieces<D> value[N];
+        rotate_keys_by<KEYS>(a, own, mine, pos0, frequency, first, key, value);
+#pragma unroll
+        for (int i = 0; i < QUERIES; i++) {
+            float score[N];
+            score_keys(a, own, i, first, query[i], key, score);
+            add_values(score, value, &so_far[i]);
+        }
+    }
+    join_groups(a, own, mine, group, so_far, part, stat);
+}
+// end snippet: batch-by
+
+template <int D, int QUERIES, keys_are KEYS, int N>
+static void launch_shares_by(const kf_run *run, decode_args a, cudaStream_t stream)
+{
+    const int blocks = resident_blocks(attend_share_by<D, QUERIES, KEYS, N>);
+    const dim3 grid = share_keys(run, &a, blocks, QUERIES, row_of<D>::GROUPS * N);
+    attend_share_by<D, QUERIES, KEYS, N>
+        <<<grid, THREADS, 0, stream>>>(a, rope_frequencies(run), run->shape.pos0);
+    CUDA_CHECK_LAUNCH();
+    launch_join(run, a, stream);
+}
+
 template <keys_are KEYS>
-static void launch_attention(const kf_run *run, const decode &p, cudaStream_t stream)
-{
-    const int Sq = run->shape.Sq;
-    (Sq == 1   ? launch_shares<1, KEYS, 4>
-     : Sq == 2 ? launch_shares<2, KEYS, 4>
-               : launch_shares<4, KEYS, 4>)(run, p, 0, stream);
-}
+static launchers by = {
+    {launch_shares_by<80, 1, KEYS, BATCH>, launch_shares_by<80, 2, KEYS, BATCH>,
+     launch_shares_by<80, 4, KEYS, BATCH>},
+    {launch_shares_by<128, 1, KEYS, BATCH>, launch_shares_by<128, 2, KEYS, BATCH>,
+     launch_shares_by<128, 4, KEYS, BATCH>},
+};
 
-static decode problem(const kf_run *run)
+// And where a block never has more than one query.
+template <keys_are KEYS, int N>
+static launchers by_one = {{launch_shares_by<80, 1, KEYS, N>}, {launch_shares_by<128, 1, KEYS, N>}};
+
+// Of the first the one for the run's D, with all the queries in a block.
+template <keys_are KEYS>
+static void launch_by(const kf_run *run, const decode_args &a, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    decode p = {};
-    p.q = kf_f32(run, "q");
-    p.k = kf_f32(run, "k");
-    p.v = kf_f32(run, "v");
-    p.cosine = kf_f32(run, "cos");
-    p.sine = kf_f32(run, "sin");
-    p.frequency = rope_frequencies(run);
-    p.part = kf_f32(run, "part");
-    p.stat = reinterpret_cast<float2 *>(kf_f32(run, "stat"));
-    p.Sq = s.Sq;
-    p.Sk = s.Sk;
-    p.R = s.R;
-    p.pos0 = s.pos0;
-    p.causal = s.causal;
-    p.scale = 1.4426950408889634f / sqrtf((float)s.D);
-    return p;
+    pick(by<KEYS>, run, run->shape.Sq)(run, a, stream);
 }
 
 // snippet: variants
 // All keys and queries turned by kernels of their own: what a cache of unturned keys needs.
-template <bool by_head>
+template <grid_order order>
 static void launch_separate(const kf_run *run, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    decode p = problem(run);
-    launch_rotation<false>(run, "q", "q_turned", s.Sq, 0, s.Sk - s.Sq, by_head, stream);
-    launch_rotation<true>(run, "k", "k_turned", s.Sk, 0, 0, by_head, stream);
-    p.q = kf_f32(run, "q_turned");
-    p.k = kf_f32(run, "k_turned");
-    p.R = 0; // nothing is left to turn
-    launch_attention<TURNED>(run, p, stream);
+    decode_args a = arguments(run);
+    launch_rotate_q(run, order, stream);
+    launch_rotate_k(run, "k_turned", 0, order, stream);
+    a.q = kf_f32(run, "q_turned");
+    a.k = kf_f32(run, "k_turned");
+    a.R = 0; // nothing is left to turn
+    launch_by<TURNED>(run, a, stream);
 }
 
 // The cache holds turned keys. The newest are turned as they are appended.
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    decode p = problem(run);
-    launch_rotation<true>(run, "k", "k_cache", s.Sk, s.Sk - s.Sq, 0, false, stream);
-    p.k = kf_f32(run, "k_cache");
-    launch_attention<TURNED>(run, p, stream);
+    decode_args a = arguments(run);
+    launch_rotate_k(run, "k_cache", a.Sk - a.Sq, ROWS_FIRST, stream);
+    a.k = kf_f32(run, "k_cache");
+    launch_by<TURNED>(run, a, stream);
 }
 
-static void launch_fused_table(const kf_run *run, cudaStream_t stream)
-{
-    launch_attention<TO_TURN_TABLE_FIRST>(run, problem(run), stream);
-}
-
-// The same, but the table is read when the keys have come.
 static void launch_fused_table_last(const kf_run *run, cudaStream_t stream)
 {
-    launch_shares<1, TO_TURN_TABLE_LAST, 4>(run, problem(run), 0, stream);
+    pick(by_one<TO_TURN_TABLE_LAST, BATCH>, run, 1)(run, arguments(run), stream);
 }
 
 static void launch_fused_computed(const kf_run *run, cudaStream_t stream)
 {
-    launch_attention<TO_TURN_COMPUTED>(run, problem(run), stream);
+    launch_by<TO_TURN_COMPUTED>(run, arguments(run), stream);
 }
 
-// A block has one query, as in V1: every key is read and turned once a query.
-template <int AT_ONCE, int wanted>
-static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
+// As fused-per-query, with half as many keys a thread under way, and shares of about `wanted` keys.
+template <int wanted>
+static void launch_fused_per_query_2(const kf_run *run, cudaStream_t stream)
 {
-    launch_shares<1, TO_TURN_TABLE_FIRST, AT_ONCE>(run, problem(run), wanted, stream);
+    decode_args a = arguments(run);
+    a.share = wanted;
+    pick(by_one<TO_TURN, 2>, run, 1)(run, a, stream);
 }
 // end snippet: variants
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// Three shapes of a head: 128 dimensions, all turned or half of them, and 80 of which 20 are
+// turned. Cases are named after keys and queries, and after the shape where it is not the first.
+#define TIMED(label, queries, keys, dimensions, turned)                                            \
+    {                                                                                              \
+        .name = label,                                                                             \
+        .shape =                                                                                   \
+            {.H = 32, .Sq = queries, .Sk = keys, .D = dimensions, .R = turned, .causal = true},    \
+        .flags = KF_LARGE | (keys < 100000 ? 0 : KF_MAY_NOT_FIT)                                   \
+    }
+
+// Those of one length stand together. "count" is one head whose shares have no rest. The others are
+// odd: shares with a rest, the last position of a 131072-token context, a last share with fewer
+// keys than queries, so that a query sees none of them, and no mask. Shares of "steep" have two
+// rounds on a CPU: the maximum of the second changes what the first has summed up.
+static const kf_case cases[] = {
+    TIMED("1k", 1, 1024, 128, 128),
+    TIMED("1k-q2", 2, 1024, 128, 128),
+    TIMED("1k-q4", 4, 1024, 128, 128),
+    TIMED("1k-R64", 1, 1024, 128, 64),
+    TIMED("1k-D80", 1, 1024, 80, 20),
+    TIMED("8k", 1, 8192, 128, 128),
+    TIMED("8k-q2", 2, 8192, 128, 128),
+    TIMED("8k-q4", 4, 8192, 128, 128),
+    TIMED("8k-R64", 1, 8192, 128, 64),
+    TIMED("8k-R64-q4", 4, 8192, 128, 64),
+    TIMED("8k-D80", 1, 8192, 80, 20),
+    TIMED("8k-D80-q4", 4, 8192, 80, 20),
+    TIMED("32k", 1, 32768, 128, 128),
+    TIMED("32k-q2", 2, 32768, 128, 128),
+    TIMED("32k-q4", 4, 32768, 128, 128),
+    TIMED("32k-R64", 1, 32768, 128, 64),
+    TIMED("32k-D80", 1, 32768, 80, 20),
+    TIMED("128k", 1, 131072, 128, 128),
+    TIMED("128k-q2", 2, 131072, 128, 128),
+    TIMED("128k-q4", 4, 131072, 128, 128),
+    TIMED("128k-R64", 1, 131072, 128, 64),
+    TIMED("128k-D80", 1, 131072, 80, 20),
+    {.name = "count",
+     .shape = {.Sk = 2048, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "count-q4",
+     .shape = {.Sq = 4, .Sk = 2048, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "count-R64",
+     .shape = {.Sk = 2048, .D = 128, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "count-D80",
+     .shape = {.Sk = 2048, .D = 80, .R = 20, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "odd",
+     .shape = {.H = 2, .Sk = 333, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far",
+     .shape = {.H = 2, .Sq = 2, .Sk = 257, .D = 128, .R = 64, .causal = true, .pos0 = 130815},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "far-D80",
+     .shape = {.H = 2, .Sq = 4, .Sk = 515, .D = 80, .R = 20, .causal = true, .pos0 = 130557},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tail",
+     .shape = {.H = 2, .Sq = 4, .Sk = 130, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "one", .shape = {.D = 80, .R = 20, .causal = true}, .flags = KF_VERIFY_ONLY},
+    {.name = "four",
+     .shape = {.H = 3, .Sq = 4, .Sk = 4, .D = 128, .R = 128, .causal = true, .pos0 = 131068},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "unmasked",
+     .shape = {.H = 2, .Sq = 2, .Sk = 77, .D = 80, .R = 20},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep",
+     .shape = {.H = 2, .Sk = 457, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
+};
 
 static bool several_queries(const kf_case *c)
 {
@@ -431,10 +622,10 @@ static void setup(kf_run *run)
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on all of k, attention, join: four launches",
-     .launch = launch_separate<false>},
+     .launch = launch_separate<ROWS_FIRST>},
     {.name = "separate-by-head",
      .about = "the same, k turned one head after the other",
-     .launch = launch_separate<true>,
+     .launch = launch_separate<HEAD_BY_HEAD>,
      .applies = one_query_of_some},
     {.name = "cached",
      .about = "k turned when it was appended: append, attention, join",
@@ -448,15 +639,15 @@ static const kf_variant variants[] = {
      .applies = one_query_of_some},
     {.name = "fused-per-query",
      .about = "fused-table with a block for each query",
-     .launch = launch_fused_per_query<4, 0>,
+     .launch = launch_fused_per_query,
      .applies = several_queries},
     {.name = "fused-per-query-2",
      .about = "the same, two keys a thread under way in place of four",
-     .launch = launch_fused_per_query<2, 0>,
+     .launch = launch_fused_per_query_2<0>,
      .applies = several_queries},
     {.name = "fused-per-query-short",
      .about = "and shares of 512 keys",
-     .launch = launch_fused_per_query<2, 512>,
+     .launch = launch_fused_per_query_2<512>,
      .applies = short_shares},
     {.name = "fused-computed",
      .about = "k turned inside attention, angles computed",
@@ -471,8 +662,8 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "15-decode",
         .title = "one to four queries over a long cache, where fusion costs little",
-        .cases = decode_cases,
-        .n_cases = KF_COUNT_OF(decode_cases),
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
         .setup = setup,

@@ -5,75 +5,118 @@
  */
 #pragma once
 
-#include "cuda/row_pieces.cuh"
 #include "problems/attention.h"
 #include "problems/rope.h"
+#include "row_pieces.cuh"
 
-enum { ROTATE_THREADS = 256 };
+// x [H][S][D] -> y, rows begin to S - 1, turned. Row r of x stands in row first + r of the tables.
+struct rotation {
+    const float *x, *cosine, *sine;
+    float *y;
+    int S, begin, first, D, R;
+    bool of_keys; // to be counted as such
+};
 
 // snippet: rotate-rows
-// x [H][S][D], row r of which stands in row first + r of the tables -> y, rows begin to S - 1
-// grid (H, any), or (any, H) if by_head; a thread a pair of pieces, or a piece that is not turned
-// cost: 8 bytes an element, and the table, which other heads find in the L2
-template <int WIDTH, bool is_key>
-__global__ void rotate_rows(const float *x, const float *cosine, const float *sine, float *y, int S,
-                            int begin, int first, int D, int R, bool by_head)
+// Thread t of a head has a pair of pieces, or a piece that is not turned.
+template <int WIDTH>
+static __device__ __forceinline__ void rotate_piece(const rotation &r, int64_t head, int t)
 {
-    const int pairs = R / 2 / WIDTH;
-    const int pieces = D / WIDTH - pairs;
-    const int64_t head = by_head ? blockIdx.y : blockIdx.x;
-    const int t = (by_head ? blockIdx.x : blockIdx.y) * blockDim.x + threadIdx.x;
-    const int row = begin + t / pieces;
-    const int piece = t % pieces;
-    if (row >= S) {
+    const int pairs = r.R / 2 / WIDTH;
+    const int in_row = r.D / WIDTH - pairs;
+    const int row = r.begin + t / in_row;
+    const int piece = t % in_row;
+    if (row >= r.S) {
         return;
     }
-    COUNT("K rotations", is_key && piece == 0);
-    COUNT("Q rotations", !is_key && piece == 0);
-    const int64_t at = (head * S + row) * D;
+    COUNT("K rotations", r.of_keys && piece == 0);
+    COUNT("Q rotations", !r.of_keys && piece == 0);
+    const int64_t at = (head * r.S + row) * r.D;
     float a[WIDTH];
     float b[WIDTH];
-    load(x + at + (pairs + piece) * WIDTH, b);
+    load(r.x + at + (pairs + piece) * WIDTH, b);
     if (piece < pairs) {
-        const int64_t angles = (int64_t)(first + row) * (R / 2) + piece * WIDTH;
+        const int64_t entry = (int64_t)(r.first + row) * (r.R / 2) + piece * WIDTH;
         float c[WIDTH];
         float s[WIDTH];
-        load(x + at + piece * WIDTH, a);
-        load(cosine + angles, c);
-        load(sine + angles, s);
+        load(r.x + at + piece * WIDTH, a);
+        load(r.cosine + entry, c);
+        load(r.sine + entry, s);
         COUNT("table loads", 2 * WIDTH);
         turn(a, b, c, s);
-        store(a, y + at + piece * WIDTH);
+        store(a, r.y + at + piece * WIDTH);
     }
-    store(b, y + at + (pairs + piece) * WIDTH);
+    store(b, r.y + at + (pairs + piece) * WIDTH);
+}
+
+// grid (H, any), THREADS threads: all heads of some rows, then the next rows
+// cost: 8 bytes an element, and the table, which other heads find in the L2
+template <int WIDTH>
+__global__ void rotate_rows(const rotation r)
+{
+    rotate_piece<WIDTH>(r, blockIdx.x, blockIdx.y * blockDim.x + threadIdx.x);
+}
+
+// grid (any, H), THREADS threads: all rows of a head, then the next head
+template <int WIDTH>
+__global__ void rotate_rows_by_head(const rotation r)
+{
+    rotate_piece<WIDTH>(r, blockIdx.y, blockIdx.x * blockDim.x + threadIdx.x);
 }
 // end snippet: rotate-rows
 
-template <int WIDTH, bool is_key>
-static void launch_rotate_rows(const kf_run *run, const char *x, const char *y, int S, int begin,
-                               int first, bool by_head, cudaStream_t stream)
+// All S rows of the tensor `from`, into the tensor `to`.
+static rotation rotation_of(const kf_run *run, const char *from, const char *to, int S)
 {
-    const int D = run->shape.D;
-    const int R = run->shape.R;
-    const int H = run->shape.H;
-    const int64_t work = (int64_t)(S - begin) * (D / WIDTH - R / 2 / WIDTH);
-    const int blocks = (int)((work + ROTATE_THREADS - 1) / ROTATE_THREADS);
-    rotate_rows<WIDTH, is_key>
-        <<<by_head ? dim3(blocks, H) : dim3(H, blocks), ROTATE_THREADS, 0, stream>>>(
-            kf_f32(run, x), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, y), S, begin, first,
-            D, R, by_head);
+    rotation r = {};
+    r.x = kf_f32(run, from);
+    r.y = kf_f32(run, to);
+    r.cosine = kf_f32(run, "cos");
+    r.sine = kf_f32(run, "sin");
+    r.S = S;
+    r.D = run->shape.D;
+    r.R = run->shape.R;
+    return r;
+}
+
+enum grid_order { ROWS_FIRST, HEAD_BY_HEAD };
+
+template <int WIDTH>
+static void launch_pieces(const rotation &r, int H, grid_order order, cudaStream_t stream)
+{
+    const int64_t work = (int64_t)(r.S - r.begin) * (r.D / WIDTH - r.R / 2 / WIDTH);
+    const int blocks = (int)((work + THREADS - 1) / THREADS);
+    if (order == HEAD_BY_HEAD) {
+        rotate_rows_by_head<WIDTH><<<dim3(blocks, H), THREADS, 0, stream>>>(r);
+    } else {
+        rotate_rows<WIDTH><<<dim3(H, blocks), THREADS, 0, stream>>>(r);
+    }
     CUDA_CHECK_LAUNCH();
 }
 
-/* Enqueues the rotation of rows begin to S - 1 of each head of x into y: all heads of a row, then
- * the next row, or one head after the other. Row r stands in row first + r of the tables. */
-template <bool is_key>
-static void launch_rotation(const kf_run *run, const char *x, const char *y, int S, int begin,
-                            int first, bool by_head, cudaStream_t stream)
+static void launch_rotation(const rotation &r, int H, grid_order order, cudaStream_t stream)
 {
-    const bool wide = run->shape.D % 4 == 0 && run->shape.R / 2 % 4 == 0;
-    (wide ? launch_rotate_rows<4, is_key> : launch_rotate_rows<2, is_key>)(run, x, y, S, begin,
-                                                                           first, by_head, stream);
+    const bool wide = r.D % 4 == 0 && r.R / 2 % 4 == 0;
+    (wide ? launch_pieces<4> : launch_pieces<2>)(r, H, order, stream);
+}
+
+/* q -> q_turned */
+static void launch_rotate_q(const kf_run *run, grid_order order, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    rotation r = rotation_of(run, "q", "q_turned", s.Sq);
+    r.first = s.Sk - s.Sq;
+    launch_rotation(r, s.H, order, stream);
+}
+
+/* Rows begin to Sk - 1 of k -> the same rows of `to` */
+static void launch_rotate_k(const kf_run *run, const char *to, int begin, grid_order order,
+                            cudaStream_t stream)
+{
+    rotation r = rotation_of(run, "k", to, run->shape.Sk);
+    r.begin = begin;
+    r.of_keys = true;
+    launch_rotation(r, run->shape.H, order, stream);
 }
 
 /* Tensors: inputs q, k, v, cos and sin, output o, scratch q_turned and k_turned. */

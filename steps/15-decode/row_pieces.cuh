@@ -4,19 +4,29 @@
  * each. With D = 128 a piece is 16 bytes. A row of 80 of which 20 are turned has pairs that are 40
  * bytes apart, no multiple of 16: there a piece is 8 bytes.
  *
- * Addresses must be multiples of a piece, and R / 2 a multiple of WIDTH.
+ * Addresses must be multiples of a piece, and R / 2 a multiple of WIDTH, at most LANES times it.
  */
 #pragma once
 
 #include "cuda/count.cuh"
-#include "cuda/rope_angle.cuh"
 #include "harness/harness.h"
+
+enum { THREADS = 256 }; // of a block of every kernel here but the one that joins
 
 template <int D>
 struct row_of {
     static constexpr int WIDTH = D == 80 ? 2 : 4;
     static constexpr int LANES = D == 80 ? 8 : 16;
     static constexpr int SLOTS = D / (LANES * WIDTH);
+    static constexpr int GROUPS = THREADS / LANES; // in a block
+    static_assert(D == LANES * WIDTH * SLOTS, "a row of D floats does not fill the lanes' pieces");
+    static_assert(SLOTS >= 2, "a lane has both pieces of a pair");
+};
+
+// What a lane has of a row.
+template <int D>
+struct pieces {
+    float at[row_of<D>::SLOTS][row_of<D>::WIDTH];
 };
 
 static __device__ __forceinline__ void load(const float *from, float (&to)[4])
@@ -60,18 +70,16 @@ static __device__ __forceinline__ int piece_of(int n, int lane, int lanes, int p
 }
 // end snippet: columns
 
-// What a lane has of each row.
+// Where a lane's pieces stand, in every row.
 template <int D>
 struct lane_of {
-    int lane;
-    bool turns; // it has pairs
+    int lane;   // of LANES
+    bool turns; // pieces 0 and 1 are pairs
     int column[row_of<D>::SLOTS];
-    rope_frequency frequency[row_of<D>::WIDTH]; // of its pairs, where angles are computed
 };
 
-// frequencies [R/2], or NULL for a table -> what the calling thread has
 template <int D>
-static __device__ __forceinline__ lane_of<D> this_lane(int R, const rope_frequency *frequencies)
+static __device__ __forceinline__ lane_of<D> this_lane(int R)
 {
     constexpr int WIDTH = row_of<D>::WIDTH;
     constexpr int LANES = row_of<D>::LANES;
@@ -82,44 +90,40 @@ static __device__ __forceinline__ lane_of<D> this_lane(int R, const rope_frequen
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
         mine.column[n] = piece_of(n, mine.lane, LANES, pairs) * WIDTH;
     }
-    for (int e = 0; e < WIDTH && mine.turns && frequencies; e++) {
-        mine.frequency[e] = frequencies[mine.lane * WIDTH + e];
-    }
     return mine;
 }
 
-// The row at `from`, a lane's pieces of which stand at column[SLOTS] -> to [SLOTS][WIDTH]
-template <int SLOTS, int WIDTH>
-static __device__ __forceinline__ void load_row(const float *from, const int (&column)[SLOTS],
-                                                float (&to)[SLOTS][WIDTH])
+// The row at `from` -> what the calling lane has of it, and back
+template <int D>
+static __device__ __forceinline__ void load_row(const float *from, const lane_of<D> &mine,
+                                                pieces<D> *to)
 {
-    for (int n = 0; n < SLOTS; n++) {
-        load(from + column[n], to[n]);
+    for (int n = 0; n < row_of<D>::SLOTS; n++) {
+        load(from + mine.column[n], to->at[n]);
     }
 }
 
-template <int SLOTS, int WIDTH>
-static __device__ __forceinline__ void store_row(const float (&from)[SLOTS][WIDTH],
-                                                 const int (&column)[SLOTS], float *to)
+template <int D>
+static __device__ __forceinline__ void store_row(const pieces<D> &from, const lane_of<D> &mine,
+                                                 float *to)
 {
-    for (int n = 0; n < SLOTS; n++) {
-        store(from[n], to + column[n]);
+    for (int n = 0; n < row_of<D>::SLOTS; n++) {
+        store(from.at[n], to + mine.column[n]);
     }
 }
 
-// a and b [SLOTS][WIDTH], a lane's pieces of two rows -> their inner product, in all LANES lanes
+// Two rows -> their inner product, in all LANES lanes
 // cost: 2 flops an element, a shuffle for each halving of LANES
-template <int LANES, int SLOTS, int WIDTH>
-static __device__ __forceinline__ float dot_of_rows(const float (&a)[SLOTS][WIDTH],
-                                                    const float (&b)[SLOTS][WIDTH])
+template <int D>
+static __device__ __forceinline__ float dot_of_rows(const pieces<D> &a, const pieces<D> &b)
 {
     float dot = 0.0f;
-    for (int n = 0; n < SLOTS; n++) {
-        for (int e = 0; e < WIDTH; e++) {
-            dot += a[n][e] * b[n][e];
+    for (int n = 0; n < row_of<D>::SLOTS; n++) {
+        for (int e = 0; e < row_of<D>::WIDTH; e++) {
+            dot += a.at[n][e] * b.at[n][e];
         }
     }
-    for (int bit = LANES / 2; bit > 0; bit /= 2) {
+    for (int bit = row_of<D>::LANES / 2; bit > 0; bit /= 2) {
         dot += __shfl_xor_sync(0xffffffffu, dot, bit);
     }
     return dot;

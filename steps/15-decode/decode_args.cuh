@@ -1,0 +1,52 @@
+/* decode_args.cuh: what the kernels of this step are given, and what of it a block works on. */
+#pragma once
+
+#include "problems/attention.h"
+#include "row_pieces.cuh"
+
+#include <math.h>
+
+// Shapes as in kf_shape; row j of the tables is position pos0 + j.
+struct decode_args {
+    const float *q, *k, *v, *cosine, *sine;
+    float *part;  // [H][splits][Sq][D] weighted values, not divided yet
+    float2 *stat; // [H][splits][Sq] the largest score and the sum of the weights
+    int Sq, Sk, R;
+    // The keys of a head are shared out among `splits` blocks, `share` each. Before a launch
+    // `share` is how many are wanted; 0: as it suits the device.
+    int splits, share;
+    bool causal;
+    float scale; // of scores, in powers of 2
+};
+
+static inline decode_args arguments(const kf_run *run)
+{
+    const kf_shape s = run->shape;
+    decode_args a = {};
+    a.q = kf_f32(run, "q");
+    a.k = kf_f32(run, "k");
+    a.v = kf_f32(run, "v");
+    a.cosine = kf_f32(run, "cos");
+    a.sine = kf_f32(run, "sin");
+    a.part = kf_f32(run, "part");
+    a.stat = reinterpret_cast<float2 *>(kf_f32(run, "stat"));
+    a.Sq = s.Sq;
+    a.Sk = s.Sk;
+    a.R = s.R;
+    a.causal = s.causal;
+    a.scale = 1.4426950408889634f / sqrtf((float)s.D);
+    return a;
+}
+
+// A block's head, its queries, and its share of the keys.
+struct block_share {
+    int64_t head;
+    int first_query, begin, end;
+};
+
+// grid (Sq / queries, splits, H)
+static __device__ __forceinline__ block_share share_of_block(const decode_args &a, int queries)
+{
+    const int begin = blockIdx.y * a.share;
+    return {blockIdx.z, (int)blockIdx.x * queries, begin, min(begin + a.share, a.Sk)};
+}
