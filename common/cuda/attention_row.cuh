@@ -3,8 +3,8 @@
  * A kernel stages its query, scores the keys, and then weighs the values. The first two are what
  * the steps change. The last is here, the same in all of them, so that a ratio of two kernels says
  * something about what differs. V1 to V4 and the baseline do not inline the function that scores:
- * inlined, nvcc schedules its loads anew with whatever surrounds it, and a comparison measures that.
- * Step 04 has more on it. V5 to V7 inline it, in all their variants.
+ * inlined, nvcc schedules its loads anew with whatever surrounds it, and a comparison measures
+ * that. Step 04 has more on it. V5 to V7 inline it, in all their variants.
  */
 #pragma once
 

@@ -15,8 +15,8 @@
  *          than that shows: 32 sectors a request, and 32-way conflicts. float4 changes nothing.
  * Outcome  The counts come out as predicted, and the GPU counts the same. The times of 32 sectors
  *          and of 32-way conflicts do show. But float4 nearly doubles the speed: one load of 4
- * bytes a thread leaves the memory half idle. Four loads of 4 bytes do as well as one of 16
- *          (four-loads was added to find that out). Chapter 3 has the reasons.
+ *          bytes a thread leaves the memory half idle. Four loads of 4 bytes do as well as one of
+ *          16 (four-loads was added to find that out). Chapter 3 has the reasons.
  */
 #include "harness/harness.h"
 

@@ -13,7 +13,7 @@
  *          64 keys by 128 dimensions put 64 threads to work: faster at all D. With all threads
  *          busy V6 should beat separate at 512 and 2048.
  * Outcome  As predicted against V5, and 64 by 128 is better at every D. Not predicted: V6 beats
- *          separate from D = 32 on, although it rotates 64 times as many keys. The reason is not
+ *          separate from D = 32 on, although each query rotates every key again. The reason is not
  *          fusion. It stages rows of K, and separate reads them across. Step 12 gives separate the
  *          same tiles.
  */
