@@ -108,7 +108,7 @@ sub scratch {
 # A copy of the tree without steps, whose harness is a few lines, for tests of what make does.
 sub small_tree {
     my $dir = scratch();
-    run("cd '$dir' && rm -rf steps common/harness common/cuda common/neox tests book chapters plots");
+    run("cd '$dir' && rm -rf steps common/harness common/problems common/cuda common/neox tests book chapters plots");
     spew("$dir/common/harness/harness.h", "void harness(void);\n");
     spew("$dir/common/harness/run.c", "#include \"harness.h\"\nvoid harness(void)\n{\n}\n");
     spew("$dir/common/harness/kernel.cu", "__global__ void kernel()\n{\n}\n");
