@@ -2,7 +2,7 @@
 #
 # Some goals name steps (step-03), others say what to do with them (run, count, check, diff, exercise,
 # try, cuda, data). The second kind acts on the steps named, or on all of them. A step named without any of
-# these is built. How programs are built is in common/make/build.mk; common/make/ holds what is
+# these is built. How programs are built is in common/make/build/build.mk; common/make/ holds what is
 # called here.
 
 ifeq ($(filter output-sync,$(.FEATURES)),)
@@ -119,9 +119,9 @@ clean:
 	rm -rf build
 
 setup: $(filter clean,$(MAKECMDGOALS))
-	@CXX='$(call asked,CXX)' CC='$(call asked,CC)' NVCC='$(NVCC)' sh common/make/setup.sh
+	@CXX='$(call asked,CXX)' CC='$(call asked,CC)' NVCC='$(NVCC)' sh common/make/build/setup.sh
 
-include common/make/build.mk
+include common/make/build/build.mk
 BOOK_BIN := $(CPU)/step-
 -include book/book.mk
 

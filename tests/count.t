@@ -11,7 +11,7 @@ my $dir = scratch_dir();
 
 # --- What reads ncu ------------------------------------------------------------------------------
 my $samples = "tests/samples";
-my %r = run("awk -f common/make/ncu.awk $samples/ncu-raw.csv");
+my %r = run("awk -f common/make/gpu/ncu.awk $samples/ncu-raw.csv");
 is($r{code}, 0, "ncu's raw page is read");
 my @launches = split /\n/, $r{out};
 is(scalar(@launches), 4, "a line a launch");
@@ -20,15 +20,15 @@ like($launches[0], qr/^1\tvoid scale<4, float>\(const float \*, float \*, int\)\
 like($launches[0], qr/\tl1tex__t_sectors_pipe_lsu_mem_global_op_ld\.sum=4096\t/,
     "a number with a thousands separator");
 like($launches[1], qr/\tsmsp__inst_executed_op_shared_ld\.sum=-$/, "n/a is no number");
-%r = run("awk -f common/make/ncu.awk $samples/ncu-details.csv");
+%r = run("awk -f common/make/gpu/ncu.awk $samples/ncu-details.csv");
 is($r{out} =~ s/\tlaunch__\S+|\tsmsp\S+//gr, join("", map { s/\tlaunch__\S+|\tsmsp\S+//gr . "\n" }
     @launches[0, 1]), "and one line a metric says the same");
-%r = run("printf 'a,b\\n\"ID\",\"Name\"\\n' | awk -f common/make/ncu.awk");
+%r = run("printf 'a,b\\n\"ID\",\"Name\"\\n' | awk -f common/make/gpu/ncu.awk");
 is("$r{code} $r{err}", "1 ncu.awk: no column \"Kernel Name\" in what ncu wrote\n",
     "another table is refused");
 
-run("awk -f common/make/ncu.awk $samples/ncu-raw.csv >$dir/ncu.tsv");
-my $compare = "awk -v words=1 -v rows=$dir/rows.tsv -f common/make/compare.awk common/make/metrics.txt";
+run("awk -f common/make/gpu/ncu.awk $samples/ncu-raw.csv >$dir/ncu.tsv");
+my $compare = "awk -v words=1 -v rows=$dir/rows.tsv -f common/make/reader/compare.awk common/make/gpu/metrics.txt";
 %r = run("$compare $samples/launches.tsv $dir/ncu.tsv $samples/counts.tsv");
 is($r{code}, 0, "both counts are compared") or diag($r{err});
 like($r{out}, qr/^  global_ld_sectors +8192 +8096 +1\.19%$/m, "two launches of a kernel are one row");
@@ -82,7 +82,7 @@ my %found = (
     clean => "",
 );
 for my $tool (sort keys %found) {
-    %r = run("awk -v tool=$tool -f common/make/sanitizer.awk $samples/$tool.txt");
+    %r = run("awk -v tool=$tool -f common/make/gpu/sanitizer.awk $samples/$tool.txt");
     is($r{out}, $found{$tool}, "$tool is read");
     is($r{code}, $tool eq "clean" ? 0 : 1, "$tool: the exit code");
 }
@@ -126,7 +126,7 @@ sample=clean
 cp "$SAMPLES/$sample.txt" "$log"
 exec "$@"
 SCRIPT
-my $count = "sh common/make/count.sh $dir/cpu/step-99";
+my $count = "sh common/make/reader/count.sh $dir/cpu/step-99";
 %r = run("cd $dir && mkdir -p common && ln -sf '$ENV{PWD}/common/make' common/make && "
     . "$count $dir/gpu/step-99 -- --case small --by-line", %path, LOG => "$dir/log", KF_COMMIT => "abc");
 is($r{code}, 0, "count on a GPU") or diag($r{out}, $r{err});
@@ -140,7 +140,7 @@ like(slurp("$dir/log"), qr/--case small/, "and gets the other arguments");
 is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it\n",
     "without ncu: 77 and a line") unless -x "/usr/bin/ncu";
 
-my $check = "sh common/make/check.sh $dir/gpu/step-99";
+my $check = "sh common/make/reader/check.sh $dir/gpu/step-99";
 %r = run("$check --variant plain --case small --variant=racy", %path, LOG => "$dir/log");
 is($r{code}, 0, "check on a GPU: as predicted") or diag($r{out}, $r{err});
 is($r{out}, "step-99: plain: no findings\nstep-99: racy: 2 findings, shared race as predicted\n"
@@ -221,7 +221,7 @@ for my $source (@steps) {
 my $counted = rows_of(slurp("$dir/00.tsv"), n1025 => 1) =~ s/^00\tfour-loads\t.*\n//mr;
 spew("$dir/h200/counts.tsv", $counted);
 spew("$dir/h200/launches", join "", map { "$_\tn1025\t1\n" } $counted =~ /^00\t(\S+)\t/mg);
-%r = run("awk -f common/make/ncu.awk $samples/ncu-step-00.csv >$dir/h200/ncu.tsv && "
+%r = run("awk -f common/make/gpu/ncu.awk $samples/ncu-step-00.csv >$dir/h200/ncu.tsv && "
     . "$compare $dir/h200/launches $dir/h200/ncu.tsv $dir/h200/counts.tsv");
 like($r{out}, qr/^(\d+) of \1 counts equal$/m, "an H200 counts the same in step 00") or diag($r{out}, $r{err});
 

@@ -38,7 +38,7 @@ tiny_step($tree, "03-code", "ends with the code that is asked for",
     . "    if (argc > 2)\n        fprintf(stderr, \"03-code: ending with %s\\n\", argv[2]);\n"
     . "    return argc > 2 ? atoi(argv[2]) : 0;\n", from => "02-two");
 
-my ($cxx) = do { my %r = run('sh common/make/toolchain.sh "$CXX" "$CC"'); $r{out} =~ m{^(?:\S*/)?(\S+)} };
+my ($cxx) = do { my %r = run('sh common/make/build/toolchain.sh "$CXX" "$CC"'); $r{out} =~ m{^(?:\S*/)?(\S+)} };
 sub in_tree {
     my ($command, %env) = @_;
     return run("cd '$tree' && $command", %env);

@@ -40,7 +40,7 @@ my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and
 chomp $programs;
 die "1..0 # make programs: $programs\n" if $? || !-d $programs;
 # clang++ builds no program that checks.
-my $checks = `set -- \$(sh common/make/toolchain.sh "\$CXX" "\$CC"); echo __clang__ | \$1 -E -P -x c++ -` !~ /1/;
+my $checks = `set -- \$(sh common/make/build/toolchain.sh "\$CXX" "\$CC"); echo __clang__ | \$1 -E -P -x c++ -` !~ /1/;
 my $temp = tempdir(CLEANUP => 1);
 # The harness as one object without debug lines: each program is linked in a third of the time.
 my $harness = "$temp/harness.o";

@@ -83,7 +83,7 @@ sub instrumented_programs {
     my %r = run("make -s programs BACKEND=cpu");
     die "make programs: $r{err}" if $r{code};
     chomp(my $folder = $r{out});
-    %r = run('set -- $(sh common/make/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
+    %r = run('set -- $(sh common/make/build/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
     return "- only g++ builds programs that count or check" if $r{out} =~ /1/;
     my @wanted = map { my ($n) = m{/(\d\d)-}; ("$folder-count/step-$n", "$folder-check/step-$n") }
         glob("steps/[0-9][0-9]-*/*.cu");
@@ -97,7 +97,7 @@ sub instrumented_programs {
 sub scratch {
     my (%want) = @_;
     my $dir = tempdir("workbook XXXXXX", TMPDIR => 1, CLEANUP => 1);
-    my $list = "find . \\( -name build -o -name work \\) -prune -o -type f -print";
+    my $list = "find . \\( -path ./build -o -path ./work \\) -prune -o -type f -print";
     $list = "git ls-files -z | xargs -0 ls -d 2>/dev/null" if -e ".git";
     $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
     my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");

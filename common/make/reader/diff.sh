@@ -22,7 +22,7 @@ if [ ! -f "$before" ]; then
     exit 2
 fi
 mkdir -p "$dir"
-awk -v mode=strip -f common/make/markers.awk "$before" >"$dir/before"
-awk -v mode=strip -f common/make/markers.awk "$source" >"$dir/after"
+awk -v mode=strip -f common/make/reader/markers.awk "$before" >"$dir/before"
+awk -v mode=strip -f common/make/reader/markers.awk "$source" >"$dir/after"
 # diff answers 1 when the files differ, which is what is wanted here.
 diff -u -L "$before" -L "$source" "$dir/before" "$dir/after" || [ $? -eq 1 ]

@@ -31,7 +31,7 @@ HARNESS_PROGRAMS := $(basename $(notdir $(HARNESS_MAINS)))
 
 # --- Compilers -----------------------------------------------------------------------------------
 ifneq ($(compiles),)
-toolchain := $(shell sh common/make/toolchain.sh '$(call asked,CXX)' '$(call asked,CC)')
+toolchain := $(shell sh common/make/build/toolchain.sh '$(call asked,CXX)' '$(call asked,CC)')
 ifeq ($(firstword $(toolchain)),-)
 $(error $(wordlist 2,99,$(toolchain)))
 endif
@@ -39,13 +39,13 @@ CXX := $(word 1,$(toolchain))
 CC := $(word 2,$(toolchain))
 export CXX CC
 
-nvcc := $(shell sh common/make/gpu.sh nvcc '$(NVCC)')
+nvcc := $(shell sh common/make/gpu/gpu.sh nvcc '$(NVCC)')
 # Why there is no nvcc, or nothing.
 no_nvcc := $(if $(filter -,$(firstword $(nvcc))),$(wordlist 2,99,$(nvcc)))
 NVCC := $(firstword $(nvcc))
 
 ifneq ($(ARCH),)
-wrong_arch := $(shell sh common/make/gpu.sh arch '$(NVCC)' '$(ARCH)')
+wrong_arch := $(shell sh common/make/gpu/gpu.sh arch '$(NVCC)' '$(ARCH)')
 $(if $(wrong_arch),$(error $(wrong_arch)))
 endif
 endif
@@ -180,7 +180,7 @@ choice := cpu $(no_nvcc)
 else ifeq ($(BACKEND)$(filter data,$(actions)),cuda)
 choice := cuda - asked for
 else
-choice := $(shell sh common/make/gpu.sh device $(NVCC) $(CUDA) -ccbin $(CXX) $(GENCODE))
+choice := $(shell sh common/make/gpu/gpu.sh device $(NVCC) $(CUDA) -ccbin $(CXX) $(GENCODE))
 endif
 ifeq ($(BACKEND)$(no_nvcc),cuda$(or $(no_nvcc),-))
 $(error BACKEND=cuda needs the CUDA toolkit, 12.0 or newer: $(no_nvcc))
@@ -219,13 +219,13 @@ run: $(selected:%=run-%)
 
 # On the GPU the counts of the CPU backend stand beside the hardware's.
 $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/count.sh $^ -- $(ARGS); $(unless_77)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/reader/count.sh $^ -- $(ARGS); $(unless_77)
 count: $(selected:%=count-%)
 
 # What the header of a step asks ncu for.
 ifeq ($(firstword $(choice)),cuda)
 $(NUMBERS:%=profile-%): profile-%: $(CUDA)/step-%
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/profile.sh $< $(call source,$*); $(unless_77)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/gpu/profile.sh $< $(call source,$*); $(unless_77)
 profile: $(selected:%=profile-%)
 else
 profile:
@@ -233,7 +233,7 @@ profile:
 endif
 
 # What checks PROGRAM: a program built for it, or compute-sanitizer.
-checks = $(if $(filter $(CUDA)/%,$1),sh common/make/check.sh $1,$1)
+checks = $(if $(filter $(CUDA)/%,$1),sh common/make/reader/check.sh $1,$1)
 CHECKS := $(if $(filter $(CUDA),$(PROGRAMS)),$(CUDA),$(CPU)-check)
 $(NUMBERS:%=check-%): check-%: $(CHECKS)/step-%
 	@$(call checks,$<) $(ARGS); $(unless_77)
@@ -244,18 +244,18 @@ programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
 	@echo $(PROGRAMS)
 
 $(NUMBERS:%=diff-%): diff-%:
-	@sh common/make/diff.sh $(call source,$*) build/diff/$*
+	@sh common/make/reader/diff.sh $(call source,$*) build/diff/$*
 diff: $(selected:%=diff-%)
 
 $(NUMBERS:%=exercise-%): exercise-%:
-	@sh common/make/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
+	@sh common/make/reader/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
 exercise: $(selected:%=exercise-%)
 
 # Verified first, then checked. clang++ builds no program that checks.
 clang := $(if $(filter try test,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
 CHECKS_TRY := $(if $(clang),$(filter $(CUDA),$(CHECKS)),$(CHECKS))
 $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%)
-	@sh common/make/try.sh step-$* '$<' \
+	@sh common/make/reader/try.sh step-$* '$<' \
 	    '$(if $(CHECKS_TRY),$(call checks,$(lastword $^)))' $(ARGS)
 try: $(tries:%=try-%)
 
@@ -272,7 +272,7 @@ endif
 
 ifeq ($(firstword $(choice)),cuda)
 data: $(cuda_programs)
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/data.sh $(CUDA) $(word 2,$(choice)) \
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/gpu/data.sh $(CUDA) $(word 2,$(choice)) \
 	    "$(filter step-%,$(MAKECMDGOALS))" \
 	    $(foreach n,$(selected),$(call source,$n))
 else
@@ -302,4 +302,4 @@ bench: $(CPU)/runtime
 	@for bench in $(filter-out %.cu,$(wildcard tests/bench/*)); do $$bench || exit; done
 
 lint:
-	@sh common/make/lint.sh $(CPU_INCLUDE) -Icommon/harness
+	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/harness
