@@ -18,7 +18,7 @@ for my $step (@steps) {
     like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m,
         "help has step-$number with its title");
 }
-for my $command (qw(run count check diff exercise try setup book charts test lint cuda data bench programs
+for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
     clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }
@@ -187,6 +187,8 @@ refused("try", qr{There is no exercise in work/ to try: .*});
 # --- diff, clean ---------------------------------------------------------------------------------
 %r = in_tree("make step-03 diff");
 is($r{code}, 0, "diff succeeds although there is a difference");
+like($r{out}, qr{\A03-code: \d+ % of its lines are new against 02-two \(story: \d+ %\)\n--- },
+    "which begins with how much is new");
 like($r{out}, qr{^--- steps/02-two/two\.cu\n\+\+\+ steps/03-code/code\.cu\n\@\@}m,
     "it is a unified diff from the earlier step");
 %r = in_tree("make step-01 diff");

@@ -1,6 +1,7 @@
 #!/bin/sh
-# diff.sh SOURCE DIR: the unified diff from the step that SOURCE grew from, marker lines left out.
-# DIR is where the two sides are written.
+# diff.sh SOURCE DIR: how much of SOURCE is new against the step that it grew from, of all its lines and
+# of its story, which is what stands between the header and the variants that explain; then the unified
+# diff, marker lines left out. DIR is where the two sides are written.
 set -e
 source=$1 dir=$2
 
@@ -25,4 +26,31 @@ mkdir -p "$dir"
 awk -v mode=strip -f common/make/reader/markers.awk "$before" >"$dir/before"
 awk -v mode=strip -f common/make/reader/markers.awk "$source" >"$dir/after"
 # diff answers 1 when the files differ, which is what is wanted here.
-diff -u -L "$before" -L "$source" "$dir/before" "$dir/after" || [ $? -eq 1 ]
+diff -u -L "$before" -L "$source" "$dir/before" "$dir/after" >"$dir/diff" || [ $? -eq 1 ]
+awk -v name="$name" -v parent="$parent" '
+    FILENAME == ARGV[1] {
+        if (/^@@ /) {
+            split($3, at, ",")
+            line = at[1] + 0
+        } else if (line && /^\+/)
+            new[line++] = 1
+        else if (line && !/^-/)
+            line++
+        next
+    }
+    FNR == 1 && /^\/\*/ { header = 1 }
+    /^\/\/ --- (Variants that explain|Tables)( |$)/ { told = 1 }
+    {
+        lines++
+        changed += new[FNR]
+        if (!header && !told) {
+            story++
+            story_changed += new[FNR]
+        }
+    }
+    header && /\*\// { header = 0 }
+    END {
+        printf "%s: %.0f %% of its lines are new against %s (story: %.0f %%)\n", name,
+            100 * changed / lines, parent, story ? 100 * story_changed / story : 0
+    }' "$dir/diff" "$dir/after"
+cat "$dir/diff"
