@@ -252,7 +252,7 @@ $(NUMBERS:%=exercise-%): exercise-%:
 exercise: $(selected:%=exercise-%)
 
 # Verified first, then checked. clang++ builds no program that checks.
-clang := $(if $(filter try test,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
+clang := $(if $(filter try test test-all,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
 CHECKS_TRY := $(if $(clang),$(filter $(CUDA),$(CHECKS)),$(CHECKS))
 $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%)
 	@sh common/make/reader/try.sh step-$* '$<' \
@@ -289,13 +289,19 @@ TESTS := $(or $(TESTS),$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcar
 # make has been told how many. What was asked of it is not passed on to those that the tests start.
 tested := $(NUMBERS:%=$(CPU)/step-%) \
     $(if $(clang),,$(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n))
-test:
-	@[ -z "$(strip $(tested))" ] || \
-	    $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(tested)
+# What is dear is drawn by a seed, unless everything is asked for; last come the CPU seconds of each file.
+timed := perl tests/lib/timed.pl
+test test-all: export TEST_TIMES := $(CURDIR)/build/test-times.$(shell echo $$$$)
+test: export TEST_SEED := $(or $(SEED),$(shell date +%s))
+test test-all:
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
-	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
-	    prove -j2 --timer $(TESTS)
+	@mkdir -p build; : >"$$TEST_TIMES"; [ -z "$$TEST_SEED" ] || \
+	    echo "test: a sample, make test SEED=$$TEST_SEED repeats it; make test-all is everything"
+	@[ -z "$(strip $(tested))" ] || TEST_NAME='all programs built' \
+	    $(timed) $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(tested)
+	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED; \
+	    prove -j2 --exec '$(timed)' $(TESTS); code=$$?; $(timed); rm -f "$$TEST_TIMES"; exit $$code
 
 # Each program in tests/bench/ measures something of our own; none of them is a test.
 bench: $(CPU)/runtime
