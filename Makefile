@@ -2,7 +2,7 @@
 #
 # Some goals name steps (step-03), others say what to do with them (run, count, check, diff, exercise,
 # try, cuda, data). The second kind acts on the steps named, or on all of them. A step named without any of
-# these is built. How programs are built is in common/make/build.mk; common/make/ holds what is
+# these is built. How programs are built is in common/make/build/build.mk; common/make/ holds what is
 # called here.
 
 ifeq ($(filter output-sync,$(.FEATURES)),)
@@ -27,9 +27,9 @@ source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run count check diff exercise try cuda data profile
-COMMANDS := help setup clean test lint bench programs $(STEP_COMMANDS) \
+COMMANDS := help setup clean test test-all lint bench programs $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
-SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS V \
+SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED V \
     KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
@@ -70,7 +70,8 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
-  make test                every test;  make lint: only the checks that read the sources
+  make test                every test, and of what takes long a sample;  make test-all: all of it
+  make lint                only the checks that read the sources
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
   make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of every step's
@@ -85,6 +86,7 @@ Settings
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
   FORCE=1 (exercise) starts over;  TESTS=tests/make.t (test) runs only that;  V=1 shows commands
+  SEED=7 (test) draws the sample that seed 7 draws, as an earlier run printed
   PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's
 
 A step that cannot run here says why and is passed over. Steps:
@@ -119,9 +121,9 @@ clean:
 	rm -rf build
 
 setup: $(filter clean,$(MAKECMDGOALS))
-	@CXX='$(call asked,CXX)' CC='$(call asked,CC)' NVCC='$(NVCC)' sh common/make/setup.sh
+	@CXX='$(call asked,CXX)' CC='$(call asked,CC)' NVCC='$(NVCC)' sh common/make/build/setup.sh
 
-include common/make/build.mk
+include common/make/build/build.mk
 BOOK_BIN := $(CPU)/step-
 -include book/book.mk
 

@@ -11,7 +11,7 @@ my $dir = scratch_dir();
 
 # --- What reads ncu ------------------------------------------------------------------------------
 my $samples = "tests/samples";
-my %r = run("awk -f common/make/ncu.awk $samples/ncu-raw.csv");
+my %r = run("awk -f common/make/gpu/ncu.awk $samples/ncu-raw.csv");
 is($r{code}, 0, "ncu's raw page is read");
 my @launches = split /\n/, $r{out};
 is(scalar(@launches), 4, "a line a launch");
@@ -20,15 +20,15 @@ like($launches[0], qr/^1\tvoid scale<4, float>\(const float \*, float \*, int\)\
 like($launches[0], qr/\tl1tex__t_sectors_pipe_lsu_mem_global_op_ld\.sum=4096\t/,
     "a number with a thousands separator");
 like($launches[1], qr/\tsmsp__inst_executed_op_shared_ld\.sum=-$/, "n/a is no number");
-%r = run("awk -f common/make/ncu.awk $samples/ncu-details.csv");
+%r = run("awk -f common/make/gpu/ncu.awk $samples/ncu-details.csv");
 is($r{out} =~ s/\tlaunch__\S+|\tsmsp\S+//gr, join("", map { s/\tlaunch__\S+|\tsmsp\S+//gr . "\n" }
     @launches[0, 1]), "and one line a metric says the same");
-%r = run("printf 'a,b\\n\"ID\",\"Name\"\\n' | awk -f common/make/ncu.awk");
+%r = run("printf 'a,b\\n\"ID\",\"Name\"\\n' | awk -f common/make/gpu/ncu.awk");
 is("$r{code} $r{err}", "1 ncu.awk: no column \"Kernel Name\" in what ncu wrote\n",
     "another table is refused");
 
-run("awk -f common/make/ncu.awk $samples/ncu-raw.csv >$dir/ncu.tsv");
-my $compare = "awk -v words=1 -v rows=$dir/rows.tsv -f common/make/compare.awk common/make/metrics.txt";
+run("awk -f common/make/gpu/ncu.awk $samples/ncu-raw.csv >$dir/ncu.tsv");
+my $compare = "awk -v words=1 -v rows=$dir/rows.tsv -f common/make/reader/compare.awk common/make/gpu/metrics.txt";
 %r = run("$compare $samples/launches.tsv $dir/ncu.tsv $samples/counts.tsv");
 is($r{code}, 0, "both counts are compared") or diag($r{err});
 like($r{out}, qr/^  global_ld_sectors +8192 +8096 +1\.19%$/m, "two launches of a kernel are one row");
@@ -82,7 +82,7 @@ my %found = (
     clean => "",
 );
 for my $tool (sort keys %found) {
-    %r = run("awk -v tool=$tool -f common/make/sanitizer.awk $samples/$tool.txt");
+    %r = run("awk -v tool=$tool -f common/make/gpu/sanitizer.awk $samples/$tool.txt");
     is($r{out}, $found{$tool}, "$tool is read");
     is($r{code}, $tool eq "clean" ? 0 : 1, "$tool: the exit code");
 }
@@ -126,7 +126,7 @@ sample=clean
 cp "$SAMPLES/$sample.txt" "$log"
 exec "$@"
 SCRIPT
-my $count = "sh common/make/count.sh $dir/cpu/step-99";
+my $count = "sh common/make/reader/count.sh $dir/cpu/step-99";
 %r = run("cd $dir && mkdir -p common && ln -sf '$ENV{PWD}/common/make' common/make && "
     . "$count $dir/gpu/step-99 -- --case small --by-line", %path, LOG => "$dir/log", KF_COMMIT => "abc");
 is($r{code}, 0, "count on a GPU") or diag($r{out}, $r{err});
@@ -140,7 +140,7 @@ like(slurp("$dir/log"), qr/--case small/, "and gets the other arguments");
 is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it\n",
     "without ncu: 77 and a line") unless -x "/usr/bin/ncu";
 
-my $check = "sh common/make/check.sh $dir/gpu/step-99";
+my $check = "sh common/make/reader/check.sh $dir/gpu/step-99";
 %r = run("$check --variant plain --case small --variant=racy", %path, LOG => "$dir/log");
 is($r{code}, 0, "check on a GPU: as predicted") or diag($r{out}, $r{err});
 is($r{out}, "step-99: plain: no findings\nstep-99: racy: 2 findings, shared race as predicted\n"
@@ -184,14 +184,22 @@ sub rows_of {
 }
 my @steps = glob("steps/[0-9][0-9]-*/*.cu");
 my @numbers = map { m{/(\d\d)-} } @steps;
-# Every step counts all its cases, two steps side by side, each on one core.
+# Two steps side by side, each on one core.
 sub side_by_side {
-    my ($command) = @_;
+    my ($command, @numbers) = @_;
     run("printf '%s\n' @numbers | CUDACPU_WORKERS=1 xargs -P 2 -I NN sh -c '$command'; :");
 }
-side_by_side("$programs-count/step-NN --seed 1 --out $dir/NN.tsv >$dir/NN.count 2>&1; echo \$? >>$dir/NN.count");
-# Small cases, counted again in other orders and on other numbers of cores.
-my %small = ("00" => "n63", "02" => "neox", "04" => "D64-S16");
+# Those that are drawn count all their cases, and the others the small ones.
+my %whole = map { $_ => 1 } "00", drawn(4, grep { $_ ne "00" } @numbers);
+# Some cases are counted again in other orders and on other numbers of cores.
+my %again = ("00" => "n63", "02" => "neox", "04" => "D64-S16");
+for (@numbers) {
+    my $cases = $whole{$_} ? "" : small_cases("$programs-count/step-$_");
+    $cases .= " --case $again{$_}" if $cases && $again{$_} && $cases !~ / \Q$again{$_}\E( |$)/;
+    spew("$dir/$_.cases", $cases);
+}
+side_by_side("$programs-count/step-NN --seed 1 --out $dir/NN.tsv \$(cat $dir/NN.cases) >$dir/NN.count 2>&1; "
+    . "echo \$? >>$dir/NN.count", @numbers);
 for my $source (@steps) {
     my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
     my $recorded = "plots/data/cpu/step-$number-counts.tsv";
@@ -202,11 +210,12 @@ for my $source (@steps) {
     my ($here) = slurp($fresh) =~ /^# compiler: (.*)$/m;
   SKIP: {
         skip "$recorded is by $by, this is $here", 1 if $by ne $here;
-        ok(rows_of(slurp($fresh)) eq rows_of(slurp($recorded)), "$name counts what its recorded rows say")
+        my %case = map { $_ => 1 } slurp("$dir/$number.cases") =~ /--case (\S+)/g;
+        ok(rows_of(slurp($fresh)) eq rows_of(slurp($recorded), %case), "$name counts what its recorded rows say")
             or diag("make step-$number count BACKEND=cpu, then look at\n"
                 . "  diff $recorded build/data/cpu/step-$number-counts.tsv");
     }
-    my $case = $small{$number} or next;
+    my $case = $again{$number} or next;
     my $want = rows_of(slurp($fresh), $case => 1);
     like($want, qr/\n$number\t/, "$name counts $case");
     for my $how ("CUDACPU_ORDER=reverse CUDACPU_WORKERS=1", "CUDACPU_ORDER=random CUDACPU_WORKERS=2") {
@@ -221,7 +230,7 @@ for my $source (@steps) {
 my $counted = rows_of(slurp("$dir/00.tsv"), n1025 => 1) =~ s/^00\tfour-loads\t.*\n//mr;
 spew("$dir/h200/counts.tsv", $counted);
 spew("$dir/h200/launches", join "", map { "$_\tn1025\t1\n" } $counted =~ /^00\t(\S+)\t/mg);
-%r = run("awk -f common/make/ncu.awk $samples/ncu-step-00.csv >$dir/h200/ncu.tsv && "
+%r = run("awk -f common/make/gpu/ncu.awk $samples/ncu-step-00.csv >$dir/h200/ncu.tsv && "
     . "$compare $dir/h200/launches $dir/h200/ncu.tsv $dir/h200/counts.tsv");
 like($r{out}, qr/^(\d+) of \1 counts equal$/m, "an H200 counts the same in step 00") or diag($r{out}, $r{err});
 
@@ -241,7 +250,7 @@ like($r{out}, qr/naive-attention\.cu:\d+/, "--by-line names source lines");
 
 # --- Every step is checked -------------------------------------------------------------------------
 side_by_side("$programs-check/step-NN --seed 1 >$dir/NN.check 2>$dir/NN.err; echo \$? >>$dir/NN.check; "
-    . "times >$dir/NN.times");
+    . "times >$dir/NN.times", @numbers);
 for my $source (@steps) {
     my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
     my $report = slurp("$dir/$number.check");

@@ -18,7 +18,7 @@ for my $step (@steps) {
     like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m,
         "help has step-$number with its title");
 }
-for my $command (qw(run count check diff exercise try setup book charts test lint cuda data bench programs
+for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
     clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }
@@ -38,7 +38,7 @@ tiny_step($tree, "03-code", "ends with the code that is asked for",
     . "    if (argc > 2)\n        fprintf(stderr, \"03-code: ending with %s\\n\", argv[2]);\n"
     . "    return argc > 2 ? atoi(argv[2]) : 0;\n", from => "02-two");
 
-my ($cxx) = do { my %r = run('sh common/make/toolchain.sh "$CXX" "$CC"'); $r{out} =~ m{^(?:\S*/)?(\S+)} };
+my ($cxx) = do { my %r = run('sh common/make/build/toolchain.sh "$CXX" "$CC"'); $r{out} =~ m{^(?:\S*/)?(\S+)} };
 sub in_tree {
     my ($command, %env) = @_;
     return run("cd '$tree' && $command", %env);
@@ -187,6 +187,8 @@ refused("try", qr{There is no exercise in work/ to try: .*});
 # --- diff, clean ---------------------------------------------------------------------------------
 %r = in_tree("make step-03 diff");
 is($r{code}, 0, "diff succeeds although there is a difference");
+like($r{out}, qr{\A03-code: \d+ % of its lines are new against 02-two \(story: \d+ %\)\n--- },
+    "which begins with how much is new");
 like($r{out}, qr{^--- steps/02-two/two\.cu\n\+\+\+ steps/03-code/code\.cu\n\@\@}m,
     "it is a unified diff from the earlier step");
 %r = in_tree("make step-01 diff");

@@ -2,9 +2,13 @@
 # Planted bugs: each must be rejected, and by the check that the list names; and a program built with
 # cudacc --check must find in it what the list says. See mutants/README.md.
 # A mutant whose text no longer stands exactly once in its file fails too: the list must be kept.
+# `make test` builds and runs one in six of each step, by its seed, and looks for the text of all.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Workbook qw(drawn);
 
 # What the report must contain for each kind of check.
 my %evidence = (
@@ -35,12 +39,15 @@ while (my $line = <$in>) {
 }
 # perl tests/mutants.t NAME ... tries only those.
 @names = grep { my $name = $_; grep { $name eq $_ } @ARGV } @names if @ARGV;
+my (%of_step, %tried);
+push @{ $of_step{ $mutant{$_}[0]{step} } }, $_ for @names;
+$tried{$_} = 1 for @ARGV ? @names : map { drawn(6, @{ $of_step{$_} }) } sort keys %of_step;
 
 my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and the harness are
 chomp $programs;
 die "1..0 # make programs: $programs\n" if $? || !-d $programs;
 # clang++ builds no program that checks.
-my $checks = `set -- \$(sh common/make/toolchain.sh "\$CXX" "\$CC"); echo __clang__ | \$1 -E -P -x c++ -` !~ /1/;
+my $checks = `set -- \$(sh common/make/build/toolchain.sh "\$CXX" "\$CC"); echo __clang__ | \$1 -E -P -x c++ -` !~ /1/;
 my $temp = tempdir(CLEANUP => 1);
 # The harness as one object without debug lines: each program is linked in a third of the time.
 my $harness = "$temp/harness.o";
@@ -75,6 +82,7 @@ sub try_mutant
         print $f $text;
         close $f;
     }
+    return (1, 'applies; not drawn this time') if !$tried{$name};
     my $edit = $edits[0];
     only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
@@ -104,7 +112,7 @@ sub only_variants
     my $text = do { local $/; <$f> };
     my ($before, $table, $after) = $text =~ /\A(.*^static const kf_variant variants\[\] = \{\n)(.*?)(^\};.*)\z/ms
         or return;
-    my %entry = $table =~ /^    (?=\{"([^"]+)")(.*?\},\n)(?=^    \{|\z)/msg;
+    my %entry = $table =~ /^    (?=\{(?:\s*\.name = )?"([^"]+)")(.*?\},\n)(?=^    \{|\z)/msg;
     return if !@names || grep { !$entry{$_} } @names;
     open $f, '>', $path or die;
     print $f $before, @entry{@names}, $after;
@@ -118,7 +126,7 @@ sub run_step
 {
     my ($dir, $edit, $option) = @_;
     my $log = "$dir/log";
-    system("common/cpu/cudacc $option -O1 -g0 -w -I'$dir/common' -Icommon '$dir/step.cu' "
+    system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -I'$dir/common' -Icommon '$dir/step.cu' "
             . "$harness -o '$dir/step' >'$log' 2>&1") == 0
         or return (undef, 'does not compile: ' . first_line($log));
     my $status = system("CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' --seed 1 "

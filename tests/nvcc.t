@@ -7,7 +7,7 @@ use Test::More;
 use lib "tests/lib";
 use Workbook;
 
-my %nvcc = run("sh common/make/gpu.sh nvcc");
+my %nvcc = run("sh common/make/gpu/gpu.sh nvcc");
 plan skip_all => $1 if $nvcc{out} =~ /^- (.*)/;
 my ($nvcc) = split " ", $nvcc{out};
 

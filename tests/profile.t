@@ -40,7 +40,7 @@ sub profile {
     my $rows = "$dir/build/data/nvidia-test-1/step-99-profile.tsv";
     unlink $rows;
     spew("$dir/step.cu", "/* 99-test: a test\n *\n$line */\n");
-    %r = run("cd $dir && sh common/make/profile.sh gpu/step-99 step.cu", %env);
+    %r = run("cd $dir && sh common/make/gpu/profile.sh gpu/step-99 step.cu", %env);
     return if !-e $rows;
     my ($header, $names, @lines) = slurp($rows) =~ /\A((?:#.*\n)+)(.*\n)((?s:.*))\z/;
     my @names = split /\t/, $names =~ s/\n//r;
@@ -76,7 +76,7 @@ $env{SAMPLES} = "$dir/few";
 run("cp $samples/ncu-raw.csv $dir/few/");
 profile(" * Profile: warm\n");
 is("$r{code} $r{err}", "1 profile: ncu saw 4 launches, and the program made 9\n", "launches that are missing");
-%r = run("cd $dir && sh common/make/profile.sh gpu/step-99 step.cu", %env, PATH => "/usr/bin:/bin");
+%r = run("cd $dir && sh common/make/gpu/profile.sh gpu/step-99 step.cu", %env, PATH => "/usr/bin:/bin");
 is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it\n",
     "without ncu: 77 and a line") unless -x "/usr/bin/ncu";
 # The peers: PyTorch is a script here that writes rows, and a kernel nobody else uses parts the calls.

@@ -7,8 +7,9 @@ use Exporter qw(import);
 use Fcntl qw(:flock);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
+use List::Util qw(shuffle);
 our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases instrumented_programs tested_book);
+    small_cases instrumented_programs tested_book drawn);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -43,6 +44,18 @@ sub spew {
 sub have {
     my %r = run("command -v $_[0]");
     return $r{code} == 0;
+}
+
+# drawn(SHARE, ITEMS): one in SHARE of them, at least one, in their order, by the seed that `make test`
+# chooses, prints and passes on in TEST_SEED. Without a seed all of them, as for `make test-all`.
+sub drawn {
+    my ($share, @items) = @_;
+    return @items if !$ENV{TEST_SEED};
+    srand $ENV{TEST_SEED} + @items;
+    my $n = int((@items + $share - 1) / $share);
+    my @order = shuffle 0 .. $#items;
+    return @items[sort { $a <=> $b } @order[0 .. $n - 1]] if $n;
+    return;
 }
 
 # The small odd cases of the step PROGRAM, as arguments. Its kernels meet each of their conditions
@@ -83,7 +96,7 @@ sub instrumented_programs {
     my %r = run("make -s programs BACKEND=cpu");
     die "make programs: $r{err}" if $r{code};
     chomp(my $folder = $r{out});
-    %r = run('set -- $(sh common/make/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
+    %r = run('set -- $(sh common/make/build/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
     return "- only g++ builds programs that count or check" if $r{out} =~ /1/;
     my @wanted = map { my ($n) = m{/(\d\d)-}; ("$folder-count/step-$n", "$folder-check/step-$n") }
         glob("steps/[0-9][0-9]-*/*.cu");
@@ -97,7 +110,7 @@ sub instrumented_programs {
 sub scratch {
     my (%want) = @_;
     my $dir = tempdir("workbook XXXXXX", TMPDIR => 1, CLEANUP => 1);
-    my $list = "find . \\( -name build -o -name work \\) -prune -o -type f -print";
+    my $list = "find . \\( -path ./build -o -path ./work \\) -prune -o -type f -print";
     $list = "git ls-files -z | xargs -0 ls -d 2>/dev/null" if -e ".git";
     $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
     my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");

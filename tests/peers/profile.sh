@@ -5,9 +5,9 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/peers.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-KF_COMMIT=$(sh common/make/commit.sh)
+KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
-sh common/make/ncu.sh peers "$work" common/make/profile.txt all \
+sh common/make/gpu/ncu.sh peers "$work" common/make/gpu/profile.txt all \
     python3 tests/peers/peers.py --only 19 --once --seed 1 --out "$work/rows.tsv" || exit
 
 # A peer's launches are those between its spin_kernel and the next one. Their peer is the next row.
@@ -21,4 +21,4 @@ awk -F'\t' -v OFS='\t' -v kept="$work/kept.tsv" '
     END { if (row != peers) { print "peers: " peers + 0 " calls for " row + 0 " rows" >"/dev/stderr"; exit 1 } }
 ' "$work/ncu.tsv" "$work/rows.tsv" >"$work/launches" || exit
 mv "$work/kept.tsv" "$work/ncu.tsv"
-sh common/make/profile-rows.sh peers "$work"
+sh common/make/gpu/profile-rows.sh peers "$work"

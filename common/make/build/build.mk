@@ -31,7 +31,7 @@ HARNESS_PROGRAMS := $(basename $(notdir $(HARNESS_MAINS)))
 
 # --- Compilers -----------------------------------------------------------------------------------
 ifneq ($(compiles),)
-toolchain := $(shell sh common/make/toolchain.sh '$(call asked,CXX)' '$(call asked,CC)')
+toolchain := $(shell sh common/make/build/toolchain.sh '$(call asked,CXX)' '$(call asked,CC)')
 ifeq ($(firstword $(toolchain)),-)
 $(error $(wordlist 2,99,$(toolchain)))
 endif
@@ -39,13 +39,13 @@ CXX := $(word 1,$(toolchain))
 CC := $(word 2,$(toolchain))
 export CXX CC
 
-nvcc := $(shell sh common/make/gpu.sh nvcc '$(NVCC)')
+nvcc := $(shell sh common/make/gpu/gpu.sh nvcc '$(NVCC)')
 # Why there is no nvcc, or nothing.
 no_nvcc := $(if $(filter -,$(firstword $(nvcc))),$(wordlist 2,99,$(nvcc)))
 NVCC := $(firstword $(nvcc))
 
 ifneq ($(ARCH),)
-wrong_arch := $(shell sh common/make/gpu.sh arch '$(NVCC)' '$(ARCH)')
+wrong_arch := $(shell sh common/make/gpu/gpu.sh arch '$(NVCC)' '$(ARCH)')
 $(if $(wrong_arch),$(error $(wrong_arch)))
 endif
 endif
@@ -182,7 +182,7 @@ choice := cpu $(no_nvcc)
 else ifeq ($(BACKEND)$(filter data,$(actions)),cuda)
 choice := cuda - asked for
 else
-choice := $(shell sh common/make/gpu.sh device $(NVCC) $(CUDA) -ccbin $(CXX) $(GENCODE))
+choice := $(shell sh common/make/gpu/gpu.sh device $(NVCC) $(CUDA) -ccbin $(CXX) $(GENCODE))
 endif
 ifeq ($(BACKEND)$(no_nvcc),cuda$(or $(no_nvcc),-))
 $(error BACKEND=cuda needs the CUDA toolkit, 12.0 or newer: $(no_nvcc))
@@ -221,13 +221,13 @@ run: $(selected:%=run-%)
 
 # On the GPU the counts of the CPU backend stand beside the hardware's.
 $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS)/step-%)
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/count.sh $^ -- $(ARGS); $(unless_77)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/reader/count.sh $^ -- $(ARGS); $(unless_77)
 count: $(selected:%=count-%)
 
 # What the header of a step asks ncu for.
 ifeq ($(firstword $(choice)),cuda)
 $(NUMBERS:%=profile-%): profile-%: $(CUDA)/step-%
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/profile.sh $< $(call source,$*); $(unless_77)
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/gpu/profile.sh $< $(call source,$*); $(unless_77)
 profile: $(selected:%=profile-%)
 else
 profile:
@@ -235,7 +235,7 @@ profile:
 endif
 
 # What checks PROGRAM: a program built for it, or compute-sanitizer.
-checks = $(if $(filter $(CUDA)/%,$1),sh common/make/check.sh $1,$1)
+checks = $(if $(filter $(CUDA)/%,$1),sh common/make/reader/check.sh $1,$1)
 CHECKS := $(if $(filter $(CUDA),$(PROGRAMS)),$(CUDA),$(CPU)-check)
 $(NUMBERS:%=check-%): check-%: $(CHECKS)/step-%
 	@$(call checks,$<) $(ARGS); $(unless_77)
@@ -246,18 +246,18 @@ programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
 	@echo $(PROGRAMS)
 
 $(NUMBERS:%=diff-%): diff-%:
-	@sh common/make/diff.sh $(call source,$*) build/diff/$*
+	@sh common/make/reader/diff.sh $(call source,$*) build/diff/$*
 diff: $(selected:%=diff-%)
 
 $(NUMBERS:%=exercise-%): exercise-%:
-	@sh common/make/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
+	@sh common/make/reader/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
 exercise: $(selected:%=exercise-%)
 
 # Verified first, then checked. clang++ builds no program that checks.
-clang := $(if $(filter try test,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
+clang := $(if $(filter try test test-all,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
 CHECKS_TRY := $(if $(clang),$(filter $(CUDA),$(CHECKS)),$(CHECKS))
 $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%)
-	@sh common/make/try.sh step-$* '$<' \
+	@sh common/make/reader/try.sh step-$* '$<' \
 	    '$(if $(CHECKS_TRY),$(call checks,$(lastword $^)))' $(ARGS)
 try: $(tries:%=try-%)
 
@@ -274,7 +274,7 @@ endif
 
 ifeq ($(firstword $(choice)),cuda)
 data: $(cuda_programs)
-	@KF_COMMIT='$(KF_COMMIT)' sh common/make/data.sh $(CUDA) $(word 2,$(choice)) \
+	@KF_COMMIT='$(KF_COMMIT)' sh common/make/gpu/data.sh $(CUDA) $(word 2,$(choice)) \
 	    "$(filter step-%,$(MAKECMDGOALS))" \
 	    $(foreach n,$(selected),$(call source,$n))
 else
@@ -291,17 +291,23 @@ TESTS := $(or $(TESTS),$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcar
 # make has been told how many. What was asked of it is not passed on to those that the tests start.
 tested := $(NUMBERS:%=$(CPU)/step-%) \
     $(if $(clang),,$(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n))
-test:
-	@[ -z "$(strip $(tested))" ] || \
-	    $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(tested)
+# What is dear is drawn by a seed, unless everything is asked for; last come the CPU seconds of each file.
+timed := perl tests/lib/timed.pl
+test test-all: export TEST_TIMES := $(CURDIR)/build/test-times.$(shell echo $$$$)
+test: export TEST_SEED := $(or $(SEED),$(shell date +%s))
+test test-all:
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
-	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE; \
-	    prove -j2 --timer $(TESTS)
+	@mkdir -p build; : >"$$TEST_TIMES"; [ -z "$$TEST_SEED" ] || \
+	    echo "test: a sample, make test SEED=$$TEST_SEED repeats it; make test-all is everything"
+	@[ -z "$(strip $(tested))" ] || TEST_NAME='all programs built' \
+	    $(timed) $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(tested)
+	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED; \
+	    prove -j2 --exec '$(timed)' $(TESTS); code=$$?; $(timed); rm -f "$$TEST_TIMES"; exit $$code
 
 # Each program in tests/bench/ measures something of our own; none of them is a test.
 bench: $(CPU)/runtime
 	@for bench in $(filter-out %.cu,$(wildcard tests/bench/*)); do $$bench || exit; done
 
 lint:
-	@sh common/make/lint.sh $(CPU_INCLUDE) -Icommon/harness
+	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/harness

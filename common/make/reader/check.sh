@@ -6,7 +6,7 @@ program=$1
 shift
 name=$(basename "$program")
 
-sanitizer=$(sh common/make/gpu.sh tool compute-sanitizer)
+sanitizer=$(sh common/make/gpu/gpu.sh tool compute-sanitizer)
 if [ -z "$sanitizer" ]; then
     echo "$name: there is no compute-sanitizer here; it comes with the CUDA toolkit" >&2
     exit 77
@@ -64,7 +64,7 @@ run() {
     wait
     : >"$work/found"
     for tool in $tools; do
-        awk -v tool=$tool -f common/make/sanitizer.awk "$work/$tool.log" >>"$work/found"
+        awk -v tool=$tool -f common/make/gpu/sanitizer.awk "$work/$tool.log" >>"$work/found"
         code=$(cat "$work/$tool.code")
         if ! grep -q SUMMARY: "$work/$tool.log"; then
             echo "$name: $tool did not come to its end (code $code): $(cat "$work/$tool.err" \

@@ -5,12 +5,12 @@
 name=$1 work=$2
 shift 2
 
-out=$(sh common/make/folder.sh "$work/rows.tsv")/$name-profile.tsv
+out=$(sh common/make/gpu/folder.sh "$work/rows.tsv")/$name-profile.tsv
 {
     grep '^#' "$work/rows.tsv"
     echo "# ncu: $(cat "$work/version")"
     echo "# command: $(sed "s,$work/,,g" "$work/command")"
-    awk "$@" -f common/make/profile.awk common/make/profile.txt "$work/launches" "$work/ncu.tsv" \
+    awk "$@" -f common/make/gpu/profile.awk common/make/gpu/profile.txt "$work/launches" "$work/ncu.tsv" \
         "$work/rows.tsv"
 } >"$work/out.tsv" || exit
 mv "$work/out.tsv" "$out"

@@ -9,7 +9,7 @@ name=$(basename "$program")
 
 line=$(sed -n 's/^ \* Profile: *//p' "$source")
 [ -n "$line" ] || { echo "$name: its header asks for no profile"; exit 0; }
-sh common/make/ncu.sh "$name" || exit
+sh common/make/gpu/ncu.sh "$name" || exit
 kernels= each= cache=all
 # shellcheck disable=SC2086
 set -- $line
@@ -27,8 +27,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/profile.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-KF_COMMIT=$(sh common/make/commit.sh)
+KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
-sh common/make/ncu.sh "$name" "$work" common/make/profile.txt $cache "$program" --seed 1 --once \
+sh common/make/gpu/ncu.sh "$name" "$work" common/make/gpu/profile.txt $cache "$program" --seed 1 --once \
     --launches "$work/launches" --out "$work/rows.tsv" "$@" || exit
-sh common/make/profile-rows.sh "$name" "$work" -v kernels="$kernels" -v each="$each"
+sh common/make/gpu/profile-rows.sh "$name" "$work" -v kernels="$kernels" -v each="$each"

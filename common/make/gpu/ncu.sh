@@ -7,7 +7,7 @@
 # ncu's default) or none. NAME begins every message; 77 means that ncu cannot run here.
 name=$1
 
-ncu=$(sh common/make/gpu.sh tool ncu)
+ncu=$(sh common/make/gpu/gpu.sh tool ncu)
 if [ -z "$ncu" ]; then
     echo "$name: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it" >&2
     exit 77
@@ -32,4 +32,4 @@ if [ $code -ne 0 ]; then
     fi
     exit $code
 fi
-awk -f common/make/ncu.awk "$work/ncu.csv" >"$work/ncu.tsv"
+awk -f common/make/gpu/ncu.awk "$work/ncu.csv" >"$work/ncu.tsv"

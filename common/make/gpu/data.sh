@@ -8,7 +8,7 @@ programs=$1 device=$2 partial=$3
 shift 3
 
 out=build/data/$device
-KF_COMMIT=$(sh common/make/commit.sh)
+KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
 began=$(date +%s)
 # Eight minutes: longer, and nobody records often.

@@ -17,7 +17,7 @@ if [ -z "$gpu" ]; then
     exec "$cpu" --seed 1 --out "$rows" "$@"
 fi
 
-sh common/make/ncu.sh "$name" || exit
+sh common/make/gpu/ncu.sh "$name" || exit
 work=$(mktemp -d "${TMPDIR:-/tmp}/count.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
@@ -43,19 +43,19 @@ while [ "$n" -gt 0 ]; do
 done
 [ -z "$by_line" ] || cat "$work/said"
 
-KF_COMMIT=$(sh common/make/commit.sh)
+KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
-sh common/make/ncu.sh "$name" "$work" common/make/metrics.txt all "$gpu" --seed 1 \
+sh common/make/gpu/ncu.sh "$name" "$work" common/make/gpu/metrics.txt all "$gpu" --seed 1 \
     --launches "$work/launches" --out "$work/rows.tsv" "$@" || exit
 sed -n '1,2p' "$work/said"
-out=$(sh common/make/folder.sh "$work/rows.tsv")/$name-counts.tsv
+out=$(sh common/make/gpu/folder.sh "$work/rows.tsv")/$name-counts.tsv
 {
     grep '^#' "$work/rows.tsv"
     echo "# ncu: $(cat "$work/version")"
     sed -n 's/^# compiler: /# counted: CPU backend, /p' "$work/counts.tsv"
     printf 'step\tvariant\tcase\tkernel\tcounter\tcpu\tgpu\tdifference\n'
 } >"$work/out.tsv"
-awk -v rows="$work/out.tsv" -v words=1 -f common/make/compare.awk common/make/metrics.txt \
+awk -v rows="$work/out.tsv" -v words=1 -f common/make/reader/compare.awk common/make/gpu/metrics.txt \
     "$work/launches" "$work/ncu.tsv" "$work/counts.tsv" || exit
 mv "$work/out.tsv" "$out"
 echo "rows: $out"

@@ -23,18 +23,18 @@ if [ "$1" = one ]; then
         if ! grep -q SUMMARY: "$answer.log"; then
             echo "suite: $tool did not come to its end with $name $side" >&2
         fi
-        awk -f common/make/sanitizer.awk "$answer.log"
+        awk -f common/make/gpu/sanitizer.awk "$answer.log"
     fi | sed 's/: .*//; s/ /-/g' | sort -u >"$answer"
     exit 0
 fi
 
-sanitizer=$(sh common/make/gpu.sh tool compute-sanitizer)
+sanitizer=$(sh common/make/gpu/gpu.sh tool compute-sanitizer)
 export sanitizer
 tools=cpu device=cpu about=cpu
-nvcc=$(sh common/make/gpu.sh nvcc "$NVCC")
+nvcc=$(sh common/make/gpu/gpu.sh nvcc "$NVCC")
 nvcc=${nvcc%% *}
 if [ "$nvcc" != - ]; then
-    found=$(sh common/make/gpu.sh device "$nvcc" build/cuda -arch=native)
+    found=$(sh common/make/gpu/gpu.sh device "$nvcc" build/cuda -arch=native)
     case $found in
     cuda*)
         if [ -n "$sanitizer" ]; then
@@ -78,7 +78,7 @@ cut -f 1,2 $work/list | while read -r program name; do
             echo "$work/$folder/$program $name $side $tool $work/answers/$name.$side.$tool"
         done
     done
-done | xargs -P "$jobs" -L 1 sh common/make/suite.sh one
+done | xargs -P "$jobs" -L 1 sh common/make/gpu/suite.sh one
 
 if [ -z "$KF_COMMIT" ]; then
     KF_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)

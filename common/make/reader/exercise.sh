@@ -11,7 +11,7 @@ if ! grep -q '^ *// solution: ' "$source"; then
 fi
 mkdir -p "$(dirname "$exercise")"
 trap 'rm -f "$exercise.new"' EXIT
-awk -v mode=exercise -f common/make/markers.awk "$source" >"$exercise.new"
+awk -v mode=exercise -f common/make/reader/markers.awk "$source" >"$exercise.new"
 if [ -f "$exercise" ] && ! cmp -s "$exercise" "$exercise.new"; then
     if [ -z "$force" ]; then
         echo "$exercise is kept: it differs from a fresh exercise" \

@@ -9,7 +9,7 @@ have() {
 }
 
 cuda_word() {
-    if [ "$(sh common/make/gpu.sh nvcc "$NVCC" | cut -c1)" = - ] &&
+    if [ "$(sh common/make/gpu/gpu.sh nvcc "$NVCC" | cut -c1)" = - ] &&
         { ls /dev/nvidia[0-9]* /dev/dxg || have nvidia-smi; } >/dev/null 2>&1; then
         echo "There seems to be an NVIDIA GPU. To use it, install the CUDA toolkit, 12.0 up:" \
             "https://developer.nvidia.com/cuda-downloads"
@@ -21,7 +21,7 @@ missing=
 need() {
     missing="$missing $1"
 }
-[ "$(sh common/make/toolchain.sh "$CXX" "$CC" | cut -c1)" != - ] || need compiler
+[ "$(sh common/make/build/toolchain.sh "$CXX" "$CC" | cut -c1)" != - ] || need compiler
 have gnuplot || need gnuplot
 have pandoc || need pandoc
 have prove || need prove

@@ -56,9 +56,9 @@ probe() {
         return
     fi
     mkdir -p "$dir"
-    program=$dir/probe-$({ echo "$version $*"; cat common/make/probe.cu; } | cksum | tr " " "-")
+    program=$dir/probe-$({ echo "$version $*"; cat common/make/gpu/probe.cu; } | cksum | tr " " "-")
     if [ ! -x "$program" ]; then
-        if ! "$nvcc" "$@" -o "$program.$$" common/make/probe.cu >"$dir/probe.log" 2>&1; then
+        if ! "$nvcc" "$@" -o "$program.$$" common/make/gpu/probe.cu >"$dir/probe.log" 2>&1; then
             echo "cpu nvcc $version found, but it compiles nothing here: see $dir/probe.log"
             return
         fi

@@ -1,0 +1,32 @@
+#!/usr/bin/env perl
+# make step-NN diff: how much of each step is new against the one that it grows from. Of steps that change
+# one thing, the story has to be mostly the earlier one's.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+# What the story of a step may have of new lines, in per cent.
+my %most = map { $_ => 100 } "05" .. "13";
+
+my $dir = scratch_dir();
+for my $source (grep { m{/(\d\d)-} && $1 >= 4 && $1 <= 20 } glob("steps/[0-9][0-9]-*/*.cu")) {
+    my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
+    my %r = run("sh common/make/reader/diff.sh $source $dir/$number");
+    is($r{code}, 0, "$name is compared") or diag($r{err});
+    my ($line, $story) = $r{out} =~ /\A(.*\(story: (\d+) %\)|.* grows from nothing: .*)\n/;
+    ok($line, "$name: what is new comes first") or next;
+    diag($line);
+    cmp_ok($story, "<=", $most{$number}, "$name: new lines of the story, in per cent") if $most{$number};
+}
+
+# What counts as the story: neither the header nor what follows the headings.
+my $story = "int kernel;\nint launch;\n";
+spew("$dir/steps/01-a/a.cu", "/* 01-a: a\n *\n * Grows from: nothing\n */\n$story");
+spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: 01-a\n */\n" . $story =~ s/launch/other/r
+    . "// --- Variants that explain ---\nint variant;\n// --- Tables ---\nint table;\n");
+run("mkdir -p '$dir/common' && ln -s '$ENV{PWD}/common/make' '$dir/common/make'");
+my %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
+like($r{out}, qr/\A02-b: 70 % of its lines are new against 01-a \(story: 50 %\)\n--- /, "by hand") or diag($r{out}, $r{err});
+done_testing();
