@@ -29,9 +29,9 @@ sub definitions {
         push @{ $current->{tokens} }, map { [$_, $n] }
             $code =~ /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\w+|[^\s\w]/g;
         $current->{braces} = 1 if $code =~ /[{]/;
-        next if $current->{braces} ? !/^\}/ : $code !~ /;\s*$/;
+        next if $current->{braces} ? !/^\}/ && $code !~ /^\S.*\};\s*$/ : $code !~ /;\s*$/;
         $current->{name} = name_of(join " ", map { $_->[0] } @{ $current->{tokens} });
-        push @found, $current if $current->{braces} || $current->{marked}; # no prototypes
+        push @found, $current if $current->{name}; # a prototype has none
         $current = undef;
     }
     return @found;
@@ -42,6 +42,8 @@ sub name_of {
     my ($text) = @_;
     1 while $text =~ s/\b(__launch_bounds__|__attribute__|__align__|alignas) \((?:[^()]|\([^()]*\))*\)//;
     $text =~ s/^template < .*? > (?=[a-z_])//;
+    return "" if $text =~ /\) ;$/ && $text !~ /=/;
+    return "enum of $1" if $text =~ /^enum \{ (\w+)/;
     return $1 if $text =~ /^(?:static |typedef )*(?:struct|enum|union|class) (\w+) \{/;
     return $1 if $text =~ /^[^={]*?(\w+) \(/;
     return $text =~ /^[^=;{]*?(\w+)(?: \[[^=;]*?\])* [=;{]/ ? $1 : "";
