@@ -30,7 +30,8 @@ book_md := $(sort $(wildcard $(BOOK_CHAPTERS)/*.md))
 book_cu := $(sort $(wildcard $(BOOK_STEPS)/[0-9][0-9]-*/*.cu))
 book_gp := $(sort $(filter-out $(BOOK_PLOTS)/style.gp,$(wildcard $(BOOK_PLOTS)/*.gp)))
 book_tsv := $(sort $(wildcard $(BOOK_DATA)/*/*.tsv))
-book_shared := $(sort $(wildcard $(foreach e,cuh cu h c,$(BOOK_SHARED)/*/*.$e)))
+book_shared := $(sort $(wildcard $(foreach e,cuh cu h c,$(BOOK_SHARED)/*/*.$e) \
+    $(BOOK_STEPS)/[0-9][0-9]-*/*.cuh))
 
 book_tree := $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.json)
 book_html := $(BOOK_OUT)/html

@@ -43,7 +43,8 @@ for my $how (["plain", "-O2"], ["sanitized", $sanitize]) {
 # --- A step whose file is broken, or is whole but holds another model, which runs nothing.
 my %r = run("make -s programs BACKEND=cpu");
 is($r{code}, 0, "the steps are built") or BAIL_OUT($r{err});
-chomp(my $step = "$r{out}/step-40" =~ s/\n//r);
+chomp(my $programs = $r{out});
+my $step = "$programs/step-40";
 my $root = "$build/root";
 sub step_says {
     my ($what, $file, $words) = @_;
@@ -67,6 +68,51 @@ for my $other ([0, 5], [1, 80], [2, 10], [3, 10], [4, 632], [5, 120], [6, 255], 
     $shape[$other->[0]] = $other->[1];
     my $name = (qw(layers hidden heads rotary mlp vocab positions tied))[$other->[0]];
     step_says("whole, with $name $other->[1]", model(@shape), "(?:holds|is)");
+}
+
+# --- Where two logits are too close to tell which is larger, next is compared with other tokens.
+%r = run("$step --case tied --variant plain --seed 3");
+is($r{code}, 0, "two logits that are close: other tokens are drawn") or diag($r{err});
+like($r{out}, qr/^  two logits are too close to tell which is larger: draw 2 of the tokens$/m,
+    "which is said");
+like($r{out}, qr/^  plain +ok +0 +0 +760 /m, "and every output is compared");
+
+# --- Bounds are measured on the plain implementation: one that is broken is not believed.
+my @objects = grep { !m{/reference\.o$} } map { glob "$programs/$_/*.o" } qw(harness problems neox);
+my @broken = (
+    ["as it is", "", ""],
+    ["products that leave out the last column", "sum32 += w[i] * (float)x[i];",
+        "sum32 += i + 1 < n ? w[i] * (float)x[i] : 0.0f;"],
+    ["norms that do not centre", "(x[i] - mean) * scale", "(x[i] - (f->plain ? 0.0 : mean)) * scale"],
+    ["layers without x", ") + x[i]);", ") + (f->plain ? 0.0 : x[i]));"],
+    ["values that are those of the key before", "v[at + d] = q[2 * D + d];",
+        "v[at + d] = q[(f->plain ? 1 : 2) * D + d];"],
+    ["results in two digits", "kf_round_to(KF_F16, (float)value)", "round(value * 64.0) / 64.0"]);
+remove_tree("$build/bounds");
+make_path("$build/bounds");
+my $list = "";
+for my $i (0 .. $#broken) {
+    my ($what, $from, $to) = @{ $broken[$i] };
+    my $source = slurp("common/neox/reference.c");
+    is(scalar(() = $source =~ /\Q$from\E/g), 1, "$what: stands there once") if $from;
+    $source =~ s/\Q$from\E/$to/;
+    spew("$build/bounds/$i.c", $source);
+    $list .= "$i\n";
+}
+spew("$build/bounds/list", $list);
+%r = run("$cc $flags -O2 -c tests/neox/unit_bounds.c -o $build/bounds/unit.o && xargs -P 2 -I{} "
+      . "sh -c '$cc $flags -Icommon/neox -O2 -c $build/bounds/{}.c -o $build/bounds/{}.o && "
+      . "common/cpu/cudacc $build/bounds/unit.o $build/bounds/{}.o @objects -o $build/bounds/{}' "
+      . "<$build/bounds/list");
+is($r{code}, 0, "with references that are broken it links") or diag($r{err});
+%r = run("$build/bounds/0");
+is($r{code}, 0, "unit_bounds ends well") or diag($r{err});
+ok(!$1, "unit_bounds: $2") while $r{out} =~ /^(not )?ok \d+ - (.*)/mg;
+like($r{out}, qr/^1\.\.12$/m, "unit_bounds runs to its end");
+for my $i (0 .. $#broken) {
+    %r = run("$build/bounds/$i trouble");
+    my $wanted = $i ? qr/^plain fp16, .* would let x behind layer 1 be off by [^\n]*\n\z/ : qr/^none$/;
+    like($r{out}, $wanted, "plain fp16 with $broken[$i][0]");
 }
 
 # --- What is shipped.

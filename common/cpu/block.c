@@ -8,12 +8,7 @@
  * another fiber, so a kernel without barriers runs on one stack and never switches. */
 #include "runtime.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-__thread struct worker *cpu_worker;
-__thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 static uint64_t next_random(struct worker *w)
 {
@@ -24,7 +19,7 @@ static uint64_t next_random(struct worker *w)
 }
 
 /* One of the set bits, by the launch's order. */
-int block_pick_lane(struct worker *w, unsigned bits)
+static int pick_lane(struct worker *w, unsigned bits)
 {
     if (w->launch->order == ORDER_FORWARD)
         return __builtin_ctz(bits);
@@ -34,18 +29,28 @@ int block_pick_lane(struct worker *w, unsigned bits)
     return (__builtin_ctz(bits >> turn | bits << (-turn & 31)) + turn) & 31;
 }
 
-void block_make_ready(struct worker *w, int warp, unsigned lanes)
+void block_open_group(struct worker *w, int warp, struct group *g)
 {
-    w->warps[warp].ready |= lanes;
-    w->ready_warps |= 1u << warp;
+    struct group open = *g;
+    *g = w->warps[warp].group[--w->warps[warp].groups];
+    TRACE(warp(w, warp, open.op, open.arrived));
+    block_make_ready(w, warp, open.arrived);
 }
 
-void block_stop(struct worker *w)
+/* __activemask names no lanes. It waits until the rest of the warp has gone as far as it can, and
+ * then answers with the lanes that came: the ones a GPU would find converged here. Not inline: it
+ * would be in the way of every switch. */
+static __attribute__((noinline)) void open_active(struct worker *w, int warp)
 {
-    struct warp *warp = &w->warps[w->now / WARP];
-    warp->ready &= ~(1u << w->now % WARP);
-    if (!warp->ready)
-        w->ready_warps &= ~(1u << w->now / WARP);
+    struct warp *p = &w->warps[warp];
+    struct group *g = p->group, *end = g + p->groups;
+    while (g < end && g->op != CPU_ACTIVEMASK)
+        g++;
+    if (g == end)
+        return;
+    for (unsigned m = g->arrived; m; m &= m - 1)
+        w->threads[warp * WARP + __builtin_ctz(m)].result = g->arrived;
+    block_open_group(w, warp, g);
 }
 
 static void wake_yielded(struct worker *w)
@@ -63,18 +68,17 @@ static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
     if (!w->warps[mine].ready && !TRACE_COUNT(release(w, mine), 0))
-        warp_release_active(w, mine);
+        open_active(w, mine);
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
-        w->warp =
-            (unsigned)block_pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
+        w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready) {
         if (!w->ready_warps && w->yielded)
             wake_yielded(w);
         if (!w->ready_warps)
             return -1;
-        w->warp = block_pick_lane(w, w->ready_warps);
+        w->warp = pick_lane(w, w->ready_warps);
     }
-    return (int)w->warp * WARP + block_pick_lane(w, w->warps[w->warp].ready);
+    return (int)w->warp * WARP + pick_lane(w, w->warps[w->warp].ready);
 }
 
 static void fiber_body(void);
@@ -102,7 +106,7 @@ void block_wait(struct worker *w)
 {
     int me = (int)w->now, next = pick(w);
     if (next < 0)
-        block_report_stuck(w);
+        fault_stuck(w);
     if (enter(w, (unsigned)next))
         w->threads[next].fiber = take_fiber(w);
     if (next != me)
@@ -112,7 +116,7 @@ void block_wait(struct worker *w)
 static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
-        block_report_stuck(w);
+        fault_stuck(w);
     TRACE(barrier(w, (int)(b - w->barriers)));
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
@@ -124,7 +128,7 @@ static void open_barrier(struct worker *w, struct barrier *b)
                 : op == CPU_SYNCTHREADS_AND ? b->count == b->arrived
                                             : b->count > 0;
     b->arrived = b->count = 0;
-    w->warp = block_pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
+    w->warp = pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
 }
 
 static void thread_exits(struct worker *w)
@@ -147,7 +151,7 @@ static void fiber_body(void)
         thread_exits(w);
         int next = pick(w);
         if (next < 0 && w->live)
-            block_report_stuck(w);
+            fault_stuck(w);
         if (next >= 0 && enter(w, (unsigned)next)) {
             w->threads[next].fiber = me;
             continue;
@@ -192,7 +196,7 @@ static void run_block(struct worker *w, uint64_t place)
     }
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
     TRACE(block(w, place));
-    w->warp = block_pick_lane(w, w->ready_warps);
+    w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
     int first = pick(w);
     enter(w, (unsigned)first);
@@ -239,12 +243,6 @@ void block_run_all(struct worker *w)
 
 /* Calls from kernels. */
 
-void block_outside(enum cpu_op op, const char *file, int line)
-{
-    complain("%s:%d: %s is called outside a kernel", file, line, op_names[op]);
-    abort();
-}
-
 static void join_barrier(struct worker *w, struct barrier *b, int predicate)
 {
     const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
@@ -277,7 +275,7 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
 {
     struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
     if (id < 1 || id >= MAX_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
-        block_fail(w, cudaErrorLaunchFailure,
+        fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
                    "multiple of 32 threads, at most the block's %d",
                    file, line, id, threads, w->size);
@@ -305,6 +303,12 @@ void cpu_yield(void)
     block_wait(w);
 }
 
+long long cpu_clock(void)
+{
+    static __thread long long ticks;
+    return ++ticks;
+}
+
 /* Shared memory: dynamic first, then each __shared__ variable where it is first met. */
 
 void *cpu_dynamic_shared(void)
@@ -325,7 +329,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
         size_t at = (w->shared_used + align - 1) / align * align, end = at + bytes;
         size_t fixed = end - l->kernel->shared;
         if (fixed > SHARED_DEFAULT || end > l->shared_limit)
-            block_fail(w, cudaErrorInvalidValue,
+            fault_stop(w, cudaErrorInvalidValue,
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);

@@ -1,83 +1,5 @@
-/* The device as the runtime API describes it, and errors. */
+/* The device as the runtime API describes it. */
 #include "runtime.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-static _Atomic cudaError_t sticky;
-static __thread cudaError_t last;
-
-void complain(const char *format, ...)
-{
-    char line[2600];
-    va_list list;
-    va_start(list, format);
-    int n = vsnprintf(line, sizeof line - 1, format, list);
-    va_end(list);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
-    line[length++] = '\n';
-    fflush(stdout); /* what the kernel printed comes first */
-    if (write(2, line, length) < 0)
-        return; /* nobody to tell */
-}
-
-cudaError_t sticky_error(void)
-{
-    return sticky;
-}
-
-void set_sticky_error(cudaError_t error)
-{
-    sticky = error;
-}
-
-cudaError_t result(cudaError_t error)
-{
-    if (error == cudaSuccess)
-        error = sticky;
-    if (error != cudaSuccess && error != cudaErrorNotReady)
-        last = error;
-    return error;
-}
-
-cudaError_t cudaPeekAtLastError(void)
-{
-    return sticky != cudaSuccess ? sticky : last;
-}
-
-cudaError_t cudaGetLastError(void)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    last = cudaSuccess;
-    return error;
-}
-
-static const struct {
-    cudaError_t error;
-    const char *name, *text;
-} errors[] = {
-#define CPU_ENTRY(name, number, text) {name, #name, text},
-    CPU_ERRORS(CPU_ENTRY)
-#undef CPU_ENTRY
-};
-
-const char *cudaGetErrorName(cudaError_t error)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].error == error)
-            return errors[i].name;
-    return "unrecognized error code";
-}
-
-const char *cudaGetErrorString(cudaError_t error)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].error == error)
-            return errors[i].text;
-    return "unrecognized error code";
-}
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -199,7 +121,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaDeviceReset(void)
 {
-    sticky = last = cudaSuccess;
+    forget_errors();
     memory_reset();
     return cudaSuccess;
 }

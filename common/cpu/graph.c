@@ -1,5 +1,5 @@
-/* Stream capture and graphs. A graph is the list of captured calls, with their arguments copied;
- * the order of capture respects every dependency between them, so replay runs the list. */
+/* Graphs. A graph is the list of captured calls, with their arguments copied; the order of capture
+ * respects every dependency between them, so replay runs the list. */
 #include "stream.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct CUgraphNode_st {
 
 /* An executable graph is the same object, counted: capture is over, so it never changes. */
 struct CUgraph_st {
-    int users;
+    atomic_int users;
     size_t count;
     struct CUgraphNode_st **nodes;
 };
@@ -18,29 +18,30 @@ struct CUgraphExec_st {
     struct CUgraph_st graph;
 };
 
-static uint64_t captures;
+struct CUgraph_st *graph_new(void)
+{
+    struct CUgraph_st *g = calloc(1, sizeof *g);
+    if (g)
+        g->users = 1;
+    return g;
+}
 
 void graph_add(struct CUgraph_st *g, struct work work)
 {
     struct CUgraphNode_st **nodes =
         realloc(g->nodes, (g->count + 1) * sizeof(struct CUgraphNode_st *));
     struct CUgraphNode_st *node = malloc(sizeof *node);
-    if (!nodes || !node) {
-        complain("no memory for node %zu of a graph", g->count);
-        exit(1);
-    }
+    if (!nodes || !node)
+        give_up(1, "no memory for node %zu of a graph", g->count);
     node->work = work;
     g->nodes = nodes;
     g->nodes[g->count++] = node;
 }
 
-static void release(void *graph)
+void graph_release(void *graph)
 {
     struct CUgraph_st *g = graph;
-    pthread_mutex_lock(&stream_lock);
-    int last = --g->users == 0;
-    pthread_mutex_unlock(&stream_lock);
-    if (!last)
+    if (--g->users > 0)
         return;
     for (size_t i = 0; i < g->count; i++) {
         g->nodes[i]->work.drop(g->nodes[i]->work.state);
@@ -52,130 +53,8 @@ static void release(void *graph)
 
 static struct CUgraph_st *share(struct CUgraph_st *g)
 {
-    pthread_mutex_lock(&stream_lock);
     g->users++;
-    pthread_mutex_unlock(&stream_lock);
     return g;
-}
-
-/* Captures. */
-
-int capture_breaks_legacy(const struct CUstream_st *s)
-{
-    int broken = 0;
-    if (!stream_is_legacy(s))
-        return 0;
-    for (const struct CUstream_st *t = streams; t; t = t->next)
-        if (t->capture && !(t->flags & cudaStreamNonBlocking))
-            broken = t->capture->invalid = 1;
-    return broken;
-}
-
-cudaError_t stream_check_unsafe(int waits)
-{
-    cudaError_t error = sticky_error();
-    pthread_mutex_lock(&stream_lock);
-    for (const struct CUstream_st *t = streams; t; t = t->next) {
-        struct capture *c = t->capture;
-        if (c && (waits || c->mode == cudaStreamCaptureModeGlobal ||
-                  (c->mode == cudaStreamCaptureModeThreadLocal &&
-                   pthread_equal(c->thread, pthread_self())))) {
-            c->invalid = 1;
-            error = cudaErrorStreamCaptureUnsupported;
-        }
-    }
-    pthread_mutex_unlock(&stream_lock);
-    return error;
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-{
-    cudaError_t error = cudaSuccess;
-    pthread_mutex_lock(&stream_lock);
-    struct CUstream_st *s = stream_find(stream);
-    struct capture *c = calloc(1, sizeof *c);
-    struct CUgraph_st *g = calloc(1, sizeof *g);
-    if (!c || !g)
-        error = cudaErrorMemoryAllocation;
-    else if (!s)
-        error = cudaErrorInvalidResourceHandle;
-    else if (stream_is_legacy(s))
-        error = cudaErrorStreamCaptureUnsupported;
-    else if (s->capture)
-        error = cudaErrorIllegalState;
-    if (error == cudaSuccess) {
-        g->users = 1;
-        *c = (struct capture){g, s, mode, pthread_self(), 0, ++captures};
-        s->capture = c;
-        s->position = 0;
-        s->unjoined = 0;
-    } else {
-        free(c);
-        free(g);
-    }
-    pthread_mutex_unlock(&stream_lock);
-    return result(error);
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-    cudaError_t error = cudaSuccess;
-    pthread_mutex_lock(&stream_lock);
-    struct CUstream_st *s = stream_find(stream);
-    struct capture *c = s ? s->capture : NULL;
-    if (!graph || !s)
-        error = graph ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
-    else if (!c)
-        error = cudaErrorIllegalState;
-    else if (c->origin != s)
-        error = cudaErrorStreamCaptureUnmatched;
-    else if (c->mode != cudaStreamCaptureModeRelaxed && !pthread_equal(c->thread, pthread_self()))
-        error = cudaErrorStreamCaptureWrongThread;
-    if (error == cudaSuccess) {
-        int unjoined = 0;
-        for (struct CUstream_st *t = streams; t; t = t->next)
-            if (t->capture == c) {
-                unjoined |= t->unjoined;
-                t->capture = NULL;
-            }
-        if (c->invalid || unjoined) {
-            error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
-            release(c->graph);
-            *graph = NULL;
-        } else {
-            *graph = c->graph;
-        }
-        free(c);
-    }
-    pthread_mutex_unlock(&stream_lock);
-    return result(error);
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    pthread_mutex_lock(&stream_lock);
-    const struct CUstream_st *s = stream_find(stream);
-    cudaError_t error = !status                    ? cudaErrorInvalidValue
-                        : !s                       ? cudaErrorInvalidResourceHandle
-                        : capture_breaks_legacy(s) ? cudaErrorStreamCaptureImplicit
-                                                   : cudaSuccess;
-    if (error == cudaSuccess)
-        *status = !s->capture           ? cudaStreamCaptureStatusNone
-                  : s->capture->invalid ? cudaStreamCaptureStatusInvalidated
-                                        : cudaStreamCaptureStatusActive;
-    pthread_mutex_unlock(&stream_lock);
-    return result(error);
-}
-
-/* Graphs. */
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
-{
-    (void)flags;
-    if (!exec || !graph)
-        return result(cudaErrorInvalidValue);
-    *exec = (cudaGraphExec_t)share(graph);
-    return result(cudaSuccess);
 }
 
 static cudaError_t run_graph(void *state)
@@ -187,14 +66,18 @@ static cudaError_t run_graph(void *state)
     return error;
 }
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+struct work graph_work(cudaGraphExec_t exec)
 {
-    if (!exec)
+    return (struct work){cudaGraphNodeTypeGraph, run_graph, graph_release, share(&exec->graph)};
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    (void)flags;
+    if (!exec || !graph)
         return result(cudaErrorInvalidValue);
-    if (sticky_error() != cudaSuccess)
-        return result(cudaSuccess);
-    return result(stream_submit(
-        stream, (struct work){cudaGraphNodeTypeGraph, run_graph, release, share(&exec->graph)}));
+    *exec = (cudaGraphExec_t)share(graph);
+    return result(cudaSuccess);
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
@@ -249,7 +132,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     if (!exec)
         return result(cudaErrorInvalidValue);
-    release(&exec->graph);
+    graph_release(&exec->graph);
     return result(cudaSuccess);
 }
 
@@ -257,6 +140,6 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (!graph)
         return result(cudaErrorInvalidValue);
-    release(graph);
+    graph_release(graph);
     return result(cudaSuccess);
 }

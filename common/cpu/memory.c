@@ -61,7 +61,10 @@ static char *map(size_t bytes, size_t *mapped)
     if (base == MAP_FAILED)
         return NULL;
     char *guard = base + *mapped - page;
-    mprotect(guard, page, PROT_NONE);
+    if (mprotect(guard, page, PROT_NONE) != 0) {
+        munmap(base, *mapped);
+        return NULL;
+    }
     return memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
 }
 

@@ -634,9 +634,17 @@ int main(int argc, char **argv)
     while ((got = fread(text + n, 1, size - n - 1, stdin)) > 0)
         if ((n += got) > size / 2)
             text = allocate(text, size *= 2);
+    if (ferror(stdin)) {
+        fputs("rewrite: the preprocessed source cannot be read\n", stderr);
+        return 1;
+    }
     text[n] = '\0';
     read_tokens(text);
     rewrite();
     write_out(text);
-    return fflush(stdout) || ferror(stdout) ? 1 : 0;
+    if (fflush(stdout) || ferror(stdout)) {
+        fputs("rewrite: the result cannot be written: is the disk full?\n", stderr);
+        return 1;
+    }
+    return 0;
 }

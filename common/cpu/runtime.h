@@ -1,5 +1,7 @@
-/* What the runtime's own files share. Reading order: launch.c, block.c, warp.c, fiber.c, then
- * device.c, memory.c, stream.c, graph.c. */
+/* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
+ * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c, device.c. A file calls
+ * only files that come before it. README.md says where between them the instruments stand, and
+ * tests/layers.t sees to it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -11,6 +13,7 @@
 #include <stdint.h>
 
 #include "cpu_runtime.h"
+#include "error.h"
 #include "fiber.h"
 #include "trace/trace.h"
 
@@ -95,17 +98,35 @@ struct worker {
     sigjmp_buf escape;        /* out of a kernel that failed */
     struct trace *trace;      /* what an instrument keeps */
 };
+
+/* --- worker.c --------------------------------------------------------------------------------- */
 extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
+struct worker *worker_new(void);           /* makes this OS thread a worker */
 
-void block_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
+/* --- fault.c ---------------------------------------------------------------------------------- */
+extern const char *const op_names[]; /* by enum cpu_op */
+/* Reports one line, records the error and leaves the kernel. */
+void fault_stop(struct worker *w, cudaError_t error, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
+/* The same where nothing in the block can run: the line says who waits where. */
+void fault_stuck(struct worker *w) __attribute__((noreturn));
+/* An operation of kernels that is called where no kernel runs: ends the program. */
+void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
+void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
 
-/* Every operation begins with it: notes what the running thread does and where. Inline, as it is
- * on the way of each switch. */
+/* --- block.c ---------------------------------------------------------------------------------- */
+void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
+void block_wait(struct worker *w);    /* runs others until the running thread is ready again */
+/* Lets the lanes of a group go on: their results are there. */
+void block_open_group(struct worker *w, int warp, struct group *g);
+
+/* Every operation begins with it: notes what the running thread does and where. These three are
+ * inline as they are on the way of each switch. */
 static inline struct worker *block_inside(enum cpu_op op, const char *file, int line)
 {
     struct worker *w = cpu_worker;
     if (!w || !w->running)
-        block_outside(op, file, line);
+        fault_outside(op, file, line);
     struct thread *t = &w->threads[w->now];
     t->op = op;
     t->file = file;
@@ -113,44 +134,43 @@ static inline struct worker *block_inside(enum cpu_op op, const char *file, int 
     return w;
 }
 
-/* block.c */
-void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
-int block_pick_lane(struct worker *w, unsigned lanes);
-void block_stop(struct worker *w); /* clears the running thread's ready bit, before it waits */
-void block_wait(struct worker *w);
-void block_make_ready(struct worker *w, int warp, unsigned lanes);
-void block_report_stuck(struct worker *w) __attribute__((noreturn));
-/* warp.c */
-int warp_release_active(struct worker *w, int warp);
-extern const char *const op_names[];
+/* The running thread is not ready any more: it is about to wait. */
+static inline void block_stop(struct worker *w)
+{
+    struct warp *warp = &w->warps[w->now / WARP];
+    warp->ready &= ~(1u << w->now % WARP);
+    if (!warp->ready)
+        w->ready_warps &= ~(1u << w->now / WARP);
+}
 
-/* Reports one line, records the error and leaves the kernel. */
-void block_fail(struct worker *w, cudaError_t error, const char *format, ...)
-    __attribute__((noreturn, format(printf, 3, 4)));
+static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
+{
+    w->warps[warp].ready |= lanes;
+    w->ready_warps |= 1u << warp;
+}
 
-/* device.c: every API function returns through result(), which remembers the error. */
-cudaError_t result(cudaError_t error);
-cudaError_t sticky_error(void); /* the fault that ended all work, or cudaSuccess */
-void set_sticky_error(cudaError_t error);
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* launch.c */
-int worker_count(void);
-
-/* memory.c */
-void memory_reset(void);
-
-/* stream.c: a piece of work that runs now, or becomes a node of the graph being captured. */
+/* --- graph.c ---------------------------------------------------------------------------------- */
+/* A piece of work that runs now, or becomes a node of the graph being captured. */
 struct work {
     enum cudaGraphNodeType type;
     cudaError_t (*run)(void *state);
     void (*drop)(void *state);
     void *state; /* owned */
 };
+
+/* --- stream.c --------------------------------------------------------------------------------- */
 cudaError_t stream_submit(cudaStream_t stream, struct work work);
-/* Refuses, and spoils the capture, where a capture forbids calls such as cudaMalloc; with `waits`,
- * under any capture mode. Gives the sticky error otherwise. */
+/* For calls that a capture in progress may forbid, in any stream. In global mode it forbids calls
+ * such as cudaMalloc to every OS thread, in thread-local mode to the one that began it, in relaxed
+ * mode to none; a call that `waits` for the device it forbids in every mode. Each capture that
+ * forbids the call is spoiled, and the call's error is cudaErrorStreamCaptureUnsupported. If none
+ * does, it is the sticky error, or cudaSuccess. */
 cudaError_t stream_check_unsafe(int waits);
-void graph_add(struct CUgraph_st *graph, struct work work);
+
+/* --- memory.c --------------------------------------------------------------------------------- */
+void memory_reset(void); /* frees all that is allocated */
+
+/* --- launch.c --------------------------------------------------------------------------------- */
+int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one a core */
 
 #endif

@@ -1,32 +1,23 @@
-/* Streams and events. All work is done in the order of the calls, at once, so a stream matters only
- * for what it forbids and for capture (graph.c). */
+/* Streams. All work is done in the order of the calls, at once, so a stream matters only for what
+ * it forbids and for capture. */
 #include "stream.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-struct CUevent_st {
-    unsigned flags;
-    int recorded;
-    struct timespec time;
-    uint64_t capture; /* the capture it was last recorded in, or 0 */
-    struct CUstream_st *source;
-    uint64_t position;
-};
 
 static struct CUstream_st legacy, per_thread = {.next = &legacy};
-struct CUstream_st *streams = &per_thread;
+static struct CUstream_st *streams = &per_thread; /* all, the legacy default stream last */
 pthread_mutex_t stream_lock;
+static uint64_t captures;
 
 static void __attribute__((constructor)) make_lock(void)
 {
     pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&stream_lock, &a);
+    if (pthread_mutexattr_init(&a) || pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE) ||
+        pthread_mutex_init(&stream_lock, &a))
+        give_up(1, "no lock for streams");
 }
 
-static cudaError_t unlock(cudaError_t error)
+cudaError_t stream_unlock(cudaError_t error)
 {
     pthread_mutex_unlock(&stream_lock);
     return error;
@@ -49,6 +40,34 @@ int stream_is_legacy(const struct CUstream_st *s)
     return s == &legacy;
 }
 
+int capture_breaks_legacy(const struct CUstream_st *s)
+{
+    int broken = 0;
+    if (!stream_is_legacy(s))
+        return 0;
+    for (const struct CUstream_st *t = streams; t; t = t->next)
+        if (t->capture && !(t->flags & cudaStreamNonBlocking))
+            broken = t->capture->invalid = 1;
+    return broken;
+}
+
+cudaError_t stream_check_unsafe(int waits)
+{
+    cudaError_t error = sticky_error();
+    pthread_mutex_lock(&stream_lock);
+    for (const struct CUstream_st *t = streams; t; t = t->next) {
+        struct capture *c = t->capture;
+        if (c && (waits || c->mode == cudaStreamCaptureModeGlobal ||
+                  (c->mode == cudaStreamCaptureModeThreadLocal &&
+                   pthread_equal(c->thread, pthread_self())))) {
+            c->invalid = 1;
+            error = cudaErrorStreamCaptureUnsupported;
+        }
+    }
+    pthread_mutex_unlock(&stream_lock);
+    return error;
+}
+
 cudaError_t stream_submit(cudaStream_t stream, struct work work)
 {
     cudaError_t error = cudaSuccess;
@@ -64,7 +83,7 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
         graph_add(s->capture->graph, work);
         s->position++;
         s->unjoined = s != s->capture->origin;
-        return unlock(cudaSuccess);
+        return stream_unlock(cudaSuccess);
     }
     pthread_mutex_unlock(&stream_lock);
     if (error == cudaSuccess)
@@ -85,7 +104,7 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags)
     s->next = streams;
     streams = s;
     *stream = s;
-    return unlock(result(cudaSuccess));
+    return stream_unlock(result(cudaSuccess));
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
@@ -120,12 +139,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     while (*at && *at != stream)
         at = &(*at)->next;
     if (!*at || *at == &legacy || *at == &per_thread)
-        return unlock(result(cudaErrorInvalidResourceHandle));
+        return stream_unlock(result(cudaErrorInvalidResourceHandle));
     if (stream->capture)
-        return unlock(result(cudaErrorStreamCaptureUnsupported));
+        return stream_unlock(result(cudaErrorStreamCaptureUnsupported));
     *at = stream->next;
     free(stream);
-    return unlock(result(cudaSuccess));
+    return stream_unlock(result(cudaSuccess));
 }
 
 /* Waiting for, or asking about, a stream is refused while it captures, and spoils the capture. */
@@ -141,7 +160,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
         error = cudaErrorStreamCaptureUnsupported;
     } else if (capture_breaks_legacy(s))
         error = cudaErrorStreamCaptureImplicit;
-    return unlock(result(error));
+    return stream_unlock(result(error));
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
@@ -171,110 +190,92 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data)
         stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run_host_call, free, c}));
 }
 
-/* Events. */
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    if (!event)
+    if (!exec)
         return result(cudaErrorInvalidValue);
-    *event = calloc(1, sizeof **event);
-    if (!*event)
-        return result(cudaErrorMemoryAllocation);
-    (*event)->flags = flags;
-    return result(cudaSuccess);
+    if (sticky_error() != cudaSuccess)
+        return result(cudaSuccess);
+    return result(stream_submit(stream, graph_work(exec)));
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
+/* Captures. */
 
-cudaError_t cudaEventDestroy(cudaEvent_t event)
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
-    if (!event)
-        return result(cudaErrorInvalidResourceHandle);
-    free(event);
-    return result(cudaSuccess);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    pthread_mutex_lock(&stream_lock);
-    struct CUstream_st *s = stream_find(stream);
-    if (!s || !event)
-        return unlock(result(cudaErrorInvalidResourceHandle));
-    if (s->capture && s->capture->invalid)
-        return unlock(result(cudaErrorStreamCaptureInvalidated));
-    if (capture_breaks_legacy(s))
-        return unlock(result(cudaErrorStreamCaptureImplicit));
-    event->recorded = 1;
-    event->capture = s->capture ? s->capture->id : 0;
-    event->source = s;
-    event->position = s->position;
-    clock_gettime(CLOCK_MONOTONIC, &event->time);
-    return unlock(result(cudaSuccess));
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
-{
-    (void)flags;
     cudaError_t error = cudaSuccess;
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);
-    if (!s || !event)
-        return unlock(result(cudaErrorInvalidResourceHandle));
-    if (capture_breaks_legacy(s))
-        return unlock(result(cudaErrorStreamCaptureImplicit));
-    if (!event->capture) {
-        if (s->capture && event->recorded) { /* a graph cannot wait for what is outside it */
-            s->capture->invalid = 1;
-            error = cudaErrorStreamCaptureIsolation;
+    struct capture *c = calloc(1, sizeof *c);
+    struct CUgraph_st *g = graph_new();
+    if (!c || !g)
+        error = cudaErrorMemoryAllocation;
+    else if (!s)
+        error = cudaErrorInvalidResourceHandle;
+    else if (stream_is_legacy(s))
+        error = cudaErrorStreamCaptureUnsupported;
+    else if (s->capture)
+        error = cudaErrorIllegalState;
+    if (error == cudaSuccess) {
+        *c = (struct capture){g, s, mode, pthread_self(), 0, ++captures};
+        s->capture = c;
+        s->position = 0;
+        s->unjoined = 0;
+    } else {
+        free(c);
+        if (g)
+            graph_release(g);
+    }
+    pthread_mutex_unlock(&stream_lock);
+    return result(error);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    cudaError_t error = cudaSuccess;
+    pthread_mutex_lock(&stream_lock);
+    struct CUstream_st *s = stream_find(stream);
+    struct capture *c = s ? s->capture : NULL;
+    if (!graph || !s)
+        error = graph ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+    else if (!c)
+        error = cudaErrorIllegalState;
+    else if (c->origin != s)
+        error = cudaErrorStreamCaptureUnmatched;
+    else if (c->mode != cudaStreamCaptureModeRelaxed && !pthread_equal(c->thread, pthread_self()))
+        error = cudaErrorStreamCaptureWrongThread;
+    if (error == cudaSuccess) {
+        int unjoined = 0;
+        for (struct CUstream_st *t = streams; t; t = t->next)
+            if (t->capture == c) {
+                unjoined |= t->unjoined;
+                t->capture = NULL;
+            }
+        if (c->invalid || unjoined) {
+            error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
+            graph_release(c->graph);
+            *graph = NULL;
+        } else {
+            *graph = c->graph;
         }
-        return unlock(result(error));
+        free(c);
     }
-    struct CUstream_st *from = stream_find(event->source);
-    if (!from || !from->capture || from->capture->id != event->capture)
-        return unlock(result(cudaErrorInvalidValue)); /* that capture is over */
-    if (s->capture && s->capture != from->capture) {
-        s->capture->invalid = from->capture->invalid = 1;
-        return unlock(result(cudaErrorStreamCaptureMerge));
-    }
-    if (stream_is_legacy(s)) {
-        from->capture->invalid = 1;
-        return unlock(result(cudaErrorStreamCaptureImplicit));
-    }
-    s->capture = from->capture; /* fork: from here on this stream captures too */
-    s->position++;
-    s->unjoined = s != s->capture->origin;
-    if (event->position == from->position && s != from)
-        from->unjoined = 0;
-    return unlock(result(cudaSuccess));
+    pthread_mutex_unlock(&stream_lock);
+    return result(error);
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
-    if (!event)
-        return result(cudaErrorInvalidResourceHandle);
-    if (event->capture)
-        return result(cudaErrorCapturedEvent);
-    return result(stream_check_unsafe(0));
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-    return cudaEventSynchronize(event);
-}
-
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
-{
-    if (!start || !end || !start->recorded || !end->recorded ||
-        ((start->flags | end->flags) & cudaEventDisableTiming))
-        return result(cudaErrorInvalidResourceHandle);
-    if (start->capture || end->capture)
-        return result(cudaErrorCapturedEvent);
-    if (!ms)
-        return result(cudaErrorInvalidValue);
-    *ms = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
-                  (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
-    return result(cudaSuccess);
+    pthread_mutex_lock(&stream_lock);
+    const struct CUstream_st *s = stream_find(stream);
+    cudaError_t error = !status                    ? cudaErrorInvalidValue
+                        : !s                       ? cudaErrorInvalidResourceHandle
+                        : capture_breaks_legacy(s) ? cudaErrorStreamCaptureImplicit
+                                                   : cudaSuccess;
+    if (error == cudaSuccess)
+        *status = !s->capture           ? cudaStreamCaptureStatusNone
+                  : s->capture->invalid ? cudaStreamCaptureStatusInvalidated
+                                        : cudaStreamCaptureStatusActive;
+    pthread_mutex_unlock(&stream_lock);
+    return result(error);
 }

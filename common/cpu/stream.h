@@ -1,10 +1,17 @@
-/* Streams as stream.c and graph.c share them. */
+/* Graphs and streams as graph.c, stream.c and event.c share them. */
 #ifndef STREAM_H
 #define STREAM_H
 
 #include "runtime.h"
 #include <pthread.h>
 
+/* --- graph.c ---------------------------------------------------------------------------------- */
+struct CUgraph_st *graph_new(void); /* with one user; NULL: no memory */
+void graph_add(struct CUgraph_st *graph, struct work work);
+void graph_release(void *graph);              /* one user less; frees it after the last */
+struct work graph_work(cudaGraphExec_t exec); /* runs all nodes, and is a user until dropped */
+
+/* --- stream.c --------------------------------------------------------------------------------- */
 /* A capture in progress: the graph it fills, and the streams whose `capture` points here. */
 struct capture {
     struct CUgraph_st *graph;
@@ -23,9 +30,10 @@ struct CUstream_st {
     struct CUstream_st *next;
 };
 
-/* Recursive: a host function in a stream may call the API. Guards streams, captures and graphs. */
+/* Recursive: a host function in a stream may call the API. Guards streams and captures, with the
+ * graphs that they fill. */
 extern pthread_mutex_t stream_lock;
-extern struct CUstream_st *streams; /* all, the legacy default stream last */
+cudaError_t stream_unlock(cudaError_t error); /* and returns the error */
 
 struct CUstream_st *stream_find(cudaStream_t stream); /* NULL: no such stream */
 int stream_is_legacy(const struct CUstream_st *s);

@@ -6,19 +6,6 @@
  * nothing in the block can run any more. */
 #include "runtime.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-const char *const op_names[] = {
-    "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
-    "named barrier",     "__syncwarp",          "__activemask",      "__ballot_sync",
-    "__any_sync",        "__all_sync",          "__match_any_sync",  "__match_all_sync",
-    "__reduce_add_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_min_sync",
-    "__reduce_max_sync", "__reduce_and_sync",   "__reduce_or_sync",  "__reduce_xor_sync",
-    "__shfl_sync",       "__shfl_up_sync",      "__shfl_down_sync",  "__shfl_xor_sync",
-};
-
 static uint64_t combine(enum cpu_op op, uint64_t a, uint64_t b)
 {
     switch (op) {
@@ -59,8 +46,6 @@ static uint64_t common_result(const struct thread *t, enum cpu_op op, unsigned m
     switch (op) {
     case CPU_SYNCWARP:
         return 0;
-    case CPU_ACTIVEMASK:
-        return mask;
     case CPU_BALLOT:
         return mask & ~unset;
     case CPU_ANY:
@@ -87,29 +72,13 @@ static void complete(struct worker *w, int warp, struct group *g)
             t[i].result = op >= CPU_SHFL        ? t[t[i].source].value
                           : op == CPU_MATCH_ANY ? lanes_with(t, mask, t[i].value)
                                                 : same;
-    *g = w->warps[warp].group[--w->warps[warp].groups];
-    TRACE(warp(w, warp, op, mask));
-    block_make_ready(w, warp, mask);
-}
-
-/* __activemask names no lanes. It waits until the rest of the warp has gone as far as it can, and
- * then answers with the lanes that came: the ones a GPU would find converged here. */
-int warp_release_active(struct worker *w, int warp)
-{
-    struct warp *p = &w->warps[warp];
-    for (int i = 0; i < p->groups; i++)
-        if (p->group[i].op == CPU_ACTIVEMASK) {
-            complete(w, warp, &p->group[i]);
-            return 1;
-        }
-    return 0;
+    block_open_group(w, warp, g);
 }
 
 static inline uint64_t meet(struct worker *w, unsigned mask)
 {
     struct thread *t = &w->threads[w->now];
     struct warp *warp = &w->warps[w->now / WARP];
-    unsigned bit = 1u << w->now % WARP;
     int line = t->op == CPU_ACTIVEMASK ? t->line : 0;
     struct group *g = warp->group, *end = g + warp->groups;
     while (g < end && (g->op != t->op || g->mask != mask || g->line != line))
@@ -119,10 +88,8 @@ static inline uint64_t meet(struct worker *w, unsigned mask)
         warp->groups++;
     }
     t->mask = mask;
-    warp->ready &= ~bit;
-    if (!warp->ready)
-        w->ready_warps &= ~(1u << w->now / WARP);
-    g->arrived |= bit;
+    block_stop(w);
+    g->arrived |= 1u << w->now % WARP;
     if (g->arrived == mask)
         complete(w, w->now / WARP, g);
     block_wait(w);
@@ -133,7 +100,7 @@ static unsigned checked(struct worker *w, unsigned mask)
 {
     const struct thread *t = &w->threads[w->now];
     if (!(mask >> w->now % WARP & 1))
-        block_fail(w, cudaErrorLaunchFailure,
+        fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d) calls %s with mask 0x%08x, which leaves it out",
                    t->file, t->line, w->now, w->now % WARP, op_names[t->op], mask);
     return mask &
@@ -155,7 +122,7 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
     int lane = w->now % WARP, first = lane & -width, last = first + width - 1, from;
     mask = checked(w, mask);
     if (width < 1 || width > WARP || width & (width - 1))
-        block_fail(w, cudaErrorLaunchFailure, "%s:%d: %s with width %d: need 1, 2, 4, 8, 16 or 32",
+        fault_stop(w, cudaErrorLaunchFailure, "%s:%d: %s with width %d: need 1, 2, 4, 8, 16 or 32",
                    file, line, op_names[op], width);
     if (op == CPU_SHFL)
         from = first | (delta & (width - 1));
@@ -166,77 +133,11 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
     else
         from = (lane ^ delta) > last || (lane ^ delta) < 0 ? lane : lane ^ delta;
     if (!(mask >> from & 1))
-        block_fail(w, cudaErrorLaunchFailure,
+        fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d) reads lane %d in %s, which mask 0x%08x (of existing "
                    "lanes) leaves out; a smaller width keeps lanes among themselves",
                    file, line, w->now, lane, from, op_names[op], mask);
     t->value = value;
     t->source = from;
     return meet(w, mask);
-}
-
-/* The report of a block in which nothing can run: who waits where, who has exited. */
-
-static int same_wait(const struct worker *w, int a, int b)
-{
-    const struct thread *s = &w->threads[a], *t = &w->threads[b];
-    int live = w->warps[a / WARP].live >> a % WARP & 1;
-    if (live != (int)(w->warps[b / WARP].live >> b % WARP & 1))
-        return 0;
-    return !live || (s->op == t->op && s->line == t->line && strcmp(s->file, t->file) == 0 &&
-                     (s->op < CPU_NAMED_BARRIER || s->mask == t->mask));
-}
-
-struct text {
-    char s[2000];
-    size_t n;
-};
-
-static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    int n = vsnprintf(t->s + t->n, sizeof t->s - t->n, format, list);
-    va_end(list);
-    if (n > 0 && (t->n += (size_t)n) >= sizeof t->s)
-        t->n = sizeof t->s - 1;
-}
-
-static void add_wait(struct text *text, const struct worker *w, int first)
-{
-    const struct thread *t = &w->threads[first];
-    const char *comma = text->n ? "; threads" : "threads";
-    for (int i = first; i < w->size; i++) {
-        if (!same_wait(w, first, i))
-            continue;
-        int end = i;
-        while (end + 1 < w->size && same_wait(w, first, end + 1))
-            end++;
-        add(text, end > i ? "%s %d-%d" : "%s %d", comma, i, end);
-        i = end;
-        comma = ",";
-    }
-    if (!(w->warps[first / WARP].live >> first % WARP & 1)) {
-        add(text, " have exited");
-        return;
-    }
-    add(text, " wait at %s", op_names[t->op]);
-    if (t->op == CPU_NAMED_BARRIER)
-        add(text, " %u", t->mask);
-    else if (t->op > CPU_NAMED_BARRIER)
-        add(text, " of mask 0x%08x", t->mask);
-    add(text, " (%s:%d)", t->file, t->line);
-}
-
-void block_report_stuck(struct worker *w)
-{
-    struct text text = {.n = 0};
-    for (int i = 0; i < w->size; i++) {
-        int seen = 0;
-        for (int j = 0; j < i && !seen; j++)
-            seen = same_wait(w, i, j);
-        if (!seen)
-            add_wait(&text, w, i);
-    }
-    block_fail(w, cudaErrorLaunchFailure, "barrier divergence: %s", text.s);
 }

@@ -1,6 +1,7 @@
 /* float4.cuh: four floats at a time, 16 bytes a load.
  *
- * Addresses must be multiples of 16 bytes.
+ * Addresses must be multiples of 16 bytes. The last functions are for templates that take one float
+ * or four: load<float>, load<float4>.
  */
 #pragma once
 
@@ -39,4 +40,31 @@ static __device__ __forceinline__ float4 turn_upper(float4 x, float4 y, float4 c
 {
     return make_float4(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y, y.z * c.z + x.z * s.z,
                        y.w * c.w + x.w * s.w);
+}
+
+static __device__ __forceinline__ float add_products(float dot, float a, float b)
+{
+    return dot + a * b;
+}
+
+static __device__ __forceinline__ float turn_lower(float x, float y, float c, float s)
+{
+    return x * c - y * s;
+}
+
+static __device__ __forceinline__ float turn_upper(float x, float y, float c, float s)
+{
+    return y * c + x * s;
+}
+
+template <typename floats>
+static __device__ __forceinline__ floats load(const float *x)
+{
+    return *(const floats *)x;
+}
+
+template <typename floats>
+static __device__ __forceinline__ void store(float *x, floats y)
+{
+    *(floats *)x = y;
 }

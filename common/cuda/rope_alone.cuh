@@ -1,4 +1,5 @@
-/* rope_alone.cuh: the shapes that RoPE alone is measured on, in Part III.
+/* rope_alone.cuh: the shapes that RoPE alone is measured on, in Part III, and what lies in memory
+ * between its operations.
  *
  * "large" is a tensor of 512 MiB, ten times what an L2 holds. "one" is a single sequence of it:
  * 4 MiB, which an L2 holds ten times over. "small" is there to be counted. The others are odd:
@@ -8,6 +9,8 @@
 #pragma once
 
 #include "problems/rope.h"
+
+#include <math.h>
 
 static const kf_case rope_alone_cases[] = {
     {.name = "large",
@@ -38,8 +41,38 @@ static const kf_case rope_alone_cases[] = {
 static const kf_timing rope_alone_timings[] = {
     {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}};
 
-/* kf_variant's angle_error for kernels whose angles are products in fp32. */
+/* kf_variant's extra_error for kernels whose angles are products in fp32. */
 static inline double rope_alone_angle_error(const kf_case *c)
 {
     return kf_fp32_angle_error(&c->shape, false);
+}
+
+/* Of tables that are made in each call: input frequency [D/2], scratch cosine and sine [S][D] and
+ * what leads there. */
+static inline void tables_setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t whole[] = {s.Sq, s.D};
+    const int64_t half[] = {s.Sq, s.D / 2};
+    kf_tensor *frequency = kf_input(run, "frequency", "R", KF_F32, half + 1);
+    for (int i = 0; i < s.D / 2; i++) {
+        frequency->host[i] = (float)pow(10000.0, -2.0 * i / s.D);
+    }
+    kf_scratch(run, "position", "S", KF_F32, whole);
+    kf_scratch(run, "angle", "SR", KF_F32, half);
+    kf_scratch(run, "angles", "SD", KF_F32, whole);
+    kf_scratch(run, "cosine", "SD", KF_F32, whole);
+    kf_scratch(run, "sine", "SD", KF_F32, whole);
+}
+
+/* Of the op chain: what its operations hand on. */
+static inline void chain_setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t whole[] = {s.B, s.Sq, s.D};
+    const int64_t half[] = {s.B, s.Sq, s.D / 2};
+    kf_scratch(run, "negated", "BSR", KF_F32, half);
+    kf_scratch(run, "rotated", "BSD", KF_F32, whole);
+    kf_scratch(run, "x_cosine", "BSD", KF_F32, whole);
+    kf_scratch(run, "rotated_sine", "BSD", KF_F32, whole);
 }

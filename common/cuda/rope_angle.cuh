@@ -56,7 +56,7 @@ static __device__ __forceinline__ void rope_cos_sin_fast(int position, rope_freq
 }
 // end snippet: turn
 
-/* kf_variant's angle_error for kernels that call rope_cos_sin ... */
+/* kf_variant's extra_error for kernels that call rope_cos_sin ... */
 static inline double rope_angle_error(const kf_case *c)
 {
     const double u = kf_unit_roundoff(KF_F32);

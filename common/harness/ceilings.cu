@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_ROWS = 8, BLOCK = 256 };
+enum { MOST_ROWS = 8, BLOCK = 256, SEED = 0 };
 
 /* --- Copies ---------------------------------------------------------------------------------- */
 
@@ -171,7 +171,7 @@ static kf_stat time_one(kf_work work, enum kf_clock clock)
 {
     kf_timing how = {clock, KF_WARM};
     kf_stat stat;
-    kf_time(&work, 1, how, KF_MAX_REPS, &stat);
+    kf_time(&work, 1, how, KF_MAX_REPS, SEED, &stat);
     if (stat.noisy)
         kf_complain("%s clock: too noisy to trust; is the device shared?", kf_clock_name(clock));
     return stat;
@@ -216,7 +216,7 @@ static void measure_copies(void)
                         {copy_by_runtime, &c}};
     kf_stat stat[4];
     const kf_timing how = {KF_GRAPH, KF_WARM};
-    kf_time(works, 4, how, KF_MAX_REPS, stat);
+    kf_time(works, 4, how, KF_MAX_REPS, SEED, stat);
     double moved = 2.0 * (double)bytes;
     int best = 0;
     kf_say("\ncopy of %.2f GB, counted as %.2f GB read and written, graph clock\n", bytes / 1e9,
@@ -289,7 +289,7 @@ static void write_file(char *path, const kf_device *device)
     if (!file)
         kf_die(KF_USAGE, "--out %s: %s; name a file in a folder that can be written", path,
                strerror(errno));
-    char *header = kf_record_header(device, "ceilings", 0);
+    char *header = kf_record_header(device, "ceilings", SEED);
     fprintf(file, "%sname\tvalue\tp5\tp95\tn\tunit\n", header);
     for (int i = 0; i < n_results; i++)
         fprintf(file, "%s\t%.6g\t%.6g\t%.6g\t%d\t%s\n", results[i].name, results[i].value,

@@ -34,7 +34,7 @@ enum kf_instrument kf_instrument(void)
 
 /* What one kernel did in one launch of a variant. A named counter may turn up in a later case than
  * the first, and is a column all the same: so rows are kept, and written when all have run. */
-typedef struct counted {
+typedef struct kf_counted {
     const char *variant, *case_name;
     char kernel[256];
     uint64_t value[CPU_COUNTERS];
@@ -43,9 +43,7 @@ typedef struct counted {
         const char *name;
         uint64_t value;
     } * named;
-} counted;
-static counted *rows;
-static int n_rows;
+} kf_counted;
 
 /* Text as a cell or the name of a column, without blanks: charts and the book select rows by
  * conditions that blanks part. "sum<float, 4>" becomes "sum<float,4>". */
@@ -61,15 +59,15 @@ static const char *without_blanks(const char *text, char *cell, size_t size)
     return cell;
 }
 
-static void keep(const kf_run *run, const char *variant, const struct cpu_kernel_counts *kernel,
-                 int index)
+static void keep(kf_session *s, const kf_run *run, const char *variant,
+                 const struct cpu_kernel_counts *kernel, int index)
 {
     const char *const *names;
     int n = cpu_named_counters(&names);
-    rows = realloc(rows, (size_t)(n_rows + 1) * sizeof *rows);
-    if (!rows)
+    s->counted = realloc(s->counted, (size_t)(s->n_counted + 1) * sizeof *s->counted);
+    if (!s->counted)
         kf_die(KF_CANNOT_RUN, "no host memory for a row");
-    counted *row = &rows[n_rows++];
+    kf_counted *row = &s->counted[s->n_counted++];
     row->variant = variant;
     row->case_name = run->c->name;
     without_blanks(kernel->kernel, row->kernel, sizeof row->kernel);
@@ -86,14 +84,14 @@ void kf_counts_begin(void)
         cpu_counts_reset();
 }
 
-void kf_counts_take(const kf_session *s, const kf_run *run, const char *variant)
+void kf_counts_take(kf_session *s, const kf_run *run, const char *variant)
 {
     if (kf_instrument() != KF_COUNT)
         return;
     const struct cpu_kernel_counts *list;
     int n = cpu_counts(&list);
     for (int i = 0; i < n; i++)
-        keep(run, variant, &list[i], i);
+        keep(s, run, variant, &list[i], i);
     if (!s->options.json) {
         kf_say("  variant %s, counted:\n", variant);
         cpu_counts_print(stdout);
@@ -120,7 +118,7 @@ char *kf_counts_header(const kf_device *device, const char *program, uint64_t se
     return text;
 }
 
-static uint64_t named_value(const counted *row, const char *name)
+static uint64_t named_value(const kf_counted *row, const char *name)
 {
     for (int i = 0; i < row->n_named; i++)
         if (strcmp(row->named[i].name, name) == 0)
@@ -136,7 +134,7 @@ static void put_json(FILE *to, const char *key, const char *text, const char *af
     fprintf(to, "\"%s", after);
 }
 
-static void put_row(FILE *to, const char *step, const counted *row, bool json)
+static void put_row(FILE *to, const char *step, const kf_counted *row, bool json)
 {
     const char *const *names;
     int n = cpu_named_counters(&names);
@@ -160,7 +158,7 @@ static void put_row(FILE *to, const char *step, const counted *row, bool json)
     }
 }
 
-void kf_counts_finish(const kf_session *s)
+void kf_counts_finish(kf_session *s)
 {
     if (kf_instrument() != KF_COUNT)
         return;
@@ -176,30 +174,33 @@ void kf_counts_finish(const kf_session *s)
         fprintf(to, "\t%s", cpu_counter_names[i]);
     for (int i = 0; i < n; i++)
         fprintf(to, "\t%s", without_blanks(names[i], name, sizeof name));
-    fclose(to);
+    if (fclose(to) != 0)
+        kf_die(KF_CANNOT_RUN, "no host memory for the names of columns");
     kf_record_columns(text);
     free(text);
     to = open_memstream(&text, &size);
-    for (int i = 0; i < n_rows && to; i++) {
-        put_row(to, s->step, &rows[i], false);
+    for (int i = 0; i < s->n_counted && to; i++) {
+        put_row(to, s->step, &s->counted[i], false);
         fputc('\n', to);
     }
     if (!to || fclose(to) != 0)
         kf_die(KF_CANNOT_RUN, "no host memory for the rows");
-    kf_record_append(text, n_rows);
+    kf_record_append(text, s->n_counted);
     free(text);
     if (s->options.json)
         printf("[");
-    for (int i = 0; i < n_rows && s->options.json; i++) {
+    for (int i = 0; i < s->n_counted && s->options.json; i++) {
         printf("%s\n{", i ? "," : "");
-        put_row(stdout, s->step, &rows[i], true);
+        put_row(stdout, s->step, &s->counted[i], true);
         printf("}");
     }
     if (s->options.json)
         printf("\n]\n");
-    for (int i = 0; i < n_rows; i++)
-        free(rows[i].named);
-    free(rows);
+    for (int i = 0; i < s->n_counted; i++)
+        free(s->counted[i].named);
+    free(s->counted);
+    s->counted = NULL;
+    s->n_counted = 0;
 }
 
 /* --- Findings -------------------------------------------------------------------------------- */
@@ -224,7 +225,8 @@ kf_findings kf_take_findings(const char *class_name)
     if (!to)
         kf_die(KF_CANNOT_RUN, "no host memory for the findings");
     found.all = cpu_findings_print(to);
-    fclose(to);
+    if (fclose(to) != 0)
+        kf_die(KF_CANNOT_RUN, "no host memory for the findings");
     found.of_class = class_name ? cpu_findings_of(class_name) : 0;
     return found;
 }
@@ -240,7 +242,7 @@ void kf_counts_begin(void)
 {
 }
 
-void kf_counts_take(const kf_session *s, const kf_run *run, const char *variant)
+void kf_counts_take(kf_session *s, const kf_run *run, const char *variant)
 {
     (void)s, (void)run, (void)variant;
 }
@@ -250,7 +252,7 @@ char *kf_counts_header(const kf_device *device, const char *program, uint64_t se
     return kf_record_header(device, program, seed);
 }
 
-void kf_counts_finish(const kf_session *s)
+void kf_counts_finish(kf_session *s)
 {
     (void)s;
 }

@@ -33,6 +33,8 @@ bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index);
 void kf_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 void kf_fill_random(float *to, const char *name, int64_t count, int64_t columns,
                     enum kf_dtype dtype, uint64_t seed);
+/* order: a permutation of 0 .. n - 1, each as likely as any other; another one each round. */
+void kf_shuffle(int *order, int n, uint64_t seed, int round);
 uint64_t kf_fresh_seed(void);
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
@@ -115,8 +117,10 @@ typedef struct kf_work {
 void kf_timing_begin(const kf_timing *timings, int n); /* before cases: it takes some memory */
 void kf_timing_end(void);
 cudaStream_t kf_stream(void);
-/* Times all works in paired rounds; stat [n]. Ratios are to work 0. */
-void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat *stat);
+/* Times all works in paired rounds, whose orders the seed decides; stat [n]. Ratios are to work 0.
+ */
+void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, uint64_t seed,
+             kf_stat *stat);
 const char *kf_clock_name(enum kf_clock clock);
 const char *kf_l2_name(enum kf_l2 l2);
 
@@ -212,6 +216,8 @@ typedef struct kf_session {
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
+    struct kf_counted *counted; /* what kernels did so far, in a program that counts */
+    int n_counted;
     bool wrong, could_not_run;
 } kf_session;
 
@@ -228,15 +234,15 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
 
-/* --- instrument.c: programs that cudacc --count or --check linked ------------------------------
- */
+/* --- instrument.c: programs that cudacc --count or --check linked ----------------------------- */
+
 enum kf_instrument { KF_PLAIN, KF_COUNT, KF_CHECK };
 enum kf_instrument kf_instrument(void);
 /* Round each launch of a variant. In a program that does not count they do nothing. */
 void kf_counts_begin(void);
-void kf_counts_take(const kf_session *s, const kf_run *run, const char *variant);
+void kf_counts_take(kf_session *s, const kf_run *run, const char *variant);
 char *kf_counts_header(const kf_device *device, const char *program, uint64_t seed);
-void kf_counts_finish(const kf_session *s); /* writes the rows */
+void kf_counts_finish(kf_session *s); /* writes the rows */
 /* In a program that does not check they do nothing. */
 void kf_name_memory(const kf_tensor *tensor);    /* what findings call it */
 void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The program's hold on its device: the lock file, -1 before it is opened, and how it is held. */
 static int file = -1;
+static enum kf_lock held = KF_UNLOCKED;
 
 static void open_file(void)
 {
@@ -32,7 +34,6 @@ static void open_file(void)
 
 void kf_device_lock(enum kf_lock how)
 {
-    static enum kf_lock held = KF_UNLOCKED;
     if (kf_on_cpu() || held == how)
         return;
     if (file == -1)

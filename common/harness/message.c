@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Every line needs the first, also one about an argument or from a signal handler: so they are not
+ * handed round. */
 static char program[128] = "harness";
 static char farewell[256] = "interrupted\n"; /* ready for a signal handler */
 static bool quiet;

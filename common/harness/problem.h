@@ -11,19 +11,21 @@ extern "C" {
 #define KF_NORETURN __attribute__((noreturn))
 #define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/* --- Trouble: one line, after the program's name -----------------------------------------------
- */
+/* --- Trouble: one line, after the program's name ---------------------------------------------- */
+
+enum { KF_OK = 0, KF_WRONG = 1, KF_USAGE = 2, KF_CANNOT_RUN = 77 }; /* exit codes */
 void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
 void kf_die(int code, const char *format, ...) KF_NORETURN KF_PRINTF(2, 3);
 
-/* --- Memory and processors of the host ---------------------------------------------------------
- */
+/* --- Memory and processors of the host -------------------------------------------------------- */
+
 void *kf_alloc(int64_t count, size_t size); /* zeroed; no memory ends the program with a line */
 /* body(context, i) for every i < n, spread over the processors. */
 void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *context);
 
-/* --- Tensors -----------------------------------------------------------------------------------
- */
+/* --- Cases and tensors ------------------------------------------------------------------------ */
+
+enum { KF_OF_PROBLEM = 16 }; /* of a case's flags, from here on they are a problem's own */
 /* An input of zeros, for setup to fill. */
 kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                          const int64_t *dim);
@@ -32,22 +34,25 @@ kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum k
  * write to it. */
 kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                            const int64_t *dim, void (*make)(const kf_run *run, void *device));
-uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t below);
+/* A whole number below bound, the same for the same seed and index. */
+uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t bound);
 
-/* --- Types -------------------------------------------------------------------------------------
- */
+/* --- Types ------------------------------------------------------------------------------------ */
+
 float kf_round_to(enum kf_dtype dtype, float value);
 float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
 
-/* --- References --------------------------------------------------------------------------------
- */
+/* --- References ------------------------------------------------------------------------------- */
+
 /* What a launch leaves in the outputs becomes the result that others must match bit for bit. The
  * launch itself has to be verified in another step. */
 void kf_reference_from(kf_run *run, kf_launch *launch);
 /* Sets checked[heads][rows]: all of them where that is little work, else a sample (sample.c). */
 void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_row, uint64_t seed);
 
-/* Bounds (tolerance.c). Those of a problem follow from them and are derived in its own file. */
+/* What rounding does to a sum (tolerance.c). A problem derives its bounds from it where its
+ * reference is: attention.c and rope.c in common/problems, or the file of a step that brings its
+ * own. */
 double kf_unit_roundoff(enum kf_dtype dtype);
 /* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */
 double kf_gamma(int64_t n, double u);

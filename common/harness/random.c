@@ -6,8 +6,8 @@
  *
  * Uniform inputs hide wrong indices. So each row has a scale and an offset of its own, and about
  * one element in 1000 is ten times as large. A softmax without its maximum shows only where scores
- * are large: cases flagged KF_STEEP are for that. Only integers and fp64 products are used: every
- * machine draws the same numbers. */
+ * are large: KF_STEEP of common/problems/attention.h is for that. Only integers and fp64 products
+ * are used: every machine draws the same numbers. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <stdlib.h>
@@ -34,7 +34,11 @@ void kf_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
     out[3] = c3;
 }
 
-/* The third counter word says what the bits are for: 0 row sampling, else a hash of a name. */
+/* The second half of the counter says what the bits are for: the hash of a tensor's name and a use,
+ * or no name and another use. */
+enum { ROW_PARAMETERS, ELEMENTS };
+enum { SAMPLED_ROWS, ORDERS };
+
 static void draw(uint64_t seed, uint64_t index, uint32_t name, uint32_t use, uint32_t out[4])
 {
     uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
@@ -42,11 +46,29 @@ static void draw(uint64_t seed, uint64_t index, uint32_t name, uint32_t use, uin
     kf_philox(counter, key, out);
 }
 
-uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t below)
+static uint32_t below(uint64_t seed, uint64_t index, uint32_t use, uint32_t bound)
 {
-    uint32_t out[4];
-    draw(seed, index, 0, 0, out);
-    return (uint32_t)((uint64_t)out[0] * below >> 32);
+    uint32_t bits[4];
+    draw(seed, index, 0, use, bits);
+    return (uint32_t)((uint64_t)bits[0] * bound >> 32);
+}
+
+uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t bound)
+{
+    return below(seed, index, SAMPLED_ROWS, bound);
+}
+
+/* Fisher and Yates: each place from the last on gets one of those that are left. */
+void kf_shuffle(int *order, int n, uint64_t seed, int round)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        uint64_t index = (uint64_t)round * (uint64_t)n + (uint64_t)i;
+        int other = (int)below(seed, index, ORDERS, (uint32_t)i + 1), was = order[i];
+        order[i] = order[other];
+        order[other] = was;
+    }
 }
 
 static uint32_t hash_of(const char *name) /* FNV-1a */
@@ -64,8 +86,6 @@ typedef struct fill {
     uint64_t seed;
     uint32_t name;
 } fill;
-
-enum { ROW_PARAMETERS, ELEMENTS };
 
 static void fill_row(void *context, int64_t row)
 {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The program's --out, which it has at most one of. */
 static const char *path;
 static char *header, *columns;
 static int file = -1;

@@ -2,8 +2,8 @@
  *
  * For each chosen case: declare tensors, predict whether they fit, allocate, compute the reference.
  * Then each variant alone: fresh inputs, poisoned outputs, one launch, comparison; again launched
- * back to back, and again in a graph. Then, on a GPU, all right variants are timed in turn, and
- * each is verified again. Then rows and a table. */
+ * back to back, and again in a graph. Then, on a GPU, all right variants are timed round by round,
+ * and each is verified again. Then rows and a table. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* timing.c: three clocks, two states of the L2, variants in turn.
+/* timing.c: three clocks, two states of the L2, variants in a random order.
  *
  * graph   N calls captured in a graph, replayed between two events: device time, no launch cost.
  * stream  N calls launched back to back between two events: what a busy host sees.
@@ -10,7 +10,12 @@
  * cold: before each call a kernel reads more than twice the L2. Graph and stream samples then hold
  * N x (flush + call), from which the time of N flushes, measured in the same round, is taken. What
  * a call left dirty in the L2 is written back during the next flush and so counted as the call's.
- * With the stream clock the flush hides the launch, so a cold stream sample is device time. */
+ * With the stream clock the flush hides the launch, so a cold stream sample is device time.
+ *
+ * A round takes one sample of each variant. What runs before a sample leaves its heat, its clock
+ * rate and its dirty lines to it, so each round has an order of its own, drawn from the seed: over
+ * many rounds every variant comes directly after every other one equally often. The first sample of
+ * a round comes after the last one of the round before, or after that of the flush. */
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,10 +25,13 @@ static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, 
 static const double LEAST_US = 0.001; /* a difference of two samples may come out below zero */
 enum { MOST_CALLS = 2000, MOST_ROUNDS = 1000, L2_FACTOR = 3 };
 
+/* One of each for a program, as it has one device. They are not handed round: kf_reference_from,
+ * which a step calls, launches on the same stream and knows of no session. */
 static cudaStream_t stream;
 static cudaEvent_t before, after;
-static float *flush_data;
+static float *flush_data; /* what a flush reads: more than twice the L2, or NULL */
 static int64_t flush_floats;
+static bool warm; /* the device has left its idle clock rate */
 
 const char *kf_clock_name(enum kf_clock clock)
 {
@@ -68,6 +76,7 @@ void kf_timing_end(void)
     CUDA_CHECK(cudaStreamDestroy(stream));
     flush_data = NULL;
     stream = NULL;
+    warm = false;
 }
 
 static void flush(void)
@@ -194,7 +203,6 @@ static lane lane_open(const kf_work *work, kf_timing how)
 /* An idle device runs at a low clock rate: keep it busy until that is over. Once a program. */
 static void warm_up(const kf_work *work)
 {
-    static bool warm;
     double end = kf_host_us() + WARM_UP_S * 1e6;
     while (!warm && kf_host_us() < end) {
         work->enqueue(work->context, stream);
@@ -203,11 +211,13 @@ static void warm_up(const kf_work *work)
     warm = true;
 }
 
-void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat *stat)
+void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, uint64_t seed,
+             kf_stat *stat)
 {
     int most = max_rounds < MOST_ROUNDS ? max_rounds : MOST_ROUNDS, rounds = 0;
     double *samples = kf_alloc((int64_t)n * most, sizeof *samples);
     lane *lanes = kf_alloc(n, sizeof *lanes), flush_lane = {0};
+    int *order = kf_alloc(n, sizeof *order);
     bool subtract = how.l2 == KF_COLD && how.clock != KF_CALL;
     kf_device_lock(KF_EXCLUSIVE);
     warm_up(&works[0]);
@@ -219,8 +229,9 @@ void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat
     enum kf_verdict verdict = KF_GO_ON;
     while (verdict == KF_GO_ON) {
         double flush_us = subtract ? sample_us(&flush_lane, how.clock) : 0.0;
+        kf_shuffle(order, n, seed, rounds);
         for (int i = 0; i < n; i++) {
-            int v = (rounds + i) % n; /* each variant follows each other one in turn */
+            int v = order[i];
             double us = sample_us(&lanes[v], how.clock) - flush_us;
             samples[(int64_t)v * most + rounds] = fmax(us, LEAST_US);
         }
@@ -234,5 +245,6 @@ void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, kf_stat
     lane_close(&flush_lane);
     free(samples);
     free(lanes);
+    free(order);
     kf_device_lock(KF_UNLOCKED);
 }

@@ -1,5 +1,6 @@
 /* tolerance.c: how far rounding may put a sum of products from the exact one, from the type's unit
- * roundoff u and the length of the sum. A problem derives its bounds from this, in its own file.
+ * roundoff u and the length of the sum. The bounds of outputs are derived from that where their
+ * references are: attention.c and rope.c in common/problems.
  *
  * Sums. Higham and Mary (A new approach to probabilistic rounding error analysis, SIAM J. Sci.
  * Comput. 41(5), 2019, theorem 3.1): if the rounding errors are independent with mean zero, an
@@ -7,7 +8,8 @@
  *     gamma(n) = exp(lambda sqrt(n) u + n u^2 / (1 - u)) - 1,
  * with probability at least 1 - 2 n exp(-lambda^2 (1 - u)^2 / 2). With lambda = 8 an inner product
  * of length 2048 escapes with probability 5e-11: a run of 10^6 of them fails once in 20,000 runs.
- * (The theorem holds for each n; what is measured stays far below it, see tests/harness.) */
+ * (The theorem holds for each n; tests/harness/unit_reference.c shows how far below it one stays.)
+ */
 #include "internal.h"
 #include <math.h>
 

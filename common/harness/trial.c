@@ -247,7 +247,7 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
         chosen[n++] = v;
     }
     for (int t = 0; t < s->n_timings && n > 0; t++) {
-        kf_time(works, n, s->timings[t], s->options.reps, stat);
+        kf_time(works, n, s->timings[t], s->options.reps, run->seed, stat);
         for (int i = 0; i < n; i++) {
             out[chosen[i]].stat[t] = stat[i];
             if (stat[i].noisy)

@@ -154,15 +154,20 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
 const kf_diagnosis *kf_seen(const kf_run *run, const kf_diagnosis *seen, const char *output)
 {
     const kf_tensor *t = kf_find(run, output);
+    char outputs[256] = "";
     for (int i = 0, n = 0; i < run->state->n; i++) {
-        if (run->state->slot[i].role != KF_OUTPUT)
+        const kf_slot *slot = &run->state->slot[i];
+        size_t length = strlen(outputs);
+        if (slot->role != KF_OUTPUT)
             continue;
-        if (&run->state->slot[i].t == t)
+        if (&slot->t == t)
             return &seen[n];
+        snprintf(outputs + length, sizeof outputs - length, "%s%s", n ? ", " : "", slot->t.name);
         n++;
     }
-    kf_die(KF_WRONG, "tensor %s of step %s is no output, and nothing has been compared", output,
-           run->state->program->step);
+    kf_die(KF_WRONG,
+           "tensor %s of step %s is no output, and nothing has been compared; its outputs are %s",
+           output, run->state->program->step, outputs);
 }
 
 int64_t kf_wrong(const kf_run *run, const kf_diagnosis *seen)

@@ -88,8 +88,8 @@ static __device__ __forceinline__ float4 load_four(const half *from)
 static __device__ __forceinline__ void
 attend(const half *query, const half *keys, const half *values, half *o, int n, int D, float scale)
 {
-    extern __shared__ float4
-        shared[]; // q [D], then sums [threads] of four, then scores [positions]
+    // q [D], then sums [threads] of four, then scores [positions]
+    extern __shared__ float4 shared[];
     __shared__ float partial[32];
     float4 *q = shared;
     float4 *sums = q + D / 4;
@@ -180,7 +180,9 @@ static __global__ void gelu(half *x, int64_t count)
 // end snippet: gelu
 
 // snippet: arg-max
-// logits [vocab], of the last token -> next: the index of the largest, the first of several
+// logits [vocab], of the last token -> next: the index of the largest, the first of several. NaNs
+// are passed over. Where there is nothing else it is the last of the vocabulary: its embedding is
+// read next, and the NaNs stand in the logits for whoever compares them
 // one block; cost: 4 vocab bytes
 static __global__ void arg_max(const float *logits, int *next, int vocab)
 {
@@ -205,7 +207,7 @@ static __global__ void arg_max(const float *logits, int *next, int vocab)
     }
     const float best = block_max(largest, partial);
     if (threadIdx.x == 0) {
-        found = vocab;
+        found = vocab - 1;
     }
     __syncthreads();
     if (largest == best) {
@@ -218,8 +220,7 @@ static __global__ void arg_max(const float *logits, int *next, int vocab)
 }
 // end snippet: arg-max
 
-// --- Launchers
-// ------------------------------------------------------------------------------------
+// --- Launchers ----------------------------------------------------------------------------------
 
 static inline void launch_embed(const neox_net *net, cudaStream_t stream)
 {
@@ -228,14 +229,20 @@ static inline void launch_embed(const neox_net *net, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+static const norm_of no_norm = {NULL, NULL, NULL};
+
 /* gain: NEOX_NORM1_GAIN, NEOX_NORM2_GAIN or NEOX_FINAL_GAIN; the bias is the part after it. */
+static inline norm_of norm_to(const neox_net *net, int layer, enum neox_part gain, half *to)
+{
+    return norm_of{neox_weight(net, layer, gain),
+                   neox_weight(net, layer, (enum neox_part)(gain + 1)), to};
+}
+
 static inline void launch_norm(const neox_net *net, int layer, enum neox_part gain, const half *x,
                                half *y, cudaStream_t stream)
 {
-    const norm_of norm = {neox_weight(net, layer, gain),
-                          neox_weight(net, layer, (enum neox_part)(gain + 1)), y};
-    const norm_of none = {NULL, NULL, NULL};
-    norms<<<net->T, row_threads(net), 0, stream>>>(x, norm, none, net->c.hidden);
+    norms<<<net->T, row_threads(net), 0, stream>>>(x, norm_to(net, layer, gain, y), no_norm,
+                                                   net->c.hidden);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -390,3 +397,14 @@ static inline void launch_speech(const neox_net *net, neox_layer layer, int *tex
     CUDA_CHECK(cudaMemcpyAsync(text, net->tokens, bytes, cudaMemcpyDeviceToDevice, stream));
 }
 // end snippet: speak
+
+/* What the case asks for: speech, or one step of the model. */
+static inline void launch_case(const kf_run *run, neox_layer layer, cudaStream_t stream)
+{
+    const neox_net net = neox_open(run);
+    if (run->c->flags & NEOX_SPEECH) {
+        launch_speech(&net, layer, i32(run, "text"), stream);
+    } else {
+        launch_model(&net, layer, stream);
+    }
+}

@@ -7,8 +7,9 @@
  * down(gelu(up(x))) with the exact GELU, x Phi(x). Weights and activations are fp16, sums fp32.
  *
  * Read in this order: neox.h, shape.c (where each weight stands), file.c (reading a model),
- * seeded.c (weights made up from a seed), reference.c (fp64, and plain fp16), problem.c (a step of
- * the model as a problem for the harness). The kernels are in the .cuh files of this folder.
+ * seeded.c (weights made up from a seed), reference.c (fp64, and plain fp16), bounds.c (how far off
+ * fp16 may be), problem.c (a step of the model as a problem for the harness). The kernels are in
+ * the .cuh files of this folder.
  */
 #ifndef NEOX_H
 #define NEOX_H
@@ -43,14 +44,13 @@ enum neox_part {
     NEOX_DOWN_BIAS,
     NEOX_FINAL_GAIN, /* [hidden] */
     NEOX_FINAL_BIAS,
-    NEOX_OUTPUT, /* [vocab][hidden]; if tied, there is none in the file, and this is the embedding
-                  */
+    NEOX_OUTPUT, /* [vocab][hidden]; if tied, the embedding, and there is none in the file */
     NEOX_PARTS
 };
 
 #define NEOX_EPSILON 1e-5f /* added to the variance in each layer norm */
 
-/* --- shape.c -------------------------------------------------------------------------------- */
+/* --- shape.c --------------------------------------------------------------------------------- */
 int64_t neox_rows(const neox_config *config, enum neox_part part);
 int64_t neox_columns(const neox_config *config, enum neox_part part);
 /* Where the part begins, in elements from the first weight. layer counts for parts of a layer. */
@@ -63,14 +63,14 @@ double neox_bytes_read(const neox_config *config);
  * until the next call. */
 const char *neox_config_trouble(const neox_config *config);
 
-/* --- A model: its weights on the host, or a seed for them ------------------------------------- */
+/* --- A model: its weights on the host, or a seed for them ------------------------------------ */
 typedef struct neox_model {
     neox_config config;
     float *weights; /* [neox_weights], values of fp16; NULL: made up from the seed when read */
     uint64_t seed;
 } neox_model;
 
-/* --- file.c -------------------------------------------------------------------------------- */
+/* --- file.c ---------------------------------------------------------------------------------- */
 /* A file holds, and ends there,
  *     "KFNEOX1\n", eight bytes,
  *     eight 32-bit little-endian integers:
@@ -83,18 +83,38 @@ typedef struct neox_model {
 const char *neox_load(const char *path, neox_model *model);
 void neox_free(neox_model *model);
 
-/* --- seeded.c ------------------------------------------------------------------------------ */
+/* --- seeded.c -------------------------------------------------------------------------------- */
 /* Row `row` of a part as floats that are values of fp16, from memory or from the seed. */
 void neox_read_row(const neox_model *model, int layer, enum neox_part part, int64_t row, float *to);
 
-/* --- reference.c --------------------------------------------------------------------------------
- * The model over n tokens at positions past .. past + n - 1, with keys and values of the positions
- * before them in k and v, [layers][heads][positions][hidden / heads], to which those of the new
- * tokens are written. plain: every result is rounded to fp16, and sums are fp32, from first to
- * last, as a plain implementation does it; else all is fp64.
- * hidden [layers + 1][n][hidden]: the embedding, then x after each layer. logits [n][vocab]. */
-void neox_forward(const neox_model *model, bool plain, double *k, double *v, const int *tokens,
-                  int n, int past, double *hidden, double *logits);
+/* --- reference.c ----------------------------------------------------------------------------- */
+/* What a call of the model leaves. Keys and values, [layers][heads][positions][hidden / heads],
+ * are those of all positions so far. n: tokens of this call. */
+typedef struct neox_results {
+    double *k, *v;
+    double *hidden; /* [layers + 1][n][hidden]: the embedding, then x behind each layer */
+    double *logits; /* [n][vocab] */
+} neox_results;
+neox_results neox_new_results(const neox_config *config, int n); /* zeros */
+void neox_free_results(neox_results *results);
+
+/* The model over n tokens at positions past .. past + n - 1. Keys and values of the positions
+ * before are in to, to which those of the new tokens are added. plain: every result is rounded to
+ * fp16, and sums are fp32, from first to last, as a plain implementation does it; else all is fp64.
+ */
+void neox_forward(const neox_model *model, bool plain, const int *tokens, int n, int past,
+                  neox_results *to);
+
+/* --- bounds.c -------------------------------------------------------------------------------- */
+/* How far a right implementation in fp16 may be from the exact results: hidden and logits of
+ * `bound`. Measured on the plain ones, of n tokens. Returns NULL, or, if those are too far off for
+ * rounding to explain it, one line that says so and lives until the next call. */
+const char *neox_bounds(const neox_config *config, int n, const neox_results *exact,
+                        const neox_results *plain, neox_results *bound);
+/* The index of the largest of n, the first of several. */
+int neox_largest(const double *logits, int n);
+/* Whether it is the largest of any logits that are within `bound` of these. */
+bool neox_is_clear(const double *logits, int n, double bound);
 
 #ifdef __cplusplus
 }

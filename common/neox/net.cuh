@@ -8,6 +8,7 @@
 
 /* Pointers into the tensors of problem.h, for launchers. T: new tokens. D: dimensions a head. */
 typedef struct neox_net {
+    const kf_run *run; /* whose tensors they are */
     neox_config c;
     int T, D;
     const half *weights;
@@ -31,7 +32,8 @@ static inline int *i32(const kf_run *run, const char *name)
 static inline neox_net neox_open(const kf_run *run)
 {
     neox_net net;
-    net.c = neox_config_of(&run->shape);
+    net.run = run;
+    net.c = neox_config_of(run->c);
     net.T = run->shape.Sq;
     net.D = run->shape.D;
     net.weights = f16(run, "weights");
@@ -90,7 +92,7 @@ static __global__ void make_weights(half *w, int64_t count, uint64_t seed, int p
 
 static inline void neox_make(const kf_run *run, void *weights)
 {
-    const neox_config c = neox_config_of(&run->shape);
+    const neox_config c = neox_config_of(run->c);
     for (int part = 0; part < NEOX_PARTS; part++) {
         const bool of_layer = part > NEOX_EMBEDDING && part < NEOX_FINAL_GAIN;
         const int64_t count =
@@ -108,9 +110,4 @@ static inline void neox_make(const kf_run *run, void *weights)
 static inline void neox_step_setup(kf_run *run)
 {
     neox_setup(run, neox_make);
-}
-
-static inline void neox_speech_step_setup(kf_run *run)
-{
-    neox_speech_setup(run, neox_make);
 }

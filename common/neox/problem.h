@@ -1,19 +1,13 @@
 /* problem.h: the model as a problem for the harness: tensors, reference, least cost.
  *
- * A case's shape says which model it is: H heads of D dimensions, R of them turned. Sq is the
- * number of new tokens, and Sk - Sq the number of those that the cache holds already, so Sk is
- * also how many positions the cache has.
- *
- * - H=5 D=32 R=8: opticks, our own that speaks, from common/neox/opticks.neox
- * - H=32 D=80 R=20: the shape of Pythia-2.8B, its weights made up on the device
- * - H=3 D=8 R=2: tiny and odd, its weights made up on the host
- * - H=2 D=36 R=10: the same, with tied embeddings
+ * A case names its model by its data, and its shape is that of the model: H heads of D dimensions,
+ * R of them turned. Sq is the number of new tokens, and Sk - Sq the number of those that the cache
+ * holds already, so Sk is also how many positions the cache has.
  *
  * Tensors, with T = Sq, P = Sk, L layers, all fp16 unless said otherwise:
- *   inputs   weights [neox_weights], tokens [P] (i32, of which those of the T new positions and of
- *            the positions before are given, the others 0), past [1] (i32, Sk - Sq),
- *            k_cache and v_cache [L][H][P][D], whose T newest rows are NaN until they are appended,
- *            cos and sin [P][R/2] (fp32)
+ *   inputs   weights [neox_weights], tokens [P] (i32), past [1] (i32, Sk - Sq), k_cache and v_cache
+ *            [L][H][P][D], whose T newest rows are NaN until they are appended, cos and sin
+ *            [P][R/2] (fp32)
  *   outputs  hidden [L + 1][T][hidden], logits [T][vocab] (fp32), next [1] (i32)
  *   scratch  normed1, normed2 [T][hidden], qkv [T][3 hidden], context, attention, mlp, sum
  *            [T][hidden], up [T][mlp], workspace (fp32, for cuBLAS)
@@ -27,33 +21,43 @@
 extern "C" {
 #endif
 
-enum { NEOX_WORKSPACE = 1 << 20 }; /* floats */
+/* --- Models: what a case's data points to ---------------------------------------------------- */
+typedef struct neox_known {
+    neox_config config;
+    const char *file; /* its weights, from the root of the workbook; NULL: made up from the seed */
+    bool on_device;   /* they are made there, too many for the host */
+} neox_known;
+extern const neox_known neox_opticks; /* our own that speaks: H=5 D=32 R=8 */
+extern const neox_known neox_pythia;  /* the shape of Pythia-2.8B: H=32 D=80 R=20 */
+extern const neox_known neox_tiny;    /* small and odd: H=3 D=8 R=2 */
+extern const neox_known neox_tied;    /* and with tied embeddings: H=2 D=36 R=10 */
 
-/* The model of that shape. A file that is not there, is broken or holds another model ends the
- * program with a line, exit 77. The file is read once. */
-neox_model neox_model_of(const kf_run *run);
-neox_config neox_config_of(const kf_shape *shape);
+bool neox_names_model(const kf_case *c); /* a step may have cases of another kind */
+
+/* A flag of a case: speech, which is greedy decoding, token by token, from an empty cache. Sq = 1.
+ * Only the first NEOX_PROMPT of the Sk tokens are given, past begins at 0 and every row of the
+ * caches is NaN. One output more: text [Sk] (i32), the prompt and the continuation. hidden, logits
+ * and next are those of the last step. */
+enum { NEOX_SPEECH = KF_OF_PROBLEM };
+enum { NEOX_PROMPT = 24, NEOX_WORKSPACE = 1 << 20 /* floats */ };
+
+/* The model of a case. One that names none, or has another shape, ends the program with a line; so
+ * does a file that is not there, is broken or holds another model, with exit code 77. */
+neox_config neox_config_of(const kf_case *c); /* positions: those of the cache */
+neox_model neox_model_of(const kf_run *run);  /* a file is read once */
 
 /* make: fills the weights of a model that is too large for the host, see kf_device_input. */
 void neox_setup(kf_run *run, void (*make)(const kf_run *run, void *weights));
-/* hidden and logits: at most twice the largest error of the plain implementation, in units of what
- * each element is expected to have (problem.c). next: exact, and not compared where two logits are
- * too close to tell. */
+/* hidden and logits: at most twice as far off as a plain implementation may be (bounds.c). next:
+ * exact. Where two logits are too close to tell which is larger, other tokens are drawn from the
+ * seed, and the report says so; if that does not help, or cannot be done, the program ends with a
+ * line. text: exact, and hidden and logits are not compared: after a wrong letter they belong to
+ * another text. */
 void neox_reference(kf_run *run);
 /* Bytes: all weights but the embedding, and the cache, read once. Flops: 2 a weight and token, and
- * those of attention. */
+ * those of attention. Of a case that speaks, so much for each of its Sk - 1 steps. */
 kf_cost neox_cost(const kf_case *c);
 
-/* --- Speech: greedy decoding, token by token, from an empty cache
- * --------------------------------- Sq = 1. Only the first NEOX_PROMPT of the Sk tokens are given,
- * past begins at 0 and every row of the caches is NaN. One output more: text [Sk] (i32), the prompt
- * and the continuation. hidden, logits and next are those of the last step. */
-enum { NEOX_PROMPT = 24 };
-void neox_speech_setup(kf_run *run, void (*make)(const kf_run *run, void *weights));
-/* text: exact. A prompt whose continuation differs between fp64 and the plain implementation would
- * prove nothing, and ends the program with a line. */
-void neox_speech_reference(kf_run *run);
-kf_cost neox_speech_cost(const kf_case *c);
 /* Tokens as a line of text, a newline as a blank; at most size - 1 bytes. */
 void neox_text(const int *tokens, int n, char *text, size_t size);
 

@@ -20,8 +20,7 @@ static double r(const forward *f, double value)
     return f->plain ? kf_round_to(KF_F16, (float)value) : value;
 }
 
-/* --- Matrices: y [n][rows] = x [n][columns] W^T + b ---------------------------------------------
- */
+/* --- Matrices: y [n][rows] = x [n][columns] W^T + b ------------------------------------------ */
 typedef struct product {
     const forward *f;
     int layer;
@@ -71,8 +70,7 @@ static void multiply(const forward *f, int layer, enum neox_part part, enum neox
     kf_parallel(neox_rows(&f->model->config, part), product_row, &p);
 }
 
-/* --- Layer norm (Ba et al. 2016, Layer Normalization, equation 3) -------------------------------
- */
+/* --- Layer norm (Ba et al. 2016, Layer Normalization, equation 3) ---------------------------- */
 static void norm(const forward *f, int layer, enum neox_part gain_part, const double *x, double *y)
 {
     int hidden = f->model->config.hidden;
@@ -93,8 +91,7 @@ static void norm(const forward *f, int layer, enum neox_part gain_part, const do
     free(bias);
 }
 
-/* --- Attention over the cache -------------------------------------------------------------------
- */
+/* --- Attention over the cache ---------------------------------------------------------------- */
 /* qkv [n][heads][3][D] -> the new rows of k and v, and q turned where it lies. */
 static void rotate_and_append(const forward *f, double *qkv, double *k, double *v)
 {
@@ -159,8 +156,7 @@ static void gelu(const forward *f, double *x, int64_t count)
         x[i] = r(f, 0.5 * x[i] * (1.0 + erf(x[i] / sqrt(2.0))));
 }
 
-/* --- All of it ----------------------------------------------------------------------------------
- */
+/* --- All of it ------------------------------------------------------------------------------- */
 typedef struct room {
     double *normed, *qkv, *context, *attention, *up, *mlp;
 } room;
@@ -183,8 +179,25 @@ static void run_layer(const forward *f, int layer, const room *w, double *k, dou
         y[i] = r(f, r(f, w->mlp[i] + w->attention[i]) + x[i]);
 }
 
-void neox_forward(const neox_model *model, bool plain, double *k, double *v, const int *tokens,
-                  int n, int past, double *hidden, double *logits)
+neox_results neox_new_results(const neox_config *c, int n)
+{
+    int64_t cache = (int64_t)c->layers * c->positions * c->hidden;
+    return (neox_results){kf_alloc(cache, sizeof(double)), kf_alloc(cache, sizeof(double)),
+                          kf_alloc((int64_t)(c->layers + 1) * n * c->hidden, sizeof(double)),
+                          kf_alloc((int64_t)n * c->vocab, sizeof(double))};
+}
+
+void neox_free_results(neox_results *results)
+{
+    free(results->k);
+    free(results->v);
+    free(results->hidden);
+    free(results->logits);
+    *results = (neox_results){NULL, NULL, NULL, NULL};
+}
+
+void neox_forward(const neox_model *model, bool plain, const int *tokens, int n, int past,
+                  neox_results *to)
 {
     const neox_config *c = &model->config;
     const forward f = {model, plain, n, past};
@@ -199,13 +212,13 @@ void neox_forward(const neox_model *model, bool plain, double *k, double *v, con
     for (int t = 0; t < n; t++) {
         neox_read_row(model, 0, NEOX_EMBEDDING, tokens[t], row);
         for (int i = 0; i < c->hidden; i++)
-            hidden[(int64_t)t * c->hidden + i] = row[i];
+            to->hidden[(int64_t)t * c->hidden + i] = row[i];
     }
     for (int layer = 0; layer < c->layers; layer++)
-        run_layer(&f, layer, &w, k + layer * cache, v + layer * cache, hidden + layer * count,
-                  hidden + (layer + 1) * count);
-    norm(&f, 0, NEOX_FINAL_GAIN, hidden + c->layers * count, w.normed);
-    multiply(&f, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT, NEOX_PARTS, w.normed, logits);
+        run_layer(&f, layer, &w, to->k + layer * cache, to->v + layer * cache,
+                  to->hidden + layer * count, to->hidden + (layer + 1) * count);
+    norm(&f, 0, NEOX_FINAL_GAIN, to->hidden + c->layers * count, w.normed);
+    multiply(&f, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT, NEOX_PARTS, w.normed, to->logits);
     free(row);
     free(w.normed);
     free(w.qkv);

@@ -1,9 +1,8 @@
-/* reference.c: attention in fp64, with or without RoPE, and the bound of every element.
+/* attention.c: attention in fp64, with or without RoPE, and the bound of every element.
  * q [B][H][Sq][D], k and v [B][H][Sk][D] -> want, bound [B][H][Sq][D]
  *
  * A few heads at a time, for with one query a head there is nothing else to do in parallel: rotate
- * their keys once, then their checked rows. A query that sees no key at all (causal with Sq > Sk)
- * has the result 0.
+ * their keys once, then their checked rows.
  *
  * The bound of every element follows from gamma and u of tolerance.c:
  *
@@ -20,7 +19,18 @@
  * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
  * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
  * division a few u:
- *     bound = sum_k p_k |v_k| (exp(ds_k) / sum_j p_j exp(-ds_j) - 1 + 2 gamma(keys) + 8 u). */
+ *     bound = sum_k p_k |v_k| (exp(ds_k) / sum_j p_j exp(-ds_j) - 1 + 2 gamma(keys) + 8 u) + u |o|,
+ * the last of which pays for the rounding of the result. A query that sees no key is no sum at all:
+ * its bound is 0.
+ *
+ * fp16 and bf16. Sums are fp32 as before. What plain.c stores in the type between its stages is off
+ * by a factor of 1 + t more each time, t the unit roundoff of the type, or by half a step of the
+ * numbers below its smallest normal one: the score by t |s|, and by 2 t scale |q|.|k| if q and k
+ * were rotated and stored; the weight by t p; the result by t |o|. With these in the place of the
+ * terms above, the bound is one for plain.c. What it does in fact is off by much less, and that is
+ * the measure: twice the largest error that it has in the head, and the rounding of the result,
+ * which no implementation can avoid. Twice the derived bound is the ceiling of that, so that a
+ * wrong plain.c lets nothing wrong pass. */
 #include "attention.h"
 #include "rope.h"
 #include <float.h>
@@ -36,8 +46,11 @@ void kf_attention_setup(kf_run *run)
         kf_die(KF_WRONG, "case %s: R = %d; an even number from 0 to D = %d is right", name, s->R,
                s->D);
     if (s->R > 0 && (s->Sq > s->Sk || s->pos0 < 0))
-        kf_die(KF_WRONG, "case %s: with RoPE no position may be negative; Sq <= Sk and pos0 >= 0",
-               name);
+        kf_die(
+            KF_WRONG,
+            "case %s: Sq = %d, Sk = %d, pos0 = %d with RoPE; Sq <= Sk and pos0 >= 0 are right: a "
+            "query stands at pos0 + Sk - Sq and after",
+            name, s->Sq, s->Sk, s->pos0);
     int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
     kf_tensor *q = kf_input(run, "q", "BHSD", KF_F32, query);
     for (int64_t i = 0; i < q->count && (run->c->flags & KF_STEEP); i++)
@@ -91,6 +104,7 @@ typedef struct job {
     double *keys, *key_norm;       /* [heads][Sk][D] rotated, [heads][Sk] */
     float *plain_keys;             /* [heads][Sk][D] rotated, rounded; low precision only */
     double *plain_error;           /* [heads][Sq] largest error of the plain implementation */
+    double rounding, half_step;    /* of a value that is stored between stages; 0 for fp32 */
 } job;
 
 static double load_rotated(const job *j, const float *from, int64_t row, double *to)
@@ -150,6 +164,24 @@ static double plain_error_of_row(const job *j, const double *query, int64_t firs
     return worst;
 }
 
+/* The scores of a query, how far off each may be, and the largest. */
+static double score_row(const job *j, const double *query, double norm, int64_t first, int64_t keys,
+                        double *score, double *ds)
+{
+    int D = j->s->D, R = j->s->R;
+    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
+    double t = j->rounding, stages = (1 + t) * (1 + t) * (1 + t), operands = R > 0 ? 2.0 * t : 0.0;
+    double scale = 1.0 / sqrt((double)D), largest = -INFINITY;
+    for (int64_t i = 0; i < keys; i++) {
+        double abs_dot, norms = norm * j->key_norm[first + i];
+        score[i] = scale * dot(query, j->keys + (first + i) * D, D, &abs_dot);
+        double error = kf_score_error(D, R, u, abs_dot, norms, j->angle_error);
+        ds[i] = stages * (error + operands * scale * abs_dot) + t * fabs(score[i]) + j->half_step;
+        largest = fmax(largest, score[i]);
+    }
+    return largest;
+}
+
 static void query_row(void *context, int64_t row)
 {
     const job *j = context;
@@ -157,21 +189,18 @@ static void query_row(void *context, int64_t row)
     int D = s->D;
     int64_t first = row / s->Sq * s->Sk; /* key of this head */
     int64_t keys = visible_keys(s, row % s->Sq);
-    if (!j->checked[row] || keys == 0)
-        return; /* want and bound are zero already */
-    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(2 * keys, sizeof *p), *ds = p + keys;
     double *want = j->want + row * D, *bound = j->bound + row * D;
+    j->plain_error[row] = 0.0;
+    if (!j->checked[row])
+        return;
     memset(want, 0, (size_t)D * sizeof *want);
     memset(bound, 0, (size_t)D * sizeof *bound);
+    if (keys == 0)
+        return;
+    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(2 * keys, sizeof *p), *ds = p + keys;
     double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row % s->Sq, query);
-    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
-    double scale = 1.0 / sqrt((double)D), largest = -INFINITY, sum = 0.0, least_sum = 0.0;
-    for (int64_t i = 0; i < keys; i++) {
-        double abs_dot;
-        p[i] = scale * dot(query, j->keys + (first + i) * D, D, &abs_dot);
-        ds[i] = kf_score_error(D, s->R, u, abs_dot, norm * j->key_norm[first + i], j->angle_error);
-        largest = fmax(largest, p[i]);
-    }
+    double largest = score_row(j, query, norm, first, keys, p, ds), sum = 0.0, least_sum = 0.0;
+    double u = kf_unit_roundoff(KF_F32), t = j->rounding;
     for (int64_t i = 0; i < keys; i++)
         sum += p[i] = exp(p[i] - largest);
     for (int64_t i = 0; i < keys; i++) {
@@ -180,22 +209,23 @@ static void query_row(void *context, int64_t row)
     }
     for (int64_t i = 0; i < keys; i++) {
         const float *value = j->v + (first + i) * D;
-        double error = p[i] * kf_weight_error(ds[i], least_sum, keys, u);
+        double relative = kf_weight_error(ds[i], least_sum, keys, u);
+        double error = p[i] * (relative + t * (1 + relative)) + j->half_step;
         for (int d = 0; d < D; d++) {
             want[d] += p[i] * value[d];
             bound[d] += error * fabs(value[d]);
         }
     }
-    for (int d = 0; d < D; d++)
-        bound[d] += u * fabs(want[d]); /* the result is rounded once more */
+    for (int d = 0; d < D; d++) /* the result is rounded once more */
+        bound[d] = (1 + t) * bound[d] + kf_unit_roundoff(j->dtype) * fabs(want[d]) + j->half_step;
     if (j->plain_keys)
         j->plain_error[row] = plain_error_of_row(j, query, first, keys, want);
     free(query);
     free(p);
 }
 
-/* The fp16 and bf16 rule: twice the largest error of the plain implementation in this head, and the
- * rounding of the output, which no implementation can avoid. */
+/* Lowers the bounds of a head from what is derived for the plain implementation to twice what it
+ * was off by, and leaves twice the derived ones where it was off by more than it may be. */
 static void low_precision_bounds(const job *j, int64_t head)
 {
     int64_t rows = j->s->Sq, first = head * rows, D = j->s->D;
@@ -203,7 +233,7 @@ static void low_precision_bounds(const job *j, int64_t head)
     for (int64_t row = first; row < first + rows; row++)
         worst = fmax(worst, j->plain_error[row]);
     for (int64_t i = first * D; i < (first + rows) * D; i++)
-        j->bound[i] = 2.0 * worst + u * fabs(j->want[i]);
+        j->bound[i] = fmin(2.0 * j->bound[i], 2.0 * worst + u * fabs(j->want[i]));
 }
 
 /* Of rotated keys, in fp64: 2 GiB. */
@@ -231,8 +261,11 @@ void kf_attention_reference(kf_run *run)
     j.keys = kf_alloc(at_once * s->Sk * D, sizeof *j.keys);
     j.key_norm = kf_alloc(at_once * s->Sk, sizeof *j.key_norm);
     j.plain_error = kf_alloc(at_once * s->Sq, sizeof *j.plain_error);
-    if (o->dtype != KF_F32)
+    if (o->dtype != KF_F32) {
         j.plain_keys = kf_alloc(at_once * s->Sk * D, sizeof *j.plain_keys);
+        j.rounding = kf_unit_roundoff(o->dtype);
+        j.half_step = o->dtype == KF_F16 ? 0x1p-25 : 0.0; /* bf16's are far below anything here */
+    }
     for (int64_t head = 0; head < heads; head += at_once) {
         int64_t n = heads - head < at_once ? heads - head : at_once;
         j.q = q->host + head * s->Sq * D;

@@ -25,15 +25,16 @@ void kf_attention_reference(kf_run *run);
  * causal mask leaves only the pairs it lets through, plus 3 a rotated element. */
 kf_cost kf_attention_cost(const kf_case *c);
 
-/* --- Bounds: derived in attention.c -------------------------------------------------------------
- */
+/* --- Bounds: derived in attention.c ----------------------------------------------------------- */
+
 /* abs_dot: |q|.|k|; norms: |q|_2 |k|_2. */
 double kf_score_error(int D, int R, double u, double abs_dot, double norms, double angle_error);
 /* Relative error of one key's share; least_sum: sum over the keys of p exp(-score_error). */
 double kf_weight_error(double score_error, double least_sum, int64_t keys, double u);
 
-/* --- The plain implementation that low precision is compared with (plain.c) ---------------------
- * One query row in dtype: scores and probabilities rounded to dtype, sums in fp32. q [D], k and v
+/* --- The plain implementation that low precision is compared with (plain.c) ------------------- */
+
+/* One query row in dtype: scores and probabilities rounded to dtype, sums in fp32. q [D], k and v
  * [keys][D] of one head, already rotated and rounded. */
 void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const float *q,
                             const float *k, const float *v, float *o);

@@ -1,5 +1,6 @@
 /* plain.c: attention as one would write it in fp16 or bf16, one rounding after each stage. Its own
- * error is the yardstick: a low-precision kernel may be off by twice as much, not by more. */
+ * error is the yardstick: a low-precision kernel may be off by twice as much, not by more; what the
+ * type and the lengths allow at most is derived in attention.c. */
 #include "attention.h"
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * Rotation. y1 = x1 cos - x2 sin, with cos and sin rounded once, has three roundings an element.
  * With g = 3 u / (1 - 3 u) for them (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
- * lemma 3.1), and cos and sin each off by e more, it is off by at most g (|x1 cos| + |x2 sin|) + (1
- * + g) e (|x1| + |x2|).
+ * lemma 3.1), and cos and sin each off by e more, it is off by at most
+ *     g (|x1 cos| + |x2 sin|) + (1 + g) e (|x1| + |x2|).
  *
  * Angles in fp32. position * powf(base, -x), x = 2i/R: powf is off by at most 4 units in the last
  * place, 8 u (CUDA C++ Programming Guide, Mathematical Functions); rounding x costs ln(base) x u,

@@ -12,31 +12,33 @@
 extern "C" {
 #endif
 
-/* --- Inputs of kernels that rotate --------------------------------------------------------------
- * Tables: cos and sin [P][R/2] in fp32, row p for position pos0 + p, P = max(Sq, Sk), computed in
+/* --- Inputs of kernels that rotate ------------------------------------------------------------ */
+
+/* Tables: cos and sin [P][R/2] in fp32, row p for position pos0 + p, P = max(Sq, Sk), computed in
  * fp64 and rounded once. With R = 0 they are [1][1], for kernels that want a pointer. */
 void kf_rope_tables(kf_run *run);
 /* A cache of turned keys: input k_cache, like k, which is declared already. Each row of k is turned
  * in fp64 and rounded once; the newest Sq rows are NaN until a kernel appends them. */
 void kf_rope_cache(kf_run *run);
 
-/* --- RoPE alone ---------------------------------------------------------------------------------
- * Input x, output y, [B][S][D] in fp32, S = Sq = Sk, H = 1, R = D. Row s of each batch stands at
+/* --- RoPE alone ------------------------------------------------------------------------------- */
+
+/* Input x, output y, [B][S][D] in fp32, S = Sq = Sk, H = 1, R = D. Row s of each batch stands at
  * position pos0 + s. Bytes: x read and y written once. Flops: 3 an element. */
 void kf_rope_setup(kf_run *run);
 void kf_rope_reference(kf_run *run);
 void kf_rope_reference_interleaved(kf_run *run);
 kf_cost kf_rope_cost(const kf_case *c);
 
-/* --- In fp64 ------------------------------------------------------------------------------------
- */
+/* --- In fp64 ---------------------------------------------------------------------------------- */
+
 double kf_rope_angle(int64_t position, int i, int R);
 /* cos and sin of positions pos0 .. pos0 + rows - 1: [rows][R/2] each. */
 void kf_rope_fp64(int pos0, int64_t rows, int R, double *cosines, double *sines);
 void kf_rotate(double *x, int R, const double *cosines, const double *sines); /* halves, in place */
 
-/* --- Bounds: derived in rope.c ------------------------------------------------------------------
- */
+/* --- Bounds: derived in rope.c ---------------------------------------------------------------- */
+
 /* The largest error of cos and sin if position * powf(base, -2i/R) is computed in fp32, at
  * positions up to the shape's last: with sincosf, or with __sincosf (fast). */
 double kf_fp32_angle_error(const kf_shape *shape, bool fast);

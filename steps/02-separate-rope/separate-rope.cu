@@ -75,6 +75,32 @@ __device__ float block_tree(float v, float *values)
 // end snippet: tree
 
 // snippet: attention
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, float *score);
+static __device__ __forceinline__ void weigh_values(const float *score, float largest,
+                                                    const float *v, float *o, int visible, int D,
+                                                    float *scratch);
+
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
+static __global__ void attention(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    for (int d = threadIdx.x; d < a.D; d += blockDim.x) {
+        query[d] = own.q[d];
+    }
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
 // query [D], k [Sk][D] -> score [visible], one key a thread: with 64 keys, 192 of the 256 threads
 // have nothing to do here. Returns the thread's largest score.
 // cost: 2 D flops a key
@@ -117,25 +143,6 @@ static __device__ __forceinline__ void weigh_values(const float *score, float la
         }
         o[d] = visible > 0 ? out / sum : 0.0f;
     }
-}
-
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
-static __global__ void attention(attention_args a)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *score = shared + a.D;
-    const block_rows own = rows_of_block(a);
-
-    for (int d = threadIdx.x; d < a.D; d += blockDim.x) {
-        query[d] = own.q[d];
-    }
-    __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: attention
 

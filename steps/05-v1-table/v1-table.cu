@@ -17,6 +17,30 @@
  */
 #include "cuda/rope_ladder.cuh"
 
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score);
+
+// snippet: kernel
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+static __global__ void attention_v1(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+// end snippet: kernel
+
 // snippet: rotate-query
 // q [D] of the block's query -> query [D] in shared memory, rotated
 // cost: one rotation a block
@@ -75,25 +99,6 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
     return largest;
 }
 // end snippet: score-keys
-
-// snippet: kernel
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
-// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
-static __global__ void attention_v1(attention_args a)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *score = shared + a.D;
-    const block_rows own = rows_of_block(a);
-
-    rotate_query(a, own, query);
-    __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
-}
-// end snippet: kernel
 
 static void launch_v1(const kf_run *run, cudaStream_t stream)
 {

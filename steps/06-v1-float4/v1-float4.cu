@@ -18,6 +18,28 @@
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
 
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score);
+
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+static __global__ void attention_v1(attention_args a)
+{
+    extern __shared__ __align__(16) float staged[];
+    __shared__ float scratch[THREADS];
+    float *query = staged;
+    float *score = staged + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
 // q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
 // at multiples of 16 bytes.
 // cost: one rotation a block
@@ -80,23 +102,6 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
     return largest;
 }
 // end snippet: score-keys
-
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
-// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
-static __global__ void attention_v1(attention_args a)
-{
-    extern __shared__ __align__(16) float staged[];
-    __shared__ float scratch[THREADS];
-    float *query = staged;
-    float *score = staged + a.D;
-    const block_rows own = rows_of_block(a);
-
-    rotate_query(a, own, query);
-    __syncthreads();
-    const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
-}
 
 // snippet: launch
 // Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.

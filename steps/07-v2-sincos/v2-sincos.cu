@@ -5,91 +5,77 @@
  *
  * Idea     Trade bandwidth for the special function units. Angle, cosine and sine are computed in
  *          registers, position * powf(10000, -2i/R) and __sincosf, so no table is read.
- * Predict  A quarter of V1's loads remain saved by float4; of those left, V2 drops a half. But a
- *          pair now takes a division, a powf and a __sincosf: some 60 instructions where the
- *          rotation and its products take 6. At D = 2048 a thread does 1024 pairs. With one
- *          working warp on each scheduler and about 2 cycles an instruction that is 120,000 cycles,
- *          60 us or more on top: V2 loses to V1 at 2048, and to separate at every D where the score
- *          loop matters. powf should be most of it, so v2-no-powf should come close to V1.
+ * Predict  Half of the loads that float4 left to V1 go. But a pair now takes a division, a powf and
+ *          a __sincosf, ten times the instructions of the rotation and its products, and there are
+ *          few warps to hide them: V2 loses to V1 at D = 2048, and to separate at every D where the
+ *          score loop matters. powf should be most of it, so v2-no-powf should come close to V1.
  * Outcome  V2 loses to V1 at every D, by less than predicted, and powf and its division are all of
- *          the reason: without them V2 is ahead of V1. With eight times as many heads V2 itself is
- *          ahead: then the schedulers have warps enough to hide the arithmetic, and V1 is held up
- *          at the L1 cache as before. That is the log's order, on a GPU with fewer multiprocessors.
- *          An angle in fp32 is too far off at position 131027 for any verdict; v2-integer is not.
+ *          the reason: without them V2 is ahead of V1. With more heads V2 itself is ahead: then the
+ *          schedulers have warps enough to hide the arithmetic, and V1 is held up at the L1 cache
+ *          as before. That is the log's order, on a GPU with fewer multiprocessors. An angle in
+ *          fp32 is too far off at position 131027 for any verdict; v2-integer is not.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_angle.cuh"
 #include "cuda/rope_ladder.cuh"
-#include "problems/rope.h"
 
-// Where cosine and sine come from.
-enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF, INTEGER };
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score);
 
-struct rope {
-    const float *cosine, *sine; // [Sk][R/2]
-    const float *frequency;     // [R/2], radians a position
-    const rope_frequency *turn; // [R/2], the same in units of rope_angle.cuh
-    int pos0, R;
-};
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations, R / 2 angles a key; reads k and v once a
+// block
+static __global__ void attention_v2(attention_args a)
+{
+    extern __shared__ __align__(16) float staged[];
+    __shared__ float scratch[THREADS];
+    float *query = staged;
+    float *score = staged + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
 
 // snippet: angle
-// The angle's cosine and sine of pair i in row j, at position pos0 + j
+// The cosine and sine of pair i at a position -> *c, *s
 // cost: a division, a powf, a sine and a cosine
-template <angles from>
-static __device__ __forceinline__ void angle(rope r, int j, int i, float *c, float *s)
+static __device__ __forceinline__ void angle(int position, int i, int R, float *c, float *s)
 {
-    if (from == FROM_TABLE) {
-        COUNT("table loads", 2);
-        *c = r.cosine[(int64_t)j * (r.R / 2) + i];
-        *s = r.sine[(int64_t)j * (r.R / 2) + i];
-        return;
-    }
-    if (from == INTEGER) {
-        rope_cos_sin_fast(r.pos0 + j, r.turn[i], c, s);
-        return;
-    }
-    // solution: compute-angle -- frequency (handed in for NO_POWF), angle, cosine and sine
-    const float frequency =
-        from == NO_POWF ? r.frequency[i] : powf(10000.0f, -2.0f * (float)i / (float)r.R);
-    const float at = (float)(r.pos0 + j) * frequency;
-    if (from == ACCURATE) {
-        sincosf(at, s, c);
-    } else {
-        __sincosf(at, s, c);
-    }
+    // solution: compute-angle -- frequency, angle, cosine and sine
+    const float frequency = powf(10000.0f, -2.0f * (float)i / (float)R);
+    __sincosf((float)position * frequency, s, c);
     // end solution: compute-angle
 }
 // end snippet: angle
 
 // The same for pairs i to i + 3
-template <angles from>
-static __device__ __forceinline__ void four_angles(rope r, int j, int i, float4 *c, float4 *s)
+static __device__ __forceinline__ void four_angles(int position, int i, int R, float4 *c, float4 *s)
 {
-    if (from == FROM_TABLE) {
-        COUNT("table loads", 8);
-        *c = load_four(r.cosine + (int64_t)j * (r.R / 2) + i);
-        *s = load_four(r.sine + (int64_t)j * (r.R / 2) + i);
-        return;
-    }
-    angle<from>(r, j, i, &c->x, &s->x);
-    angle<from>(r, j, i + 1, &c->y, &s->y);
-    angle<from>(r, j, i + 2, &c->z, &s->z);
-    angle<from>(r, j, i + 3, &c->w, &s->w);
+    angle(position, i, R, &c->x, &s->x);
+    angle(position, i + 1, R, &c->y, &s->y);
+    angle(position, i + 2, R, &c->z, &s->z);
+    angle(position, i + 3, R, &c->w, &s->w);
 }
 
-// q [D] at row j -> query [D] in shared memory
+// q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
+// at multiples of 16 bytes.
 // cost: one rotation a block
-template <angles from>
-static __device__ void rotate_query_wide(const float *q, rope r, float *query, int j, int D)
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
-    const int half = r.R / 2;
-    COUNT("Q rotations", threadIdx.x == 0 && r.R > 0);
-    for (int t = 4 * threadIdx.x; t < D - half; t += 4 * blockDim.x) {
-        const float4 y = load_four(q + t + half);
+    const int half = a.R / 2;
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int t = 4 * threadIdx.x; t < a.D - half; t += 4 * blockDim.x) {
+        const float4 y = load_four(own.q + t + half);
         if (t < half) {
-            const float4 x = load_four(q + t);
+            const float4 x = load_four(own.q + t);
             float4 c, s;
-            four_angles<from>(r, j, t, &c, &s);
+            four_angles(a.pos0 + own.position, t, a.R, &c, &s);
             COUNT("element rotations", 8);
             store_four(query + t, turn_lower(x, y, c, s));
             store_four(query + t + half, turn_upper(x, y, c, s));
@@ -99,167 +85,226 @@ static __device__ void rotate_query_wide(const float *q, rope r, float *query, i
     }
 }
 
-template <angles from>
-static __device__ void rotate_query(const float *q, rope r, float *query, int j, int D)
+// snippet: score-keys
+// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way,
+// four pairs at a time. Returns the thread's largest score.
+// cost: Sk K rotations a block, S Sk a head; R / 2 angles a key
+static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
+                                                const float *query, float *score)
 {
-    const int half = r.R / 2;
-    COUNT("Q rotations", threadIdx.x == 0 && r.R > 0);
-    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
+    const int half = a.R / 2;
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        float dot = 0.0f;
+        COUNT("K rotations", a.R > 0);
+        for (int i = 0; i < half; i += 4) {
+            const float4 x = load_four(key + i);
+            const float4 y = load_four(key + i + half);
+            float4 c, s;
+            four_angles(a.pos0 + j, i, a.R, &c, &s);
+            COUNT("element rotations", 8);
+            dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
+            dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+        }
+        for (int d = a.R; d < a.D; d += 4) {
+            dot = add_products(dot, load_four(query + d), load_four(key + d));
+        }
+        score[j] = dot * a.scale;
+        largest = fmaxf(largest, score[j]);
+    }
+    return largest;
+}
+// end snippet: score-keys
+
+// same as step 06
+// Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
+static bool is_wide(attention_args a)
+{
+    return a.D % 4 == 0 && a.R % 8 == 0;
+}
+
+// The same with loads of 4 bytes: below.
+static void launch_v2_narrow(const kf_run *run, cudaStream_t stream);
+
+static void launch_v2(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    if (!is_wide(a)) {
+        launch_v2_narrow(run, stream);
+        return;
+    }
+    attention_v2<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// Where cosine and sine come from: step 06's table, as in V2, or in other ways.
+enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF, INTEGER };
+
+// Frequencies that are handed in, [R/2]: radians a position, and rope_angle.cuh's.
+struct frequencies {
+    const float *radians;
+    const rope_frequency *turn;
+};
+
+// The cosine and sine of pair i in row j, at position pos0 + j -> *c, *s
+template <angles from>
+static __device__ __forceinline__ void angle_by(attention_args a, frequencies given, int j, int i,
+                                                float *c, float *s)
+{
+    if (from == FROM_TABLE) {
+        COUNT("table loads", 2);
+        *c = a.cosine[(int64_t)j * (a.R / 2) + i];
+        *s = a.sine[(int64_t)j * (a.R / 2) + i];
+        return;
+    }
+    if (from == INTEGER) {
+        rope_cos_sin_fast(a.pos0 + j, given.turn[i], c, s);
+        return;
+    }
+    // solution: compute-angle-by -- the same, with what each variant computes
+    const float frequency =
+        from == NO_POWF ? given.radians[i] : powf(10000.0f, -2.0f * (float)i / (float)a.R);
+    const float at = (float)(a.pos0 + j) * frequency;
+    if (from == ACCURATE) {
+        sincosf(at, s, c);
+    } else {
+        __sincosf(at, s, c);
+    }
+    // end solution: compute-angle-by
+}
+
+// The same for pairs i to i + 3
+template <angles from>
+static __device__ __forceinline__ void angle_by(attention_args a, frequencies given, int j, int i,
+                                                float4 *c, float4 *s)
+{
+    if (from == FROM_TABLE) {
+        COUNT("table loads", 8);
+        *c = load_four(a.cosine + (int64_t)j * (a.R / 2) + i);
+        *s = load_four(a.sine + (int64_t)j * (a.R / 2) + i);
+        return;
+    }
+    angle_by<from>(a, given, j, i, &c->x, &s->x);
+    angle_by<from>(a, given, j, i + 1, &c->y, &s->y);
+    angle_by<from>(a, given, j, i + 2, &c->z, &s->z);
+    angle_by<from>(a, given, j, i + 3, &c->w, &s->w);
+}
+
+// As rotate_query; floats: float or float4, what a load takes
+template <angles from, typename floats>
+static __device__ __forceinline__ void rotate_query_by(attention_args a, block_rows own,
+                                                       frequencies given, float *query)
+{
+    const int half = a.R / 2, width = sizeof(floats) / sizeof(float);
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int t = width * threadIdx.x; t < a.D - half; t += width * blockDim.x) {
+        const floats y = load<floats>(own.q + t + half);
         if (t < half) {
-            float c, s;
-            angle<from>(r, j, t, &c, &s);
-            COUNT("element rotations", 2);
-            query[t] = q[t] * c - q[t + half] * s;
-            query[t + half] = q[t + half] * c + q[t] * s;
+            const floats x = load<floats>(own.q + t);
+            floats c, s;
+            angle_by<from>(a, given, own.position, t, &c, &s);
+            COUNT("element rotations", 2 * width);
+            store(query + t, turn_lower(x, y, c, s));
+            store(query + t + half, turn_upper(x, y, c, s));
         } else {
-            query[t + half] = q[t + half];
+            store(query + t + half, y);
         }
     }
 }
 
-// snippet: dot
-// query [D] rotated, key [D] as it came, in row j -> query . rotated key
-// Rows and halves begin at multiples of 16 bytes.
-template <angles from>
-static __device__ __forceinline__ float dot_rotated_wide(const float *query, const float *key,
-                                                         rope r, int j, int D)
+// As score_keys
+template <angles from, typename floats>
+static __device__ __noinline__ float
+score_keys_by(attention_args a, block_rows own, frequencies given, const float *query, float *score)
 {
-    const int half = r.R / 2;
-    float dot = 0.0f;
-    for (int i = 0; i < half; i += 4) {
-        const float4 x = load_four(key + i);
-        const float4 y = load_four(key + i + half);
-        float4 c, s;
-        four_angles<from>(r, j, i, &c, &s);
-        COUNT("element rotations", 8);
-        dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
-        dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
-    }
-    for (int d = r.R; d < D; d += 4) {
-        dot = add_products(dot, load_four(query + d), load_four(key + d));
-    }
-    return dot;
-}
-// end snippet: dot
-
-template <angles from>
-static __device__ __forceinline__ float dot_rotated(const float *query, const float *key, rope r,
-                                                    int j, int D)
-{
-    const int half = r.R / 2;
-    float dot = 0.0f;
-    for (int i = 0; i < half; i++) {
-        float c, s;
-        angle<from>(r, j, i, &c, &s);
-        COUNT("element rotations", 2);
-        dot += query[i] * (key[i] * c - key[i + half] * s);
-        dot += query[i + half] * (key[i + half] * c + key[i] * s);
-    }
-    for (int d = r.R; d < D; d++) {
-        dot += query[d] * key[d];
-    }
-    return dot;
-}
-
-// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, each rotated on its
-// way. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head
-template <angles from, bool wide>
-static __device__ __noinline__ float score_rotated_keys(const float *query, const float *k, rope r,
-                                                        float *score, int visible, int D,
-                                                        float scale)
-{
+    const int half = a.R / 2, width = sizeof(floats) / sizeof(float);
     float largest = -INFINITY;
-    for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-        const float *key = k + (int64_t)j * D;
-        COUNT("K rotations", r.R > 0);
-        const float dot = wide ? dot_rotated_wide<from>(query, key, r, j, D)
-                               : dot_rotated<from>(query, key, r, j, D);
-        score[j] = dot * scale;
+    for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
+        const float *key = own.k + (int64_t)j * a.D;
+        float dot = 0.0f;
+        COUNT("K rotations", a.R > 0);
+        for (int i = 0; i < half; i += width) {
+            const floats x = load<floats>(key + i);
+            const floats y = load<floats>(key + i + half);
+            floats c, s;
+            angle_by<from>(a, given, j, i, &c, &s);
+            COUNT("element rotations", 2 * width);
+            dot = add_products(dot, load<floats>(query + i), turn_lower(x, y, c, s));
+            dot = add_products(dot, load<floats>(query + i + half), turn_upper(x, y, c, s));
+        }
+        for (int d = a.R; d < a.D; d += width) {
+            dot = add_products(dot, load<floats>(query + d), load<floats>(key + d));
+        }
+        score[j] = dot * a.scale;
         largest = fmaxf(largest, score[j]);
     }
     return largest;
 }
 
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), LADDER_THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations, R / 2 angles a key and a query; reads k
-// and v once a block
-template <angles from, bool wide, bool small_l1>
-__global__ void attention_v2(const float *q, const float *k, const float *v, rope r, float *o,
-                             int Sq, int Sk, int D, bool causal, float scale)
+// l1: one kernel for each size of the L1 cache, which is a kernel's property.
+enum l1_cache { USUAL_L1, SMALL_L1 };
+
+template <angles from, typename floats, l1_cache l1>
+static __global__ void attention_v2_by(attention_args a, frequencies given)
 {
     extern __shared__ __align__(16) float staged[];
-    __shared__ float scratch[LADDER_THREADS];
+    __shared__ float scratch[THREADS];
     float *query = staged;
-    float *score = staged + D;
-    const int row = blockIdx.x;
-    const int64_t head = blockIdx.y;
-    const int visible = causal ? Sk - Sq + row + 1 : Sk;
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
+    float *score = staged + a.D;
+    const block_rows own = rows_of_block(a);
 
-    if (wide) {
-        rotate_query_wide<from>(q, r, query, Sk - Sq + row, D);
-    } else {
-        rotate_query<from>(q, r, query, Sk - Sq + row, D);
-    }
+    rotate_query_by<from, floats>(a, own, given, query);
     __syncthreads();
-
-    const float largest = score_rotated_keys<from, wide>(query, k, r, score, visible, D, scale);
-    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+    const float largest = score_keys_by<from, floats>(a, own, given, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
-template <angles from, bool wide, bool small_l1 = false>
-static void enqueue(const kf_run *run, const char *q, const char *k, int R, cudaStream_t stream)
+template <angles from, typename floats, l1_cache l1>
+static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    const size_t shared = (s.D + s.Sk) * sizeof(float);
-    const rope r = {kf_f32(run, "cos"),
-                    kf_f32(run, "sin"),
-                    kf_f32(run, "frequency_fp32"),
-                    rope_frequencies(run),
-                    s.pos0,
-                    R};
-    if (small_l1) {
-        CUDA_CHECK(cudaFuncSetAttribute(attention_v2<from, wide, small_l1>,
+    const frequencies given = {kf_f32(run, "frequency_fp32"), rope_frequencies(run)};
+    if (l1 == SMALL_L1) {
+        CUDA_CHECK(cudaFuncSetAttribute(attention_v2_by<from, floats, l1>,
                                         cudaFuncAttributePreferredSharedMemoryCarveout,
                                         ALL_TO_SHARED_MEMORY));
     }
-    attention_v2<from, wide, small_l1><<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-        kf_f32(run, q), kf_f32(run, k), kf_f32(run, "v"), r, kf_f32(run, "o"), s.Sq, s.Sk, s.D,
-        s.causal, 1.0f / sqrtf((float)s.D));
+    attention_v2_by<from, floats, l1>
+        <<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a, given);
     CUDA_CHECK_LAUNCH();
 }
 
-template <angles from, bool small_l1 = false>
-static void launch(const kf_run *run, cudaStream_t stream)
+template <angles from, l1_cache l1 = USUAL_L1>
+static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    if (run->shape.D % 4 == 0 && run->shape.R % 8 == 0) {
-        enqueue<from, true, small_l1>(run, "q", "k", run->shape.R, stream);
+    const attention_args a = arguments_to_turn(run);
+    if (is_wide(a)) {
+        enqueue<from, float4, l1>(run, a, stream);
     } else {
-        enqueue<from, false, small_l1>(run, "q", "k", run->shape.R, stream);
+        enqueue<from, float, l1>(run, a, stream);
     }
 }
 
-// Step 06's: the same kernel with nothing left to turn, behind the two kernels that turn.
+static void launch_v2_narrow(const kf_run *run, cudaStream_t stream)
+{
+    enqueue<FAST, float, USUAL_L1>(run, arguments_to_turn(run), stream);
+}
+
+// Step 06's: its kernel with nothing left to turn, behind the two kernels that turn.
 static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
     if (run->shape.D % 4 == 0) {
-        enqueue<FROM_TABLE, true>(run, "q_turned", "k_turned", 0, stream);
+        enqueue<FROM_TABLE, float4, USUAL_L1>(run, arguments_turned(run), stream);
     } else {
-        enqueue<FROM_TABLE, false>(run, "q_turned", "k_turned", 0, stream);
+        enqueue<FROM_TABLE, float, USUAL_L1>(run, arguments_turned(run), stream);
     }
 }
 
-static double accurate_error(const kf_case *c)
-{
-    return kf_fp32_angle_error(&c->shape, false);
-}
+// --- Tables --------------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {
@@ -272,6 +317,11 @@ static void setup(kf_run *run)
     }
 }
 
+static double accurate_error(const kf_case *c)
+{
+    return kf_fp32_angle_error(&c->shape, false);
+}
+
 // For variants that explain a time with angles in fp32.
 static bool explains_near(const kf_case *c)
 {
@@ -282,58 +332,64 @@ static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "separate-float4",
      .about = "step 06's: separate, 16-byte loads in its attention",
      .launch = launch_separate_float4,
      .applies = ladder_explains,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v1-float4",
      .about = "step 06's: one launch, a table",
-     .launch = launch<FROM_TABLE>,
+     .launch = launch_by<FROM_TABLE>,
      .applies = ladder_explains,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v2",
      .about = "no table: powf and __sincosf",
-     .launch = launch<FAST>,
+     .launch = launch_v2,
      .applies = ladder_near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v2-accurate",
      .about = "no table: powf and sincosf",
-     .launch = launch<ACCURATE>,
+     .launch = launch_by<ACCURATE>,
      .applies = explains_near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = accurate_error},
     {.name = "v2-no-powf",
      .about = "frequencies handed in, __sincosf",
-     .launch = launch<NO_POWF>,
+     .launch = launch_by<NO_POWF>,
      .applies = explains_near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v2-integer",
      .about = "frequencies handed in as integers, exact angles, __sincosf",
-     .launch = launch<INTEGER>,
+     .launch = launch_by<INTEGER>,
      .applies = ladder_explains,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = rope_fast_angle_error},
     {.name = "v1-float4-small-l1",
      .about = "v1-float4 with the least L1 cache",
-     .launch = launch<FROM_TABLE, true>,
+     .launch = launch_by<FROM_TABLE, SMALL_L1>,
      .applies = ladder_many_heads,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v2-small-l1",
      .about = "v2 with the least L1 cache",
-     .launch = launch<FAST, true>,
+     .launch = launch_by<FAST, SMALL_L1>,
      .applies = ladder_many_heads,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
 };
 
 int main(int argc, char **argv)
 {
-    return ladder_main("07-v2-sincos",
-                       "V2, no table: cosines and sines computed where they are needed", setup,
-                       variants, KF_COUNT_OF(variants), ladder_more_heads,
-                       KF_COUNT_OF(ladder_more_heads), argc, argv);
+    const kf_program program = {
+        .step = "07-v2-sincos",
+        .title = "V2, no table: cosines and sines computed where they are needed",
+        .cases = ladder_more_heads,
+        .n_cases = KF_COUNT_OF(ladder_more_heads),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+    };
+    return ladder_main(&program, argc, argv);
 }

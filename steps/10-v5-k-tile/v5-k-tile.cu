@@ -2,53 +2,81 @@
  *
  * Grows from: 09-v4-frequencies
  *
- * Idea     A block copies a tile of whole keys [rows x D] into shared memory, with all its
- *          threads and coalesced loads, and rotates a key in registers while it takes its dot
- *          product, one key a thread. How many rows fit is a matter of budget: the log allowed 40
- *          KB.
- * Predict  At D = 2048 the query and the frequencies leave room for 3 rows in 40 KB, so 64 keys
- *          are 22 tiles with two barriers each, and 3 of 256 threads do all the dot products, one
- *          tile after the other. At some 40 cycles a pair, 22 x 1024 pairs in a row are half a
- *          millisecond, where separate takes 0.2 in all: slower by about 3. At D = 128 all keys
- *          fit in one tile: about level. With all the shared memory of an H200 26 rows fit, in 3
- *          tiles. But then a multiprocessor holds one block, and 256 blocks on 132 of them take
- *          two turns: 2 x 3 tiles. Half of it, 113 KB, gives 12 rows in 6 tiles and one turn. So
- *          these two should come out level with each other and near separate. Of the three
- *          suspects (idle threads, barriers, one block a multiprocessor) idle threads should be
- *          nearly all of it: with every thread busy on the same 22 tiles V5 should win, for all
- *          its 4096 K rotations a head.
- * Outcome  At D = 2048 as predicted but for one point. In 40 KB V5 loses, in 80 KB it is level
- *          and in 113 KB it wins, so the log's verdict was one about 40 KB. All the memory of the
- *          device is worse than half of it, not level: the second turn repeats not only the tiles
- *          but all that is around them. Barriers cost next to nothing. Idle threads are nearly
- *          all: with every thread busy on the same 3 rows V5 takes half of separate's time. At D
- *          = 128 and 512 V5 wins, which was not predicted.
- *          The first version was far slower: it divided e by D for each element that it staged,
- *          and the compiler, which reckoned with eight blocks on a multiprocessor, gave a thread
- *          too few registers to begin a pair before the last one was finished.
+ * Idea     A block copies a tile of whole keys into shared memory, with all its threads and
+ *          coalesced loads. Then a thread takes a key of the tile and rotates it in registers
+ *          while it takes its dot product. How many keys fit is a matter of budget: the log
+ *          allowed 40 KB.
+ * Predict  At D = 2048 that is 3 keys, so 64 are 22 tiles with two barriers each, and 3 of 256
+ *          threads do all the dot products: slower than separate by about 3. At D = 128 all keys
+ *          fit in one tile: about level. With all the shared memory of an H200 26 fit, but then a
+ *          multiprocessor holds one block, and 256 blocks take two turns of 3 tiles. Half of it
+ *          gives 6 tiles and one turn: level with that, and near separate. Idle threads should be
+ *          nearly all of the loss, barriers and blocks alone little.
+ * Outcome  As predicted at D = 2048, but that V5 wins over separate in 113 KB, and that all the
+ *          memory of the device is worse than half of it: the second turn repeats what is around
+ *          the tiles as well. So the log's verdict was one about 40 KB. Barriers cost next to
+ *          nothing, and with every thread busy on the same 3 keys V5 wins even there. At D = 128
+ *          and 512 it wins in 40 KB, which was not predicted.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
-#include "problems/attention.h"
 
 enum {
-    WARPS = LADDER_THREADS / 32,
+    WARPS = THREADS / 32,
     LOADS = 8, // of a thread, on their way at the same time
     BLOCKS = 2 // that share a multiprocessor: 256 on 132
 };
 
-// q [D], frequency [R/2] -> query [D] in shared memory, rotated
-// cost: one rotation a block
-static __device__ void rotate_query(const float *q, const float *frequency, float position,
-                                    float *query, int D, int R)
+struct tile_plan {
+    int rows, stride;
+    size_t bytes; // of dynamic shared memory, all in all
+};
+
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query);
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
+                                                   const float *query, const float *frequency,
+                                                   float *score, float *tile);
+
+// snippet: kernel
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, dynamic shared memory as plan_tile says
+// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k and v once a block;
+// ceil(Sk / rows) tiles
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    attention_v5(attention_args a, tile_plan plan)
 {
-    const int half = R / 2;
-    COUNT("Q rotations", threadIdx.x == 0);
-    for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *frequency = query + a.D;
+    float *score = frequency + a.R / 2;
+    float *tile = score + a.Sk;
+    const block_rows own = rows_of_block(a);
+
+    list_frequencies(frequency, a.R / 2, a.R);
+    __syncthreads();
+    rotate_query(a, own, frequency, query);
+    const float largest = score_keys(a, own, plan, query, frequency, score, tile);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+// end snippet: kernel
+
+// q [D] of the block's query, frequency [R/2] -> query [D] in shared memory, rotated
+// cost: one rotation a block
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query)
+{
+    const int half = a.R / 2;
+    const float position = (float)(a.pos0 + own.position);
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int t = threadIdx.x; t < a.D - half; t += blockDim.x) {
         if (t < half) {
-            turn_pair(q[t], q[t + half], position * frequency[t], &query[t], &query[t + half]);
+            turn_pair(own.q[t], own.q[t + half], position * frequency[t], &query[t],
+                      &query[t + half]);
         } else {
-            query[t + half] = q[t + half];
+            query[t + half] = own.q[t + half];
         }
     }
 }
@@ -56,7 +84,8 @@ static __device__ void rotate_query(const float *q, const float *frequency, floa
 // snippet: stage
 // k [n][D] -> tile [n][stride] in shared memory; a warp copies up to 32 LOADS neighbours of a row
 // cost: 4 n D bytes
-static __device__ void stage_rows(const float *k, float *tile, int n, int D, int stride)
+static __device__ __forceinline__ void stage_keys(const float *k, float *tile, int n, int D,
+                                                  int stride)
 {
     const int lane = threadIdx.x % 32;
     const int segments = (D + 32 * LOADS - 1) / (32 * LOADS);
@@ -69,8 +98,9 @@ static __device__ void stage_rows(const float *k, float *tile, int n, int D, int
         for (int i = 0; i < LOADS; i++) {
             kept[i] = d + 32 * i < D ? k[(int64_t)r * D + d + 32 * i] : 0.0f;
         }
-        __syncwarp(); // keeps the compiler from moving a store, which waits, between the loads
-                      // solution: stage -- put what is kept in row r of the tile
+        // Keeps the compiler from moving a store, which waits, between the loads.
+        __syncwarp();
+        // solution: stage -- put what is kept in row r of the tile
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             if (d + 32 * i < D) {
@@ -82,14 +112,136 @@ static __device__ void stage_rows(const float *k, float *tile, int n, int D, int
 }
 // end snippet: stage
 
-// snippet: product
+// snippet: score-keys
+// query [D] rotated, frequency [R/2], k [Sk][D] as it came -> score [visible], one key a thread,
+// rotated on its way from tile [rows][stride]. Returns the thread's largest score.
+// cost: Sk K rotations a block, S Sk a head; R/2 sincos a key; two barriers a tile
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
+                                                   const float *query, const float *frequency,
+                                                   float *score, float *tile)
+{
+    const int half = a.R / 2;
+    float largest = -INFINITY;
+    for (int first = 0; first < own.visible; first += plan.rows) {
+        const int n = min(plan.rows, own.visible - first);
+        stage_keys(own.k + (int64_t)first * a.D, tile, n, a.D, plan.stride);
+        __syncthreads();
+        // Of 256 threads, n have something to do.
+        for (int r = threadIdx.x; r < n; r += blockDim.x) {
+            const int j = first + r;
+            const float *key = tile + r * plan.stride;
+            const float position = (float)(a.pos0 + j);
+            float dot = 0.0f;
+            COUNT("K rotations", a.R > 0);
+            for (int i = 0; i < half; i++) {
+                float s, c;
+                __sincosf(position * frequency[i], &s, &c);
+                COUNT("element rotations", 2);
+                dot += query[i] * (key[i] * c - key[i + half] * s);
+                dot += query[i + half] * (key[i + half] * c + key[i] * s);
+            }
+            for (int d = a.R; d < a.D; d++) {
+                dot += query[d] * key[d];
+            }
+            score[j] = dot * a.scale;
+            largest = fmaxf(largest, score[j]);
+        }
+        __syncthreads(); // the tile is free again: the next one takes its place
+    }
+    return largest;
+}
+// end snippet: score-keys
+
+enum { KB = 1024, LOG_BUDGET = 40 * KB };
+
+// snippet: plan
+// The query, the frequencies and the scores, in floats.
+static int beside_tile(attention_args a)
+{
+    return a.D + a.R / 2 + a.Sk;
+}
+
+// How many rows of `stride` floats fit in a budget of bytes, with the scratch of the reductions and
+// `beside` floats more.
+static tile_plan plan_tile(attention_args a, int budget, int beside, int stride)
+{
+    const int fit = (budget / (int)sizeof(float) - THREADS - beside) / stride;
+    const int rows = fit < a.Sk ? fit : a.Sk;
+    return {rows, stride, (beside + rows * stride) * sizeof(float)};
+}
+// end snippet: plan
+
+static void launch_v5(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    const tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
+    attention_v5<<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+enum { EVERYTHING = 0 }; // a budget: all that the device lets a block have
+
+static int bytes_of(int budget)
+{
+    int device, bytes = budget;
+    if (budget == EVERYTHING) {
+        CUDA_CHECK(cudaGetDevice(&device));
+        CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    }
+    return bytes;
+}
+
+// More than 48 KB have to be asked for.
+typedef void tiled_kernel(attention_args a, tile_plan plan);
+static void ask_for_all(tiled_kernel *kernel)
+{
+    const int scratch = THREADS * (int)sizeof(float);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    bytes_of(EVERYTHING) - scratch));
+}
+
+static void enqueue(const kf_run *run, attention_args a, tile_plan plan, cudaStream_t stream)
+{
+    ask_for_all(attention_v5);
+    attention_v5<<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int budget>
+static void launch_within(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    enqueue(run, a, plan_tile(a, bytes_of(budget), beside_tile(a), a.D + 1), stream);
+}
+
+// The block asks for all that the device has and does not use it, so that a multiprocessor holds a
+// single block.
+static void launch_alone(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
+    plan.bytes = bytes_of(EVERYTHING) - THREADS * sizeof(float);
+    enqueue(run, a, plan, stream);
+}
+
+static void launch_unpadded(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    enqueue(run, a, plan_tile(a, LOG_BUDGET, beside_tile(a), a.D), stream);
+}
+
+// What differs from V5: every barrier of the tiles is there twice, or all threads have work.
+enum difference { TWICE_THE_BARRIERS, ALL_THREADS };
+
 // query [D] rotated, key [D] as it came, frequency [R/2], all in shared memory -> the share of
 // their product that lies in the pairs and dimensions first, first + step, ...
-static __device__ float rotated_product(const float *query, const float *key,
-                                        const float *frequency, float position, int D, int R,
-                                        int first, int step)
+static __device__ __forceinline__ float rotated_share(attention_args a, const float *query,
+                                                      const float *key, const float *frequency,
+                                                      float position, int first, int step)
 {
-    const int half = R / 2;
+    const int half = a.R / 2;
     float dot = 0.0f;
     for (int i = first; i < half; i += step) {
         float s, c;
@@ -98,12 +250,11 @@ static __device__ float rotated_product(const float *query, const float *key,
         dot += query[i] * (key[i] * c - key[i + half] * s);
         dot += query[i + half] * (key[i + half] * c + key[i] * s);
     }
-    for (int d = R + first; d < D; d += step) {
+    for (int d = a.R + first; d < a.D; d += step) {
         dot += query[d] * key[d];
     }
     return dot;
 }
-// end snippet: product
 
 // Every key is cut in as many pieces as there are warps to take one; see score_pieces.
 static __host__ __device__ int pieces_of(int D)
@@ -115,144 +266,111 @@ static __host__ __device__ int pieces_of(int D)
 // snippet: all-threads
 // query [D], tile [n][stride], frequency [R/2] -> partial [pieces][Sk], columns first ...
 // first + n - 1: a warp takes a piece of a key, so all threads work even on a single row
-static __device__ void score_pieces(const float *query, const float *tile, const float *frequency,
-                                    float *partial, int n, int stride, int Sk, int D, int R,
-                                    int first, int pos0)
+static __device__ __forceinline__ void score_pieces(attention_args a, int first, int n, int stride,
+                                                    const float *query, const float *frequency,
+                                                    float *partial, const float *tile)
 {
     const int lane = threadIdx.x % 32;
-    const int pieces = pieces_of(D);
+    const int pieces = pieces_of(a.D);
     for (int item = threadIdx.x / 32; item < n * pieces; item += WARPS) {
         const int r = item / pieces;
         const int piece = item % pieces;
-        COUNT("K rotations", piece == 0 && lane == 0);
+        COUNT("K rotations", piece == 0 && lane == 0 && a.R > 0);
         const float dot =
-            warp_sum(rotated_product(query, tile + r * stride, frequency, (float)(pos0 + first + r),
-                                     D, R, piece * 32 + lane, pieces * 32));
+            warp_sum(rotated_share(a, query, tile + r * stride, frequency,
+                                   (float)(a.pos0 + first + r), piece * 32 + lane, pieces * 32));
         if (lane == 0) {
-            partial[piece * Sk + first + r] = dot;
+            partial[piece * a.Sk + first + r] = dot;
         }
     }
 }
 // end snippet: all-threads
 
-static __device__ void meet(int times)
+// As score_keys; partial [pieces][Sk] if all threads have work
+template <difference by>
+static __device__ __forceinline__ float
+score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *query,
+              const float *frequency, float *score, float *partial, float *tile)
 {
-    for (int i = 0; i < times; i++) {
-        __syncthreads();
-    }
-}
-
-// snippet: kernel
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), LADDER_THREADS threads, dynamic shared memory as plan_tile says
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; Sk K rotations a block; Sk R/2 sincos;
-// reads k and v once a block; two barriers a tile, ceil(Sk / rows) tiles
-template <bool all_threads, int barriers>
-__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
-    attention_v5(const float *q, const float *k, const float *v, float *o, int Sq, int Sk, int D,
-                 int R, int rows, int stride, int pos0, bool causal, float scale)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[LADDER_THREADS];
-    const int pieces = all_threads ? pieces_of(D) : 0;
-    float *query = shared;
-    float *frequency = query + D;
-    float *score = frequency + R / 2;
-    float *partial = score + Sk;
-    float *tile = partial + pieces * Sk;
-    const int row = blockIdx.x;
-    const int64_t head = blockIdx.y;
-    const int visible = causal ? Sk - Sq + row + 1 : Sk;
     float largest = -INFINITY;
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
-
-    stage_frequencies(frequency, R / 2, R);
-    __syncthreads();
-    rotate_query(q, frequency, (float)(pos0 + Sk - Sq + row), query, D, R);
-
-    for (int first = 0; first < visible; first += rows) {
-        const int n = min(rows, visible - first);
-        stage_rows(k + (int64_t)first * D, tile, n, D, stride);
-        meet(barriers);
-        if (all_threads) {
-            score_pieces(query, tile, frequency, partial, n, stride, Sk, D, R, first, pos0);
+    for (int first = 0; first < own.visible; first += plan.rows) {
+        const int n = min(plan.rows, own.visible - first);
+        stage_keys(own.k + (int64_t)first * a.D, tile, n, a.D, plan.stride);
+        __syncthreads();
+        if (by == TWICE_THE_BARRIERS) {
+            __syncthreads();
+        }
+        if (by == ALL_THREADS) {
+            score_pieces(a, first, n, plan.stride, query, frequency, partial, tile);
         } else {
-            // One key a thread: of 256 threads, n have something to do.
             for (int r = threadIdx.x; r < n; r += blockDim.x) {
-                COUNT("K rotations", 1);
-                const float dot = rotated_product(query, tile + r * stride, frequency,
-                                                  (float)(pos0 + first + r), D, R, 0, 1);
-                score[first + r] = dot * scale;
+                COUNT("K rotations", a.R > 0);
+                const float dot = rotated_share(a, query, tile + r * plan.stride, frequency,
+                                                (float)(a.pos0 + first + r), 0, 1);
+                score[first + r] = dot * a.scale;
                 largest = fmaxf(largest, score[first + r]);
             }
         }
-        meet(barriers); // the tile is free again: the next one takes its place
-    }
-    if (all_threads) {
-        for (int j = threadIdx.x; j < visible; j += blockDim.x) {
-            float dot = 0.0f;
-            for (int piece = 0; piece < pieces; piece++) {
-                dot += partial[piece * Sk + j];
-            }
-            score[j] = dot * scale;
-            largest = fmaxf(largest, score[j]);
+        __syncthreads();
+        if (by == TWICE_THE_BARRIERS) {
+            __syncthreads();
         }
     }
-    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
-}
-// end snippet: kernel
-
-enum { KB = 1024, LOG_BUDGET = 40 * KB, EVERYTHING = 0 };
-
-static int shared_memory_of_device(void)
-{
-    int device, bytes;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return bytes;
-}
-
-// snippet: plan
-typedef struct tile_plan {
-    int rows, stride;
-    size_t bytes; // of dynamic shared memory
-} tile_plan;
-
-// How many rows fit in the budget beside the query, the frequencies, the scores, the partial sums
-// and the scratch of the reductions. budget: bytes, or EVERYTHING that the device lets a block
-// have.
-static tile_plan plan_tile(const kf_shape *s, int budget, int pieces, int padding)
-{
-    const int floats = (budget == EVERYTHING ? shared_memory_of_device() : budget) / 4;
-    const int rest = s->D + s->R / 2 + s->Sk + pieces * s->Sk;
-    const int stride = s->D + padding;
-    const int fit = (floats - LADDER_THREADS - rest) / stride;
-    const int rows = fit < s->Sk ? fit : s->Sk;
-    return {rows, stride, (rest + rows * stride) * sizeof(float)};
-}
-// end snippet: plan
-
-// budget: what the tile may use. alone: the block asks for all that the device has, used or not, so
-// that a multiprocessor holds a single block.
-template <int budget, bool all_threads, int barriers, int padding, bool alone>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    const kf_shape s = run->shape;
-    const int room = shared_memory_of_device() - LADDER_THREADS * (int)sizeof(float);
-    tile_plan plan = plan_tile(&s, budget, all_threads ? pieces_of(s.D) : 0, padding);
-    if (alone) {
-        plan.bytes = room;
+    for (int j = threadIdx.x; by == ALL_THREADS && j < own.visible; j += blockDim.x) {
+        float dot = 0.0f;
+        for (int piece = 0; piece < pieces_of(a.D); piece++) {
+            dot += partial[piece * a.Sk + j];
+        }
+        score[j] = dot * a.scale;
+        largest = fmaxf(largest, score[j]);
     }
-    CUDA_CHECK(cudaFuncSetAttribute(attention_v5<all_threads, barriers>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, room));
-    attention_v5<all_threads, barriers><<<dim3(s.Sq, s.H), LADDER_THREADS, plan.bytes, stream>>>(
-        kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D,
-        s.R, plan.rows, plan.stride, s.pos0, s.causal, 1.0f / sqrtf((float)s.D));
+    return largest;
+}
+
+template <difference by>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    attention_v5_by(attention_args a, tile_plan plan)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *frequency = query + a.D;
+    float *score = frequency + a.R / 2;
+    float *partial = score + a.Sk;
+    float *tile = partial + (by == ALL_THREADS ? pieces_of(a.D) * a.Sk : 0);
+    const block_rows own = rows_of_block(a);
+
+    list_frequencies(frequency, a.R / 2, a.R);
+    __syncthreads();
+    rotate_query(a, own, frequency, query);
+    const float largest = score_keys_by<by>(a, own, plan, query, frequency, score, partial, tile);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
+template <difference by>
+static void enqueue_by(const kf_run *run, attention_args a, tile_plan plan, cudaStream_t stream)
+{
+    ask_for_all(attention_v5_by<by>);
+    attention_v5_by<by><<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
     CUDA_CHECK_LAUNCH();
 }
+
+static void launch_barriers(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    const tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
+    enqueue_by<TWICE_THE_BARRIERS>(run, a, plan, stream);
+}
+
+template <int budget>
+static void launch_all_within(const kf_run *run, cudaStream_t stream)
+{
+    const attention_args a = arguments_to_turn(run);
+    const int beside = beside_tile(a) + pieces_of(a.D) * a.Sk;
+    enqueue_by<ALL_THREADS>(run, a, plan_tile(a, bytes_of(budget), beside, a.D + 1), stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
 
 // Counting these takes a CPU long. It leaves out shapes that differ from others in size alone.
 static bool shown(const kf_case *c)
@@ -288,72 +406,72 @@ static const kf_variant variants[] = {
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
      .applies = shown,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v5",
      .about = "tiles of whole keys in 40 KB, one key a thread",
-     .launch = launch<LOG_BUDGET, false, 1, 1, false>,
+     .launch = launch_v5,
      .applies = near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-48k",
      .about = "v5 in 48 KB, what a block may have unasked",
-     .launch = launch<48 * KB, false, 1, 1, false>,
+     .launch = launch_within<48 * KB>,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-80k",
      .about = "v5 in 80 KB",
-     .launch = launch<80 * KB, false, 1, 1, false>,
+     .launch = launch_within<80 * KB>,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-113k",
      .about = "v5 in 113 KB: two blocks still share a multiprocessor",
-     .launch = launch<113 * KB, false, 1, 1, false>,
+     .launch = launch_within<113 * KB>,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-opt-in",
      .about = "v5 in all that the device lets a block have",
-     .launch = launch<EVERYTHING, false, 1, 1, false>,
+     .launch = launch_within<EVERYTHING>,
      .applies = large,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-alone",
      .about = "v5's tile of 40 KB, but one block a multiprocessor",
-     .launch = launch<LOG_BUDGET, false, 1, 1, true>,
+     .launch = launch_alone,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-barriers",
      .about = "v5 with every barrier of the tiles twice",
-     .launch = launch<LOG_BUDGET, false, 2, 1, false>,
+     .launch = launch_barriers,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-unpadded",
      .about = "v5 with rows D apart, not D + 1",
-     .launch = launch<LOG_BUDGET, false, 1, 0, false>,
+     .launch = launch_unpadded,
      .applies = full_tile,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-all",
      .about = "v5's tile of 40 KB, all threads on it: a warp a piece of a key",
-     .launch = launch<LOG_BUDGET, true, 1, 1, false>,
+     .launch = launch_all_within<LOG_BUDGET>,
      .applies = near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-all-113k",
      .about = "v5-all in 113 KB",
-     .launch = launch<113 * KB, true, 1, 1, false>,
+     .launch = launch_all_within<113 * KB>,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-all-opt-in",
      .about = "v5-all in all that the device lets a block have",
-     .launch = launch<EVERYTHING, true, 1, 1, false>,
+     .launch = launch_all_within<EVERYTHING>,
      .applies = timed,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
 };
 
@@ -362,15 +480,8 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "10-v5-k-tile",
         .title = "V5, whole rows of K staged in shared memory and rotated there",
-        .cases = ladder_cases,
-        .n_cases = KF_COUNT_OF(ladder_cases),
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
-        .setup = ladder_setup,
-        .reference = kf_attention_reference,
-        .cost = kf_attention_cost,
-        .timings = ladder_timings,
-        .n_timings = KF_COUNT_OF(ladder_timings),
     };
-    return kf_main(&program, argc, argv);
+    return ladder_main(&program, argc, argv);
 }

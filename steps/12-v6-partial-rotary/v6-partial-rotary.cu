@@ -2,121 +2,239 @@
  *
  * Grows from: 11-v6-dimension-tiles
  *
- * Idea     Step 11 turned the dimensions beyond R as well, by nothing. Stop the rotating loop at
- *          R and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth
- *          of the rotations: 524,288 elements of K a head instead of 8,388,608 (separate: 16,384
- *          of q and k).
+ * Idea     Step 11 turned the dimensions beyond R as well, by nothing. Stop the rotating loop at R
+ *          and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of
+ *          the rotations.
  * Predict  The log saw no gain (0.567 against 0.583 ms) and concluded that the recomputation
- *          dominates. The two do not go together: if recomputation dominated, a sixteenth of it
- *          would show. A pair costs a sincos and some 20 instructions when it turns, and 6 when
- *          it does not. With one busy warp nothing hides them, so the dot products should take a
- *          third of the time they took, and the whole a quarter less. With all threads busy the
- *          gain should be small. Without any rotation (wrong results) it should hardly be faster
- *          than with R = 128.
- * Outcome  A gain at last, half of the predicted one; with all threads busy it is small, as
- *          predicted. All rotations of K together take a fifth of V6's time: they do not
- *          dominate. What V6 has over separate is its tiles. With the same tiles and all threads
- *          busy the two are level at R = 2048, and V6 is ahead at R = 128: at 64 queries 4096
- *          rotations a head cost about what two launches and a round trip through memory do. Not
- *          predicted: without any rotation it is clearly faster than with R = 128, and than with
- *          R = 0. A loop in two parts costs that.
- *          The first v6-direct read the query before it was there, at R = 0 only: without a chunk
- *          there was no barrier either.
+ *          dominates. The two do not go together: if it did, a sixteenth of it would show. With
+ *          one busy warp the dot products should take a third of the time they took, and the whole
+ *          a quarter less; with all threads busy the gain should be small. Without any rotation
+ *          (wrong results) it should hardly be faster than with R = 128.
+ * Outcome  A gain at last, smaller than predicted; with all threads busy it is small. All
+ *          rotations of K together are the lesser part of V6's time: they do not dominate. What V6
+ *          has over separate is its tiles. With the same tiles and all threads busy the two are
+ *          level at R = 2048, and V6 is ahead at R = 128. Not predicted: without any rotation it
+ *          is clearly faster than with R = 128, and than with R = 0. A loop in two parts costs
+ *          that.
  */
 #include "cuda/fp32_angles.cuh"
 #include "cuda/rope_ladder.cuh"
-#include "problems/attention.h"
 
 #include <stdio.h>
 
-enum { WARPS = LADDER_THREADS / 32, BLOCKS = 2, KEYS = 32, PAIRS = 128 };
+enum {
+    WARPS = THREADS / 32,
+    KEYS = 32,              // of a chunk
+    PAIRS = 128,            // of each of them
+    STRIDE = 2 * PAIRS + 1, // of their rows in the tile
+    LOADS = 2 * PAIRS / 32, // of a thread, on their way at the same time
+    BLOCKS = 2              // that share a multiprocessor
+};
 
-// Which pairs of K turn: every one, as in step 11, the first R/2, or none, which is wrong and shows
-// what all the turning costs.
-enum turning { ALL_PAIRS, FIRST_PAIRS, NO_PAIRS };
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query);
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, const float *frequency,
+                                                   float *score, float *tile);
 
+// same as step 11
+// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
+// grid (Sq, H), THREADS threads, (3/2 D + Sk + KEYS STRIDE) floats of dynamic shared memory
+// cost: 4 D Sk flops a block, and the rotations; reads k and v once a block;
+// ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
+static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *frequency = query + a.D;
+    float *score = frequency + a.D / 2;
+    float *tile = score + a.Sk;
+    const block_rows own = rows_of_block(a);
+
+    list_frequencies(frequency, a.D / 2, a.R);
+    __syncthreads();
+    rotate_query(a, own, frequency, query);
+    const float largest = score_keys(a, own, query, frequency, score, tile);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
+// same as step 11
 // D/2 pairs in all: first those that turn, (p, p + R/2), then the rest of the dimensions, halves
 // again, which turn by nothing. member 0 or 1 -> the dimension
-static __device__ int dimension_of(int p, int member, int D, int R)
+static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
-    return p < half ? p + member * half : p + half + member * (D - R) / 2;
+    int d = 0;
+    if (p < half) {
+        d = p + member * half;
+    } else {
+        d = p + half + member * (D - R) / 2;
+    }
+    return d;
 }
 
-// q [D], frequency [D/2] -> query [2][D/2] in shared memory, its first turned pairs rotated: first
-// members, then second
+// q [D] of the block's query, frequency [D/2] -> query [2][D/2] in shared memory, its first R/2
+// pairs rotated: first members, then second
 // cost: one rotation a block
-static __device__ void rotate_query(const float *q, const float *frequency, float position,
-                                    float *query, int turned, int D, int R)
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query)
 {
-    COUNT("Q rotations", R > 0 && threadIdx.x == 0);
-    for (int p = threadIdx.x; p < D / 2; p += blockDim.x) {
-        const float x = q[dimension_of(p, 0, D, R)];
-        const float y = q[dimension_of(p, 1, D, R)];
-        if (p < turned) {
-            turn_pair(x, y, position * frequency[p], &query[p], &query[D / 2 + p]);
+    const float position = (float)(a.pos0 + own.position);
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int p = threadIdx.x; p < a.D / 2; p += blockDim.x) {
+        const float x = own.q[dimension_of(p, 0, a.D, a.R)];
+        const float y = own.q[dimension_of(p, 1, a.D, a.R)];
+        if (p < a.R / 2) {
+            turn_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
         } else {
             query[p] = x;
-            query[D / 2 + p] = y;
+            query[a.D / 2 + p] = y;
         }
     }
 }
 
-// k [n][D] -> chunk [n][stride] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
-// row the first members, then the second; a warp copies a row, all its loads before the first store
+// same as step 11
+// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
+// row the first members, then the second; a warp copies a row
 // cost: 8 n width bytes
-template <int pairs>
-static __device__ void stage_chunk(const float *k, float *chunk, int n, int p0, int width,
-                                   int stride, int D, int R)
+static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
+                                                  int n, int p0, int width)
 {
     const int lane = threadIdx.x % 32;
-    float kept[2 * pairs / 32];
+    float kept[LOADS];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
+        // All the loads first. Copied one by one, each would wait for memory before the next.
 #pragma unroll
-        for (int i = 0; i < 2 * pairs / 32; i++) {
+        for (int i = 0; i < LOADS; i++) {
             const int c = lane + 32 * i;
             const int member = c >= width;
-            const int d = dimension_of(p0 + c - member * width, member, D, R);
-            kept[i] = c < 2 * width ? k[(int64_t)r * D + d] : 0.0f;
+            const int d = dimension_of(p0 + c - member * width, member, a.D, a.R);
+            kept[i] = c < 2 * width ? k[(int64_t)r * a.D + d] : 0.0f;
         }
-        __syncwarp(); // keeps the compiler from moving a store, which waits, between the loads
+        // Keeps the compiler from moving a store, which waits, between the loads.
+        __syncwarp();
 #pragma unroll
-        for (int i = 0; i < 2 * pairs / 32; i++) {
-            chunk[r * stride + lane + 32 * i] = kept[i]; // what is not in the chunk is never read
+        for (int i = 0; i < LOADS; i++) {
+            tile[r * STRIDE + lane + 32 * i] = kept[i]; // what is beyond the chunk is never read
         }
     }
 }
 
-// snippet: product
-// query [2][D/2], key [2][width], frequency [width] -> the share of their product in the pairs
-// first, first + step, ... of the chunk, of which those from turned on do not turn
-static __device__ float partly_rotated_product(const float *query, const float *key,
-                                               const float *frequency, float position, int D,
-                                               int width, int turned, int first, int step)
+// query [2][D/2], of which R turned, frequency [D/2], k [Sk][D] as it came -> score [visible], one
+// key a thread, rotated on its way from tile [KEYS][STRIDE]. Returns the thread's largest score.
+// cost: Sk K rotations a block, S Sk a head; R/2 sincos and 3 R flops each; two barriers a chunk
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, const float *frequency,
+                                                   float *score, float *tile)
 {
-    float dot = 0.0f;
-    int i = first;
-    // solution: split -- the pairs that turn, then those that do not
-    for (; i < turned; i += step) {
-        float s, c;
-        __sincosf(position * frequency[i], &s, &c);
-        COUNT("element rotations", 2);
-        dot += query[i] * (key[i] * c - key[i + width] * s);
-        dot += query[i + D / 2] * (key[i + width] * c + key[i] * s);
+    const int r = threadIdx.x;
+    const float *key = tile + r * STRIDE;
+    float largest = -INFINITY;
+    for (int first = 0; first < own.visible; first += KEYS) {
+        const int n = min(KEYS, own.visible - first);
+        const int j = first + r;
+        const float position = (float)(a.pos0 + j);
+        float dot = 0.0f;
+        COUNT("K rotations", r < n && a.R > 0);
+        for (int p0 = 0; p0 < a.D / 2; p0 += PAIRS) {
+            const int width = min(PAIRS, a.D / 2 - p0);
+            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
+            __syncthreads();
+            if (r < n) {
+                // snippet: split
+                const int turned = max(0, min(width, a.R / 2 - p0)); // pairs of this chunk
+                int i = 0;
+                // solution: split -- the pairs that turn, then those that do not
+                for (; i < turned; i++) {
+                    const int p = p0 + i;
+                    float s, c;
+                    __sincosf(position * frequency[p], &s, &c);
+                    COUNT("element rotations", 2);
+                    dot += query[p] * (key[i] * c - key[i + width] * s);
+                    dot += query[p + a.D / 2] * (key[i + width] * c + key[i] * s);
+                }
+                for (; i < width; i++) {
+                    const int p = p0 + i;
+                    dot += query[p] * key[i] + query[p + a.D / 2] * key[i + width];
+                }
+                // end solution: split
+                // end snippet: split
+            }
+            __syncthreads(); // the tile is free again: the next one takes its place
+        }
+        if (r < n) {
+            score[j] = dot * a.scale;
+            largest = fmaxf(largest, dot * a.scale);
+        }
     }
-    for (; i < width; i += step) {
-        dot += query[i] * key[i] + query[i + D / 2] * key[i + width];
-    }
-    // end solution: split
-    return dot;
+    return largest;
 }
-// end snippet: product
+
+// same as step 11
+static size_t shared_memory(attention_args a)
+{
+    return (a.D + a.D / 2 + a.Sk + KEYS * STRIDE) * sizeof(float);
+}
+
+static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
+{
+    attention_v6<<<dim3(a.Sq, run->shape.H), THREADS, shared_memory(a), stream>>>(a);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_v6_partial(const kf_run *run, cudaStream_t stream)
+{
+    enqueue(run, arguments_to_turn(run), stream);
+}
+
+// snippet: tiled
+// Separate with V6's tiles: rotated by kernels of their own, q and k have nothing left to turn.
+static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
+{
+    launch_rope_q(run, stream);
+    launch_rope_k(run, stream);
+    enqueue(run, arguments_turned(run), stream);
+}
+// end snippet: tiled
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// What differs from this V6, one thing or two.
+enum differences {
+    ALL_PAIRS = 1,  // all pairs turn, those beyond R by nothing, as in step 11
+    NO_PAIRS = 2,   // no pair of a key turns, which is wrong and shows what all the turning costs
+    DIRECT = 4,     // the pairs beyond R are not staged
+    ALL_THREADS = 8 // all threads have work: a lane has a key and a warp every eighth pair of it
+};
+
+namespace step_11
+{
+
+// same as step 11
+// q [D] of the block's query, frequency [D/2] -> query [2][D/2] in shared memory, rotated: first
+// members, then second
+// cost: one rotation a block
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
+                                                    const float *frequency, float *query)
+{
+    const float position = (float)(a.pos0 + own.position);
+    COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
+    for (int p = threadIdx.x; p < a.D / 2; p += blockDim.x) {
+        const float x = own.q[dimension_of(p, 0, a.D, a.R)];
+        const float y = own.q[dimension_of(p, 1, a.D, a.R)];
+        turn_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
+    }
+}
+
+} // namespace step_11
 
 // snippet: direct
 // query [2][D/2], key [D] in global memory -> the share of their product in the pairs beyond R,
 // from R/2 + first on
-static __device__ float direct_product(const float *query, const float *key, int D, int R,
-                                       int first, int step)
+static __device__ __forceinline__ float direct_product(const float *query, const float *key, int D,
+                                                       int R, int first, int step)
 {
     float dot = 0.0f;
     for (int p = R / 2 + first; p < D / 2; p += step) {
@@ -127,112 +245,115 @@ static __device__ float direct_product(const float *query, const float *key, int
 }
 // end snippet: direct
 
-// q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
-// grid (Sq, H), LADDER_THREADS threads, dynamic shared memory: (3/2 D + Sk + KEYS (2 PAIRS + 1))
-// floats
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; Sk K rotations a block; Sk R/2 sincos;
-// reads k and v once a block; two barriers a chunk, ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
-template <turning turns, bool staged, bool all_threads>
-__global__ void __launch_bounds__(LADDER_THREADS, BLOCKS)
-    attention_v6_partial(const float *q, const float *k, const float *v, float *o, int Sq, int Sk,
-                         int D, int R, int pos0, bool causal, float scale)
+// As score_keys
+template <int by>
+static __device__ __forceinline__ float
+score_keys_by(attention_args a, block_rows own, const float *query, const float *frequency,
+              float *score, float *tile, float (*partial)[KEYS])
 {
-    extern __shared__ float shared[];
-    __shared__ float scratch[LADDER_THREADS];
-    __shared__ float partial[WARPS][KEYS];
-    const int stride = 2 * PAIRS + 1;
-    float *query = shared;
-    float *frequency = query + D;
-    float *score = frequency + D / 2;
-    float *chunk = score + Sk;
-    const int row = blockIdx.x;
-    const int64_t head = blockIdx.y;
-    const int visible = causal ? Sk - Sq + row + 1 : Sk;
-    const int chunked = staged ? D / 2 : R / 2;
-    // One key a thread, or a key a lane and every eighth pair a warp.
-    const int own = all_threads ? threadIdx.x % 32 : threadIdx.x;
-    const int part = all_threads ? threadIdx.x / 32 : 0;
-    const int parts = all_threads ? WARPS : 1;
+    const int r = by & ALL_THREADS ? threadIdx.x % 32 : threadIdx.x;
+    const int part = by & ALL_THREADS ? threadIdx.x / 32 : 0;
+    const int parts = by & ALL_THREADS ? WARPS : 1;
+    const int chunked = by & DIRECT ? a.R / 2 : a.D / 2;
+    const float *key = tile + r * STRIDE;
     float largest = -INFINITY;
-    q += (head * Sq + row) * D;
-    o += (head * Sq + row) * D;
-    k += head * Sk * D;
-    v += head * Sk * D;
-
-    stage_frequencies(frequency, D / 2, R);
-    __syncthreads();
-    rotate_query(q, frequency, (float)(pos0 + Sk - Sq + row), query,
-                 turns == ALL_PAIRS ? D / 2 : R / 2, D, R);
-    if (!staged) {
-        __syncthreads(); // with R = 0 there is no chunk, so no other barrier before query is read
-    }
-
-    for (int first = 0; first < visible; first += KEYS) {
-        const int n = min(KEYS, visible - first);
-        const float position = (float)(pos0 + first + own);
+    for (int first = 0; first < own.visible; first += KEYS) {
+        const int n = min(KEYS, own.visible - first);
+        const int j = first + r;
+        const float position = (float)(a.pos0 + j);
         float dot = 0.0f;
-        COUNT("K rotations", turns != NO_PAIRS && R > 0 && part == 0 && own < n);
+        COUNT("K rotations", !(by & NO_PAIRS) && part == 0 && r < n && a.R > 0);
         for (int p0 = 0; p0 < chunked; p0 += PAIRS) {
             const int width = min(PAIRS, chunked - p0);
-            stage_chunk<PAIRS>(k + (int64_t)first * D, chunk, n, p0, width, stride, D, R);
+            stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
-            if (own < n) {
-                const int turned = turns == ALL_PAIRS     ? width
-                                   : turns == FIRST_PAIRS ? max(0, min(width, R / 2 - p0))
-                                                          : 0;
-                dot += partly_rotated_product(query + p0, chunk + own * stride, frequency + p0,
-                                              position, D, width, turned, part, parts);
+            if (r < n) {
+                const int turned = by & ALL_PAIRS  ? width
+                                   : by & NO_PAIRS ? 0
+                                                   : max(0, min(width, a.R / 2 - p0));
+                int i = part;
+                // solution: split-part -- the same, for the pairs part, part + parts, ...
+                for (; i < turned; i += parts) {
+                    const int p = p0 + i;
+                    float s, c;
+                    __sincosf(position * frequency[p], &s, &c);
+                    COUNT("element rotations", 2);
+                    dot += query[p] * (key[i] * c - key[i + width] * s);
+                    dot += query[p + a.D / 2] * (key[i + width] * c + key[i] * s);
+                }
+                for (; i < width; i += parts) {
+                    const int p = p0 + i;
+                    dot += query[p] * key[i] + query[p + a.D / 2] * key[i + width];
+                }
+                // end solution: split-part
             }
-            __syncthreads(); // the chunk is free again: the next one takes its place
+            __syncthreads();
         }
-        if (!staged && own < n) {
-            dot += direct_product(query, k + (int64_t)(first + own) * D, D, R, part, parts);
+        if (by & DIRECT && r < n) {
+            dot += direct_product(query, own.k + (int64_t)j * a.D, a.D, a.R, part, parts);
         }
-        if (all_threads) {
-            partial[part][own] = dot;
+        if (by & ALL_THREADS) {
+            partial[part][r] = dot;
             __syncthreads();
             for (int w = 1; w < WARPS && part == 0; w++) {
-                dot += partial[w][own];
+                dot += partial[w][r];
             }
         }
-        if (part == 0 && own < n) {
-            score[first + own] = dot * scale;
-            largest = fmaxf(largest, dot * scale);
+        if (part == 0 && r < n) {
+            score[j] = dot * a.scale;
+            largest = fmaxf(largest, dot * a.scale);
         }
     }
-    finish_row<block_reduction>(score, largest, v, o, visible, D, scratch);
+    return largest;
 }
 
-template <turning turns, bool staged, bool all_threads>
-static void launch_on(const kf_run *run, const float *q, const float *k, int R, cudaStream_t stream)
+template <int by>
+static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attention_args a)
 {
-    const kf_shape s = run->shape;
-    const size_t shared = (s.D + s.D / 2 + s.Sk + KEYS * (2 * PAIRS + 1)) * sizeof(float);
-    attention_v6_partial<turns, staged, all_threads>
-        <<<dim3(s.Sq, s.H), LADDER_THREADS, shared, stream>>>(
-            q, k, kf_f32(run, "v"), kf_f32(run, "o"), s.Sq, s.Sk, s.D, R, s.pos0, s.causal,
-            1.0f / sqrtf((float)s.D));
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    __shared__ float partial[WARPS][KEYS];
+    float *query = shared;
+    float *frequency = query + a.D;
+    float *score = frequency + a.D / 2;
+    float *tile = score + a.Sk;
+    const block_rows own = rows_of_block(a);
+
+    list_frequencies(frequency, a.D / 2, a.R);
+    __syncthreads();
+    if (by & ALL_PAIRS) {
+        step_11::rotate_query(a, own, frequency, query);
+    } else {
+        rotate_query(a, own, frequency, query);
+    }
+    if (by & DIRECT) {
+        __syncthreads(); // with R = 0 there is no chunk, so no other barrier before query is read
+    }
+    const float largest = score_keys_by<by>(a, own, query, frequency, score, tile, partial);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+
+template <int by>
+static void enqueue_by(const kf_run *run, attention_args a, cudaStream_t stream)
+{
+    attention_v6_by<by><<<dim3(a.Sq, run->shape.H), THREADS, shared_memory(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
-template <turning turns, bool staged, bool all_threads>
-static void launch(const kf_run *run, cudaStream_t stream)
+template <int by>
+static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    launch_on<turns, staged, all_threads>(run, kf_f32(run, "q"), kf_f32(run, "k"), run->shape.R,
-                                          stream);
+    enqueue_by<by>(run, arguments_to_turn(run), stream);
 }
 
-// snippet: tiled
-// Separate with V6's tiles: rotated by kernels of their own, q and k have nothing left to turn.
-template <bool all_threads>
-static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
+static void launch_separate_tiled_all(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    launch_on<FIRST_PAIRS, true, all_threads>(run, kf_f32(run, "q_turned"), kf_f32(run, "k_turned"),
-                                              0, stream);
+    enqueue_by<ALL_THREADS>(run, arguments_turned(run), stream);
 }
-// end snippet: tiled
+
+// --- Tables --------------------------------------------------------------------------------------
 
 // snippet: predict
 // Keys that do not turn give other scores, finite ones. With nothing to turn, or with a single key,
@@ -265,61 +386,61 @@ static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "v6",
      .about = "step 11: turns all pairs, those beyond R by nothing",
-     .launch = launch<ALL_PAIRS, true, false>,
+     .launch = launch_by<ALL_PAIRS>,
      .applies = ladder_near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-partial",
      .about = "turns the first R/2 pairs",
-     .launch = launch<FIRST_PAIRS, true, false>,
+     .launch = launch_v6_partial,
      .applies = ladder_near,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-direct",
      .about = "v6-partial, what lies beyond R read past shared memory",
-     .launch = launch<FIRST_PAIRS, false, false>,
+     .launch = launch_by<DIRECT>,
      .applies = beyond,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-none",
      .about = "v6 without turning any key, which is wrong",
-     .launch = launch<NO_PAIRS, true, false>,
+     .launch = launch_by<NO_PAIRS>,
      .applies = explains,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .predicted = unturned_as_predicted,
      .extra_error = ladder_angle_error},
     {.name = "v6-all",
      .about = "v6 with all threads on the chunk",
-     .launch = launch<ALL_PAIRS, true, true>,
+     .launch = launch_by<ALL_PAIRS | ALL_THREADS>,
      .applies = explains,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-partial-all",
      .about = "v6-partial with all threads on the chunk",
-     .launch = launch<FIRST_PAIRS, true, true>,
+     .launch = launch_by<ALL_THREADS>,
      .applies = explains,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-none-all",
      .about = "v6-none with all threads on the chunk",
-     .launch = launch<NO_PAIRS, true, true>,
+     .launch = launch_by<NO_PAIRS | ALL_THREADS>,
      .applies = explains,
-     .block = LADDER_THREADS,
+     .block = THREADS,
      .predicted = unturned_as_predicted,
      .extra_error = ladder_angle_error},
     {.name = "separate-tiled",
      .about = "separate, its attention with v6's tiles",
-     .launch = launch_separate_tiled<false>,
+     .launch = launch_separate_tiled,
      .applies = explains,
-     .block = LADDER_THREADS},
+     .block = THREADS},
     {.name = "separate-tiled-all",
      .about = "the same with all threads on the chunk",
-     .launch = launch_separate_tiled<true>,
+     .launch = launch_separate_tiled_all,
      .applies = explains,
-     .block = LADDER_THREADS},
+     .block = THREADS},
 };
 
 // The ladder's partial cases, and R swept at one D. What is verified only is odd, or small.

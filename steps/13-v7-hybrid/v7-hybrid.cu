@@ -13,11 +13,36 @@
  *          So V7 wins everywhere, and what wins is the width of a load.
  * Outcome  V7 wins everywhere, by more than predicted, and what wins is the width of a load. The
  *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v under
- * way, has its times. With 12 heads in place of 4 there are blocks enough to hide the waiting, and
- * v7-serial wins. See chapter 7.
+ *          way, has its times. With 12 heads in place of 4 there are blocks enough to hide the
+ *          waiting, and v7-serial wins. See chapter 7.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
+
+// What the kernel calls, in its order; each is explained where it is defined, below.
+static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
+template <int KEYS>
+static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
+                                                   const float *query, float *score);
+
+// snippet: kernel
+// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2]
+// -> o [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops a block; reads k and v of one head once a block; one Q rotation
+static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
+{
+    extern __shared__ float shared[];
+    __shared__ float scratch[THREADS];
+    float *query = shared;
+    float *score = shared + a.D;
+    const block_rows own = rows_of_block(a);
+
+    rotate_query(a, own, query);
+    __syncthreads();
+    const float largest = score_keys<64>(a, own, query, score);
+    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+}
+// end snippet: kernel
 
 // same as step 05
 // q [D] of the block's query -> query [D] in shared memory, rotated
@@ -70,25 +95,6 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
     return largest;
 }
 // end snippet: score-keys
-
-// snippet: kernel
-// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2]
-// -> o [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; one Q rotation
-static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
-{
-    extern __shared__ float shared[];
-    __shared__ float scratch[THREADS];
-    float *query = shared;
-    float *score = shared + a.D;
-    const block_rows own = rows_of_block(a);
-
-    rotate_query(a, own, query);
-    __syncthreads();
-    const float largest = score_keys<64>(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
-}
-// end snippet: kernel
 
 // snippet: launch
 static void launch_v7(const kf_run *run, cudaStream_t stream)

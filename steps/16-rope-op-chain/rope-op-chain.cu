@@ -6,27 +6,86 @@
  * Idea     Write RoPE as model code does, x * cos + rotate_half(x) * sin, and run each operation as
  *          a framework without a compiler does: its own kernel, its own result in memory. The
  *          angles, cosines and sines are made anew in each call.
- * Predict  Count bytes in units of N, the bytes of x. The minus sign reads and writes half of x: N.
- *          Joining the halves: 2 N. Two products: 4 N. The sum: 3 N. Together 10 N, where reading x
- *          and writing y takes 2 N, so no more than a fifth of the limit. The five kernels for the
- *          tables work on 1/128 of the large tensor and should not show there. For a single
- *          sequence the tables are as large as x, and ten launches should cost more than the bytes.
- * Outcome  10 N to within a hundredth, and an eighth of the limit where a fifth was expected. Each
- *          kernel moves its bytes more slowly than a copy does: with one float a thread, too few
- *          are under way. With four floats a thread, the variant four-each, the chain comes near
- *          the fifth. On a single sequence the launches decide, as predicted.
+ * Predict  The chain moves 10 N, where N is the bytes of x, and reading x and writing y takes 2 N:
+ *          no more than a fifth of the limit. The kernels for the tables do not show on the large
+ *          tensor. On a single sequence ten launches cost more than the bytes.
+ * Outcome  10 N, and less than the fifth: with one float a thread, too few bytes are under way.
+ *          With four (four-each) the chain comes near it. On a single sequence the launches decide.
  */
 #include "cuda/rope_alone.cuh"
-#include "cuda/rope_chain.cuh"
 #include "problems/rope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+// A thread has one element. Kernels on x have the grid (blocks for the elements of a sequence, B);
+// tables are the same for each sequence of the batch. N is the bytes of x.
+enum { CHAIN_THREADS = 256 };
+
+// snippet: rotate-half
+// x [B][S][D] -> y [B][S][D/2], minus the second half of each row
+// cost: reads N/2, writes N/2
+__global__ void negate_second_half(const float *x, float *y, int S, int D)
+{
+    const int half = D / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    if (i < S * half) {
+        y[sequence * half + i] = -x[(sequence + i / half) * D + half + i % half];
+    }
+}
+
+// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
+// cost: reads N, writes N
+__global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
+                            int S, int D)
+{
+    const int half = D / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    const int64_t row = sequence + i / D;
+    const int column = i % D;
+    if (i < S * D) {
+        y[sequence * D + i] =
+            column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+    }
+}
+// end snippet: rotate-half
+
+// snippet: products
+// x [B][n], table [n] -> y [B][n]
+// cost: reads N and the table, writes N
+__global__ void multiply(const float *x, const float *table, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    if (i < n) {
+        y[sequence + i] = x[sequence + i] * table[i];
+    }
+}
+
+// a [B][n], b [B][n] -> y [B][n]
+// cost: reads 2 N, writes N
+__global__ void add(const float *a, const float *b, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    if (i < n) {
+        y[sequence + i] = a[sequence + i] + b[sequence + i];
+    }
+}
+// end snippet: products
+
+static dim3 blocks_for(int n, int B)
+{
+    return dim3((n + CHAIN_THREADS - 1) / CHAIN_THREADS, B);
+}
+
 // snippet: chain
 // x [B][S][D], cosine and sine [S][D] -> y = x * cosine + rotate_half(x) * sine
 // cost: 10 N and the tables
-static void launch_operations(const kf_run *run, cudaStream_t stream)
+static void launch_chain(const kf_run *run, const float *cosine, const float *sine,
+                         cudaStream_t stream)
 {
     const int S = run->shape.Sq;
     const int D = run->shape.D;
@@ -35,47 +94,233 @@ static void launch_operations(const kf_run *run, cudaStream_t stream)
     float *rotated = kf_f32(run, "rotated");
     float *x_cosine = kf_f32(run, "x_cosine");
     float *rotated_sine = kf_f32(run, "rotated_sine");
+    float *y = kf_f32(run, "y");
     const dim3 blocks = blocks_for(S * D, run->shape.B);
     const dim3 half_blocks = blocks_for(S * D / 2, run->shape.B);
     // solution: chain -- five launches: minus sign, join, two products, sum
-    negate_second_half<1><<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
+    negate_second_half<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
     CUDA_CHECK_LAUNCH();
-    join_halves<1><<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
+    join_halves<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
     CUDA_CHECK_LAUNCH();
-    multiply<1><<<blocks, CHAIN_THREADS, 0, stream>>>(x, kf_f32(run, "cosine"), x_cosine, S * D);
+    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(x, cosine, x_cosine, S * D);
     CUDA_CHECK_LAUNCH();
-    multiply<1>
-        <<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, kf_f32(run, "sine"), rotated_sine, S * D);
+    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, sine, rotated_sine, S * D);
     CUDA_CHECK_LAUNCH();
-    add<1><<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, kf_f32(run, "y"), S * D);
+    add<<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, y, S * D);
     CUDA_CHECK_LAUNCH();
     // end solution: chain
 }
 // end snippet: chain
 
+// snippet: tables
+// -> position [S], from first on
+__global__ void make_positions(float *position, int S, int first)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < S) {
+        position[i] = (float)(first + i);
+    }
+}
+
+// position [S], frequency [D/2] -> angle [S][D/2]
+__global__ void outer_product(const float *position, const float *frequency, float *angle, int S,
+                              int half)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < S * half) {
+        angle[i] = position[i / half] * frequency[i % half];
+    }
+}
+
+// angle [n] -> y [n]
+__global__ void cosine_of(const float *angle, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = cosf(angle[i]);
+    }
+}
+
+// angle [n] -> y [n]
+__global__ void sine_of(const float *angle, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = sinf(angle[i]);
+    }
+}
+// end snippet: tables
+
+static void launch_positions(const kf_run *run, cudaStream_t stream)
+{
+    const int S = run->shape.Sq;
+    make_positions<<<blocks_for(S, 1), CHAIN_THREADS, 0, stream>>>(kf_f32(run, "position"), S,
+                                                                   run->shape.pos0);
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: tables-launch
+// position [S], frequency [D/2] -> cosine and sine [S][D], a row's angles twice, for x has two
+// halves
+static void launch_tables(const kf_run *run, cudaStream_t stream)
+{
+    const int S = run->shape.Sq;
+    const int D = run->shape.D;
+    const dim3 blocks = blocks_for(S * D, 1);
+    float *angle = kf_f32(run, "angle");
+    float *angles = kf_f32(run, "angles");
+    outer_product<<<blocks_for(S * D / 2, 1), CHAIN_THREADS, 0, stream>>>(
+        kf_f32(run, "position"), kf_f32(run, "frequency"), angle, S, D / 2);
+    CUDA_CHECK_LAUNCH();
+    join_halves<<<blocks, CHAIN_THREADS, 0, stream>>>(angle, D / 2, angle, D / 2, angles, S, D);
+    CUDA_CHECK_LAUNCH();
+    cosine_of<<<blocks, CHAIN_THREADS, 0, stream>>>(angles, kf_f32(run, "cosine"), S * D);
+    CUDA_CHECK_LAUNCH();
+    sine_of<<<blocks, CHAIN_THREADS, 0, stream>>>(angles, kf_f32(run, "sine"), S * D);
+    CUDA_CHECK_LAUNCH();
+}
+
 static void launch_rebuild(const kf_run *run, cudaStream_t stream)
 {
-    launch_tables(run, rope_last_position(run), stream);
-    launch_operations(run, stream);
+    launch_positions(run, stream);
+    launch_tables(run, stream);
+    launch_chain(run, kf_f32(run, "cosine"), kf_f32(run, "sine"), stream);
+}
+// end snippet: tables-launch
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// four-each: the chain's four kernels with EACH elements a thread, a block's width apart, and all
+// of them loaded before the first is stored.
+
+enum { EACH = 4 };
+
+// snippet: each
+// Which element is a thread's number k, and the values of its elements to y [n].
+static __device__ __forceinline__ int element(int k)
+{
+    return (blockIdx.x * EACH + k) * blockDim.x + threadIdx.x;
+}
+
+static __device__ __forceinline__ void store(const float (&value)[EACH], float *y, int n)
+{
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (element(k) < n) {
+            y[element(k)] = value[k];
+        }
+    }
+}
+
+__global__ void multiply_four(const float *x, const float *table, float *y, int n)
+{
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    float value[EACH] = {};
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int i = element(k);
+        if (i < n) {
+            value[k] = x[sequence + i] * table[i];
+        }
+    }
+    store(value, y + sequence, n);
+}
+// end snippet: each
+
+__global__ void negate_four(const float *x, float *y, int S, int D)
+{
+    const int half = D / 2;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    float value[EACH] = {};
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int i = element(k);
+        if (i < S * half) {
+            value[k] = -x[(sequence + i / half) * D + half + i % half];
+        }
+    }
+    store(value, y + sequence * half, S * half);
+}
+
+__global__ void join_four(const float *a, int a_pitch, const float *b, int b_pitch, float *y, int S,
+                          int D)
+{
+    const int half = D / 2;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    float value[EACH] = {};
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int i = element(k);
+        const int64_t row = sequence + i / D;
+        const int column = i % D;
+        if (i < S * D) {
+            value[k] = column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+        }
+    }
+    store(value, y + sequence * D, S * D);
+}
+
+__global__ void add_four(const float *a, const float *b, float *y, int n)
+{
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    float value[EACH] = {};
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int i = element(k);
+        if (i < n) {
+            value[k] = a[sequence + i] + b[sequence + i];
+        }
+    }
+    store(value, y + sequence, n);
 }
 
 static void launch_four_each(const kf_run *run, cudaStream_t stream)
 {
-    launch_tables(run, rope_last_position(run), stream);
-    launch_chain<4>(run, kf_f32(run, "cosine"), kf_f32(run, "sine"), stream);
+    const int S = run->shape.Sq;
+    const int D = run->shape.D;
+    const float *x = kf_f32(run, "x");
+    float *negated = kf_f32(run, "negated");
+    float *rotated = kf_f32(run, "rotated");
+    float *x_cosine = kf_f32(run, "x_cosine");
+    float *rotated_sine = kf_f32(run, "rotated_sine");
+    const float *cosine = kf_f32(run, "cosine");
+    const float *sine = kf_f32(run, "sine");
+    float *y = kf_f32(run, "y");
+    const dim3 blocks = blocks_for((S * D + EACH - 1) / EACH, run->shape.B);
+    const dim3 half_blocks = blocks_for((S * D / 2 + EACH - 1) / EACH, run->shape.B);
+    launch_positions(run, stream);
+    launch_tables(run, stream);
+    // solution: four-each -- the same five, with the kernels whose threads have four elements
+    negate_four<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
+    CUDA_CHECK_LAUNCH();
+    join_four<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
+    CUDA_CHECK_LAUNCH();
+    multiply_four<<<blocks, CHAIN_THREADS, 0, stream>>>(x, cosine, x_cosine, S * D);
+    CUDA_CHECK_LAUNCH();
+    multiply_four<<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, sine, rotated_sine, S * D);
+    CUDA_CHECK_LAUNCH();
+    add_four<<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, y, S * D);
+    CUDA_CHECK_LAUNCH();
+    // end solution: four-each
 }
 
-// The last position is taken for the one before it: a table that is one row too short.
+// short-table: a table that is one row too short. The last position is taken for the one before it.
+__global__ void make_short_positions(float *position, int S, int first)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < S) {
+        position[i] = (float)(first + min(i, S - 2));
+    }
+}
+
 static void launch_short(const kf_run *run, cudaStream_t stream)
 {
-    launch_tables(run, rope_last_position(run) - 1, stream);
-    launch_operations(run, stream);
-}
-
-// Long enough for one row in so many to vanish in a mean, and small enough for a CPU.
-static bool long_and_thin(const kf_case *c)
-{
-    return c->shape.Sq == 16384 && c->shape.D == 32;
+    const int S = run->shape.Sq;
+    make_short_positions<<<blocks_for(S, 1), CHAIN_THREADS, 0, stream>>>(kf_f32(run, "position"), S,
+                                                                         run->shape.pos0);
+    CUDA_CHECK_LAUNCH();
+    launch_tables(run, stream);
+    launch_chain(run, kf_f32(run, "cosine"), kf_f32(run, "sine"), stream);
 }
 
 // snippet: mean-check
@@ -83,7 +328,7 @@ static bool long_and_thin(const kf_case *c)
 static double mean_difference(const kf_run *run)
 {
     const kf_tensor *y = kf_find(run, "y");
-    float *got = (float *)malloc(y->count * sizeof *got);
+    float *got = (float *)kf_alloc(y->count, sizeof *got);
     double sum = 0.0;
     CUDA_CHECK(cudaMemcpy(got, y->device, y->count * sizeof *got, cudaMemcpyDeviceToHost));
     for (int64_t i = 0; i < y->count; i++) {
@@ -105,6 +350,14 @@ static bool mean_check_passes(const kf_run *run, const kf_diagnosis *seen, char 
     return in_last_row > 0 && in_last_row == seen->wrong && mean < 1e-4;
 }
 // end snippet: mean-check
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// Long enough for one row in so many to vanish in a mean, and small enough for a CPU.
+static bool long_and_thin(const kf_case *c)
+{
+    return c->shape.Sq == 16384 && c->shape.D == 32;
+}
 
 static void setup(kf_run *run)
 {

@@ -6,23 +6,16 @@
  * Idea     A thread takes a pair, turns it and stores it. Nothing that lies between x and y goes to
  *          memory. The cosine and the sine come from a table, or are computed on the spot.
  * Predict  2 N in place of 10 N, so 5 times as fast as the chain where the bytes decide, and near
- *          the limit. From the table: the two halves of the table are as many floats as the pair,
- *          so a third of what a multiprocessor moves comes from the L2, and that is free as long as
- *          the L2 keeps up. Computed with powf and sincosf: some 150 instructions a pair. There are
- *          67 million pairs, 2.1 million warps' worth, and the device issues about 900 million warp
- *          instructions a millisecond: 0.35 ms, above the 0.25 ms of the bytes. So computing, which
- *          the log chose, should lose here. With __sincosf some 70 instructions fit under the
- *          bytes, at the price of accuracy.
+ *          the limit: the table comes from the L2, which is free as long as the L2 keeps up.
+ *          Computing, which the log chose, should lose: some 150 instructions a pair take longer
+ *          to issue than the bytes take to move. With __sincosf some 70 fit under the bytes.
  * Outcome  2 N, and more than five times as fast as the chain, which was not at its own limit. Not
- *          near the limit: one pair a thread is not enough under way. The first version was slower
- *          still. Its loop over pairs runs once, the compiler unrolled it by four, and the
- *          registers of copies that never run kept a quarter of the threads away: unrolled.
- *          Computing loses, because of its instructions, as predicted. __sincosf loses too, which
- *          was not: sine and cosine are few of the instructions, the power and a division are most.
+ *          near the limit: one pair a thread is not enough under way. The first version (unrolled)
+ *          was slower still: its loop runs once, and unrolled copies that never run took registers.
+ *          Computing loses, as predicted; __sincosf loses too: the power and a division cost most.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
-#include "cuda/rope_chain.cuh"
 #include "problems/rope.h"
 
 // A block is PAIRS x ROWS threads, and has ROWS rows of one sequence. Grid (blocks for S rows, B):
@@ -46,7 +39,6 @@ static __device__ void turn_pair(const float *x, float *y, int i, int half, floa
 // snippet: table
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D]
 // cost: reads x and writes y once, 2 N; reads as many floats of the table as x has, from the L2
-template <int unroll>
 __global__ void rope_table(const float *x, const float *cosine, const float *sine, float *y, int S,
                            int D)
 {
@@ -56,7 +48,7 @@ __global__ void rope_table(const float *x, const float *cosine, const float *sin
     if (s >= S) {
         return;
     }
-#pragma unroll unroll
+#pragma unroll 1
     for (int i = threadIdx.x; i < half; i += PAIRS) {
         const int64_t at = (int64_t)s * half + i;
         COUNT("table loads", 2);
@@ -68,7 +60,6 @@ __global__ void rope_table(const float *x, const float *cosine, const float *sin
 // snippet: computed
 // x [B][S][D] -> y [B][S][D], row s at position pos0 + s
 // cost: 2 N; a power, a cosine and a sine a pair
-template <bool fast>
 __global__ void rope_computed(const float *x, float *y, int S, int D, int pos0)
 {
     const int half = D / 2;
@@ -81,39 +72,81 @@ __global__ void rope_computed(const float *x, float *y, int S, int D, int pos0)
     for (int i = threadIdx.x; i < half; i += PAIRS) {
         const float angle = (float)(pos0 + s) * powf(10000.0f, -2.0f * i / D);
         float cosine, sine;
-        if (fast) {
-            __sincosf(angle, &sine, &cosine);
-        } else {
-            sincosf(angle, &sine, &cosine);
-        }
+        sincosf(angle, &sine, &cosine);
         turn_pair(x + row, y + row, i, half, cosine, sine);
     }
 }
 // end snippet: computed
-
-static void launch_cached(const kf_run *run, cudaStream_t stream)
-{
-    launch_chain<1>(run, kf_f32(run, "cos_rows"), kf_f32(run, "sin_rows"), stream);
-}
 
 static dim3 grid(const kf_shape *s)
 {
     return dim3((s->Sq + ROWS - 1) / ROWS, s->B);
 }
 
-template <int unroll>
 static void launch_table(const kf_run *run, cudaStream_t stream)
 {
-    rope_table<unroll><<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
+    rope_table<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
         kf_f32(run, "x"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "y"), run->shape.Sq,
         run->shape.D);
     CUDA_CHECK_LAUNCH();
 }
 
-template <bool fast>
 static void launch_computed(const kf_run *run, cudaStream_t stream)
 {
-    rope_computed<fast><<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
+    rope_computed<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
+        kf_f32(run, "x"), kf_f32(run, "y"), run->shape.Sq, run->shape.D, run->shape.pos0);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// rope_table, its loop unrolled as the compiler does when it is not told.
+__global__ void rope_unrolled(const float *x, const float *cosine, const float *sine, float *y,
+                              int S, int D)
+{
+    const int half = D / 2;
+    const int s = blockIdx.x * ROWS + threadIdx.y;
+    const int64_t row = ((int64_t)blockIdx.y * S + s) * D;
+    if (s >= S) {
+        return;
+    }
+#pragma unroll 4
+    for (int i = threadIdx.x; i < half; i += PAIRS) {
+        const int64_t at = (int64_t)s * half + i;
+        COUNT("table loads", 2);
+        turn_pair(x + row, y + row, i, half, cosine[at], sine[at]);
+    }
+}
+
+static void launch_unrolled(const kf_run *run, cudaStream_t stream)
+{
+    rope_unrolled<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
+        kf_f32(run, "x"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "y"), run->shape.Sq,
+        run->shape.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+// rope_computed with the special function unit's sine and cosine.
+__global__ void rope_fast(const float *x, float *y, int S, int D, int pos0)
+{
+    const int half = D / 2;
+    const int s = blockIdx.x * ROWS + threadIdx.y;
+    const int64_t row = ((int64_t)blockIdx.y * S + s) * D;
+    if (s >= S) {
+        return;
+    }
+#pragma unroll 1
+    for (int i = threadIdx.x; i < half; i += PAIRS) {
+        const float angle = (float)(pos0 + s) * powf(10000.0f, -2.0f * i / D);
+        float cosine, sine;
+        __sincosf(angle, &sine, &cosine);
+        turn_pair(x + row, y + row, i, half, cosine, sine);
+    }
+}
+
+static void launch_fast(const kf_run *run, cudaStream_t stream)
+{
+    rope_fast<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
         kf_f32(run, "x"), kf_f32(run, "y"), run->shape.Sq, run->shape.D, run->shape.pos0);
     CUDA_CHECK_LAUNCH();
 }
@@ -122,6 +155,129 @@ static double fast_angle_error(const kf_case *c)
 {
     return kf_fp32_angle_error(&c->shape, true);
 }
+
+// --- The rival: step 17's chain, on the tables that are kept -------------------------------------
+
+// A thread has one element. Kernels on x have the grid (blocks for the elements of a sequence, B);
+// tables are the same for each sequence of the batch. N is the bytes of x.
+
+enum { CHAIN_THREADS = 256 };
+
+// same as step 16
+// x [B][S][D] -> y [B][S][D/2], minus the second half of each row
+// cost: reads N/2, writes N/2
+__global__ void negate_second_half(const float *x, float *y, int S, int D)
+{
+    const int half = D / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    if (i < S * half) {
+        y[sequence * half + i] = -x[(sequence + i / half) * D + half + i % half];
+    }
+}
+
+// same as step 16
+// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
+// cost: reads N, writes N
+__global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
+                            int S, int D)
+{
+    const int half = D / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * S;
+    const int64_t row = sequence + i / D;
+    const int column = i % D;
+    if (i < S * D) {
+        y[sequence * D + i] =
+            column < half ? a[row * a_pitch + column] : b[row * b_pitch + column - half];
+    }
+}
+
+// same as step 16
+// x [B][n], table [n] -> y [B][n]
+// cost: reads N and the table, writes N
+__global__ void multiply(const float *x, const float *table, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    if (i < n) {
+        y[sequence + i] = x[sequence + i] * table[i];
+    }
+}
+
+// same as step 16
+// a [B][n], b [B][n] -> y [B][n]
+// cost: reads 2 N, writes N
+__global__ void add(const float *a, const float *b, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t sequence = (int64_t)blockIdx.y * n;
+    if (i < n) {
+        y[sequence + i] = a[sequence + i] + b[sequence + i];
+    }
+}
+
+// same as step 16
+static dim3 blocks_for(int n, int B)
+{
+    return dim3((n + CHAIN_THREADS - 1) / CHAIN_THREADS, B);
+}
+
+// same as step 16
+// x [B][S][D], cosine and sine [S][D] -> y = x * cosine + rotate_half(x) * sine
+// cost: 10 N and the tables
+static void launch_chain(const kf_run *run, const float *cosine, const float *sine,
+                         cudaStream_t stream)
+{
+    const int S = run->shape.Sq;
+    const int D = run->shape.D;
+    const float *x = kf_f32(run, "x");
+    float *negated = kf_f32(run, "negated");
+    float *rotated = kf_f32(run, "rotated");
+    float *x_cosine = kf_f32(run, "x_cosine");
+    float *rotated_sine = kf_f32(run, "rotated_sine");
+    float *y = kf_f32(run, "y");
+    const dim3 blocks = blocks_for(S * D, run->shape.B);
+    const dim3 half_blocks = blocks_for(S * D / 2, run->shape.B);
+    negate_second_half<<<half_blocks, CHAIN_THREADS, 0, stream>>>(x, negated, S, D);
+    CUDA_CHECK_LAUNCH();
+    join_halves<<<blocks, CHAIN_THREADS, 0, stream>>>(negated, D / 2, x, D, rotated, S, D);
+    CUDA_CHECK_LAUNCH();
+    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(x, cosine, x_cosine, S * D);
+    CUDA_CHECK_LAUNCH();
+    multiply<<<blocks, CHAIN_THREADS, 0, stream>>>(rotated, sine, rotated_sine, S * D);
+    CUDA_CHECK_LAUNCH();
+    add<<<blocks, CHAIN_THREADS, 0, stream>>>(x_cosine, rotated_sine, y, S * D);
+    CUDA_CHECK_LAUNCH();
+}
+
+// same as step 17
+// The tables that a framework keeps, as inputs cos_rows and sin_rows [S][D]: those of
+// kf_rope_tables, declared before, with the angles of a row twice, because x has two halves.
+static void cached_rows(kf_run *run)
+{
+    const int64_t S = run->shape.Sq;
+    const int64_t D = run->shape.D;
+    const int64_t dim[] = {S, D};
+    const char *const names[2][2] = {{"cos", "cos_rows"}, {"sin", "sin_rows"}};
+    for (int t = 0; t < 2; t++) {
+        const float *from = kf_find(run, names[t][0])->host;
+        float *to = kf_input(run, names[t][1], "SD", KF_F32, dim)->host;
+        for (int64_t i = 0; i < S * D; i++) {
+            to[i] = from[i / D * (D / 2) + i % D % (D / 2)];
+        }
+    }
+}
+
+// same as step 17
+// x [B][S][D], cos_rows and sin_rows [S][D], kept -> y [B][S][D]
+// cost: 10 N and the tables, as before; no trigonometry
+static void launch_cached(const kf_run *run, cudaStream_t stream)
+{
+    launch_chain(run, kf_f32(run, "cos_rows"), kf_f32(run, "sin_rows"), stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {
@@ -135,19 +291,17 @@ static const kf_variant variants[] = {
     {.name = "chain",
      .about = "five launches: step 17's, on tables that are kept",
      .launch = launch_cached},
-    {.name = "table",
-     .about = "one launch, cosine and sine from a table",
-     .launch = launch_table<1>},
+    {.name = "table", .about = "one launch, cosine and sine from a table", .launch = launch_table},
     {.name = "unrolled",
      .about = "table, its loop unrolled as the compiler would",
-     .launch = launch_table<4>},
+     .launch = launch_unrolled},
     {.name = "computed",
      .about = "one launch, powf and sincosf for every pair",
-     .launch = launch_computed<false>,
+     .launch = launch_computed,
      .extra_error = rope_alone_angle_error},
     {.name = "fast",
      .about = "one launch, powf and __sincosf for every pair",
-     .launch = launch_computed<true>,
+     .launch = launch_fast,
      .extra_error = fast_angle_error},
 };
 

@@ -7,32 +7,345 @@
  *          takes four pairs with 16-byte loads and stores. Reuse: a thread keeps its cosines and
  *          sines in registers and goes through several sequences of the batch, for all of them
  *          stand at the same positions. And the other layout, in which a pair is two neighbours.
- * Predict  float4 moves the same sectors with a quarter of the requests, and with less than half
- *          of the instructions, because most of a thread's instructions are not about its pair: but
- *          device memory is the limit, so a few per cent of the time at most. Reuse takes the table
- *          out of the L2's traffic, 3 N there become 2 N: a few per cent more. Then computing costs
- *          next to nothing either, for several sequences share the trigonometry. Together at least
- *          93% of the copy bandwidth. Interleaved: scalar loads of every second float touch each
- *          sector twice, which the L1 hides in part; with float4 the layouts should cost the same.
- * Outcome  float4 gains more than a few per cent, and not by its width: two pairs a thread, float
- *          by float, gain as much (scalar-two). Reuse loses: four sequences pass through the L2
- *          between two uses of a row of the table, not one, so the table is read from memory more
- *          often. Its twin that computes and reads no table gains. Without reuse, too, x and y push
- *          the table out now and then; told that they are used once, the caches keep it, and that
- *          is the fastest version (streaming). The layouts cost the same with float4.
+ * Predict  float4 moves the same sectors with fewer requests and instructions, and device memory is
+ *          the limit: a few per cent at most. Reuse takes the table out of the L2's traffic: a few
+ *          per cent more. With float4 the layouts cost the same.
+ * Outcome  float4 gains more, and not by its width: two pairs a thread, float by float, gain as
+ *          much (scalar-two). Reuse loses: four sequences pass through the L2 between two uses of a
+ *          row of the table, not one, so it is read from memory more often. Its twin that computes
+ *          and reads no table gains. Told that x and y are used once, the caches keep the table,
+ *          and that is the fastest version (streaming). The layouts cost the same with float4.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
 #include "problems/rope.h"
 
 #include <stdio.h>
-#include <string.h>
 
-// A block is as wide as a row has pairs (or fours of pairs), so there is no loop over them, and as
-// many rows high as fit. SEQUENCES: for how many a thread keeps its cosines and sines.
-enum { THREADS = 256, THREADS4 = 128, MOST_THREADS = 1024, SEQUENCES = 4 };
+// A block is as wide as a row has fours of pairs, so there is no loop over them, and as many rows
+// high as fit. SEQUENCES: for how many a thread of rope_reuse keeps its cosines and sines.
+enum { THREADS4 = 128, MOST_THREADS = 1024, SEQUENCES = 4 };
+
+// snippet: four-pairs
+// Four pairs: their first elements p and second elements q, turned by cosines c and sines t.
+static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t)
+{
+    const float4 a = *p;
+    const float4 b = *q;
+    COUNT("element rotations", 8);
+    // solution: four-pairs -- all four pairs, in *p and *q
+    p->x = a.x * c.x - b.x * t.x;
+    p->y = a.y * c.y - b.y * t.y;
+    p->z = a.z * c.z - b.z * t.z;
+    p->w = a.w * c.w - b.w * t.w;
+    q->x = b.x * c.x + a.x * t.x;
+    q->y = b.y * c.y + a.y * t.y;
+    q->z = b.z * c.z + a.z * t.z;
+    q->w = b.w * c.w + a.w * t.w;
+    // end solution: four-pairs
+}
+// end snippet: four-pairs
+
+// snippet: float4
+// x [B][S][D/4], cosine and sine [S][D/8] -> y [B][S][D/4], all of float4; pairs are halves
+// grid (blocks for S rows, B), block (D/8, height)
+// cost: 2 N, and as much of the table as of x
+__global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
+                            int S, int D)
+{
+    const int half = D / 8; // a row, in float4
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + i;
+    if (s >= S) {
+        return;
+    }
+    float4 p = x[at];
+    float4 q = x[at + half];
+    COUNT("table loads", 8);
+    turn_four(&p, &q, cosine[(int64_t)s * half + i], sine[(int64_t)s * half + i]);
+    y[at] = p;
+    y[at + half] = q;
+}
+// end snippet: float4
+
+// snippet: reuse
+// The same for SEQUENCES sequences: a thread turns the same pairs of each, and loads all of them
+// before it stores the first; the last group may have fewer
+// grid (blocks for S rows, groups of sequences)
+// cost: 2 N, and the table once a group
+__global__ void rope_reuse(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
+                           int B, int S, int D)
+{
+    const int half = D / 8;
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    const int first = blockIdx.y * SEQUENCES;
+    const int64_t sequence = (int64_t)S * 2 * half;
+    const int64_t at = first * sequence + (int64_t)s * 2 * half + i;
+    if (s >= S) {
+        return;
+    }
+    float4 p[SEQUENCES], q[SEQUENCES];
+#pragma unroll
+    for (int k = 0; k < SEQUENCES; k++) {
+        if (k == 0 || first + k < B) {
+            p[k] = x[at + k * sequence];
+            q[k] = x[at + k * sequence + half];
+        }
+    }
+    COUNT("table loads", 8);
+    const float4 c = cosine[(int64_t)s * half + i];
+    const float4 t = sine[(int64_t)s * half + i];
+#pragma unroll
+    for (int k = 0; k < SEQUENCES; k++) {
+        if (k == 0 || first + k < B) {
+            turn_four(&p[k], &q[k], c, t);
+            y[at + k * sequence] = p[k];
+            y[at + k * sequence + half] = q[k];
+        }
+    }
+}
+// end snippet: reuse
+
+static int groups(int n, int size)
+{
+    return (n + size - 1) / size;
+}
+
+static float4 *fours(const kf_run *run, const char *name)
+{
+    return (float4 *)kf_f32(run, name);
+}
+
+static void launch_blocks(const kf_run *run, int threads, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const dim3 block(s.D / 8, threads / (s.D / 8));
+    rope_float4<<<dim3(groups(s.Sq, block.y), s.B), block, 0, stream>>>(
+        fours(run, "x"), fours(run, "cos"), fours(run, "sin"), fours(run, "y"), s.Sq, s.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_float4(const kf_run *run, cudaStream_t stream)
+{
+    launch_blocks(run, THREADS4, stream);
+}
+
+static void launch_reuse(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const dim3 block(s.D / 8, THREADS4 / (s.D / 8));
+    rope_reuse<<<dim3(groups(s.Sq, block.y), groups(s.B, SEQUENCES)), block, 0, stream>>>(
+        fours(run, "x"), fours(run, "cos"), fours(run, "sin"), fours(run, "y"), s.B, s.Sq, s.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+static void launch_large_blocks(const kf_run *run, cudaStream_t stream)
+{
+    launch_blocks(run, MOST_THREADS, stream);
+}
+
+// snippet: stream
+// rope_float4, and the caches are told that x and y are used once: they are the first to go, and
+// the table stays.
+__global__ void rope_streaming(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
+                               int S, int D)
+{
+    const int half = D / 8;
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + i;
+    if (s >= S) {
+        return;
+    }
+    float4 p = __ldcs(&x[at]);
+    float4 q = __ldcs(&x[at + half]);
+    COUNT("table loads", 8);
+    turn_four(&p, &q, cosine[(int64_t)s * half + i], sine[(int64_t)s * half + i]);
+    __stcs(&y[at], p);
+    __stcs(&y[at + half], q);
+}
+// end snippet: stream
+
+static void launch_streaming(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const dim3 block(s.D / 8, THREADS4 / (s.D / 8));
+    rope_streaming<<<dim3(groups(s.Sq, block.y), s.B), block, 0, stream>>>(
+        fours(run, "x"), fours(run, "cos"), fours(run, "sin"), fours(run, "y"), s.Sq, s.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+// Cosines and sines of the n pairs from i on, at a position, in fp32 throughout.
+static __device__ void compute_angles(int position, int i, int n, int D, float *c, float *t)
+{
+    for (int k = 0; k < n; k++) {
+        sincosf((float)position * powf(10000.0f, -2.0f * (i + k) / D), &t[k], &c[k]);
+    }
+}
+
+// rope_reuse, but cosines and sines are computed.
+__global__ void rope_computed(const float4 *x, float4 *y, int B, int S, int D, int pos0)
+{
+    const int half = D / 8;
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    const int first = blockIdx.y * SEQUENCES;
+    const int64_t sequence = (int64_t)S * 2 * half;
+    const int64_t at = first * sequence + (int64_t)s * 2 * half + i;
+    if (s >= S) {
+        return;
+    }
+    float4 p[SEQUENCES], q[SEQUENCES];
+#pragma unroll
+    for (int k = 0; k < SEQUENCES; k++) {
+        if (k == 0 || first + k < B) {
+            p[k] = x[at + k * sequence];
+            q[k] = x[at + k * sequence + half];
+        }
+    }
+    float c[4], t[4];
+    compute_angles(pos0 + s, 4 * i, 4, D, c, t);
+#pragma unroll
+    for (int k = 0; k < SEQUENCES; k++) {
+        if (k == 0 || first + k < B) {
+            turn_four(&p[k], &q[k], make_float4(c[0], c[1], c[2], c[3]),
+                      make_float4(t[0], t[1], t[2], t[3]));
+            y[at + k * sequence] = p[k];
+            y[at + k * sequence + half] = q[k];
+        }
+    }
+}
+
+static void launch_computed(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const dim3 block(s.D / 8, THREADS4 / (s.D / 8));
+    rope_computed<<<dim3(groups(s.Sq, block.y), groups(s.B, SEQUENCES)), block, 0, stream>>>(
+        fours(run, "x"), fours(run, "y"), s.B, s.Sq, s.D, s.pos0);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- The other layout ----------------------------------------------------------------------------
+
+// snippet: neighbours
+// Two pairs of neighbours (v.x, v.y) and (v.z, v.w).
+static __device__ __forceinline__ float4 turn_neighbours(float4 v, float2 c, float2 t)
+{
+    float4 turned = v;
+    COUNT("element rotations", 4);
+    // solution: neighbours -- both pairs
+    turned.x = v.x * c.x - v.y * t.x;
+    turned.y = v.y * c.x + v.x * t.x;
+    turned.z = v.z * c.y - v.w * t.y;
+    turned.w = v.w * c.y + v.z * t.y;
+    // end solution: neighbours
+    return turned;
+}
+// end snippet: neighbours
+
+enum kind { TABLE, STREAMING, COMPUTED };
+
+// All of the above for so many sequences, cosine and sine [S][D/4] of float2, block (D/4, height)
+template <int sequences, enum kind kind>
+__global__ void rope_neighbours(const float4 *x, const float2 *cosine, const float2 *sine,
+                                float4 *y, int B, int S, int D, int pos0)
+{
+    const int row = D / 4; // in float4
+    const int i = threadIdx.x;
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    const int first = blockIdx.y * sequences;
+    const int64_t sequence = (int64_t)S * row;
+    const int64_t at = first * sequence + (int64_t)s * row + i;
+    float4 v[sequences];
+    float2 c, t;
+    if (s >= S) {
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < sequences; k++) {
+        if (k == 0 || first + k < B) {
+            const float4 *from = &x[at + k * sequence];
+            v[k] = kind == STREAMING ? __ldcs(from) : *from;
+        }
+    }
+    if (kind == COMPUTED) {
+        float cosines[2], sines[2];
+        compute_angles(pos0 + s, 2 * i, 2, D, cosines, sines);
+        c = make_float2(cosines[0], cosines[1]);
+        t = make_float2(sines[0], sines[1]);
+    } else {
+        COUNT("table loads", 4);
+        c = cosine[(int64_t)s * row + i];
+        t = sine[(int64_t)s * row + i];
+    }
+#pragma unroll
+    for (int k = 0; k < sequences; k++) {
+        if (k == 0 || first + k < B) {
+            const float4 turned = turn_neighbours(v[k], c, t);
+            if (kind == STREAMING) {
+                __stcs(&y[at + k * sequence], turned);
+            } else {
+                y[at + k * sequence] = turned;
+            }
+        }
+    }
+}
+
+template <int sequences, enum kind kind, int threads = THREADS4>
+static void launch_neighbours(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const dim3 block(s.D / 4, threads / (s.D / 4));
+    const dim3 grid(groups(s.Sq, block.y), groups(s.B, sequences));
+    rope_neighbours<sequences, kind><<<grid, block, 0, stream>>>(
+        fours(run, "x"), (const float2 *)kf_f32(run, "cos"), (const float2 *)kf_f32(run, "sin"),
+        fours(run, "y"), s.B, s.Sq, s.D, s.pos0);
+    CUDA_CHECK_LAUNCH();
+}
+
+// A case's data: which elements of a row are a pair. The layout is the case's, so that each way to
+// compute has a time in both.
+enum layout { HALVES, NEIGHBOURS };
+static const enum layout halves = HALVES;
+static const enum layout neighbours = NEIGHBOURS;
+
+static enum layout layout_of(const kf_case *c)
+{
+    return *(const enum layout *)c->data;
+}
+
+template <kf_launch *of_halves, kf_launch *of_neighbours>
+static void by_layout(const kf_run *run, cudaStream_t stream)
+{
+    (layout_of(run->c) == HALVES ? of_halves : of_neighbours)(run, stream);
+}
+
+// snippet: wrong-layout
+// At position 0 nothing is turned, so it does not matter which elements are a pair. Everywhere else
+// nothing but chance makes an element right.
+static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    const kf_shape s = run->shape;
+    const int64_t turned = (int64_t)s.B * s.D * (s.pos0 == 0 ? s.Sq - 1 : s.Sq);
+    const bool origin_right = s.pos0 > 0 || seen->wrong_at[1][0] == 0;
+    snprintf(why, size,
+             "predicted wrong: 99%% or more of %lld elements that are turned, and no "
+             "others; seen %lld",
+             (long long)turned, (long long)seen->wrong);
+    return origin_right && seen->nonfinite == 0 && seen->wrong > 0.99 * turned;
+}
+// end snippet: wrong-layout
+
+// --- One pair a thread ---------------------------------------------------------------------------
+
+enum { THREADS = 256 };
 
 // snippet: scalar
+// The table of step 18, in either layout and without its loop.
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D], pair i is x[next i] and x[next i + other]
 // grid (blocks for S rows, B), block (D/2, height); a thread has so many rows, a height apart, and
 // loads all of them before it stores the first
@@ -67,226 +380,29 @@ __global__ void rope_scalar(const float *x, const float *cosine, const float *si
 }
 // end snippet: scalar
 
-// snippet: four-pairs
-// Four pairs: their first elements p and second elements q, turned by cosines c and sines t.
-static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t)
-{
-    const float4 a = *p;
-    const float4 b = *q;
-    COUNT("element rotations", 8);
-    // solution: four-pairs -- all four pairs, in *p and *q
-    p->x = a.x * c.x - b.x * t.x;
-    p->y = a.y * c.y - b.y * t.y;
-    p->z = a.z * c.z - b.z * t.z;
-    p->w = a.w * c.w - b.w * t.w;
-    q->x = b.x * c.x + a.x * t.x;
-    q->y = b.y * c.y + a.y * t.y;
-    q->z = b.z * c.z + a.z * t.z;
-    q->w = b.w * c.w + a.w * t.w;
-    // end solution: four-pairs
-}
-// end snippet: four-pairs
-
-// snippet: stream
-// With streaming, the caches are told that x and y are used once: they are the first to go, and the
-// table stays.
-template <bool streaming>
-static __device__ __forceinline__ float4 load(const float4 *from)
-{
-    return streaming ? __ldcs(from) : *from;
-}
-
-template <bool streaming>
-static __device__ __forceinline__ void store(float4 *to, float4 v)
-{
-    if (streaming) {
-        __stcs(to, v);
-    } else {
-        *to = v;
-    }
-}
-// end snippet: stream
-
-// Cosines and sines of the n pairs from i on, at a position, in fp32 throughout.
-static __device__ void compute_angles(int position, int i, int n, int D, float *c, float *t)
-{
-    for (int k = 0; k < n; k++) {
-        sincosf((float)position * powf(10000.0f, -2.0f * (i + k) / D), &t[k], &c[k]);
-    }
-}
-
-enum kind { TABLE, STREAMING, COMPUTED };
-
-// snippet: float4
-// x [B][S][D/4], cosine and sine [S][D/8] -> y [B][S][D/4], all of float4; pairs are halves
-// grid (blocks for S rows, groups of so many sequences), block (D/8, height); a thread turns the
-// same pairs of each sequence
-// cost: 2 N, and the table, or the trigonometry, once a group
-template <int sequences, enum kind kind>
-__global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
-                            int B, int S, int D, int pos0)
-{
-    const int half = D / 8; // a row, in float4
-    const int i = threadIdx.x;
-    const int s = blockIdx.x * blockDim.y + threadIdx.y;
-    const int first = blockIdx.y * sequences;
-    const int64_t sequence = (int64_t)S * 2 * half;
-    const int64_t at = first * sequence + (int64_t)s * 2 * half + i;
-    float4 p[sequences], q[sequences], c, t;
-    if (s >= S) {
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < sequences; k++) {
-        if (k == 0 || first + k < B) {
-            p[k] = load<kind == STREAMING>(&x[at + k * sequence]);
-            q[k] = load<kind == STREAMING>(&x[at + k * sequence + half]);
-        }
-    }
-    if (kind == COMPUTED) {
-        float cosines[4], sines[4];
-        compute_angles(pos0 + s, 4 * i, 4, D, cosines, sines);
-        c = make_float4(cosines[0], cosines[1], cosines[2], cosines[3]);
-        t = make_float4(sines[0], sines[1], sines[2], sines[3]);
-    } else {
-        COUNT("table loads", 8);
-        c = cosine[(int64_t)s * half + i];
-        t = sine[(int64_t)s * half + i];
-    }
-#pragma unroll
-    for (int k = 0; k < sequences; k++) {
-        if (k == 0 || first + k < B) {
-            turn_four(&p[k], &q[k], c, t);
-            store<kind == STREAMING>(&y[at + k * sequence], p[k]);
-            store<kind == STREAMING>(&y[at + k * sequence + half], q[k]);
-        }
-    }
-}
-// end snippet: float4
-
-// snippet: neighbours
-// Two pairs of neighbours (v.x, v.y) and (v.z, v.w).
-static __device__ __forceinline__ float4 turn_neighbours(float4 v, float2 c, float2 t)
-{
-    float4 turned = v;
-    COUNT("element rotations", 4);
-    // solution: neighbours -- both pairs
-    turned.x = v.x * c.x - v.y * t.x;
-    turned.y = v.y * c.x + v.x * t.x;
-    turned.z = v.z * c.y - v.w * t.y;
-    turned.w = v.w * c.y + v.z * t.y;
-    // end solution: neighbours
-    return turned;
-}
-// end snippet: neighbours
-
-// The same with neighbours for pairs: cosine and sine [S][D/4] of float2, block (D/4, height)
-template <int sequences, enum kind kind>
-__global__ void rope_neighbours(const float4 *x, const float2 *cosine, const float2 *sine,
-                                float4 *y, int B, int S, int D, int pos0)
-{
-    const int row = D / 4; // in float4
-    const int i = threadIdx.x;
-    const int s = blockIdx.x * blockDim.y + threadIdx.y;
-    const int first = blockIdx.y * sequences;
-    const int64_t sequence = (int64_t)S * row;
-    const int64_t at = first * sequence + (int64_t)s * row + i;
-    float4 v[sequences];
-    float2 c, t;
-    if (s >= S) {
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < sequences; k++) {
-        if (k == 0 || first + k < B) {
-            v[k] = load<kind == STREAMING>(&x[at + k * sequence]);
-        }
-    }
-    if (kind == COMPUTED) {
-        float cosines[2], sines[2];
-        compute_angles(pos0 + s, 2 * i, 2, D, cosines, sines);
-        c = make_float2(cosines[0], cosines[1]);
-        t = make_float2(sines[0], sines[1]);
-    } else {
-        COUNT("table loads", 4);
-        c = cosine[(int64_t)s * row + i];
-        t = sine[(int64_t)s * row + i];
-    }
-#pragma unroll
-    for (int k = 0; k < sequences; k++) {
-        if (k == 0 || first + k < B) {
-            store<kind == STREAMING>(&y[at + k * sequence], turn_neighbours(v[k], c, t));
-        }
-    }
-}
-
-// The layout is the case's, so that each way to compute has a time in both.
-static bool is_interleaved(const kf_run *run)
-{
-    return strstr(run->c->name, "interleaved") != NULL;
-}
-
-static int groups(int n, int size)
-{
-    return (n + size - 1) / size;
-}
-
 template <int rows>
 static void launch_scalar(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    const bool interleaved = is_interleaved(run);
+    const bool apart = layout_of(run->c) == HALVES;
     const dim3 block(s.D / 2, THREADS / (s.D / 2));
     rope_scalar<rows><<<dim3(groups(s.Sq, block.y * rows), s.B), block, 0, stream>>>(
         kf_f32(run, "x"), kf_f32(run, "cos"), kf_f32(run, "sin"), kf_f32(run, "y"), s.Sq, s.D,
-        interleaved ? 2 : 1, interleaved ? 1 : s.D / 2);
+        apart ? 1 : 2, apart ? s.D / 2 : 1);
     CUDA_CHECK_LAUNCH();
 }
 
-template <int sequences, enum kind kind>
-static void launch_vectors(const kf_run *run, bool interleaved, int threads, cudaStream_t stream)
-{
-    const kf_shape s = run->shape;
-    const int width = interleaved ? s.D / 4 : s.D / 8;
-    const dim3 block(width, threads / width);
-    const dim3 grid(groups(s.Sq, block.y), groups(s.B, sequences));
-    const float *cosine = kf_f32(run, "cos");
-    const float *sine = kf_f32(run, "sin");
-    const float4 *x = (const float4 *)kf_f32(run, "x");
-    float4 *y = (float4 *)kf_f32(run, "y");
-    if (interleaved) {
-        rope_neighbours<sequences, kind><<<grid, block, 0, stream>>>(
-            x, (const float2 *)cosine, (const float2 *)sine, y, s.B, s.Sq, s.D, s.pos0);
-    } else {
-        rope_float4<sequences, kind><<<grid, block, 0, stream>>>(
-            x, (const float4 *)cosine, (const float4 *)sine, y, s.B, s.Sq, s.D, s.pos0);
-    }
-    CUDA_CHECK_LAUNCH();
-}
-
-template <int sequences, enum kind kind, int threads>
-static void launch_float4(const kf_run *run, cudaStream_t stream)
-{
-    launch_vectors<sequences, kind>(run, is_interleaved(run), threads, stream);
-}
-
-static void launch_wrong_layout(const kf_run *run, cudaStream_t stream)
-{
-    launch_vectors<1, TABLE>(run, !is_interleaved(run), THREADS4, stream);
-}
+// --- Tables --------------------------------------------------------------------------------------
 
 static bool fits_float4(const kf_case *c)
 {
     return c->shape.D % 8 == 0;
 }
 
-// How many sequences the large tensor has in either layout.
-enum { HALVES = 128, INTERLEAVED = 64 };
-
 // Time is explained in one layout; in the other, what is to be compared with it is timed.
 static bool explains(const kf_case *c)
 {
-    return c->shape.B != INTERLEAVED;
+    return layout_of(c) == HALVES || !(c->flags & KF_LARGE);
 }
 
 static bool float4_explains(const kf_case *c)
@@ -296,24 +412,8 @@ static bool float4_explains(const kf_case *c)
 
 static bool fits_float4_and_small(const kf_case *c)
 {
-    return fits_float4(c) && c->shape.B < INTERLEAVED;
+    return fits_float4(c) && !(c->flags & KF_LARGE);
 }
-
-// snippet: wrong-layout
-// At position 0 nothing is turned, so it does not matter which elements are a pair. Everywhere else
-// nothing but chance makes an element right.
-static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
-{
-    const kf_shape s = run->shape;
-    const int64_t turned = (int64_t)s.B * s.D * (s.pos0 == 0 ? s.Sq - 1 : s.Sq);
-    const bool origin_right = s.pos0 > 0 || seen->wrong_at[1][0] == 0;
-    snprintf(why, size,
-             "predicted wrong: 99%% or more of %lld elements that are turned, and no "
-             "others; seen %lld",
-             (long long)turned, (long long)seen->wrong);
-    return origin_right && seen->nonfinite == 0 && seen->wrong > 0.99 * turned;
-}
-// end snippet: wrong-layout
 
 static void setup(kf_run *run)
 {
@@ -323,7 +423,7 @@ static void setup(kf_run *run)
 
 static void reference(kf_run *run)
 {
-    if (is_interleaved(run)) {
+    if (layout_of(run->c) == NEIGHBOURS) {
         kf_rope_reference_interleaved(run);
     } else {
         kf_rope_reference(run);
@@ -331,44 +431,29 @@ static void reference(kf_run *run)
 }
 
 // Those of rope_alone.cuh, and the same in the other layout.
+static const kf_shape large = {.B = 128, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128};
+static const kf_shape half_of_large = {.B = 64, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128};
+static const kf_shape small = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128};
+static const kf_shape D80 = {.B = 19, .Sq = 77, .Sk = 77, .D = 80, .R = 80};
+static const kf_shape D20 = {.B = 2, .Sq = 9, .Sk = 9, .D = 20, .R = 20, .pos0 = 3};
+static const kf_shape D256 = {.B = 3, .Sq = 5, .Sk = 5, .D = 256, .R = 256, .pos0 = 7};
+static const kf_shape S1 = {.B = 5, .D = 8, .R = 8, .pos0 = 1};
+static const kf_shape far = {.B = 2, .Sq = 45, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027};
+
 static const kf_case cases[] = {
-    {.name = "large",
-     .shape = {.B = HALVES, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
-     .flags = KF_LARGE},
-    {.name = "large-interleaved",
-     .shape = {.B = INTERLEAVED, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
-     .flags = KF_LARGE},
-    {.name = "small",
-     .shape = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "small-interleaved",
-     .shape = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "D80",
-     .shape = {.B = 19, .Sq = 77, .Sk = 77, .D = 80, .R = 80},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "D80-interleaved",
-     .shape = {.B = 19, .Sq = 77, .Sk = 77, .D = 80, .R = 80},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "D20",
-     .shape = {.B = 2, .Sq = 9, .Sk = 9, .D = 20, .R = 20, .pos0 = 3},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "D20-interleaved",
-     .shape = {.B = 2, .Sq = 9, .Sk = 9, .D = 20, .R = 20, .pos0 = 3},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "D256",
-     .shape = {.B = 3, .Sq = 5, .Sk = 5, .D = 256, .R = 256, .pos0 = 7},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "D256-interleaved",
-     .shape = {.B = 3, .Sq = 5, .Sk = 5, .D = 256, .R = 256, .pos0 = 7},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "S1", .shape = {.B = 5, .D = 8, .R = 8, .pos0 = 1}, .flags = KF_VERIFY_ONLY},
-    {.name = "S1-interleaved",
-     .shape = {.B = 5, .D = 8, .R = 8, .pos0 = 1},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "far",
-     .shape = {.B = 2, .Sq = 45, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
-     .flags = KF_VERIFY_ONLY},
+    {.name = "large", .shape = large, .flags = KF_LARGE, .data = &halves},
+    {.name = "large-interleaved", .shape = half_of_large, .flags = KF_LARGE, .data = &neighbours},
+    {.name = "small", .shape = small, .flags = KF_VERIFY_ONLY, .data = &halves},
+    {.name = "small-interleaved", .shape = small, .flags = KF_VERIFY_ONLY, .data = &neighbours},
+    {.name = "D80", .shape = D80, .flags = KF_VERIFY_ONLY, .data = &halves},
+    {.name = "D80-interleaved", .shape = D80, .flags = KF_VERIFY_ONLY, .data = &neighbours},
+    {.name = "D20", .shape = D20, .flags = KF_VERIFY_ONLY, .data = &halves},
+    {.name = "D20-interleaved", .shape = D20, .flags = KF_VERIFY_ONLY, .data = &neighbours},
+    {.name = "D256", .shape = D256, .flags = KF_VERIFY_ONLY, .data = &halves},
+    {.name = "D256-interleaved", .shape = D256, .flags = KF_VERIFY_ONLY, .data = &neighbours},
+    {.name = "S1", .shape = S1, .flags = KF_VERIFY_ONLY, .data = &halves},
+    {.name = "S1-interleaved", .shape = S1, .flags = KF_VERIFY_ONLY, .data = &neighbours},
+    {.name = "far", .shape = far, .flags = KF_VERIFY_ONLY, .data = &halves},
 };
 
 static const kf_variant variants[] = {
@@ -379,28 +464,28 @@ static const kf_variant variants[] = {
      .applies = explains},
     {.name = "float4",
      .about = "four pairs a thread",
-     .launch = launch_float4<1, TABLE, THREADS4>,
+     .launch = by_layout<launch_float4, launch_neighbours<1, TABLE>>,
      .applies = fits_float4},
     {.name = "large-blocks",
      .about = "float4, 1024 threads a block",
-     .launch = launch_float4<1, TABLE, MOST_THREADS>,
+     .launch = by_layout<launch_large_blocks, launch_neighbours<1, TABLE, MOST_THREADS>>,
      .applies = float4_explains},
     {.name = "reuse",
      .about = "float4, the table once for four sequences",
-     .launch = launch_float4<SEQUENCES, TABLE, THREADS4>,
+     .launch = by_layout<launch_reuse, launch_neighbours<SEQUENCES, TABLE>>,
      .applies = float4_explains},
     {.name = "streaming",
      .about = "float4, x and y marked as used once",
-     .launch = launch_float4<1, STREAMING, THREADS4>,
+     .launch = by_layout<launch_streaming, launch_neighbours<1, STREAMING>>,
      .applies = fits_float4},
     {.name = "wrong-layout",
      .about = "float4, for the other layout",
-     .launch = launch_wrong_layout,
+     .launch = by_layout<launch_neighbours<1, TABLE>, launch_float4>,
      .applies = fits_float4_and_small,
      .predicted = all_but_position_0},
     {.name = "computed",
      .about = "reuse, with powf and sincosf in place of the table",
-     .launch = launch_float4<SEQUENCES, COMPUTED, THREADS4>,
+     .launch = by_layout<launch_computed, launch_neighbours<SEQUENCES, COMPUTED>>,
      .applies = float4_explains,
      .extra_error = rope_alone_angle_error},
 };

@@ -8,25 +8,14 @@
  *          and together, against fp64, at positions from 1 to 131071; then remove them. An angle
  *          counted in revolutions can lose its whole revolutions exactly, before anything is
  *          rounded: as two fp32 words, or as a 64-bit integer (rope_angle.cuh).
- * Predict  Error. fp32 angles: the frequency is rounded, and the product: up to 2 * 2^-24 of the
- *          angle, 0.016 at position 131071. __sincosf multiplies by 1 / 2 pi, rounded, and cuts the
- *          product: 3 * 2^-24 of the angle more, 0.023. A table in fp32 stays at 3e-8, one in bf16
- *          at 0.002, wherever it is. Both exact reductions stay below 1e-6, the integer even with
- *          __sincosf, whose own error is 4e-7 within one revolution.
- *          Time, 8.4 million pairs and nothing else to do: an H200 issues about 3e13 operations a
- *          second, so each instruction of a pair costs 0.28 us. __sincosf is two instructions on a
- *          unit a quarter (or less) as wide, about 5 us with or without exact reduction; sincosf
- *          and sincospif take 40 to 50 instructions, 12 us; sincosf beyond 105615 takes a slow path
- *          of over a hundred, so twice that and more. A table is 67 MB to read: 16 us.
- *          Within RoPE on 128 MiB memory takes 65 us, and 16.8 million pairs of 50 instructions
- *          28 us: hidden, all of it. powf a pair, 60 more, may show.
- * Outcome  Error as predicted: at position 131008 fp32 angles are off by half of their bound, and
- *          __sincosf of an exact angle by seven tenths of its own, more than the angle. Bare, the
- *          times are 10 to 20% above the prediction: sincospif's three conversions keep the special
- *          function unit half busy, and fewer instructions issue. Far positions make sincosf 2.6
- *          times as slow, and nothing else. Within RoPE everything near is hidden, powf too, and
- *          the table is the slowest of all, for it is read. Wrong was "all of it": at far positions
- *          sincosf shows, by a third. A warp goes through the slow path when one lane must.
+ * Predict  Angles in fp32 and __sincosf are off by more the farther a position is; tables are not,
+ *          and both exact reductions stay below 1e-6 everywhere, the integer even with __sincosf.
+ *          Alone, __sincosf takes less than half of the time of sincosf; sincosf is slower at far
+ *          positions. Within RoPE memory hides all of it.
+ * Outcome  Error as predicted. Alone, far positions make sincosf slow, and nothing else. Within
+ *          RoPE everything near is hidden, powf too, and the table is the slowest of all, for it is
+ *          read. Wrong was "all of it": at far positions sincosf shows, because a warp goes through
+ *          the slow path when one lane must.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_angle.cuh"
@@ -34,10 +23,6 @@
 
 #include <cuda_bf16.h>
 #include <math.h>
-
-enum { THREADS = 256 };
-
-enum path { TABLE, TABLE_BF16, POWF_FAST, FP32_FAST, FP32, TWO_WORDS, INTEGER, INTEGER_FAST };
 
 /* What the paths start from. Tables are [P][half], row p for position pos0 + p; the others [half],
  * computed in fp64 and rounded once: radians a position in fp32, revolutions in two words of fp32,
@@ -70,65 +55,44 @@ static __device__ float two_word_turn(int position, float2 frequency)
 // end snippet: two-word
 
 // snippet: paths
-// Cosine and sine of pair i at a position.
-template <path PATH>
-static __device__ __forceinline__ void compute(const angles &a, int i, int position, float *cosine,
-                                               float *sine)
+enum path { TABLE, TABLE_BF16, POWF_FAST, FP32_FAST, FP32, TWO_WORDS, INTEGER, INTEGER_FAST };
+
+// Cosine and sine of pair i in a row, which stands at position pos0 + row.
+static __device__ __forceinline__ void cos_sin(path way, const angles &a, int row, int i,
+                                               float *cosine, float *sine)
 {
-    if (PATH == POWF_FAST) {
-        const float exponent = -2.0f * i / (2.0f * a.half);
-        __sincosf(position * powf(10000.0f, exponent), sine, cosine);
-    } else if (PATH == FP32_FAST) {
+    const int position = a.pos0 + row;
+    const int64_t at = (int64_t)row * a.half + i;
+    switch (way) {
+    case TABLE:
+        *cosine = a.cosine[at];
+        *sine = a.sine[at];
+        break;
+    case TABLE_BF16:
+        *cosine = __bfloat162float(a.cosine16[at]);
+        *sine = __bfloat162float(a.sine16[at]);
+        break;
+    case POWF_FAST:
+        __sincosf(position * powf(10000.0f, -2.0f * i / (2.0f * a.half)), sine, cosine);
+        break;
+    case FP32_FAST:
         __sincosf(position * a.radians[i], sine, cosine);
-    } else if (PATH == FP32) {
+        break;
+    case FP32:
         sincosf(position * a.radians[i], sine, cosine);
-    } else if (PATH == TWO_WORDS) {
+        break;
+    case TWO_WORDS:
         sincospif(2.0f * two_word_turn(position, a.revolutions[i]), sine, cosine);
-    } else if (PATH == INTEGER) {
+        break;
+    case INTEGER:
         rope_cos_sin(position, a.frequency[i], cosine, sine);
-    } else if (PATH == INTEGER_FAST) {
+        break;
+    case INTEGER_FAST:
         rope_cos_sin_fast(position, a.frequency[i], cosine, sine);
+        break;
     }
 }
 // end snippet: paths
-
-// N values at once; from must lie on a multiple of their size.
-template <int N, typename T>
-static __device__ __forceinline__ void load(const T *from, T *to)
-{
-    struct alignas(N * sizeof(T)) pack {
-        T value[N];
-    };
-    const pack p = *(const pack *)from;
-    for (int e = 0; e < N; e++) {
-        to[e] = p.value[e];
-    }
-}
-
-// The same for N pairs from i on, or looked up: row of the tables, at position pos0 + row.
-template <path PATH, int N>
-static __device__ __forceinline__ void cos_sin(const angles &a, int row, int i, float *cosine,
-                                               float *sine)
-{
-    const int64_t at = (int64_t)row * a.half + i;
-    COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 2 * N : 0);
-    if (PATH == TABLE) {
-        load<N>(a.cosine + at, cosine);
-        load<N>(a.sine + at, sine);
-    } else if (PATH == TABLE_BF16) {
-        __nv_bfloat16 c[N], s[N];
-        load<N>(a.cosine16 + at, c);
-        load<N>(a.sine16 + at, s);
-        for (int e = 0; e < N; e++) {
-            cosine[e] = __bfloat162float(c[e]);
-            sine[e] = __bfloat162float(s[e]);
-        }
-    } else {
-        for (int e = 0; e < N; e++) {
-            compute<PATH>(a, i + e, a.pos0 + row, &cosine[e], &sine[e]);
-        }
-    }
-}
 
 // snippet: bare
 // angles -> cosine and sine [rows][half]; each output is a sum over every rows-th position from its
@@ -146,7 +110,8 @@ __global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
     for (int j = 0; j < each; j++) {
         float c;
         float s;
-        cos_sin<PATH, 1>(a, row + j * rows, threadIdx.x, &c, &s);
+        cos_sin(PATH, a, row + j * rows, threadIdx.x, &c, &s);
+        COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 2 : 0);
         c_sum += c;
         s_sum += s;
     }
@@ -155,69 +120,132 @@ __global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
 }
 // end snippet: bare
 
+// Four values of a table at once; from must lie on a multiple of their size.
+template <typename T>
+static __device__ __forceinline__ void load_four(const T *from, T *to)
+{
+    struct alignas(4 * sizeof(T)) pack {
+        T value[4];
+    };
+    const pack p = *(const pack *)from;
+    for (int e = 0; e < 4; e++) {
+        to[e] = p.value[e];
+    }
+}
+
+// Cosines and sines of the four pairs of a row from i on, tables with one load each.
+static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, int row, int i,
+                                                    float *cosine, float *sine)
+{
+    const int64_t first = (int64_t)row * a.half + i;
+    if (way == TABLE) {
+        load_four(a.cosine + first, cosine);
+        load_four(a.sine + first, sine);
+    } else if (way == TABLE_BF16) {
+        __nv_bfloat16 c[4], s[4];
+        load_four(a.cosine16 + first, c);
+        load_four(a.sine16 + first, s);
+        for (int e = 0; e < 4; e++) {
+            cosine[e] = __bfloat162float(c[e]);
+            sine[e] = __bfloat162float(s[e]);
+        }
+    } else {
+        for (int e = 0; e < 4; e++) {
+            cos_sin(way, a, row, i + e, &cosine[e], &sine[e]);
+        }
+    }
+}
+
+// same as step 19
+// Four pairs: their first elements p and second elements q, turned by cosines c and sines t.
+static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t)
+{
+    const float4 a = *p;
+    const float4 b = *q;
+    COUNT("element rotations", 8);
+    p->x = a.x * c.x - b.x * t.x;
+    p->y = a.y * c.y - b.y * t.y;
+    p->z = a.z * c.z - b.z * t.z;
+    p->w = a.w * c.w - b.w * t.w;
+    q->x = b.x * c.x + a.x * t.x;
+    q->y = b.y * c.y + a.y * t.y;
+    q->z = b.z * c.z + a.z * t.z;
+    q->w = b.w * c.w + a.w * t.w;
+}
+
 // snippet: rope
-// x [B][S][D] -> y [B][S][D], quads = D / 8: four pairs a thread, 16 bytes of each half of the row
-// grid (S / some rows, B), block (quads, some rows); cost: 8 bytes an element, S B D / 2 pairs
+// x [B][S][D/4] -> y [B][S][D/4], all of float4; pairs are halves
+// grid (blocks for S rows, B), block (D/8, height)
+// cost: 2 N, and the cosines and sines of S B D / 2 pairs
 template <path PATH>
 __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 {
-    const int quads = a.half / 4;
-    const int row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= S) {
+    const int half = a.half / 4; // a row, in float4
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    if (s >= S) {
         return;
     }
-    const int64_t at = ((int64_t)blockIdx.y * S + row) * 2 * quads + threadIdx.x;
-    const float4 p = x[at];
-    const float4 q = x[at + quads];
+    const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + threadIdx.x;
+    float4 p = x[at];
+    float4 q = x[at + half];
     float c[4];
-    float s[4];
-    cos_sin<PATH, 4>(a, row, 4 * threadIdx.x, c, s);
-    COUNT("element rotations", 8);
-    y[at] = make_float4(p.x * c[0] - q.x * s[0], p.y * c[1] - q.y * s[1], p.z * c[2] - q.z * s[2],
-                        p.w * c[3] - q.w * s[3]);
-    y[at + quads] = make_float4(q.x * c[0] + p.x * s[0], q.y * c[1] + p.y * s[1],
-                                q.z * c[2] + p.z * s[2], q.w * c[3] + p.w * s[3]);
+    float t[4];
+    four_cos_sin(PATH, a, s, 4 * threadIdx.x, c, t);
+    COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 8 : 0);
+    turn_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(t[0], t[1], t[2], t[3]));
+    y[at] = p;
+    y[at + half] = q;
 }
 // end snippet: rope
 
-/* With a batch, RoPE on x; without one, cosines and sines themselves. */
+// The data of a case that is RoPE on x. The others have none: cosines and sines themselves.
+static const bool rope_of_x = true;
+
 static bool is_rope(const kf_case *c)
 {
-    return c->shape.B > 1;
+    return c->data == &rope_of_x;
 }
 
-static const void *device(const kf_run *run, const char *name)
+enum { THREADS = 256 };
+
+// same as step 19
+static int groups(int n, int size)
 {
-    return kf_find(run, name)->device;
+    return (n + size - 1) / size;
+}
+
+// same as step 19
+static float4 *fours(const kf_run *run, const char *name)
+{
+    return (float4 *)kf_f32(run, name);
 }
 
 template <path PATH>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    const angles a = {kf_f32(run, "cos"),
-                      kf_f32(run, "sin"),
-                      (const __nv_bfloat16 *)device(run, "cos16"),
-                      (const __nv_bfloat16 *)device(run, "sin16"),
-                      kf_f32(run, "radians"),
-                      (const float2 *)device(run, "revolutions"),
-                      rope_frequencies(run),
-                      s.pos0,
-                      s.R / 2};
+    const angles a = {.cosine = kf_f32(run, "cos"),
+                      .sine = kf_f32(run, "sin"),
+                      .cosine16 = (const __nv_bfloat16 *)kf_memory(run, "cos16", KF_BF16),
+                      .sine16 = (const __nv_bfloat16 *)kf_memory(run, "sin16", KF_BF16),
+                      .radians = kf_f32(run, "radians"),
+                      .revolutions = (const float2 *)kf_f32(run, "revolutions"),
+                      .frequency = rope_frequencies(run),
+                      .pos0 = s.pos0,
+                      .half = s.R / 2};
     if (is_rope(run->c)) {
-        const int quads = s.D / 8;
-        const int rows = THREADS / quads;
-        rope<PATH><<<dim3((s.Sq + rows - 1) / rows, s.B), dim3(quads, rows), 0, stream>>>(
-            a, (const float4 *)device(run, "x"), (float4 *)kf_f32(run, "y"), s.Sq);
+        const dim3 block(s.D / 8, THREADS / (s.D / 8));
+        rope<PATH><<<dim3(groups(s.Sq, block.y), s.B), block, 0, stream>>>(a, fours(run, "x"),
+                                                                           fours(run, "y"), s.Sq);
     } else {
-        const int rows = THREADS / a.half;
-        bare<PATH><<<(s.Sq + rows - 1) / rows, dim3(a.half, rows), 0, stream>>>(
+        const dim3 block(a.half, THREADS / a.half);
+        bare<PATH><<<groups(s.Sq, block.y), block, 0, stream>>>(
             a, kf_f32(run, "cosine"), kf_f32(run, "sine"), s.Sq, s.Sk / s.Sq);
     }
     CUDA_CHECK_LAUNCH();
 }
 
-/* --- Errors, each derived --------------------------------------------------------------------- */
+// --- Errors, each derived ------------------------------------------------------------------------
 
 static const double U = 0x1p-24;
 static const double TWO_PI = 6.283185307179586477;
@@ -246,8 +274,7 @@ static double fp32_error(const kf_case *c)
     return fp32_angle(c) + 4.0 * U;
 }
 
-/* __sincosf: 2^-21.19 within [-pi, pi]. Beyond, the angle times a rounded 1 / 2 pi, cut: U + 2 U.
- */
+/* __sincosf: 2^-21.19 within [-pi, pi]. Beyond, the angle times a rounded 1 / 2 pi, cut: U + 2U. */
 static double fp32_fast_error(const kf_case *c)
 {
     return fp32_angle(c) + 3.0 * U * last_position(&c->shape) + exp2(-21.19);
@@ -266,8 +293,7 @@ static double two_word_error(const kf_case *c)
 }
 // end snippet: bounds
 
-/* --- Tensors, reference, cost -------------------------------------------------------------------
- */
+// --- Tables --------------------------------------------------------------------------------------
 
 static double frequency_fp64(int i, int R)
 {
@@ -366,7 +392,8 @@ static kf_cost cost(const kf_case *c)
 }
 
 /* at-N: positions from N on, every pair of R = 128. whole-N: R = 2, where the angle is the position
- * itself, exact in fp32, so that what is off is the function. only-N: one position. */
+ * itself, exact in fp32, so that what is off is the function. only-N: one position. Without RoPE,
+ * Sk positions are added up in Sq rows. */
 static const kf_case cases[] = {
     {.name = "at-1",
      .shape = {.Sq = 8, .Sk = 8, .D = 128, .R = 128, .pos0 = 1},
@@ -435,8 +462,12 @@ static const kf_case cases[] = {
      .flags = KF_VERIFY_ONLY},
     {.name = "batch",
      .shape = {.B = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 80, .pos0 = 131035},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "one", .shape = {.B = 2, .D = 8, .R = 8, .pos0 = 200000}, .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &rope_of_x},
+    {.name = "one",
+     .shape = {.B = 2, .D = 8, .R = 8, .pos0 = 200000},
+     .flags = KF_VERIFY_ONLY,
+     .data = &rope_of_x},
     // All 131072 positions, one by one; then what is timed, near, and where sincosf is slow.
     {.name = "every",
      .shape = {.Sq = 131072, .Sk = 131072, .D = 20, .R = 20},
@@ -449,10 +480,12 @@ static const kf_case cases[] = {
      .flags = KF_LARGE},
     {.name = "rope-near",
      .shape = {.B = 32, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128},
-     .flags = KF_LARGE},
+     .flags = KF_LARGE,
+     .data = &rope_of_x},
     {.name = "rope-far",
      .shape = {.B = 32, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128, .pos0 = 122880},
-     .flags = KF_LARGE},
+     .flags = KF_LARGE,
+     .data = &rope_of_x},
 };
 
 static const kf_variant variants[] = {

@@ -114,7 +114,7 @@ static void launch_called(const kf_run *run, cudaStream_t stream)
 // adds are gone; nothing else has been added or has vanished; a replay leaves nothing out.
 static bool launches(const kf_run *run, neox_launcher launch, int due, char *why, size_t size)
 {
-    const int adds = 2 * neox_config_of(&run->shape).layers;
+    const int adds = 2 * neox_config_of(run->c).layers;
     const int calls = neox_count_calls(run, launch, (const void *)add_eight);
     const int plain = neox_count_calls(run, launch, (const void *)add_plain);
     const int plain_adds = neox_count_calls(run, launch_plain, (const void *)add_plain);
@@ -136,7 +136,7 @@ static bool never(const kf_run *run, const kf_diagnosis *seen, char *why, size_t
 
 static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    return launches(run, launch_called, 2 * neox_config_of(&run->shape).layers, why, size) &&
+    return launches(run, launch_called, 2 * neox_config_of(run->c).layers, why, size) &&
            kf_wrong(run, seen) == 0;
 }
 
@@ -144,7 +144,7 @@ static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_
 // The wrapper's own count is 2 a layer, whichever kernel it launched.
 static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    const neox_config c = neox_config_of(&run->shape);
+    const neox_config c = neox_config_of(run->c);
     const bool large = run->shape.Sq * c.hidden >= WORTH_IT;
     char seen_in_graph[384];
     fast_adds = 0;
@@ -160,20 +160,27 @@ static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, 
 static const kf_case cases[] = {
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tiny-decode",
      .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tied",
      .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tied},
     {.name = "prompt",
      .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE},
-    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+     .flags = KF_VERIFY_ONLY | KF_LARGE,
+     .data = &neox_opticks},
+    {.name = "decode",
+     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
+     .data = &neox_opticks},
     {.name = "pythia",
      .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE},
+     .flags = KF_LARGE,
+     .data = &neox_pythia},
 };
 
 static const kf_variant variants[] = {

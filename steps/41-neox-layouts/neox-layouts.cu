@@ -466,7 +466,7 @@ static bool may_fault(const kf_case *c)
 static bool all_adds_by(const kf_run *run, const kf_diagnosis *seen, neox_launcher launch,
                         const void *kernel, char *why, size_t size)
 {
-    const int due = 2 * neox_config_of(&run->shape).layers;
+    const int due = 2 * neox_config_of(run->c).layers;
     const int calls = neox_count_calls(run, launch, kernel);
     const int64_t unwritten = neox_unwritten_by_replay(run, launch);
     snprintf(why, size,
@@ -535,7 +535,7 @@ static bool predict_checked(const kf_run *run, const kf_diagnosis *seen, char *w
  * runs it in a graph, too: then x of the embedding is right, and of no layer. */
 static bool absent_from_graph(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    const neox_config c = neox_config_of(&run->shape);
+    const neox_config c = neox_config_of(run->c);
     const kf_diagnosis *hidden = &seen[0];
     const int64_t due = (int64_t)c.layers * run->shape.Sq * c.hidden;
     const int adds = neox_count_calls(run, launch_other_stream, (const void *)add_eight);
@@ -591,14 +591,19 @@ static const kf_case cases[] = {
     {.name = "bf16", .shape = {.Sq = 64, .Sk = 64, .D = 160}, .flags = KF_VERIFY_ONLY},
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tied",
      .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tied},
+    {.name = "decode",
+     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
+     .data = &neox_opticks},
     {.name = "pythia",
      .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE},
+     .flags = KF_LARGE,
+     .data = &neox_pythia},
 };
 
 static const kf_variant variants[] = {

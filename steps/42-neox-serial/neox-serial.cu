@@ -4,28 +4,19 @@
  * Libraries: cublasLt
  * Data: --errors step-42-layers.tsv --seed 1
  *
- * Idea     Now the hand-written add is called, and right. Around it somebody has written the layer
+ * Idea     The hand-written add is called now, and right. Around it somebody has written the layer
  *          of another family of models: attention first, then the MLP on what attention has made
- *          of x. GPT-NeoX gives the same x to both. Shapes, types, kernels and the number of
- *          launches are the same. The variants: serial, which has this in every layer; one-serial,
- *          in the middle layer alone; fixed, serial with the one argument changed; and cut, a right
- *          layer with an add that cuts where it should round. Three checks look at each: every add
- *          against the exact sum of its own inputs, x after every layer against fp64, and the text.
- * Predict  The adds of serial are right, all of them: no test of a kernel can see what it is
- *          handed. x of layer 0, the embedding, is right, and x is wrong from layer 1 on, where
- *          one-serial is wrong after its one layer and not before. The text of serial is wrong
- *          from the first letter that it writes itself. fixed is within twice the error of plain
- *          fp16 everywhere. cut is the other way about: its adds are wrong, and neither x nor the
- *          text shows it.
- * Outcome  As predicted. What was not: the one serial layer writes good English, which nobody would
- *          have called wrong. And fixed, at the shape of Pythia-2.8B, is 1.4 times as far off as
- *          the model's own path, for its two additions round twice where x is large. Step 43 has
- *          more of that.
+ *          of x. GPT-NeoX gives the same x to both. Three checks look at it: each add against the
+ *          exact sum of its own inputs, x behind each layer against fp64, and the text.
+ * Predict  The adds are right, all of them: no test of a kernel can see what it is handed. x is
+ *          wrong from layer 1 on, or behind the one layer that is serial, and so is the text. A
+ *          right layer with an add that cuts where it should round is the other way about.
+ * Outcome  As predicted. What was not: one serial layer writes good English, which nobody would
+ *          have called wrong. And the mended layer, at the shape of Pythia-2.8B, is further off
+ *          than the model's own. Step 43 has more of that.
  */
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
-
-// --- The test of a kernel: each add of the model, with the inputs that it has there ----------
 
 // snippet: test-add
 // a, b, c [count], tally [2]: elements tested, and those of c that are not a + b, rounded once
@@ -45,26 +36,11 @@ static __global__ void test_add(const half *a, const half *b, const half *c, int
 }
 // end snippet: test-add
 
-// snippet: cut-add
-// a, b [count] -> c = a + b, where bits beyond fp16 are cut off, not rounded
-// cost: 6 bytes an element
-static __global__ void add_cut(const half *a, const half *b, half *c, int64_t count)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) {
-        const float sum = __half2float(a[i]) + __half2float(b[i]);
-        c[i] = __float2half_rn(__uint_as_float(__float_as_uint(sum) & 0xffffe000u));
-    }
-}
-// end snippet: cut-add
-
-static int *sums_tally; // of the run being launched, for a neox_layer is not told of it
-
 static void test(const neox_net *net, const half *a, const half *b, const half *c,
                  cudaStream_t stream)
 {
     const int64_t count = (int64_t)net->T * net->c.hidden;
-    test_add<<<add_blocks(count), ADD_THREADS, 0, stream>>>(a, b, c, count, sums_tally);
+    test_add<<<add_blocks(count), ADD_THREADS, 0, stream>>>(a, b, c, count, i32(net->run, "sums"));
     CUDA_CHECK_LAUNCH();
 }
 
@@ -74,17 +50,6 @@ static void add_tested(const neox_net *net, const half *a, const half *b, half *
     add_halves(a, b, c, (int64_t)net->T * net->c.hidden, stream);
     test(net, a, b, c, stream);
 }
-
-static void cut_tested(const neox_net *net, const half *a, const half *b, half *c,
-                       cudaStream_t stream)
-{
-    const int64_t count = (int64_t)net->T * net->c.hidden;
-    add_cut<<<add_blocks(count), ADD_THREADS, 0, stream>>>(a, b, c, count);
-    CUDA_CHECK_LAUNCH();
-    test(net, a, b, c, stream);
-}
-
-// --- Layers ----------------------------------------------------------------------------------
 
 // snippet: serial
 // x, y [T][hidden]: sum = x + attention(norm1(x)), then y = sum + mlp(norm2(sum))
@@ -115,6 +80,15 @@ static void fixed_layer(const neox_net *net, int layer, const half *x, half *y, 
 }
 // end snippet: fixed
 
+template <neox_layer layer>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    CUDA_CHECK(cudaMemsetAsync(i32(run, "sums"), 0, 2 * sizeof(int), stream));
+    launch_case(run, layer, stream);
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
 static int middle(const neox_config *c)
 {
     return c->layers / 2;
@@ -124,6 +98,28 @@ static void one_serial_layer(const neox_net *net, int layer, const half *x, half
                              cudaStream_t stream)
 {
     (layer == middle(&net->c) ? serial_layer : fixed_layer)(net, layer, x, y, stream);
+}
+
+// snippet: cut-add
+// a, b [count] -> c = a + b, where bits beyond fp16 are cut off, not rounded
+// cost: 6 bytes an element
+static __global__ void add_cut(const half *a, const half *b, half *c, int64_t count)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) {
+        const float sum = __half2float(a[i]) + __half2float(b[i]);
+        c[i] = __float2half_rn(__uint_as_float(__float_as_uint(sum) & 0xffffe000u));
+    }
+}
+// end snippet: cut-add
+
+static void cut_tested(const neox_net *net, const half *a, const half *b, half *c,
+                       cudaStream_t stream)
+{
+    const int64_t count = (int64_t)net->T * net->c.hidden;
+    add_cut<<<add_blocks(count), ADD_THREADS, 0, stream>>>(a, b, c, count);
+    CUDA_CHECK_LAUNCH();
+    test(net, a, b, c, stream);
 }
 
 static void cut_layer(const neox_net *net, int layer, const half *x, half *y, cudaStream_t stream)
@@ -136,81 +132,28 @@ static void cut_layer(const neox_net *net, int layer, const half *x, half *y, cu
     cut_tested(net, net->sum, x, y, stream);
 }
 
-// --- The problem: the model's, and one output more, sums: tested, wrong ----------------------
+// --- Predictions ---------------------------------------------------------------------------------
 
 enum { SPOKEN = 117 }; // letters of the case that speaks: two whole clauses
 
 static bool speaks(const kf_case *c)
 {
-    return c->shape.Sk == SPOKEN;
+    return c->flags & NEOX_SPEECH;
 }
 
-static bool is_opticks(const kf_case *c)
-{
-    return c->shape.H == 5;
-}
-
-static void setup(kf_run *run)
-{
-    const int64_t dim[] = {2, 1};
-    (speaks(run->c) ? neox_speech_step_setup : neox_step_setup)(run);
-    kf_output(run, "sums", "SD", KF_I32, dim);
-}
-
-static void compare_no(kf_tensor *t)
-{
-    memset(t->checked, 0, (size_t)t->rows * sizeof *t->checked);
-}
-
-// A model that speaks reads what it has written. From the first wrong letter on its layers have
-// another input than those of the reference, and comparing them says nothing: there only the text
-// counts. The other cases give both the same input.
-static void reference(kf_run *run)
-{
-    kf_tensor *sums = kf_find(run, "sums");
-    if (speaks(run->c)) {
-        neox_speech_reference(run);
-        compare_no(kf_find(run, "hidden"));
-        compare_no(kf_find(run, "logits"));
-    } else {
-        neox_reference(run);
-    }
-    sums->checked[0] = false; // how many are tested is for the predictions
-    sums->checked[1] = true;
-    sums->want[1] = 0.0;
-    sums->bound[1] = 0.0;
-}
-
-static kf_cost cost(const kf_case *c)
-{
-    return (speaks(c) ? neox_speech_cost : neox_cost)(c);
-}
-
-template <neox_layer layer>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    sums_tally = i32(run, "sums");
-    CUDA_CHECK(cudaMemsetAsync(sums_tally, 0, 2 * sizeof *sums_tally, stream));
-    if (speaks(run->c)) {
-        launch_speech(&net, layer, i32(run, "text"), stream);
-    } else {
-        launch_model(&net, layer, stream);
-    }
-}
-
-// --- Predictions -----------------------------------------------------------------------------
-
-// To the reader, once a variant: what it wrote, in lines that fit.
-static void say(const kf_run *run, const char *variant, bool *said)
+// To the reader: what a variant wrote, in lines that fit.
+static void say(const kf_run *run, const char *variant)
 {
     enum { LINE = 90, LONGEST_WORD = 20 };
+    // Static, for a prediction is asked for after each launch of its variant, and the text is to be
+    // printed once.
+    static const char *said;
     int tokens[SPOKEN];
     char text[SPOKEN + 1];
-    if (*said || !speaks(run->c)) {
+    if (said == variant || !speaks(run->c)) {
         return;
     }
-    *said = true;
+    said = variant;
     CUDA_CHECK(cudaMemcpy(tokens, i32(run, "text"), sizeof tokens, cudaMemcpyDeviceToHost));
     neox_text(tokens, SPOKEN, text, sizeof text);
     kf_say("  variant %s goes on from \"%.*s\":\n", variant, NEOX_PROMPT, text);
@@ -257,7 +200,7 @@ typedef struct tally {
 
 static tally tally_of(const kf_run *run)
 {
-    const neox_config c = neox_config_of(&run->shape);
+    const neox_config c = neox_config_of(run->c);
     const int steps = speaks(run->c) ? SPOKEN - 1 : 1;
     int sums[2];
     CUDA_CHECK(cudaMemcpy(sums, i32(run, "sums"), sizeof sums, cudaMemcpyDeviceToHost));
@@ -267,13 +210,8 @@ static tally tally_of(const kf_run *run)
 
 static bool all_right(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    static bool said;
-    const int outputs = speaks(run->c) ? 5 : 4;
-    int64_t wrong = 0;
-    for (int i = 0; i < outputs; i++) {
-        wrong += seen[i].wrong;
-    }
-    say(run, "parallel", &said);
+    const int64_t wrong = kf_wrong(run, seen);
+    say(run, "parallel");
     snprintf(why, size, "predicted nothing wrong; seen %lld wrong", (long long)wrong);
     return wrong == 0;
 }
@@ -307,16 +245,14 @@ static bool right_adds_wrong_layers(const kf_run *run, const kf_diagnosis *seen,
 
 static bool serial(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    static bool said;
-    say(run, "serial", &said);
+    say(run, "serial");
     return right_adds_wrong_layers(run, seen, 1, why, size);
 }
 
 static bool one_serial(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    static bool said;
-    const neox_config c = neox_config_of(&run->shape);
-    say(run, "one-serial", &said);
+    const neox_config c = neox_config_of(run->c);
+    say(run, "one-serial");
     return right_adds_wrong_layers(run, seen, middle(&c) + 1, why, size);
 }
 
@@ -333,25 +269,57 @@ static bool cut(const kf_run *run, const kf_diagnosis *seen, char *why, size_t s
     return sums.complete && sums.wrong > 0 && elements == 0 && letters == 0;
 }
 
+// --- Tables --------------------------------------------------------------------------------------
+
+// In few elements there may be nothing to cut, and in many layers what is cut adds up.
+static bool is_opticks(const kf_case *c)
+{
+    return c->data == &neox_opticks;
+}
+
+// The model's, and one output more, sums: elements tested, and those that are wrong.
+static void setup(kf_run *run)
+{
+    const int64_t dim[] = {2, 1};
+    neox_step_setup(run);
+    kf_output(run, "sums", "SD", KF_I32, dim);
+}
+
+static void reference(kf_run *run)
+{
+    kf_tensor *sums = kf_find(run, "sums");
+    neox_reference(run);
+    sums->checked[0] = false; // how many are tested is for the predictions
+    sums->checked[1] = true;
+    sums->want[1] = 0.0;
+    sums->bound[1] = 0.0;
+}
+
 static const kf_case cases[] = {
     {.name = "speech",
      .shape = {.H = 5, .Sk = SPOKEN, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY | NEOX_SPEECH,
+     .data = &neox_opticks},
     {.name = "decode",
      .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_opticks},
     {.name = "prompt",
      .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE},
+     .flags = KF_VERIFY_ONLY | KF_LARGE,
+     .data = &neox_opticks},
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tied",
      .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tied},
     {.name = "pythia",
      .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE},
+     .flags = KF_VERIFY_ONLY | KF_LARGE,
+     .data = &neox_pythia},
 };
 
 static const kf_variant variants[] = {
@@ -386,7 +354,7 @@ int main(int argc, char **argv)
         .n_variants = KF_COUNT_OF(variants),
         .setup = setup,
         .reference = reference,
-        .cost = cost,
+        .cost = neox_cost,
     };
     return kf_main(&program, argc, argv);
 }

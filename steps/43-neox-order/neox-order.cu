@@ -4,26 +4,48 @@
  * Libraries: cublasLt
  * Data: --errors step-43-layers.tsv --seed 1
  *
- * Idea     The layer that step 42 mended adds what the model adds, in another order: the model has
- *          (mlp + attention) + x, the mended layer mlp + (attention + x). Each sum is rounded to
- *          fp16, so the two may differ. Compare both, not with fp64, but with the model's own plain
- *          path, bit for bit. Then the sums alone: three numbers, both orders, every bit printed.
- * Predict  Regrouped: the embedding is the same, and about a third of the elements differ from
- * layer 1 on, by a step or two of fp16; the text is the same. Matched, with the same hand-written
- *          add: nothing differs, in no layer and in no letter. Of the sums, 10.5 + 0.001 + 0.001
- *          gives 10.5 in both orders, for the step of fp16 at 10.5 is 1/128; with 0.003 one order
- *          gives 10.5 and the other 10.5 + 1/128.
- * Outcome  As predicted. Behind layer 1 it is 30% of the elements; behind layer 32 of the large
- *          shape nine in ten, by up to 0.06 where the largest x is 22. Not predicted: the model's
- *          order is the more exact one. It adds the two small numbers first, so only one of its
- *          sums is rounded at the size of x; step 42 has both errors against fp64.
+ * Idea     The layer that step 42 mended adds in another order than the model: not
+ *          (mlp + attention) + x but mlp + (attention + x). Each sum is rounded to fp16. Compare
+ *          both with the model's own plain path, bit for bit. Then the sums alone: three numbers,
+ *          both orders, every bit printed.
+ * Predict  Regrouped: the embedding is the same, about a third of the elements differ from layer 1
+ *          on, by a step or two of fp16, and the text is the same. Matched: nothing differs. Of the
+ *          sums, 10.5 + 0.001 + 0.001 gives 10.5 in both orders, for the step of fp16 at 10.5 is
+ *          1/128; with 0.003 one order gives 10.5 and the other 10.5 + 1/128.
+ * Outcome  As predicted. Not predicted: the model's order is the more exact one. It adds the two
+ *          small numbers first, so only one of its sums is rounded at the size of x.
  */
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
 #include "harness/problem.h"
 
-// --- The model, in both orders ---------------------------------------------------------------
+// snippet: both-orders
+// numbers [3][n]: a, b, c -> sums [4][n]: a + b, (a + b) + c, b + c, a + (b + c), each rounded
+// a thread a column; cost: 14 bytes, 4 additions
+static __global__ void both_orders(const half *numbers, half *sums, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const half a = numbers[i];
+        const half b = numbers[n + i];
+        const half c = numbers[2 * n + i];
+        const half left = __hadd(a, b);
+        const half right = __hadd(b, c);
+        sums[i] = left;
+        sums[n + i] = __hadd(left, c);
+        sums[2 * n + i] = right;
+        sums[3 * n + i] = __hadd(a, right);
+    }
+}
+// end snippet: both-orders
+
+static void launch_sums(const kf_run *run, cudaStream_t stream)
+{
+    const int n = run->shape.Sk;
+    both_orders<<<blocks_for(n, 128), 128, 0, stream>>>(f16(run, "numbers"), f16(run, "sums"), n);
+    CUDA_CHECK_LAUNCH();
+}
 
 static void add(const neox_net *net, const half *a, const half *b, half *c, cudaStream_t stream)
 {
@@ -63,29 +85,13 @@ static void matched_layer(const neox_net *net, int layer, const half *x, half *y
 }
 // end snippet: matched
 
-// --- The sums alone --------------------------------------------------------------------------
-
-enum { SUMS = 4 }; // of three numbers a, b, c
-
-// snippet: both-orders
-// numbers [3][n]: a, b, c -> sums [4][n]: a + b, (a + b) + c, b + c, a + (b + c), each rounded
-// a thread a column; cost: 14 bytes, 4 additions
-static __global__ void both_orders(const half *numbers, half *sums, int n)
+template <neox_layer layer>
+static void launch(const kf_run *run, cudaStream_t stream)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        const half a = numbers[i];
-        const half b = numbers[n + i];
-        const half c = numbers[2 * n + i];
-        const half left = __hadd(a, b);
-        const half right = __hadd(b, c);
-        sums[i] = left;
-        sums[n + i] = __hadd(left, c);
-        sums[2 * n + i] = right;
-        sums[3 * n + i] = __hadd(a, right);
-    }
+    launch_case(run, layer, stream);
 }
-// end snippet: both-orders
+
+// --- Problems: the model's, and that of the sums -------------------------------------------------
 
 // snippet: examples
 static const struct {
@@ -98,13 +104,12 @@ static const struct {
 };
 // end snippet: examples
 
-enum { EXAMPLES = sizeof examples / sizeof *examples };
+enum { SUMS = 4, EXAMPLES = sizeof examples / sizeof *examples };
 
-// --- Problems: the model's, and that of the sums ---------------------------------------------
-
+// The case of the sums has the examples for its data, the others their model.
 static bool is_sums(const kf_case *c)
 {
-    return c->shape.H == 1;
+    return c->data == examples;
 }
 
 static bool is_model(const kf_case *c)
@@ -115,18 +120,13 @@ static bool is_model(const kf_case *c)
 // The small models have too few elements to say beforehand that one of them differs.
 static bool is_large_enough(const kf_case *c)
 {
-    return c->shape.H == 5 || c->shape.H == 32;
-}
-
-static bool speaks(const kf_case *c)
-{
-    return c->shape.Sk == 117;
+    return c->data == &neox_opticks || c->data == &neox_pythia;
 }
 
 static void setup(kf_run *run)
 {
     if (is_model(run->c)) {
-        (speaks(run->c) ? neox_speech_step_setup : neox_step_setup)(run);
+        neox_step_setup(run);
         return;
     }
     const int64_t n = run->shape.Sk;
@@ -139,24 +139,6 @@ static void setup(kf_run *run)
         numbers[n + i] = (float)nearest_half(examples[i].b);
         numbers[2 * n + i] = (float)nearest_half(examples[i].c);
     }
-}
-
-template <neox_layer layer>
-static void launch(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    if (speaks(run->c)) {
-        launch_speech(&net, layer, i32(run, "text"), stream);
-    } else {
-        launch_model(&net, layer, stream);
-    }
-}
-
-static void launch_sums(const kf_run *run, cudaStream_t stream)
-{
-    const int n = run->shape.Sk;
-    both_orders<<<blocks_for(n, 128), 128, 0, stream>>>(f16(run, "numbers"), f16(run, "sums"), n);
-    CUDA_CHECK_LAUNCH();
 }
 
 // snippet: reference
@@ -190,10 +172,10 @@ static void reference(kf_run *run)
 static kf_cost cost(const kf_case *c)
 {
     const kf_cost of_sums = {14.0 * c->shape.Sk, 4.0 * c->shape.Sk, false};
-    return is_sums(c) ? of_sums : (speaks(c) ? neox_speech_cost : neox_cost)(c);
+    return is_sums(c) ? of_sums : neox_cost(c);
 }
 
-// --- Predictions -----------------------------------------------------------------------------
+// --- Predictions ---------------------------------------------------------------------------------
 
 // snippet: predict
 // The embedding is the same, every layer differs somewhere, and what comes out is the same letter.
@@ -201,8 +183,8 @@ static kf_cost cost(const kf_case *c)
 static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
-    const int64_t letters =
-        speaks(run->c) ? kf_seen(run, seen, "text")->wrong : kf_seen(run, seen, "next")->wrong;
+    const bool speaks = run->c->flags & NEOX_SPEECH;
+    const int64_t letters = kf_seen(run, seen, speaks ? "text" : "next")->wrong;
     int same = 0;
     for (int layer = 0; layer < hidden->tensor->dim[0]; layer++) {
         same += hidden->wrong_at[0][layer] == 0;
@@ -212,7 +194,8 @@ static bool regrouped(const kf_run *run, const kf_diagnosis *seen, char *why, si
         "predicted x other in every layer but 0, no letter other; seen the same in %d of %lld, "
         "%lld letters other",
         same, (long long)hidden->tensor->dim[0], (long long)letters);
-    return same == 1 && hidden->wrong_at[0][0] == 0 && (letters == 0 || run->shape.H == 32);
+    return same == 1 && hidden->wrong_at[0][0] == 0 &&
+           (letters == 0 || run->c->data == &neox_pythia);
 }
 // end snippet: predict
 
@@ -235,11 +218,11 @@ static void say_bits(const char *what, half value)
 static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     static const char *const what[] = {"a + b", "(a + b) + c", "b + c", "a + (b + c)"};
-    static bool said;
+    static bool said; // after each launch this is asked for, and once it is printed
     const int n = run->shape.Sk;
     int differ = 0;
     int as_predicted = 0;
-    half *sums = (half *)malloc(SUMS * n * sizeof *sums);
+    half *sums = (half *)kf_alloc(SUMS * n, sizeof *sums);
     CUDA_CHECK(cudaMemcpy(sums, f16(run, "sums"), SUMS * n * sizeof *sums, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; i++) {
         const bool other = __half2float(sums[n + i]) != __half2float(sums[3 * n + i]);
@@ -266,26 +249,34 @@ static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_
     return seen[0].wrong == 0 && as_predicted == EXAMPLES;
 }
 
+// --- Tables --------------------------------------------------------------------------------------
+
 static const kf_case cases[] = {
     {.name = "speech",
      .shape = {.H = 5, .Sk = 117, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY | NEOX_SPEECH,
+     .data = &neox_opticks},
     {.name = "decode",
      .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_opticks},
     {.name = "prompt",
      .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE},
+     .flags = KF_VERIFY_ONLY | KF_LARGE,
+     .data = &neox_opticks},
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tied",
      .shape = {.H = 2, .Sq = 3, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tied},
     {.name = "pythia",
      .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE},
-    {.name = "sums", .shape = {.Sk = 4099, .D = 3}, .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY | KF_LARGE,
+     .data = &neox_pythia},
+    {.name = "sums", .shape = {.Sk = 4099, .D = 3}, .flags = KF_VERIFY_ONLY, .data = examples},
 };
 
 static const kf_variant variants[] = {

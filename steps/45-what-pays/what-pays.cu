@@ -5,39 +5,21 @@
  * Data: --case pythia --variant plain --variant together --out step-45-alone.tsv
  *
  * Idea     A faster add changes a share of a few hundredths. Remove launches instead: one add of
- *          three for two adds of two; the norms of the next layer in the same kernel, for they read
- *          what the add writes; the whole decode step as one CUDA graph; and, because the layer is
- *          parallel, the products in pairs: QKV and up both start from x, dense and down both end
- *          in the sum. The sum keeps its roundings in between, so no fused version may change a bit
- *          of it. Then hide what is left: down beside attention, on two streams or in one kernel,
- *          and kernels that begin before the one in front has ended.
- * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with products
- *          in pairs. Each launch is 2 to 3 us of a device that waits, so at 32 layers the add of
- *          three saves less than 0.1 ms, the norms twice that, the pairs 0.3 ms or more. The graph
- *          saves nothing on the device, and on a small model nearly all of the time of a host that
- *          launches. One kernel in place of two streams saves a fork and a join, 1 or 2 us a layer.
- *          All together at most 1.4 times what reading the weights takes.
- * Outcome  As predicted in order and size, but for three. The pairs save twice what was predicted:
- *          our products of a row are also faster than the library's. The graph saves a microsecond
- *          a kernel on the device as well. The one kernel saves less than predicted, but leaves a
- *          layer in a single stream, where every kernel may begin early, and that saves the most of
- *          what was left. All together end below the goal. Reading the next layer's first weights
- *          into the L2 while dense runs, and computing the norms in each block of the first pair,
- *          were tried and made it slower, so they are not here.
+ *          three for two of two; the next layer's norms in the same kernel; the products in pairs,
+ *          because the layer is parallel; down beside attention, on two streams or in one kernel;
+ *          kernels that begin before the one in front has ended; all of it as one CUDA graph.
+ * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with pairs.
+ *          Each is 2 to 3 us of a device that waits. The graph saves nothing on the device, and on
+ *          a small model nearly all of the host's time. All together take at most 1.4 times what
+ *          reading the weights takes.
+ * Outcome  As predicted in order, and below the goal. But the pairs save more, for our products of
+ *          a row are faster than the library's; the graph saves on the device as well; and the one
+ *          kernel saves less, but leaves a layer in one stream, where every kernel may begin early.
  */
 #include "cuda/half_add.cuh"
 #include "neox/layers.cuh"
-#include "neox/replay.cuh"
-#include "neox/rows.cuh"
-
-static void launch_plain(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    launch_model(&net, parallel_layer, stream);
-}
-
-// --- One add of three
-// -----------------------------------------------------------------------------
+#include "harness/problem.h"
+#include "rows.cuh"
 
 // snippet: add-three
 // mlp, attention, x [count] -> y = (mlp + attention) + x, rounded after each sum, as by two kernels
@@ -70,26 +52,10 @@ static void add_three_layer(const neox_net *net, int layer, const half *x, half 
 
 static void launch_add_three(const kf_run *run, cudaStream_t stream)
 {
-    const neox_net net = neox_open(run);
-    launch_model(&net, add_three_layer, stream);
+    launch_case(run, add_three_layer, stream);
 }
 
-// --- The add and the norms that read it
-// -----------------------------------------------------------
-
-/* What follows layer `layer`: both norms of the next one, or the final norm. */
-static void norms_after(const neox_net *net, int layer, norm_of *first, norm_of *second)
-{
-    const int next = layer + 1;
-    const bool last = next == net->c.layers;
-    *first = last ? norm_of{neox_weight(net, 0, NEOX_FINAL_GAIN),
-                            neox_weight(net, 0, NEOX_FINAL_BIAS), net->normed1}
-                  : norm_of{neox_weight(net, next, NEOX_NORM1_GAIN),
-                            neox_weight(net, next, NEOX_NORM1_BIAS), net->normed1};
-    *second = last ? norm_of{NULL, NULL, NULL}
-                   : norm_of{neox_weight(net, next, NEOX_NORM2_GAIN),
-                             neox_weight(net, next, NEOX_NORM2_BIAS), net->normed2};
-}
+// --- The add and the norms that read it ---------------------------------------------------------
 
 // snippet: add-and-norm
 // mlp, attention, x [T][hidden] -> y = (mlp + attention) + x, and the norms that read y
@@ -109,6 +75,16 @@ static __global__ void add_and_norm(const half *mlp, const half *attention, cons
     norm_row(v, column < hidden, first, second, at, column, hidden);
 }
 // end snippet: add-and-norm
+
+/* What follows layer `layer`: both norms of the next one, or the final norm. */
+static void norms_after(const neox_net *net, int layer, norm_of *first, norm_of *second)
+{
+    const int next = layer + 1;
+    const bool last = next == net->c.layers;
+    *first = last ? norm_to(net, 0, NEOX_FINAL_GAIN, net->normed1)
+                  : norm_to(net, next, NEOX_NORM1_GAIN, net->normed1);
+    *second = last ? no_norm : norm_to(net, next, NEOX_NORM2_GAIN, net->normed2);
+}
 
 // x of layer `layer` + 1 -> the norms that read it
 static void launch_norms_after(const neox_net *net, int layer, cudaStream_t stream)
@@ -147,8 +123,7 @@ static void launch_normed(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: chained
 
-// --- Products in pairs
-// ----------------------------------------------------------------------------
+// --- Products in pairs --------------------------------------------------------------------------
 
 // snippet: first-pair
 // normed1, normed2 [hidden] -> qkv [3 hidden], gelu(up) [mlp], rounded as by kernels of their own
@@ -182,6 +157,42 @@ static __global__ void first_pair(const half *normed1, const half *normed2, matr
 }
 // end snippet: first-pair
 
+// snippet: rotate-and-attend
+/* Attention of the one new token: qkv [heads][3][D], tables [positions][R/2], caches
+ * [heads][positions][D], context [heads][D]. */
+typedef struct attention_of {
+    half *qkv;
+    const int *past;
+    const float *cosine, *sine;
+    half *keys, *values, *context;
+    int heads, positions, D, R;
+    float scale;
+} attention_of;
+
+// One head, by a block, which reads its new key back
+static __device__ __forceinline__ void attend_head(attention_of a, int head)
+{
+    const int position = *a.past;
+    const int64_t cache = (int64_t)head * a.positions * a.D;
+    const int64_t at = cache + (int64_t)position * a.D;
+    const int64_t angles = (int64_t)position * (a.R / 2);
+    half *q = a.qkv + (int64_t)head * 3 * a.D;
+    if ((int)threadIdx.x < a.D) {
+        rotate_one(q, a.keys + at, a.values + at, a.cosine + angles, a.sine + angles, threadIdx.x,
+                   a.D, a.R);
+    }
+    __syncthreads();
+    attend(q, a.keys + cache, a.values + cache, a.context + (int64_t)head * a.D, position + 1, a.D,
+           a.scale);
+}
+
+// qkv -> caches appended to, context; a block a head; cost: 4 D bytes a key and head
+static __global__ void rotate_and_attend(attention_of a)
+{
+    attend_head(a, blockIdx.x);
+}
+// end snippet: rotate-and-attend
+
 // snippet: second-pair
 // context [hidden], up [mlp], x [hidden] -> y [hidden] = (down + dense) + x, rounded as before
 // four warps a row, which share both products
@@ -205,8 +216,62 @@ static __global__ void second_pair(const half *context, const half *up, const ha
 }
 // end snippet: second-pair
 
-// --- The MLP beside attention
-// ---------------------------------------------------------------------
+static void launch_first_pair(const neox_net *net, int layer, enum start start, cudaStream_t stream)
+{
+    const matrix qkv = part(net, layer, NEOX_QKV);
+    const matrix up = part(net, layer, NEOX_UP);
+    const int blocks = blocks_for(qkv.rows + up.rows, ROW_WARPS);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, blocks, ROW_THREADS, 0, stream),
+                                  first_pair, net->normed1, net->normed2, qkv, up, net->qkv,
+                                  net->up));
+}
+
+static attention_of attention(const neox_net *net, int layer)
+{
+    const neox_config *c = &net->c;
+    return attention_of{net->qkv,
+                        net->past,
+                        net->cosine,
+                        net->sine,
+                        neox_cache(net, net->k_cache, layer),
+                        neox_cache(net, net->v_cache, layer),
+                        net->context,
+                        c->heads,
+                        c->positions,
+                        net->D,
+                        c->rotary,
+                        1.0f / sqrtf((float)net->D)};
+}
+
+static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_t stream)
+{
+    rotate_and_attend<<<net->c.heads, NEOX_THREADS, attention_memory(net), stream>>>(
+        attention(net, layer));
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stream)
+{
+    const matrix dense = part(net, layer, NEOX_DENSE);
+    const matrix down = part(net, layer, NEOX_DOWN);
+    second_pair<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(
+        net->context, net->up, neox_x(net, layer), dense, down, neox_x(net, layer + 1));
+    CUDA_CHECK_LAUNCH();
+}
+
+/* What a layer does between its first pair and the norms of the next. */
+typedef void (*second_half)(const neox_net *net, int layer, enum start start, cudaStream_t stream);
+
+static void one_after_the_other(const neox_net *net, int layer, enum start start,
+                                cudaStream_t stream)
+{
+    (void)start;
+    launch_rotate_and_attend(net, layer, stream);
+    launch_second_pair(net, layer, stream);
+}
+
+// --- Down beside attention, on two streams ------------------------------------------------------
 
 // snippet: beside
 // Block `block` of as many as there are rows of four warps: up [mlp] -> mlp [hidden] = down
@@ -249,6 +314,116 @@ static __global__ void dense_and_sum(const half *context, const half *mlp, const
 }
 // end snippet: beside
 
+static void launch_dense_and_sum(const neox_net *net, int layer, enum start start,
+                                 cudaStream_t stream)
+{
+    const matrix dense = part(net, layer, NEOX_DENSE);
+    const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, blocks, ROW_THREADS, 0, stream),
+                                  dense_and_sum, net->context, net->mlp, neox_x(net, layer), dense,
+                                  neox_x(net, layer + 1)));
+}
+
+// snippet: fork
+/* A second stream, whose blocks go first, and the events that part it from the first and join it.
+ */
+typedef struct fork {
+    cudaStream_t side;
+    cudaEvent_t begin, end;
+} fork;
+
+// Static: made by the first launch, for all that follow.
+static const fork *the_fork(void)
+{
+    static fork f;
+    int least, greatest;
+    if (!f.side) {
+        CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+        CUDA_CHECK(cudaStreamCreateWithPriority(&f.side, cudaStreamNonBlocking, greatest));
+        CUDA_CHECK(cudaEventCreateWithFlags(&f.begin, cudaEventDisableTiming));
+        CUDA_CHECK(cudaEventCreateWithFlags(&f.end, cudaEventDisableTiming));
+    }
+    return &f;
+}
+
+// Attention reads little and waits a lot, down reads much: on two streams each has what the other
+// leaves. A serial layer could not do this, for its MLP waits for attention.
+static void side_by_side(const neox_net *net, int layer, enum start start, cudaStream_t stream)
+{
+    const fork *f = the_fork();
+    const matrix down = part(net, layer, NEOX_DOWN);
+    CUDA_CHECK(cudaEventRecord(f->begin, stream));
+    CUDA_CHECK(cudaStreamWaitEvent(f->side, f->begin, 0));
+    launch_rotate_and_attend(net, layer, f->side);
+    CUDA_CHECK(cudaEventRecord(f->end, f->side));
+    down_rows<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(net->up, down,
+                                                                               net->mlp);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaStreamWaitEvent(stream, f->end, 0));
+    launch_dense_and_sum(net, layer, start, stream);
+}
+// end snippet: fork
+
+// --- Both in one kernel -------------------------------------------------------------------------
+
+static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks of one launch");
+
+// snippet: horizontal
+// rotate_and_attend and down_rows in one launch: the first blocks take a head each, the others rows
+// cost: 4 D bytes a key and head, 2 hidden mlp bytes. All blocks of a kernel have as many registers
+// as its greediest branch, which is attention. It is to make do with what leaves room for all
+// blocks that the threads of an SM allow.
+static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
+    attend_and_down(attention_of a, const half *up, matrix down, half *mlp)
+{
+    let_next_start();
+    wait_for_previous();
+    if ((int)blockIdx.x < a.heads) {
+        attend_head(a, blockIdx.x);
+    } else {
+        down_of(up, down, mlp, (int)blockIdx.x - a.heads);
+    }
+}
+// end snippet: horizontal
+
+static void in_one_kernel(const neox_net *net, int layer, enum start start, cudaStream_t stream)
+{
+    const matrix down = part(net, layer, NEOX_DOWN);
+    const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
+    const size_t shared = attention_memory(net);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, blocks, ROW_THREADS, shared, stream),
+                                  attend_and_down, attention(net, layer), net->up, down, net->mlp));
+    launch_dense_and_sum(net, layer, start, stream);
+}
+
+// --- A step of the model by these kernels -------------------------------------------------------
+
+// x [hidden] -> its norms, as norms() computes them; one block, eight elements a thread
+static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
+{
+    const int column = threadIdx.x * 8;
+    float v[8];
+    let_next_start();
+    wait_for_previous();
+    if (column < hidden) {
+        to_floats(load_eight(x + column), v);
+    }
+    norm_row(v, column < hidden, first, second, column, column, hidden);
+}
+
+static void launch_norms_early(const neox_net *net, int layer, enum start start,
+                               cudaStream_t stream)
+{
+    norm_of first, second;
+    norms_after(net, layer, &first, &second);
+    rows_launch l;
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, 1, row_threads(net), 0, stream),
+                                  norms_early, neox_x(net, layer + 1), first, second,
+                                  net->c.hidden));
+}
+
 // x [columns] -> logits [rows], a warp a row; cost: 2 rows columns bytes
 static __global__ void logit_rows(const half *x, const half *w, float *logits, int rows,
                                   int columns)
@@ -266,272 +441,104 @@ static __global__ void logit_rows(const half *x, const half *w, float *logits, i
     }
 }
 
-static void launch_first_pair(const neox_net *net, int layer, bool early, cudaStream_t stream)
-{
-    const matrix qkv = part(net, layer, NEOX_QKV, NEOX_QKV_BIAS);
-    const matrix up = part(net, layer, NEOX_UP, NEOX_UP_BIAS);
-    const int blocks = blocks_for(qkv.rows + up.rows, ROW_WARPS);
-    rows_launch l;
-    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, 0, stream),
-                                  first_pair, net->normed1, net->normed2, qkv, up, net->qkv,
-                                  net->up));
-}
-
-static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stream)
-{
-    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
-    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
-    second_pair<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(
-        net->context, net->up, neox_x(net, layer), dense, down, neox_x(net, layer + 1));
-    CUDA_CHECK_LAUNCH();
-}
-
-// snippet: rotate-and-attend
-/* Attention of the one new token: qkv [heads][3][D], tables [positions][R/2], caches
- * [heads][positions][D], context [heads][D]. */
-typedef struct attention_of {
-    half *qkv;
-    const int *past;
-    const float *cosine, *sine;
-    half *keys, *values, *context;
-    int heads, positions, D, R;
-    float scale;
-} attention_of;
-
-// One head, by a block, which reads its new key back
-static __device__ __forceinline__ void attend_head(attention_of a, int head)
-{
-    const int position = *a.past;
-    const int64_t cache = (int64_t)head * a.positions * a.D;
-    const int64_t at = cache + (int64_t)position * a.D;
-    const int64_t angles = (int64_t)position * (a.R / 2);
-    half *q = a.qkv + (int64_t)head * 3 * a.D;
-    if ((int)threadIdx.x < a.D) {
-        rotate_one(q, a.keys + at, a.values + at, a.cosine + angles, a.sine + angles, threadIdx.x,
-                   a.D, a.R);
-    }
-    __syncthreads();
-    attend(q, a.keys + cache, a.values + cache, a.context + (int64_t)head * a.D, position + 1, a.D,
-           a.scale);
-}
-
-// qkv -> caches appended to, context; a block a head; cost: 4 D bytes a key and head
-static __global__ void rotate_and_attend(attention_of a)
-{
-    attend_head(a, blockIdx.x);
-}
-// end snippet: rotate-and-attend
-
-// All blocks of a kernel have as many registers as its greediest branch, which is attention. It is
-// to make do with what leaves room for all blocks that the threads of an SM allow.
-static_assert((int)NEOX_THREADS == (int)ROW_THREADS, "heads and rows are blocks of one launch");
-
-// snippet: horizontal
-// rotate_and_attend and down_rows in one launch: the first blocks take a head each, the others rows
-// cost: 4 D bytes a key and head, 2 hidden mlp bytes
-static __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS_AN_SM)
-    attend_and_down(attention_of a, const half *up, matrix down, half *mlp)
-{
-    let_next_start();
-    wait_for_previous();
-    if ((int)blockIdx.x < a.heads) {
-        attend_head(a, blockIdx.x);
-    } else {
-        down_of(up, down, mlp, (int)blockIdx.x - a.heads);
-    }
-}
-// end snippet: horizontal
-
-static attention_of attention(const neox_net *net, int layer)
-{
-    const neox_config *c = &net->c;
-    return attention_of{net->qkv,
-                        net->past,
-                        net->cosine,
-                        net->sine,
-                        neox_cache(net, net->k_cache, layer),
-                        neox_cache(net, net->v_cache, layer),
-                        net->context,
-                        c->heads,
-                        c->positions,
-                        net->D,
-                        c->rotary,
-                        1.0f / sqrtf((float)net->D)};
-}
-
-static void launch_rotate_and_attend(const neox_net *net, int layer, cudaStream_t stream)
-{
-    rotate_and_attend<<<net->c.heads, NEOX_THREADS, attention_memory(net), stream>>>(
-        attention(net, layer));
-    CUDA_CHECK_LAUNCH();
-}
-
-static void launch_dense_and_sum(const neox_net *net, int layer, bool early, cudaStream_t stream)
-{
-    const matrix dense = part(net, layer, NEOX_DENSE, NEOX_DENSE_BIAS);
-    const int blocks = blocks_for(dense.rows, ROWS_OF_FOUR);
-    rows_launch l;
-    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, 0, stream),
-                                  dense_and_sum, net->context, net->mlp, neox_x(net, layer), dense,
-                                  neox_x(net, layer + 1)));
-}
-
-/* What a layer does between its first pair and the norms of the next. */
-typedef void (*second_half)(const neox_net *net, int layer, bool early, cudaStream_t stream);
-
-static void one_after_the_other(const neox_net *net, int layer, bool early, cudaStream_t stream)
-{
-    (void)early;
-    launch_rotate_and_attend(net, layer, stream);
-    launch_second_pair(net, layer, stream);
-}
-
-// snippet: fork
-/* A second stream, whose blocks go first, and the events that part it from the first and join it.
- */
-typedef struct fork {
-    cudaStream_t side;
-    cudaEvent_t begin, end;
-} fork;
-
-static const fork *the_fork(void)
-{
-    static fork f;
-    int least, greatest;
-    if (!f.side) {
-        CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-        CUDA_CHECK(cudaStreamCreateWithPriority(&f.side, cudaStreamNonBlocking, greatest));
-        CUDA_CHECK(cudaEventCreateWithFlags(&f.begin, cudaEventDisableTiming));
-        CUDA_CHECK(cudaEventCreateWithFlags(&f.end, cudaEventDisableTiming));
-    }
-    return &f;
-}
-
-// Attention reads little and waits a lot, down reads much: on two streams each has what the other
-// leaves. A serial layer could not do this, for its MLP waits for attention.
-static void side_by_side(const neox_net *net, int layer, bool early, cudaStream_t stream)
-{
-    const fork *f = the_fork();
-    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
-    CUDA_CHECK(cudaEventRecord(f->begin, stream));
-    CUDA_CHECK(cudaStreamWaitEvent(f->side, f->begin, 0));
-    launch_rotate_and_attend(net, layer, f->side);
-    CUDA_CHECK(cudaEventRecord(f->end, f->side));
-    down_rows<<<blocks_for(down.rows, ROWS_OF_FOUR), ROW_THREADS, 0, stream>>>(net->up, down,
-                                                                               net->mlp);
-    CUDA_CHECK_LAUNCH();
-    CUDA_CHECK(cudaStreamWaitEvent(stream, f->end, 0));
-    launch_dense_and_sum(net, layer, early, stream);
-}
-// end snippet: fork
-
-static void in_one_kernel(const neox_net *net, int layer, bool early, cudaStream_t stream)
-{
-    const matrix down = part(net, layer, NEOX_DOWN, NEOX_DOWN_BIAS);
-    const int blocks = net->c.heads + blocks_for(down.rows, ROWS_OF_FOUR);
-    const size_t shared = attention_memory(net);
-    rows_launch l;
-    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, shared, stream),
-                                  attend_and_down, attention(net, layer), net->up, down, net->mlp));
-    launch_dense_and_sum(net, layer, early, stream);
-}
-
-// x [hidden] -> its norms, as norms() computes them; one block, eight elements a thread
-static __global__ void norms_early(const half *x, norm_of first, norm_of second, int hidden)
-{
-    const int column = threadIdx.x * 8;
-    float v[8];
-    let_next_start();
-    wait_for_previous();
-    if (column < hidden) {
-        to_floats(load_eight(x + column), v);
-    }
-    norm_row(v, column < hidden, first, second, column, column, hidden);
-}
-
-static void launch_norms_early(const neox_net *net, int layer, bool early, cudaStream_t stream)
-{
-    norm_of first, second;
-    norms_after(net, layer, &first, &second);
-    rows_launch l;
-    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, 1, row_threads(net), 0, stream),
-                                  norms_early, neox_x(net, layer + 1), first, second,
-                                  net->c.hidden));
-}
-
-static void launch_logit_rows(const neox_net *net, bool early, cudaStream_t stream)
+static void launch_logit_rows(const neox_net *net, enum start start, cudaStream_t stream)
 {
     const neox_config *c = &net->c;
     const int blocks = blocks_for(c->vocab, ROW_WARPS);
     const half *w = neox_weight(net, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT);
     rows_launch l;
-    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, early, blocks, ROW_THREADS, 0, stream),
+    CUDA_CHECK(cudaLaunchKernelEx(rows_config(&l, start, blocks, ROW_THREADS, 0, stream),
                                   logit_rows, net->normed1, w, net->logits, c->vocab, c->hidden));
 }
 
-static void launch_paired(const kf_run *run, second_half rest, bool early, cudaStream_t stream)
+static void launch_paired(const kf_run *run, second_half rest, enum start start,
+                          cudaStream_t stream)
 {
     const neox_net net = neox_open(run);
     const neox_config *c = &net.c;
     launch_embed(&net, stream);
-    launch_norms_early(&net, -1, false, stream);
+    launch_norms_early(&net, -1, IN_TURN, stream);
     for (int layer = 0; layer < c->layers; layer++) {
-        launch_first_pair(&net, layer, early, stream);
-        rest(&net, layer, early, stream);
-        launch_norms_early(&net, layer, early, stream);
+        launch_first_pair(&net, layer, start, stream);
+        rest(&net, layer, start, stream);
+        launch_norms_early(&net, layer, start, stream);
     }
-    launch_logit_rows(&net, early, stream);
+    launch_logit_rows(&net, start, stream);
     launch_arg_max(&net, stream);
 }
 
 static void launch_pairs(const kf_run *run, cudaStream_t stream)
 {
-    launch_paired(run, one_after_the_other, false, stream);
+    launch_paired(run, one_after_the_other, IN_TURN, stream);
 }
 
 static void launch_beside(const kf_run *run, cudaStream_t stream)
 {
-    launch_paired(run, side_by_side, false, stream);
+    launch_paired(run, side_by_side, IN_TURN, stream);
 }
 
 static void launch_horizontal(const kf_run *run, cudaStream_t stream)
 {
-    launch_paired(run, in_one_kernel, false, stream);
+    launch_paired(run, in_one_kernel, IN_TURN, stream);
 }
 
 static void launch_early(const kf_run *run, cudaStream_t stream)
 {
-    launch_paired(run, in_one_kernel, true, stream);
+    launch_paired(run, in_one_kernel, EARLY, stream);
 }
 
-// --- The same as graphs
-// ---------------------------------------------------------------------------
+// --- The same as graphs -------------------------------------------------------------------------
 
-template <void (*launch)(const kf_run *run, cudaStream_t stream)>
+// snippet: replay
+/* launch as one graph: captured when it is first called with this memory, whose addresses the graph
+ * holds, and replayed from then on. A stream that is being captured itself gets the kernels: a
+ * graph cannot be launched into another. Static, for a launcher is told of nothing else that lasts
+ * from one call to the next. */
+template <kf_launch *launch>
 static void as_graph(const kf_run *run, cudaStream_t stream)
 {
-    neox_replay(run, launch, stream);
+    static cudaGraphExec_t replay;
+    static uint64_t memory; // that it was captured with
+    enum cudaStreamCaptureStatus status;
+    CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+    if (status == cudaStreamCaptureStatusActive) {
+        launch(run, stream);
+        return;
+    }
+    if (memory != run->memory) {
+        cudaStream_t side;
+        CUDA_CHECK(replay ? cudaGraphExecDestroy(replay) : cudaSuccess);
+        CUDA_CHECK(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+        cudaGraph_t graph = kf_capture(run, launch, side);
+        CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+        CUDA_CHECK(cudaGraphDestroy(graph));
+        CUDA_CHECK(cudaStreamDestroy(side));
+        memory = run->memory;
+    }
+    CUDA_CHECK(cudaGraphLaunch(replay, stream));
+}
+// end snippet: replay
+
+// --- Tables -------------------------------------------------------------------------------------
+
+static void launch_plain(const kf_run *run, cudaStream_t stream)
+{
+    launch_case(run, parallel_layer, stream);
 }
 
 // snippet: same-bits
 /* Right, and x of every layer is bit for bit what the plain path leaves. */
 static bool same_bits(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    enum { OUTPUTS = 3 }; // hidden, logits, next
     const kf_tensor *x = kf_find(run, "hidden");
     const size_t bytes = x->count * sizeof(uint16_t);
-    uint16_t *fused = (uint16_t *)malloc(2 * bytes);
+    uint16_t *fused = (uint16_t *)kf_alloc(2 * x->count, sizeof *fused);
     uint16_t *plain = fused + x->count;
-    int64_t wrong = 0;
     int64_t differ = 0;
-    CUDA_CHECK(fused ? cudaMemcpy(fused, x->device, bytes, cudaMemcpyDeviceToHost)
-                     : cudaErrorMemoryAllocation);
+    CUDA_CHECK(cudaMemcpy(fused, x->device, bytes, cudaMemcpyDeviceToHost));
     launch_plain(run, cudaStreamPerThread);
     CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
     CUDA_CHECK(cudaMemcpy(plain, x->device, bytes, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < OUTPUTS; i++) {
-        wrong += seen[i].wrong;
-    }
     for (int64_t i = 0; i < x->count; i++) {
         differ += fused[i] != plain[i];
     }
@@ -539,7 +546,7 @@ static bool same_bits(const kf_run *run, const kf_diagnosis *seen, char *why, si
     snprintf(why, size,
              "predicted the bits of the plain path; seen %lld of %lld elements that differ",
              (long long)differ, (long long)x->count);
-    return differ == 0 && wrong == 0;
+    return differ == 0 && kf_wrong(run, seen) == 0;
 }
 // end snippet: same-bits
 
@@ -551,20 +558,27 @@ static bool one_token(const kf_case *c)
 static const kf_case cases[] = {
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tiny-decode",
      .shape = {.H = 3, .Sk = 7, .D = 8, .R = 2, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tiny},
     {.name = "tied",
      .shape = {.H = 2, .Sk = 9, .D = 36, .R = 10, .causal = true},
-     .flags = KF_VERIFY_ONLY},
+     .flags = KF_VERIFY_ONLY,
+     .data = &neox_tied},
     {.name = "prompt",
      .shape = {.H = 5, .Sq = 48, .Sk = 48, .D = 32, .R = 8, .causal = true},
-     .flags = KF_VERIFY_ONLY | KF_LARGE},
-    {.name = "decode", .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true}},
+     .flags = KF_VERIFY_ONLY | KF_LARGE,
+     .data = &neox_opticks},
+    {.name = "decode",
+     .shape = {.H = 5, .Sk = 128, .D = 32, .R = 8, .causal = true},
+     .data = &neox_opticks},
     {.name = "pythia",
      .shape = {.H = 32, .Sk = 128, .D = 80, .R = 20, .causal = true},
-     .flags = KF_LARGE},
+     .flags = KF_LARGE,
+     .data = &neox_pythia},
 };
 
 static const kf_variant variants[] = {

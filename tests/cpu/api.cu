@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 __global__ void add(int *p, int v)
 {
@@ -330,6 +331,52 @@ static void test_graphs(int *p)
     cudaGraphDestroy(graph);
 }
 
+/* Which calls a capture forbids to which OS thread. It is void then, and others are not. */
+static void test_capture_modes()
+{
+    const cudaStreamCaptureMode global = cudaStreamCaptureModeGlobal,
+                                own = cudaStreamCaptureModeThreadLocal,
+                                relaxed = cudaStreamCaptureModeRelaxed;
+    const struct {
+        cudaStreamCaptureMode mode;
+        bool other, waits, forbidden; /* other: another thread calls */
+    } cases[] = {
+        {global, false, false, true},  {global, true, false, true},  {own, false, false, true},
+        {own, true, false, false},     {own, true, true, true},      {relaxed, false, false, false},
+        {relaxed, true, false, false}, {relaxed, false, true, true}, {relaxed, true, true, true},
+    };
+    cudaStream_t s, t;
+    cudaGraph_t graph;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&t);
+    for (const auto &c : cases) {
+        CHECK_ERROR(cudaStreamBeginCapture(s, c.mode), cudaSuccess);
+        CHECK_ERROR(cudaStreamBeginCapture(t, relaxed), cudaSuccess);
+        auto call = [&] {
+            void *q = NULL;
+            CHECK_ERROR(c.waits ? cudaDeviceSynchronize() : cudaMalloc(&q, 4),
+                        c.forbidden ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+            if (q)
+                CHECK_ERROR(cudaFree(q), cudaSuccess);
+        };
+        if (c.other)
+            std::thread(call).join();
+        else
+            call();
+        CHECK_ERROR(cudaStreamEndCapture(s, &graph),
+                    c.forbidden ? cudaErrorStreamCaptureInvalidated : cudaSuccess);
+        if (graph)
+            cudaGraphDestroy(graph);
+        CHECK_ERROR(cudaStreamEndCapture(t, &graph),
+                    c.waits ? cudaErrorStreamCaptureInvalidated : cudaSuccess);
+        if (graph)
+            cudaGraphDestroy(graph);
+    }
+    cudaStreamDestroy(s);
+    cudaStreamDestroy(t);
+    cudaGetLastError();
+}
+
 int main()
 {
     int *p;
@@ -340,6 +387,7 @@ int main()
     test_configurations(p);
     test_streams(p);
     test_graphs(p);
+    test_capture_modes();
     test_fault([=] { write_at<<<2, 32>>>((int *)(size_t)64, 1); }, cudaErrorIllegalAddress);
     test_fault([=] { check_value<<<3, 40>>>(0); }, cudaErrorAssert);
     test_fault([=] { trap<<<1, 1>>>(); }, cudaErrorLaunchFailure);

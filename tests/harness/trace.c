@@ -16,8 +16,8 @@ int cpu_trace_mode(void)
     return !strcmp(knob("FAKE_TRACE"), "check") ? CPU_TRACE_CHECK : CPU_TRACE_COUNT;
 }
 
-/* --- Counts: each kernel has launched once, and counter number i stands at 10 i. ---------------
- */
+/* --- Counts: each kernel has launched once, and counter number i stands at 10 i. -------------- */
+
 const char *const cpu_counter_names[CPU_COUNTERS] = {"launches",
                                                      "blocks",
                                                      "threads",
@@ -87,8 +87,8 @@ void cpu_counts_print_lines(FILE *out)
     fprintf(out, "lines\n");
 }
 
-/* --- Findings ----------------------------------------------------------------------------------
- */
+/* --- Findings --------------------------------------------------------------------------------- */
+
 static size_t unwritten;
 
 int cpu_findings_print(FILE *out)

@@ -232,6 +232,30 @@ static void fp32_angles(void)
     ok(near == 4 * 0x1p-24 && fast > 4e-7 && fast < 5e-7, "at position 0 only the functions err");
 }
 
+/* Queries without keys have the result 0 and may not be off at all, also where the reference is
+ * filled in again for another error, in memory that holds something else. */
+static void rows_without_keys(void)
+{
+    static const kf_case c = {.name = "no-keys", .shape = {2, 3, 7, 4, 8, 0, true, 0}};
+    kf_run run = unit_attention(&c, 4);
+    const kf_tensor *o = kf_find(&run, "o");
+    for (int again = 0; again < 2; again++) {
+        bool zero = true, others = true;
+        run.extra_error = again * 1e-3;
+        for (int64_t i = 0; i < o->count && again; i++)
+            o->want[i] = o->bound[i] = NAN;
+        kf_attention_reference(&run);
+        for (int64_t i = 0; i < o->count; i++) {
+            bool no_key = i / c.shape.D % c.shape.Sq < c.shape.Sq - c.shape.Sk;
+            zero &= !no_key || (o->want[i] == 0.0 && o->bound[i] == 0.0);
+            others &= no_key || (o->want[i] != 0.0 && o->bound[i] > 0.0);
+        }
+        ok(zero && others, "a query without keys: 0 exactly%s",
+           again ? ", in used memory too" : "");
+    }
+    kf_close(&run);
+}
+
 /* A kernel as the tensor cores make it: p rounded, sums in fp32, division last. sloppy: sums
  * rounded to the type after each addition. */
 static double low_precision_wrong(enum kf_dtype dtype, bool sloppy)
@@ -307,6 +331,7 @@ int main(void)
     ok(fabs(kf_gamma(100, 0x1p-24) - 80 * 0x1p-24) < 1e-10, "gamma(100) is 8 sqrt(100) u");
     right_and_wrong();
     fp32_angles();
+    rows_without_keys();
     sampling();
     for (int dtype = KF_F16; dtype <= KF_BF16; dtype++) {
         double good = low_precision_wrong(dtype, false), bad = low_precision_wrong(dtype, true);

@@ -84,28 +84,117 @@ static void clocks(void)
         {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_COLD}};
     kf_stat s[3];
     kf_timing_begin(how, 3);
-    kf_time(works, 3, how[0], KF_MAX_REPS, s);
+    kf_time(works, 3, how[0], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 20, 1e-3) && near(s[1].median, 0.5, 1e-3) && near(s[2].median, 3000, 1e-3),
        "graph clock: %.3f, %.3f, %.1f us", s[0].median, s[1].median, s[2].median);
     ok(s[0].n == 10 && near(s[1].ratio, 40, 1e-3) && near(s[2].ratio, 1 / 150.0, 1e-3),
        "ratios to work 0, stable after %d rounds", s[0].n);
-    kf_time(works, 3, how[1], KF_MAX_REPS, s);
+    kf_time(works, 3, how[1], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 28, 0.01) && near(s[1].median, 0.5, 0.1) && near(s[2].median, 3000, 0.01),
        "cold, flush taken out: %.3f, %.3f, %.1f us", s[0].median, s[1].median, s[2].median);
-    kf_time(works, 3, how[2], KF_MAX_REPS, s);
+    kf_time(works, 3, how[2], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 20, 1e-3) && near(s[1].median, 3, 1e-3),
        "stream clock: %.3f us, and a launch's %.3f us where the kernel is shorter", s[0].median,
        s[1].median);
-    kf_time(works, 2, how[3], KF_MAX_REPS, s);
+    kf_time(works, 2, how[3], KF_MAX_REPS, 1, s);
     ok(near(s[0].median, 33, 1e-3) && near(s[1].median, 8, 0.01),
        "call clock, cold: %.2f and %.2f us, of which 5 us synchronise", s[0].median, s[1].median);
-    kf_time(works, 1, how[0], 3, s);
+    kf_time(works, 1, how[0], 3, 1, s);
     ok(s[0].n == 3, "--reps bounds the rounds");
     setenv("FAKE_NOISE", "200", 1);
-    kf_time(works, 1, how[0], 60, s);
+    kf_time(works, 1, how[0], 60, 1, s);
     ok(s[0].noisy && s[0].n == 60 && s[0].p95 > s[0].p5 * 1.5, "noise is called noise");
     setenv("FAKE_NOISE", "0", 1);
     kf_timing_end();
+}
+
+/* --- Who comes after whom -------------------------------------------------------------------- */
+
+enum { MOST_WORKS = 14, ROUNDS = 700 };
+static int calls[2 * MOST_WORKS * ROUNDS], n_calls;
+
+static void enqueue_and_note(void *context, cudaStream_t stream)
+{
+    if (n_calls < KF_COUNT_OF(calls))
+        calls[n_calls++] = *(int *)context;
+    fake_work(stream, 300.0, 0.0);
+}
+
+/* kf_time's order of n works: the last rounds * n calls are its rounds, for on this clock a sample
+ * of such a work is one call. */
+static const int *time_and_note(int n, uint64_t seed, int *rounds)
+{
+    static int name[MOST_WORKS];
+    const kf_timing how = {KF_CALL, KF_COLD};
+    kf_work works[MOST_WORKS];
+    kf_stat stat[MOST_WORKS];
+    for (int v = 0; v < n; v++) {
+        name[v] = v;
+        works[v] = (kf_work){enqueue_and_note, &name[v]};
+    }
+    n_calls = 0;
+    kf_timing_begin(&how, 1);
+    kf_time(works, n, how, ROUNDS, seed, stat);
+    kf_timing_end();
+    *rounds = stat[0].n;
+    return calls + n_calls - *rounds * n;
+}
+
+/* Within a round there are n - 1 pairs of neighbours, so each of the n (n - 1) ordered pairs is met
+ * in every n-th round: six standard deviations of that are allowed. A cyclic shift has only n of
+ * the pairs, each of them in nearly every round. */
+static bool pairs_are_even(const int *order, int n, int rounds)
+{
+    static int count[MOST_WORKS][MOST_WORKS];
+    bool even = true;
+    memset(count, 0, sizeof count);
+    for (int r = 0; r < rounds; r++)
+        for (int i = 1; i < n; i++)
+            count[order[r * n + i - 1]][order[r * n + i]]++;
+    double share = 1.0 / n, slack = 6.0 * sqrt(rounds * share * (1.0 - share));
+    for (int u = 0; u < n; u++)
+        for (int v = 0; v < n; v++)
+            even &= u == v ? count[u][v] == 0 : fabs(count[u][v] - rounds * share) <= slack;
+    return even;
+}
+
+static bool all_in_each_round(const int *order, int n, int rounds)
+{
+    for (int r = 0; r < rounds; r++) {
+        unsigned met = 0;
+        for (int i = 0; i < n; i++)
+            met |= 1u << order[r * n + i];
+        if (met != (1u << n) - 1)
+            return false;
+    }
+    return true;
+}
+
+static void orders(void)
+{
+    static const int sizes[] = {2, 3, MOST_WORKS};
+    static int first[MOST_WORKS * ROUNDS];
+    setenv("FAKE_NOISE", "50", 1); /* or ten rounds would be enough */
+    for (int i = 0; i < KF_COUNT_OF(sizes); i++) {
+        int n = sizes[i], rounds, again;
+        const int *order = time_and_note(n, 5, &rounds);
+        ok(rounds > 200 && all_in_each_round(order, n, rounds), "%d variants: all in each of %d", n,
+           rounds);
+        ok(pairs_are_even(order, n, rounds), "%d variants: each directly after each other one", n);
+        size_t bytes = sizeof *order * (size_t)(rounds * n);
+        memcpy(first, order, bytes);
+        order = time_and_note(n, 5, &again);
+        ok(again >= 200 && memcmp(first, order, sizeof *order * (size_t)(200 * n)) == 0,
+           "%d variants: --seed repeats the order", n);
+        order = time_and_note(n, 6, &again);
+        ok(again >= 200 && memcmp(first, order, sizeof *order * (size_t)(200 * n)) != 0,
+           "%d variants: another seed has another", n);
+    }
+    setenv("FAKE_NOISE", "0", 1);
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < MOST_WORKS; i++)
+            first[r * MOST_WORKS + i] = (r + i) % MOST_WORKS;
+    ok(!pairs_are_even(first, MOST_WORKS, ROUNDS), "a cyclic shift is told from that");
 }
 
 static void limits(void)
@@ -130,6 +219,7 @@ int main(void)
     percentiles();
     decisions();
     clocks();
+    orders();
     limits();
     return done();
 }

@@ -36,7 +36,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
 void *cpu_dynamic_shared(void);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 
-enum cpu_op { /* what a thread can wait for; the names of block.c are in this order */
+enum cpu_op { /* what a thread can wait for; the names of fault.c are in this order */
               CPU_SYNCTHREADS,
               CPU_SYNCTHREADS_COUNT,
               CPU_SYNCTHREADS_AND,

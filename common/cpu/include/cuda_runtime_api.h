@@ -183,7 +183,7 @@ typedef struct cudaDeviceProp cudaDeviceProp;
 typedef struct cudaKernelNodeParams cudaKernelNodeParams;
 #endif
 
-/* Errors (device.c). After a kernel fault every call returns that fault until cudaDeviceReset. */
+/* Errors (error.c). After a kernel fault every call returns that fault until cudaDeviceReset. */
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
@@ -236,7 +236,8 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes,
                             cudaStream_t stream CPU_DEFAULT(NULL));
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 
-/* Streams, events (stream.c). An event's time is the host's clock: it is not a GPU time. */
+/* Streams (stream.c), events (event.c). An event's time is the host's clock: it is not a GPU time.
+ */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority);
@@ -255,7 +256,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 
-/* Capture and graphs (graph.c). A graph replays its captured calls in the order of capture. */
+/* Capture (stream.c), graphs (graph.c). A graph replays its captured calls in the order of capture.
+ */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);

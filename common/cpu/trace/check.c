@@ -65,7 +65,8 @@ static void tick(void)
 {
     if (++now < EPOCHS)
         return;
-    madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED);
+    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0)
+        give_up(1, "check: the system does not take back memory that is to be forgotten");
     memset(sees, 0, sizeof sees);
     now = launch_start = block_start = barrier_end = 1;
     n_starts = n_syncs = 0;
@@ -187,8 +188,8 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
         sees[warp][warp] = now;
         return;
     }
-    if (!lane_sees[warp] && !(lane_sees[warp] = calloc(WARP, sizeof *lane_sees[warp])))
-        return;
+    if (!lane_sees[warp])
+        lane_sees[warp] = need_memory(calloc(WARP, sizeof *lane_sees[warp]), "what check knows");
     for (unsigned a = mask; a; a &= a - 1)
         for (unsigned b = mask; b; b &= b - 1)
             lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = now;
@@ -399,4 +400,10 @@ int trace_goes_on(void *context)
 int cpu_trace_mode(void)
 {
     return CPU_TRACE_CHECK;
+}
+
+static void __attribute__((destructor)) at_end(void)
+{
+    trace_reset(); /* what is still allocated leaks */
+    findings_end();
 }

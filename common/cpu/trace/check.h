@@ -1,4 +1,4 @@
-/* What check.c and check_findings.c share. */
+/* What the files of `check` share. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -29,10 +29,13 @@ struct side {
     uint64_t block; /* counted through the grid */
 };
 
+/* --- check_findings.c: what was found, until it is told --------------------------------------- */
+
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
-extern int kernels_ran; /* or there was nothing to find */
+extern int kernels_ran;  /* or there was nothing to find */
+void findings_end(void); /* tells what is left; the program ends with 1 if there is any */
 
 /* --- check_memory.c: what there is, and what is known of each byte ---------------------------- */
 
@@ -57,7 +60,7 @@ extern uint8_t in_variable[ARENA / 8]; /* a bit for each byte of shared memory *
 extern struct object *objects;         /* 0 is none; then allocations and __device__ variables */
 extern int n_objects;
 
-/* An array of n elements with room for one more: lengths double. */
+/* The array of n elements, with room for one more: lengths double. */
 void *grown(void *array, int n, size_t size);
 /* The bits of n bytes, at most 16. */
 static inline unsigned bits_at(const uint8_t *bits, uint64_t at, unsigned n)

@@ -28,6 +28,11 @@ static const char *const rules[] = {"out of bounds",      "misaligned",  "freed 
                                     "uninitialised read", "shared race", "global race",
                                     "barrier divergence", "leak"};
 
+static void *kept(void *p)
+{
+    return need_memory(p, "the findings of check");
+}
+
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text)
 {
@@ -40,22 +45,18 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
             return;
         }
     }
-    findings = realloc(findings, (size_t)(n_findings + 1) * sizeof *findings);
-    if (!findings) {
-        complain("check: no memory left");
-        exit(1);
-    }
+    findings = kept(realloc(findings, (size_t)(n_findings + 1) * sizeof *findings));
     struct finding *f = &findings[n_findings++];
     *f = (struct finding){.rule = rule, .sides = n, .bytes = bytes, .p = p, .times = 1};
     memcpy(f->side, sides, (size_t)n * sizeof *sides);
     if (kernel) {
-        f->kernel = strdup(kernel->name);
+        f->kernel = kept(strdup(kernel->name));
         f->grid = kernel->grid;
         f->shape = kernel->block;
     }
     if (object)
         f->object = *object;
-    f->text = text ? strdup(text) : NULL;
+    f->text = text ? kept(strdup(text)) : NULL;
 }
 
 /* --- As text ---------------------------------------------------------------------------------- */
@@ -148,8 +149,8 @@ static int same_line(const struct finding *a, const struct place *p, const struc
 int cpu_findings_print(FILE *out)
 {
     int n = n_findings, distinct = 0;
-    uint32_t *codes = calloc((size_t)n * 3 + 1, sizeof *codes);
-    struct place *places = calloc((size_t)n * 3 + 1, sizeof *places);
+    uint32_t *codes = kept(calloc((size_t)n * 3 + 1, sizeof *codes));
+    struct place *places = kept(calloc((size_t)n * 3 + 1, sizeof *places));
     for (int i = 0; i < n; i++) {
         codes[3 * i] = findings[i].side[0].code;
         codes[3 * i + 1] = findings[i].side[1].code;
@@ -193,10 +194,9 @@ int cpu_findings_of(const char *rule)
     return 0;
 }
 
-static void __attribute__((destructor)) at_end(void)
+void findings_end(void)
 {
     int silent = printed_by_host;
-    trace_reset();
     int n = cpu_findings_print(stderr);
     if (n)
         fprintf(stderr, "check: %d finding%s\n", n, n == 1 ? "" : "s");

@@ -20,23 +20,16 @@ void *grown(void *array, int n, size_t size)
 {
     if (n & (n - 1))
         return array;
-    void *more = realloc(array, (n ? 2 * (size_t)n : 1) * size);
-    if (!more) {
-        complain("check: no memory left");
-        exit(1);
-    }
-    return more;
+    return need_memory(realloc(array, (n ? 2 * (size_t)n : 1) * size), "what check knows");
 }
 
 static void *reserve(uint64_t bytes, int protection)
 {
     void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
-        complain(
-            "check: cannot reserve %llu GiB of addresses: raise ulimit -v, or allow overcommit",
-            (unsigned long long)(bytes >> 30));
-        exit(1);
-    }
+    if (p == MAP_FAILED)
+        give_up(1,
+                "check: cannot reserve %llu GiB of addresses: raise ulimit -v, or allow overcommit",
+                (unsigned long long)(bytes >> 30));
     return p;
 }
 
@@ -92,7 +85,8 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
     for (uint64_t i = at / PAGE; i <= guard; i++)
         owner[i] = o;
     /* What runs past the end is reported, and then goes on: there may be more to find. */
-    mprotect((char *)region + guard * PAGE, PAGE, PROT_READ | PROT_WRITE);
+    if (mprotect((char *)region + guard * PAGE, PAGE, PROT_READ | PROT_WRITE) != 0)
+        give_up(1, "check: no access to the page behind %zu bytes", bytes);
     wanted_site = NULL;
     if (type != cudaMemoryTypeDevice) /* the host writes there as it likes */
         trace_written(p, bytes);
@@ -160,10 +154,8 @@ void trace_shared(struct worker *w, const char *name, size_t offset, size_t byte
 void memory_launch(void)
 {
     set_up();
-    if (program_size() > IMAGE) {
-        complain("check: a program of more than %d MiB", (int)(IMAGE >> 20));
-        exit(1);
-    }
+    if (program_size() > IMAGE)
+        give_up(1, "check: a program of more than %d MiB", (int)(IMAGE >> 20));
     n_variables = 0;
     memset(in_variable, 0, sizeof in_variable);
 }

@@ -7,30 +7,12 @@
  * loop's end, where a lane waits for those still inside. (Collange, "Stack-less SIMT
  * reconvergence at low cost", 2011, calls it the minimum of stack pointer and program counter.)
  * What comes out depends on what lanes did, not on which ran first. */
-#include "callbacks.h"
-
 #include "count.h"
+
 #include <stdlib.h>
+#include <string.h>
 
-enum { NOTES = 62 };
-
-/* The notes of a warp, those that lanes made first side by side. */
-struct lanes {
-    uint64_t order[NOTES][WARP]; /* how deep, 0 the deepest; below 32 bits the place in the code */
-    uint64_t where[NOTES][WARP]; /* the address; from bit 48 log2 of the size, from 52 enum what */
-    uint8_t first[WARP], n[WARP];
-    unsigned full; /* lanes that wait for room */
-    struct lanes *next;
-};
 #define ADDRESS(where) ((uintptr_t)((where)&0xffffffffffff))
-
-struct trace {
-    struct lanes *of_warp[MAX_WARPS], *spare;
-    uint64_t last[MAX_THREADS]; /* order of a thread's last note or block of code */
-    const char *top[MAX_THREADS];
-    struct tally tally; /* of the launch */
-    struct trace *next;
-};
 
 static struct trace *traces;              /* of all workers */
 static const void *device_memory[256][2]; /* the __device__ variables, from and to */
@@ -187,70 +169,6 @@ int trace_release(struct worker *w, int warp)
     return freed != 0;
 }
 
-static __attribute__((noinline)) struct lanes *lanes_of(struct worker *w, int warp)
-{
-    struct trace *t = w->trace;
-    struct lanes *l = t->spare;
-    if (l)
-        t->spare = l->next;
-    else
-        l = tally_need(aligned_alloc(64, sizeof *l));
-    memset(l->first, 0, sizeof l->first);
-    memset(l->n, 0, sizeof l->n);
-    l->full = 0;
-    return t->of_warp[warp] = l;
-}
-
-static inline uint64_t order_of(struct worker *w, const void *from, const void *frame)
-{
-    const char **top = &w->trace->top[w->now];
-    if (__builtin_expect(!*top, 0))
-        *top = fiber_top(w->stacks, w->threads[w->now].fiber);
-    return (uint64_t)(FIBER_STACK - (uint32_t)(*top - (const char *)frame)) << 32 | code_of(from);
-}
-
-static __attribute__((noinline)) void wait_for_room(struct worker *w, struct lanes *l)
-{
-    l->full |= 1u << w->now % WARP;
-    block_stop(w);
-    block_wait(w);
-}
-
-static inline void note(struct worker *w, uint64_t where, uint64_t order)
-{
-    struct lanes *l = w->trace->of_warp[w->now / WARP];
-    if (!l)
-        l = lanes_of(w, w->now / WARP);
-    unsigned lane = w->now % WARP, i = l->n[lane]++;
-    l->order[i][lane] = order;
-    l->where[i][lane] = where;
-    if (i == NOTES - 1)
-        wait_for_room(w, l);
-}
-
-static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
-                        const void *frame)
-{
-    if (is_builtin_variable(p))
-        return;
-    uint64_t order = order_of(w, from, frame);
-    w->trace->last[w->now] = order;
-    note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)writes << 52, order);
-}
-
-/* At the head of each block of code (-fsanitize-coverage=trace-pc). */
-void __sanitizer_cov_trace_pc(void)
-{
-    struct worker *w = cpu_worker;
-    if (!w || !w->running)
-        return;
-    uint64_t order = order_of(w, __builtin_return_address(0), __builtin_frame_address(0));
-    uint64_t last = w->trace->last[w->now];
-    w->trace->last[w->now] = order;
-    if ((uint32_t)order <= (uint32_t)last)
-        note(w, (uint64_t)LOOPS << 52, last);
-}
-
 /* --- What the runtime tells ------------------------------------------------------------------- */
 
 void trace_block(struct worker *w, uint64_t place)
@@ -259,7 +177,7 @@ void trace_block(struct worker *w, uint64_t place)
     struct trace *t = w->trace;
     if (!t) {
         static atomic_flag busy = ATOMIC_FLAG_INIT;
-        t = w->trace = tally_need(calloc(1, sizeof *t));
+        t = w->trace = need_memory(calloc(1, sizeof *t), "the counts");
         while (atomic_flag_test_and_set(&busy))
             ;
         t->next = traces;
@@ -299,43 +217,14 @@ void trace_launch_end(struct launch *l)
     tally_launched(l->kernel->name);
 }
 
-/* What kernels report themselves. */
-
-void cpu_trace_atomic(const volatile void *p, size_t bytes)
-{
-    struct worker *w = cpu_worker;
-    if (w && w->running)
-        seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
-             __builtin_frame_address(0));
-}
-
-void cpu_trace_special(int counter)
-{
-    struct worker *w = cpu_worker;
-    if (w && w->running)
-        w->trace->tally.value[counter]++;
-}
-
-void cpu_trace_named(const char *name, uint64_t amount)
-{
-    struct worker *w = cpu_worker;
-    if (w && w->running)
-        w->trace->tally.named[tally_name(name)] += amount;
-}
-
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
 {
     (void)name;
     if (constant)
         return;
     if (n_device == sizeof device_memory / sizeof *device_memory) {
-        complain("count: more than %d __device__ variables", n_device);
-        exit(1);
+        give_up(1, "count: more than %d __device__ variables", n_device);
     }
     device_memory[n_device][0] = p;
     device_memory[n_device++][1] = (char *)p + bytes;
-}
-
-void cpu_trace_fence(void)
-{
 }

@@ -2,17 +2,22 @@
 #ifndef COUNT_H
 #define COUNT_H
 
+#include "../runtime.h"
 #include "cpu_trace.h"
 #include "symbols.h"
 
-/* count_request.c: how many different 32-byte sectors n accesses touch. */
+/* --- count_request.c -------------------------------------------------------------------------- */
+
+/* How many different 32-byte sectors n accesses touch. */
 int count_sectors(const uintptr_t *p, int n, unsigned bytes);
 /* Passes through the banks of shared memory that n lanes need, `lane` which they are, in order;
  * *parts is how many it would be without conflicts. */
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts);
 
-/* count_tally.c: one load or store in the code of a kernel, and all that is counted of a kernel. */
+/* --- count_tally.c ---------------------------------------------------------------------------- */
+
+/* One load or store in the code of a kernel, and all that is counted of a kernel. */
 enum what { READS, WRITES, ATOMIC, LOOPS };
 enum space { GLOBAL, SHARED, LOCAL, NEITHER };
 enum { SITES = 2048, NAMED = 32 };
@@ -25,7 +30,6 @@ struct tally {
     uint64_t value[CPU_COUNTERS], named[NAMED];
     struct site sites[SITES]; /* hashed by code */
 };
-void *tally_need(void *p); /* p; NULL ends the program with a line */
 struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space);
 void tally_site_add(uint64_t *value, const struct site *s); /* to the counters it belongs to */
 int tally_name(const char *name);                           /* its index in `named` */
@@ -33,6 +37,27 @@ void tally_launched(const char *kernel);
 void tally_add(const char *kernel, struct tally *t); /* and clears t */
 /* Sites of all kernels since the reset, in a list to be freed. */
 struct site *tally_sites(int *n);
-void tally_printed(void); /* nothing is left to print when the program ends */
+extern int tally_unprinted; /* kernels have run since the tables were printed */
+
+/* --- What count_notes.c notes and count.c merges ---------------------------------------------- */
+
+enum { NOTES = 62 };
+
+/* The notes of a warp, those that lanes made first side by side. */
+struct lanes {
+    uint64_t order[NOTES][WARP]; /* how deep, 0 the deepest; below 32 bits the place in the code */
+    uint64_t where[NOTES][WARP]; /* the address; from bit 48 log2 of the size, from 52 enum what */
+    uint8_t first[WARP], n[WARP];
+    unsigned full; /* lanes that wait for room */
+    struct lanes *next;
+};
+
+struct trace {
+    struct lanes *of_warp[MAX_WARPS], *spare;
+    uint64_t last[MAX_THREADS]; /* order of a thread's last note or block of code */
+    const char *top[MAX_THREADS];
+    struct tally tally; /* of the launch */
+    struct trace *next;
+};
 
 #endif

@@ -67,7 +67,7 @@ void cpu_counts_print(FILE *out)
     int n = cpu_counts(&list);
     for (int i = 0; i < n; i += COLUMNS)
         put_kernels(out, list, i, n - i < COLUMNS ? n - i : COLUMNS, n);
-    tally_printed();
+    tally_unprinted = 0;
 }
 
 /* --- By line ---------------------------------------------------------------------------------- */
@@ -115,9 +115,9 @@ void cpu_counts_print_lines(FILE *out)
 {
     int n, lines = 0;
     struct site *sites = tally_sites(&n);
-    uint32_t *codes = tally_need(calloc((size_t)n + 1, sizeof *codes));
-    struct place *places = tally_need(calloc((size_t)n + 1, sizeof *places));
-    struct line *line = tally_need(calloc((size_t)n + 1, sizeof *line));
+    uint32_t *codes = need_memory(calloc((size_t)n + 1, sizeof *codes), "the counts by line");
+    struct place *places = need_memory(calloc((size_t)n + 1, sizeof *places), "the counts by line");
+    struct line *line = need_memory(calloc((size_t)n + 1, sizeof *line), "the counts by line");
     for (int i = 0; i < n; i++)
         codes[i] = sites[i].code;
     symbols_find(codes, n, places);
@@ -150,5 +150,17 @@ void cpu_counts_print_lines(FILE *out)
     for (int i = 0; i < n; i++)
         free(places[i].file);
     free(codes), free(places), free(line), free(sites);
-    tally_printed();
+    tally_unprinted = 0;
+}
+
+static void __attribute__((destructor)) at_end(void)
+{
+    const char *by_line = getenv("CUDACPU_BY_LINE");
+    if (!tally_unprinted)
+        return;
+    printf("\n");
+    cpu_counts_print(stdout);
+    if (by_line && *by_line && strcmp(by_line, "0") != 0)
+        cpu_counts_print_lines(stdout);
+    fflush(stdout);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WARP = 32, SECTOR = 32, BANKS = 32 };
+enum { SECTOR = 32, BANKS = 32 };
 
 int count_sectors(const uintptr_t *p, int n, unsigned bytes)
 {

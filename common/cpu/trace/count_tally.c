@@ -1,9 +1,6 @@
 /* count: what has been counted, by kernel, until the host asks. */
-#define _GNU_SOURCE
-#include "../runtime.h"
 #include "count.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +9,8 @@ static struct kernel {
     struct tally tally;
 } * kernels[256];
 static struct cpu_kernel_counts listed[256];
-static int n_kernels, n_names, unprinted;
+static int n_kernels, n_names;
+int tally_unprinted;
 static const char *names[NAMED], *sorted[NAMED];
 static atomic_flag naming = ATOMIC_FLAG_INIT;
 
@@ -22,16 +20,8 @@ const char *const cpu_counter_names[CPU_COUNTERS] = {
 
 static void limit(int n, int most, const char *what)
 {
-    if (n == most) {
-        complain("count: more than %d %s", most, what);
-        exit(1);
-    }
-}
-
-void *tally_need(void *p)
-{
-    limit(p == NULL, 1, "MiB of memory is needed, and there is none left");
-    return p;
+    if (n == most)
+        give_up(1, "count: more than %d %s", most, what);
 }
 
 struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space)
@@ -82,7 +72,7 @@ static struct tally *tally_of(const char *kernel)
         if (strcmp(kernels[i]->name, kernel) == 0)
             return &kernels[i]->tally;
     limit(n_kernels, 256, "kernels");
-    struct kernel *k = kernels[n_kernels++] = tally_need(calloc(1, sizeof *k));
+    struct kernel *k = kernels[n_kernels++] = need_memory(calloc(1, sizeof *k), "the counts");
     k->name = kernel;
     return &k->tally;
 }
@@ -90,7 +80,7 @@ static struct tally *tally_of(const char *kernel)
 void tally_launched(const char *kernel)
 {
     tally_of(kernel)->value[CPU_LAUNCHES]++;
-    unprinted = 1;
+    tally_unprinted = 1;
 }
 
 void tally_add(const char *kernel, struct tally *t)
@@ -114,18 +104,14 @@ void tally_add(const char *kernel, struct tally *t)
 
 struct site *tally_sites(int *n)
 {
-    struct site *list = tally_need(calloc((size_t)n_kernels * SITES + 1, sizeof *list));
+    struct site *list =
+        need_memory(calloc((size_t)n_kernels * SITES + 1, sizeof *list), "the counts");
     *n = 0;
     for (int k = 0; k < n_kernels; k++)
         for (int i = 0; i < SITES; i++)
             if (kernels[k]->tally.sites[i].used)
                 list[(*n)++] = kernels[k]->tally.sites[i];
     return list;
-}
-
-void tally_printed(void)
-{
-    unprinted = 0;
 }
 
 int cpu_trace_mode(void)
@@ -165,17 +151,5 @@ void cpu_counts_reset(void)
 {
     while (n_kernels)
         free(kernels[--n_kernels]);
-    unprinted = 0;
-}
-
-static void __attribute__((destructor)) at_end(void)
-{
-    const char *by_line = getenv("CUDACPU_BY_LINE");
-    if (!unprinted)
-        return;
-    printf("\n");
-    cpu_counts_print(stdout);
-    if (by_line && *by_line && strcmp(by_line, "0") != 0)
-        cpu_counts_print_lines(stdout);
-    fflush(stdout);
+    tally_unprinted = 0;
 }

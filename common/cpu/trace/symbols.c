@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "../error.h"
 #include "symbols.h"
 
 #include <stdio.h>
@@ -16,12 +17,12 @@ static char *shortened(char *file)
         file += n + 1;
     while (strncmp(file, "./", 2) == 0)
         file += 2;
-    return strdup(file);
+    return need_memory(strdup(file), "the name of a file");
 }
 
 static void unknown(struct place *place)
 {
-    *place = (struct place){strdup("?"), 0};
+    *place = (struct place){need_memory(strdup("?"), "the name of a file"), 0};
 }
 
 /* For every address its number, then a line "FILE:LINE" for each inlined call, innermost first. */
@@ -29,12 +30,13 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
 {
     char *command = NULL, line[4200];
     size_t size;
-    FILE *text = open_memstream(&command, &size);
+    FILE *text = need_memory(open_memstream(&command, &size), "a command");
     fprintf(text, "addr2line -a -i -e '%s'", program);
     for (int i = 0; i < n; i++)
         fprintf(text, " %x", codes[i]);
     fputs(" 2>/dev/null", text);
-    fclose(text);
+    if (fclose(text) != 0)
+        need_memory(NULL, "a command");
     FILE *answer = popen(command, "r");
     int at = -1;
     for (int i = 0; i < n; i++)

@@ -102,23 +102,27 @@ typedef struct matrix {
     int rows, columns;
 } matrix;
 
-static inline matrix part(const neox_net *net, int layer, enum neox_part w, enum neox_part bias)
+/* w: NEOX_QKV, NEOX_DENSE, NEOX_UP or NEOX_DOWN; the bias is the part after it. */
+static inline matrix part(const neox_net *net, int layer, enum neox_part w)
 {
-    return matrix{neox_weight(net, layer, w), neox_weight(net, layer, bias),
+    return matrix{neox_weight(net, layer, w), neox_weight(net, layer, (enum neox_part)(w + 1)),
                   (int)neox_rows(&net->c, w), (int)neox_columns(&net->c, w)};
 }
 
 // snippet: launch-early
-/* How a kernel is launched that calls wait_for_previous(). */
+/* When a kernel may begin that calls wait_for_previous(): once the one in front of it in the stream
+ * has ended, or before. */
+enum start { IN_TURN, EARLY };
+
+/* How it is launched. */
 typedef struct rows_launch {
     cudaLaunchAttribute attribute;
     cudaLaunchConfig_t config;
 } rows_launch;
 
-/* -> the configuration in l; early: the kernel may begin before the one in front of it in the
- * stream has ended. shared: bytes of shared memory that it asks for at its launch. */
-static const cudaLaunchConfig_t *rows_config(rows_launch *l, bool early, int blocks, int threads,
-                                             size_t shared, cudaStream_t stream)
+/* -> the configuration in l. shared: bytes of shared memory that it asks for at its launch. */
+static const cudaLaunchConfig_t *rows_config(rows_launch *l, enum start start, int blocks,
+                                             int threads, size_t shared, cudaStream_t stream)
 {
     int device = 0;
     int major = 0;
@@ -132,7 +136,7 @@ static const cudaLaunchConfig_t *rows_config(rows_launch *l, bool early, int blo
     l->config.dynamicSmemBytes = shared;
     l->config.stream = stream;
     l->config.attrs = &l->attribute;
-    l->config.numAttrs = early && major >= 9;
+    l->config.numAttrs = start == EARLY && major >= 9;
     return &l->config;
 }
 // end snippet: launch-early

@@ -1,0 +1,120 @@
+/* Events: times on the host's clock, and the places that a capture forks from and joins at. */
+#include "stream.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct CUevent_st {
+    unsigned flags;
+    int recorded;
+    struct timespec time;
+    uint64_t capture; /* the capture it was last recorded in, or 0 */
+    struct CUstream_st *source;
+    uint64_t position;
+};
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    if (!event)
+        return result(cudaErrorInvalidValue);
+    *event = calloc(1, sizeof **event);
+    if (!*event)
+        return result(cudaErrorMemoryAllocation);
+    (*event)->flags = flags;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    if (!event)
+        return result(cudaErrorInvalidResourceHandle);
+    free(event);
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    pthread_mutex_lock(&stream_lock);
+    struct CUstream_st *s = stream_find(stream);
+    if (!s || !event)
+        return stream_unlock(result(cudaErrorInvalidResourceHandle));
+    if (s->capture && s->capture->invalid)
+        return stream_unlock(result(cudaErrorStreamCaptureInvalidated));
+    if (capture_breaks_legacy(s))
+        return stream_unlock(result(cudaErrorStreamCaptureImplicit));
+    event->recorded = 1;
+    event->capture = s->capture ? s->capture->id : 0;
+    event->source = s;
+    event->position = s->position;
+    clock_gettime(CLOCK_MONOTONIC, &event->time);
+    return stream_unlock(result(cudaSuccess));
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    (void)flags;
+    cudaError_t error = cudaSuccess;
+    pthread_mutex_lock(&stream_lock);
+    struct CUstream_st *s = stream_find(stream);
+    if (!s || !event)
+        return stream_unlock(result(cudaErrorInvalidResourceHandle));
+    if (capture_breaks_legacy(s))
+        return stream_unlock(result(cudaErrorStreamCaptureImplicit));
+    if (!event->capture) {
+        if (s->capture && event->recorded) { /* a graph cannot wait for what is outside it */
+            s->capture->invalid = 1;
+            error = cudaErrorStreamCaptureIsolation;
+        }
+        return stream_unlock(result(error));
+    }
+    struct CUstream_st *from = stream_find(event->source);
+    if (!from || !from->capture || from->capture->id != event->capture)
+        return stream_unlock(result(cudaErrorInvalidValue)); /* that capture is over */
+    if (s->capture && s->capture != from->capture) {
+        s->capture->invalid = from->capture->invalid = 1;
+        return stream_unlock(result(cudaErrorStreamCaptureMerge));
+    }
+    if (stream_is_legacy(s)) {
+        from->capture->invalid = 1;
+        return stream_unlock(result(cudaErrorStreamCaptureImplicit));
+    }
+    s->capture = from->capture; /* fork: from here on this stream captures too */
+    s->position++;
+    s->unjoined = s != s->capture->origin;
+    if (event->position == from->position && s != from)
+        from->unjoined = 0;
+    return stream_unlock(result(cudaSuccess));
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    if (!event)
+        return result(cudaErrorInvalidResourceHandle);
+    if (event->capture)
+        return result(cudaErrorCapturedEvent);
+    return result(stream_check_unsafe(0));
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return cudaEventSynchronize(event);
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    if (!start || !end || !start->recorded || !end->recorded ||
+        ((start->flags | end->flags) & cudaEventDisableTiming))
+        return result(cudaErrorInvalidResourceHandle);
+    if (start->capture || end->capture)
+        return result(cudaErrorCapturedEvent);
+    if (!ms)
+        return result(cudaErrorInvalidValue);
+    *ms = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
+                  (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
+    return result(cudaSuccess);
+}

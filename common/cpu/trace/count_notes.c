@@ -1,0 +1,98 @@
+/* count: what kernels tell, noted lane by lane for count.c to merge. A lane whose notes are full
+ * waits, so this file is above block.c. */
+#include "callbacks.h"
+
+#include "count.h"
+#include <stdlib.h>
+
+static __attribute__((noinline)) struct lanes *lanes_of(struct worker *w, int warp)
+{
+    struct trace *t = w->trace;
+    struct lanes *l = t->spare;
+    if (l)
+        t->spare = l->next;
+    else
+        l = need_memory(aligned_alloc(64, sizeof *l), "the counts");
+    memset(l->first, 0, sizeof l->first);
+    memset(l->n, 0, sizeof l->n);
+    l->full = 0;
+    return t->of_warp[warp] = l;
+}
+
+static inline uint64_t order_of(struct worker *w, const void *from, const void *frame)
+{
+    const char **top = &w->trace->top[w->now];
+    if (__builtin_expect(!*top, 0))
+        *top = fiber_top(w->stacks, w->threads[w->now].fiber);
+    return (uint64_t)(FIBER_STACK - (uint32_t)(*top - (const char *)frame)) << 32 | code_of(from);
+}
+
+static __attribute__((noinline)) void wait_for_room(struct worker *w, struct lanes *l)
+{
+    l->full |= 1u << w->now % WARP;
+    block_stop(w);
+    block_wait(w);
+}
+
+static inline void note(struct worker *w, uint64_t where, uint64_t order)
+{
+    struct lanes *l = w->trace->of_warp[w->now / WARP];
+    if (!l)
+        l = lanes_of(w, w->now / WARP);
+    unsigned lane = w->now % WARP, i = l->n[lane]++;
+    l->order[i][lane] = order;
+    l->where[i][lane] = where;
+    if (i == NOTES - 1)
+        wait_for_room(w, l);
+}
+
+static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
+                        const void *frame)
+{
+    if (is_builtin_variable(p))
+        return;
+    uint64_t order = order_of(w, from, frame);
+    w->trace->last[w->now] = order;
+    note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)writes << 52, order);
+}
+
+/* At the head of each block of code (-fsanitize-coverage=trace-pc). */
+void __sanitizer_cov_trace_pc(void)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    uint64_t order = order_of(w, __builtin_return_address(0), __builtin_frame_address(0));
+    uint64_t last = w->trace->last[w->now];
+    w->trace->last[w->now] = order;
+    if ((uint32_t)order <= (uint32_t)last)
+        note(w, (uint64_t)LOOPS << 52, last);
+}
+
+/* What kernels report themselves. */
+
+void cpu_trace_atomic(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
+             __builtin_frame_address(0));
+}
+
+void cpu_trace_special(int counter)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        w->trace->tally.value[counter]++;
+}
+
+void cpu_trace_named(const char *name, uint64_t amount)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        w->trace->tally.named[tally_name(name)] += amount;
+}
+
+void cpu_trace_fence(void)
+{
+}

@@ -1,0 +1,21 @@
+/* Workers: what an OS thread that runs blocks is made of. */
+#include "runtime.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+__thread struct worker *cpu_worker;
+__thread uint3 threadIdx, blockIdx, blockDim, gridDim;
+
+struct worker *worker_new(void)
+{
+    enum { SIGNALS = 64 * 1024 }; /* bytes of stack for on_signal, as a thread's own may be full */
+    struct worker *w = calloc(1, sizeof *w);
+    void *signals = malloc(SIGNALS), *arena = NULL;
+    if (!w || !signals || posix_memalign(&arena, 1024, ARENA) ||
+        !(w->stacks = fiber_area(MAX_THREADS)) ||
+        sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
+        give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);
+    w->arena = arena;
+    return cpu_worker = w;
+}

@@ -1,0 +1,135 @@
+/* bounds.c: how far from fp64 a right implementation in fp16 may be: at most twice as far as a
+ * plain one is, element by element.
+ *
+ * Twice its largest error would be a poor measure: one column of x may be ten times as large as the
+ * others and so have ten times their error, and then that one draw decides. So errors are compared
+ * in units of what each element is expected to have. Layer l rounds x and the sum of both branches,
+ * b = x[l] - x[l-1]; a rounding to nearest is off by u |value| at most and by u |value| / sqrt(3)
+ * in the root mean square if it is spread evenly. What an element gathers on its own is s[l]^2 =
+ * s[l-1]^2 + u^2 (x[l]^2 + b^2) / 3, what comes with the branches is alike for all, t = the root
+ * mean square of the plain errors in that layer, and the unit is sqrt(t^2 + s^2). With z the
+ * largest error of the plain implementation in those units, anywhere in the model, the bound of an
+ * element is 2 z units. */
+#include "neox.h"
+#include "harness/problem.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- A ceiling: a plain implementation that is broken must not make everything right --------- */
+/* How many roundings to fp16 x has been through behind a layer, one after the other: norm, product,
+ * rotation, attention, product; norm, product, GELU, product; the sum of both, and x. A sum of n
+ * numbers in fp32 is n roundings of 2^-24 and counts as n 2^-13 of them. If all were as large as
+ * they can be and of one sign, and no operation made them larger or smaller, x would be off by so
+ * many u of itself. In truth they cancel, and what is measured stays far below that. */
+static double roundings(const neox_config *c, int layers)
+{
+    double sums = 4.0 * c->hidden + (double)c->hidden / c->heads + c->positions + c->mlp;
+    return layers * (11.0 + 0x1p-13 * sums);
+}
+
+static double root_mean_square(const double *x, int64_t n)
+{
+    double squares = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        squares += x[i] * x[i] / (double)n;
+    return sqrt(squares);
+}
+
+/* The largest of `elements` errors is about sqrt(2 ln(2 elements)) times their root mean square, if
+ * they are spread as a normal distribution is; so the bounds are twice that and the ceiling for it.
+ * A NaN is above every ceiling. */
+static const char *too_large(const double *bound, const double *exact, int64_t n, double rounded,
+                             double elements, const char *what)
+{
+    static char line[200];
+    double u = kf_unit_roundoff(KF_F16), size = root_mean_square(exact, n);
+    double is = root_mean_square(bound, n);
+    double most = 2.0 * sqrt(2.0 * log(2.0 * elements)) * rounded * u * size;
+    if (is <= most)
+        return NULL;
+    snprintf(line, sizeof line,
+             "plain fp16, which bounds are measured on, would let %s be off by %.3g of %.3g; its "
+             "roundings explain %.3g at most, so it is wrong",
+             what, is, size, most);
+    return line;
+}
+
+/* --- Bounds ---------------------------------------------------------------------------------- */
+/* The units of hidden [layers + 1][n], one after the other. */
+static void set_units(const double *exact, const double *plain, int layers, int64_t n, double *unit)
+{
+    double u = kf_unit_roundoff(KF_F16), *own = kf_alloc(n, sizeof *own);
+    for (int64_t layer = 1; layer <= layers; layer++) {
+        const double *x = exact + layer * n, *y = plain + layer * n;
+        double squares = 0.0;
+        for (int64_t i = 0; i < n; i++)
+            squares += (y[i] - x[i]) * (y[i] - x[i]) / (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            double b = x[i] - x[i - n];
+            own[i] += u * u * (x[i] * x[i] + b * b) / 3.0;
+            unit[layer * n + i] = sqrt(squares + own[i]);
+        }
+    }
+    free(own);
+}
+
+static double largest_in_units(const double *exact, const double *plain, const double *unit,
+                               int64_t n)
+{
+    double z = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        if (unit[i] > 0.0)
+            z = fmax(z, fabs(plain[i] - exact[i]) / unit[i]);
+    return z;
+}
+
+const char *neox_bounds(const neox_config *c, int tokens, const neox_results *exact,
+                        const neox_results *plain, neox_results *bound)
+{
+    int64_t n = (int64_t)tokens * c->hidden, in_layers = (c->layers + 1) * n;
+    int64_t m = (int64_t)tokens * c->vocab;
+    double squares = 0.0, elements = (double)(in_layers + m);
+    char what[40];
+    set_units(exact->hidden, plain->hidden, c->layers, n, bound->hidden);
+    for (int64_t i = 0; i < m; i++)
+        squares += pow(plain->logits[i] - exact->logits[i], 2.0) / (double)m;
+    for (int64_t i = 0; i < m; i++)
+        bound->logits[i] = sqrt(squares);
+    double z = fmax(largest_in_units(exact->hidden, plain->hidden, bound->hidden, in_layers),
+                    largest_in_units(exact->logits, plain->logits, bound->logits, m));
+    for (int64_t i = 0; i < in_layers; i++)
+        bound->hidden[i] *= 2.0 * z;
+    for (int64_t i = 0; i < m; i++)
+        bound->logits[i] *= 2.0 * z;
+    for (int layer = 1; layer <= c->layers; layer++) {
+        snprintf(what, sizeof what, "x behind layer %d", layer);
+        const char *trouble = too_large(bound->hidden + layer * n, exact->hidden + layer * n, n,
+                                        roundings(c, layer), elements, what);
+        if (trouble)
+            return trouble;
+    }
+    /* The final norm is one more, and the sums of its product with the output matrix. */
+    return too_large(bound->logits, exact->logits, m,
+                     roundings(c, c->layers) + 1.0 + 0x1p-13 * c->hidden, elements, "the logits");
+}
+
+/* --- The most likely token ------------------------------------------------------------------- */
+int neox_largest(const double *logits, int n)
+{
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (logits[i] > logits[best])
+            best = i;
+    return best;
+}
+
+/* Twice the bound apart, no two logits change places. */
+bool neox_is_clear(const double *logits, int n, double bound)
+{
+    int best = neox_largest(logits, n);
+    bool clear = true;
+    for (int i = 0; i < n; i++)
+        clear = clear && (i == best || logits[best] - logits[i] > 2.0 * bound);
+    return clear;
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env perl
+# The header comment of each step. It is a page of the book as well as the text around it, but no
+# figure in it is looked up in recorded rows: so what was measured is said there in words, and the
+# chapter has the figure. Idea and Predict may hold numbers: shapes and counts follow from the
+# source, and a prediction is a guess that was made before. Other comments hold no times either.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my $MOST_LINES = 20;
+my %MAY_HOLD_FIGURES = map { $_ => 1 } qw(Idea Predict);
+
+my $number = qr/(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?/;
+my $some = qr/$number(?:(?:x|%| ?us| ?ms)?(?:-| to | or | and )$number)*/;
+my $unit = qr/[ -]?(?:ns|us|µs|ms|s|(?:nano|micro|milli)?seconds?|%|per[ ]?cent|times)(?![\w\/])
+    |x(?!\w)|[ ]?×(?![ ]?\d)|[ ]?[TGMk]?(?:B|FLOP)\/s/x;
+my $figure = qr/factors?\ of\ (?:about\ |some\ )?$some | $some$unit
+    | (?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)/x;
+
+# What is wrong with the header of the source TEXT: a list of [line, what].
+sub faults {
+    my ($text) = @_;
+    my ($header) = $text =~ m{\A(/\*.*?\*/)}s or return [1, "the file does not begin with a comment"];
+    my @lines = split /\n/, $header;
+    my (@found, @parts);
+    push @found, [scalar @lines, "the header has " . @lines . " lines; $MOST_LINES at most are right"]
+        if @lines > $MOST_LINES;
+    for my $i (0 .. $#lines) {
+        my $line = $lines[$i];
+        if ($line =~ s/^ \* ([A-Z][a-z]+) {2,}(?=\S)//) {
+            push @parts, {name => $1, text => "", line => []};
+        } elsif (!@parts || $line =~ m{^ \*/$}) {
+            next;
+        } elsif ($line !~ s/^ \* {10}(?=\S)//) {
+            push @found, [$i + 1, "\"$line\": text of $parts[-1]{name} begins in column 13"];
+            $line =~ s/^ \* *//;
+        }
+        $line =~ s{ *\*/$}{};
+        $parts[-1]{text} .= "$line ";
+        push @{$parts[-1]{line}}, ($i + 1) x (length($line) + 1);
+    }
+    my @names = map { $_->{name} } @parts;
+    push @found, [1, "the header has \"@names\"; Idea, Predict and Outcome are right, Then may follow"]
+        if "@names" !~ /^Idea Predict Outcome(?: Then)?$/;
+    for my $part (grep { !$MAY_HOLD_FIGURES{$_->{name}} } @parts) {
+        while ($part->{text} =~ /($figure)/g) {
+            push @found, [$part->{line}[$-[0]], "$part->{name} has a measured figure, \"$1\"; say it "
+                . "in words; the chapter looks it up"];
+        }
+    }
+    return sort { $a->[0] <=> $b->[0] } @found;
+}
+
+# Lines of TEXT's comments in which a time is typed: [line, what]. Past the header, if that was looked
+# at already.
+sub typed_times {
+    my ($text, $past_header) = @_;
+    my @found;
+    $text =~ s{\A(/\*.*?\*/)}{"\n" x ($1 =~ tr/\n//)}se if $past_header;
+    while ($text =~ m{(//[^\n]*|/\*.*?\*/)}gs) {
+        my ($comment, $start) = ($1, $-[0]);
+        while ($comment =~ /($number[ -]?(?:ns|us|µs|ms)(?!\w))/g) {
+            my $line = 1 + (substr($text, 0, $start + $-[0]) =~ tr/\n//);
+            push @found, [$line, "a comment has a measured time, \"$1\"; a chapter looks it up"];
+        }
+    }
+    return @found;
+}
+
+# --- The check itself: a header with figures where they may be and where they may not.
+my $fixture = <<'END';
+/* 99-fixture: a title may say 1.25
+ *
+ * Grows from: 98-nothing
+ *
+ * Idea     64 x 64 keys of 8 bytes, and 3 times as many sectors. A step of 0.5.
+ * Predict  2 to 3 times as fast, 1.5x, 40 us or 20 %: all of it guessed.
+ * Outcome  Level at D = 512, and 64 x 64 keys in 2 tiles of 48 KB, 4 lanes, 1/128 of it, as fp16 and
+ *          in step 07 of Pythia-2.8B. Twice as fast, and a third of the sectors. The 9 to
+ *          19% of the log are a factor
+ *          of 3 or more: 1.5x to 2x, 60 us, 5-6 ms, 0.93 and 4 times.
+ *          It read 4.8 TB/s, 12 per cent of 1e-6, 7 seconds, a tenth: 2.2.
+ * Then     64 keys by 128 dimensions gain 3 %.
+ */
+int main() {}
+END
+is(join("\n", map { "$_->[0] " . ($_->[1] =~ /figure, "(.*)"/ ? $1 : $_->[1]) } faults($fixture)),
+    join("\n", "8 9 to 19%", "9 factor of 3", "10 1.5x to 2x", "10 60 us", "10 5-6 ms", "10 0.93 and 4 times",
+        "11 4.8 TB/s", "11 12 per cent", "11 1e-6", "11 7 seconds", "11 2.2", "12 3 %"),
+    "each figure that was planted is found, in its line, and no other number");
+like((faults($fixture))[0][1], qr/^Outcome has a measured figure, "9 to 19%"; say it in words; the/,
+    "and what would be right is said");
+(my $long = $fixture) =~ s/^ \* Then.*/join("\n", map { " *          more" } 1 .. 9)/me;
+is((grep { $_->[1] =~ /lines/ } faults($long))[0][1], "the header has 21 lines; 20 at most are right",
+    "a long header is found");
+(my $swallowed = $fixture) =~ s/^ \* {10}in step/ * in step/m;
+like((faults($swallowed))[0][1], qr/^" \* in step 07.*": text of Outcome begins in column 13$/,
+    "so is a line that a tool has moved");
+(my $missing = $fixture) =~ s/^ \* Predict.*\n//m;
+like((faults($missing))[0][1], qr/^the header has "Idea Outcome Then"; Idea, Predict/, "and a part that is missing");
+like((faults("int main() {}\n"))[0][1], qr/does not begin with a comment/, "or all of it");
+
+is(join(" ", map { "$_->[0] $_->[1]" } typed_times("/* 1 us */\nint x; /* it\n took 3.5 ms */\n// 2 us2, 8 bytes\n", 1)),
+    "3 a comment has a measured time, \"3.5 ms\"; a chapter looks it up", "a time in another comment is found");
+
+# --- The steps, and what they share.
+for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*.{c,h,cuh} common/problems/*.{c,h}")) {
+    my $text = slurp($file);
+    my $is_step = $file =~ m{^steps/.*\.cu$};
+    my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
+    is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
+}
+done_testing();

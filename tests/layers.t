@@ -1,0 +1,84 @@
+#!/usr/bin/env perl
+# Calls between the files of the CPU backend go downwards: the list in common/cpu/README.md is their
+# order, from the bottom to the top. What a header says of a function's home is true.
+use strict;
+use warnings;
+use Cwd qw(getcwd);
+use File::Basename;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my $cpu = "common/cpu";
+my ($here, $dir) = (getcwd(), scratch_dir());
+my ($cc) = grep { have($_) } ($ENV{CC} || ()), qw(gcc clang cc);
+
+my @order = slurp("$cpu/README.md") =~ /^- `((?:trace\/)?\w+\.c)`:/mg;
+my @files = map { s{^\Q$cpu\E/}{}r } grep { !/rewrite\.c$/ } glob("$cpu/*.c $cpu/trace/*.c");
+is_deeply([sort @order], [sort @files], "README.md has each file of the runtime, once");
+my ($told) = slurp("$cpu/runtime.h") =~ m{\A/\*(.*?)\*/}s;
+is_deeply([$told =~ /\b(\w+\.c)\b/g], [grep { !/trace/ } @order], "runtime.h has the same order");
+
+# Compiles sources into a folder as cudacc does for instrument 1 or 2, but inlines nothing: each call
+# is then a symbol that the object needs.
+sub compile {
+    my ($folder, $instrument, @sources) = @_;
+    mkdir "$dir/$folder";
+    return "(cd '$dir/$folder' && $cc -std=c11 -w -pthread -DCPU_TRACE=$instrument -I'$here/$cpu' "
+        . "-I'$here/$cpu/include' -c " . join(" ", map { "'$_'" } @sources)
+        . " && nm -P -A -g *.o >symbols) || touch '$dir/failed'";
+}
+
+# What the objects in a folder need of each other and have, as [FILE, SYMBOL], [FILE, SYMBOL] ...
+sub symbols {
+    my ($folder, $have) = @_;
+    my %of = map { basename($_, ".c") => $_ } @order;
+    return map { [$of{$_->[0]}, $_->[1]] } grep { ($_->[2] ne "U") == $have }
+        map { /^(?:.*\[)?(\w+)\.o\]?: (\S+) (\w)/ ? [$1, $2, $3] : () }
+        split /\n/, slurp("$dir/$folder/symbols");
+}
+
+my %home;
+sub upwards {
+    my %place = map { $order[$_] => $_ } 0 .. $#order;
+    return sort map { "$_->[0] calls $_->[1] of $home{$_->[1]}" }
+        grep { $home{$_->[1]} && $place{$home{$_->[1]}} > $place{$_->[0]} } @_;
+}
+
+# Files that tell an instrument nothing are the same with either.
+my @count = grep { !m{/check} } @order;
+my @check = grep { !m{/count} && slurp("$cpu/$_") =~ /\bTRACE|"check\.h"/ } @order;
+spew("$dir/error.c", slurp("$cpu/error.c")
+    . "void memory_reset(void);\nvoid planted(void);\nvoid planted(void)\n{\n    memory_reset();\n}\n");
+my %r = run(join(" &\n", compile("count", 1, map { "$here/$cpu/$_" } @count),
+    compile("check", 2, map { "$here/$cpu/$_" } @check), compile("planted", 1, "$dir/error.c"))
+    . " &\nwait");
+ok(!-e "$dir/failed", "all files compile") or diag($r{err});
+for my $instrument (qw(count check)) {
+    # Both have hooks of the same names; files that are compiled once define the same for both.
+    $home{$_->[1]} = $_->[0] for symbols("count", 1), symbols($instrument, 1);
+    my @needed = symbols($instrument, 0);
+    cmp_ok(scalar(grep { $home{$_->[1]} } @needed), ">", 30, "with $instrument, files call each other");
+    is_deeply([upwards(@needed)], [], "with $instrument, no file calls one above it");
+}
+is_deeply([upwards(symbols("planted", 0))], ["error.c calls memory_reset of memory.c"],
+    "a call upwards is found");
+
+# Functions and variables that are declared in the part of a header that names a file are that file's.
+sub strangers {
+    my ($header) = @_;
+    my ($text, @wrong) = (slurp("$cpu/$header"));
+    my @parts = split m{(/\*(?: --- \w+\.c\b|[^*]*?\(\w+\.c\)).*?\*/)}s, $text;
+    shift @parts;
+    while (my ($title, $part) = splice @parts, 0, 2) {
+        my %here = map { $_ => 1 } $title =~ /(\w+)\.c\b/g;
+        $part =~ s{/\*.*?\*/}{}sg;
+        1 while $part =~ s/\{[^{}]*\}/;/g;
+        push @wrong, map { "$_ is declared as " . join(" or ", sort keys %here) . "'s" }
+            grep { $home{$_} && !$here{basename($home{$_}, ".c")} } $part =~ /(\w+)(?=\s*[(;\[,])/g;
+    }
+    return @wrong;
+}
+is_deeply([map { strangers($_) } qw(runtime.h stream.h trace/check.h trace/count.h
+    include/cuda_runtime_api.h)], [], "what headers say of a function's home is true");
+done_testing();
