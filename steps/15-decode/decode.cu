@@ -368,7 +368,7 @@ static __device__ __forceinline__ void angles_by(const decode_args &a, const lan
     }
 }
 
-// As rotate_keys.
+// As rotate_keys, but in the way that KEYS says.
 template <keys_are KEYS, int D, int N, int WIDTH>
 static __device__ __forceinline__ void
 rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &mine, int pos0,
@@ -393,6 +393,7 @@ rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &m
         }
     }
 }
+// end snippet: batch-by
 
 // As attend_share, but keys are found so, and a thread has N keys and values under way. Row 0 of
 // the keys is at position pos0; frequencies [R/2], where angles are computed.
@@ -439,7 +440,6 @@ __global__ void attend_share_by(const decode_args a, const rope_frequency *frequ
     }
     join_groups(a, own, mine, group, so_far, part, stat);
 }
-// end snippet: batch-by
 
 template <int D, int QUERIES, keys_are KEYS, int N>
 static void launch_shares_by(const kf_run *run, decode_args a, cudaStream_t stream)
