@@ -342,7 +342,7 @@ static bool is_whole(const kf_run *run, const kf_diagnosis *seen, char *why, siz
     static bool said;
     static const struct {
         const char *name;
-        neox_launcher launch;
+        kf_launch *launch;
     } parts[] = {{"products", launch_kinds<PRODUCT>}, {"attention", launch_kinds<ATTENTION>},
                  {"norms", launch_kinds<NORM>},       {"gelus", launch_kinds<GELU>},
                  {"adds", launch_kinds<ADD>},         {"rest", launch_kinds<REST>}};
