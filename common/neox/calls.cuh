@@ -10,19 +10,15 @@
 
 #include "neox/net.cuh"
 
-typedef void (*neox_launcher)(const kf_run *run, cudaStream_t stream);
-
 // snippet: capture
-/* What `launch` puts on the stream that it is given. None of it runs; what it puts elsewhere does,
- * and is not in the graph. */
-static inline cudaGraph_t neox_captured(const kf_run *run, neox_launcher launch)
+/* What `launch` puts on the stream that it is given, as a graph; the caller destroys it. None of it
+ * runs. What it puts elsewhere does run, and is not in the graph: the stream does not wait for the
+ * default one, so that a launch there is no error. */
+static inline cudaGraph_t neox_captured(const kf_run *run, kf_launch *launch)
 {
     cudaStream_t stream;
-    cudaGraph_t graph;
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    launch(run, stream);
-    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    const cudaGraph_t graph = kf_capture(run, launch, stream);
     CUDA_CHECK(cudaStreamDestroy(stream));
     return graph;
 }
@@ -52,8 +48,8 @@ static inline int neox_count_nodes(cudaGraph_t graph, const void *kernel)
     size_t n = 0;
     int found = 0;
     CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
-    cudaGraphNode_t *nodes = (cudaGraphNode_t *)calloc(n + 1, sizeof *nodes);
-    CUDA_CHECK(nodes ? cudaGraphGetNodes(graph, nodes, &n) : cudaErrorMemoryAllocation);
+    cudaGraphNode_t *nodes = (cudaGraphNode_t *)kf_alloc((int64_t)n, sizeof *nodes);
+    CUDA_CHECK(cudaGraphGetNodes(graph, nodes, &n));
     for (size_t i = 0; i < n; i++) {
         enum cudaGraphNodeType type;
         cudaGraph_t inner;
@@ -71,7 +67,7 @@ static inline int neox_count_nodes(cudaGraph_t graph, const void *kernel)
 
 /* How often one call launches that kernel. The call must have run before: what a library sets up in
  * its first call cannot be captured. */
-static inline int neox_count_calls(const kf_run *run, neox_launcher launch, const void *kernel)
+static inline int neox_count_calls(const kf_run *run, kf_launch *launch, const void *kernel)
 {
     cudaGraph_t graph = neox_captured(run, launch);
     const int found = neox_count_nodes(graph, kernel);
@@ -84,15 +80,14 @@ static inline int neox_count_calls(const kf_run *run, neox_launcher launch, cons
 /* Elements of hidden that a replay does not write. It is poisoned between capture and replay, so
  * what a stray launch wrote meanwhile does not count. In the end the call is made once more, so
  * that whoever measures next does not meet the poison. */
-static inline int64_t neox_unwritten_by_replay(const kf_run *run, neox_launcher launch)
+static inline int64_t neox_unwritten_by_replay(const kf_run *run, kf_launch *launch)
 {
     const kf_tensor *hidden = kf_find(run, "hidden");
     const size_t bytes = (size_t)hidden->count * sizeof(half);
-    uint16_t *bits = (uint16_t *)malloc(bytes);
+    uint16_t *bits = (uint16_t *)kf_alloc(hidden->count, sizeof *bits);
     cudaGraph_t graph = neox_captured(run, launch);
     cudaGraphExec_t replay;
     int64_t unwritten = 0;
-    CUDA_CHECK(bits ? cudaSuccess : cudaErrorMemoryAllocation);
     CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
     CUDA_CHECK(cudaDeviceSynchronize());
     CUDA_CHECK(cudaMemset(hidden->device, 0xff, bytes));

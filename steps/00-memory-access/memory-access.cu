@@ -6,23 +6,18 @@
  *          changes is which lane of a warp takes which element, and by which way it comes. A warp
  *          asks for its 32 elements in one request. Global memory answers in sectors of 32 bytes,
  *          shared memory in wavefronts of at most one word from each of 32 banks.
- * Predict  Sectors a request: 4 when 32 lanes ask for 32 neighbours, 5 when they are shifted by one
- *          element, 8 with every second element, 32 with every 32nd, 32 down a column, 16 for a
- *          float4 a lane (4 for 128 bytes, as before), 1 when all lanes ask for the same element.
- *          Wavefronts a request in shared memory: 1, 2, 4, 32 for strides of 1, 2, 4, 32 words, 1
- *          for 32 words with a padding of one, 1 when all lanes ask for the same word.
- *          Time on large arrays: all bytes come from device memory once, so only what takes longer
- *          than that shows: 32 sectors a request, and 32-way conflicts. float4 changes nothing.
- * Outcome  The counts come out as predicted, and the GPU counts the same. The times of 32 sectors
- *          and of 32-way conflicts do show. But float4 nearly doubles the speed: one load of 4
- *          bytes a thread leaves the memory half idle. Four loads of 4 bytes do as well as one of
- *          16 (four-loads was added to find that out). Chapter 3 has the reasons.
+ * Predict  Sectors a request: 4 when 32 lanes ask for 32 neighbours, 5 when these are shifted by
+ *          one, 8 with every second element, 32 with every 32nd or down a column, 16 for a float4
+ *          a lane, 1 when all ask for the same element. Wavefronts: the stride in words, and 1 with
+ *          rows padded by a word. Time on large arrays: all bytes come from device memory once, so
+ *          only 32 sectors a request and 32-way conflicts show. float4 changes nothing.
+ * Outcome  The counts come out, and the GPU counts the same; both of the slow ways do show. But
+ *          float4 is much faster: one load of 4 bytes a thread leaves the memory waiting. Four
+ *          loads of 4 bytes do as well as one of 16 (four-loads was added to find that out).
  */
 #include "harness/harness.h"
 
 enum { TILE = 1024 }; // elements of a block, one a thread (float4: four a thread, 256 threads)
-
-// Nothing is rounded here, so nothing may differ: the bound of every element is 0.
 
 // snippet: coalesced
 // x [n] -> y [n], thread t of a block takes element t of the block's 1024
@@ -136,6 +131,8 @@ __global__ void broadcast(const float *x, const float *scale, float *y, int n)
 }
 // end snippet: broadcast
 
+// --- Through shared memory ----------------------------------------------------------------------
+
 // snippet: staged
 // x [n] -> y [n] by way of shared memory, neighbours ways words apart
 // cost: 8 bytes an element, no flops, 1 barrier; a warp stores and loads in ways wavefronts each
@@ -194,6 +191,8 @@ __global__ void shared_broadcast(const float *x, const float *scale, float *y, i
     }
 }
 // end snippet: shared-broadcast
+
+// --- Launches -----------------------------------------------------------------------------------
 
 struct arrays {
     const float *x, *scale;
@@ -287,6 +286,8 @@ static void launch_shared_broadcast(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+// --- Tables -------------------------------------------------------------------------------------
+
 static void setup(kf_run *run)
 {
     const int64_t matrix[] = {run->shape.Sq, run->shape.D};
@@ -299,6 +300,7 @@ static void setup(kf_run *run)
     kf_output(run, "y", "SD", KF_F32, matrix);
 }
 
+// Nothing is rounded here, so nothing may differ: the bound of every element is 0.
 static void reference(kf_run *run)
 {
     const kf_tensor *x = kf_find(run, "x");
@@ -314,12 +316,12 @@ static void reference(kf_run *run)
 
 static kf_cost cost(const kf_case *c)
 {
-    return {8.0 * c->shape.Sq * c->shape.D, 0.0, false};
+    return {.bytes = 8.0 * c->shape.Sq * c->shape.D, .flops = 0.0, .tensor_cores = false};
 }
 
-#define MATRIX(S, D)                                                                               \
+#define MATRIX(rows, columns)                                                                      \
     {                                                                                              \
-        1, 1, S, S, D, 0, false, 0                                                                 \
+        .Sq = rows, .Sk = rows, .D = columns                                                       \
     }
 
 static const kf_case cases[] = {

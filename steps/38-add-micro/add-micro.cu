@@ -5,19 +5,17 @@
  *
  * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]
  *          in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads.
- *          Beside it the other kernel of the log's code, which adds and norms the sum in one go,
- *          and its rival, the same add and then the same norm.
+ *          Beside it the log's other kernel, which adds and norms the sum in one go, and its rival,
+ *          the same add and then the same norm.
  * Predict  Let N be the bytes of one tensor. Every add moves 3 N, whatever its loads look like, so
- *          no add can gain 1.25 over another one that is near the limit: eight a thread over a
- *          pair, a few per cent. An add and a norm move 3 N and 2 N, both in one kernel 4 N,
- *          because the sum need not be read again: 5/4 = 1.25. One element a thread should lose to
- *          both, for it has the fewest bytes under way. With a warm L2 all of it fits there, and
- *          the limit of device memory does not hold.
- * Outcome  Cold, as predicted: a pair and eight are a few per cent apart, one element a thread is
- *          far behind, and the one kernel gains a quarter over the two. But half of the limit is
- *          all that kernels this short reach. Warm, not: eight a thread gain half as much again
- *          over a pair, because to keep the L2 busy takes more bytes under way than to keep memory
- *          busy. PyTorch's add ties with eight a thread.
+ *          near the limit no add can gain 1.25 over another. An add and a norm move 3 N and 2 N,
+ *          both in one kernel 4 N: 5/4 = 1.25. One element a thread should lose to both others, for
+ *          it has the fewest bytes under way. With a warm L2 all of it fits there, and the limit of
+ *          device memory does not hold.
+ * Outcome  Cold, as predicted: a pair and eight nearly tie, an element a thread is far behind, and
+ *          the one kernel gains its quarter. No kernel this short comes near the limit. Warm, eight
+ *          beat a pair clearly: the L2 takes more bytes under way to be kept busy. PyTorch's add
+ *          ties with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
@@ -110,6 +108,8 @@ __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n
 }
 // end snippet: eight
 
+// --- The norm that follows ----------------------------------------------------------------------
+
 // Of eight columns of a row, those that it has. Only rows of a multiple of eight begin at multiples
 // of 16 bytes.
 static __device__ __forceinline__ struct eight load_columns(const __half *from, int columns,
@@ -157,26 +157,15 @@ static __device__ __forceinline__ void to_floats(struct eight x, float *v)
 }
 
 // snippet: norm
-// x [rows][D], gain and bias [D] -> y [rows][D] = (x - mean) / deviation * gain + bias
-// with adds: a and b [rows][D] -> c = a + b, and y of c, which stays in registers
-// grid (rows), block (D / 8, in whole warps); a thread has eight columns, D is 8192 at most
-// cost: norm alone 4 n bytes; with the add 8 n, where an add and a norm cost 6 n and 4 n
-template <bool adds>
-__global__ void norm_rows(const __half *a, const __half *b, __half *c, const __half *gain,
-                          const __half *bias, __half *y, int D)
+// Eight columns of this block's row, in registers -> y = (x - mean) / deviation * gain + bias
+static __device__ __forceinline__ void norm_row(struct eight x, const __half *gain,
+                                                const __half *bias, __half *y, int D)
 {
     __shared__ float partial[32];
     const int column = 8 * threadIdx.x;
     const int columns = D - column; // that are left, this thread's first
     const int64_t at = (int64_t)blockIdx.x * D + column;
     const bool aligned = D % 8 == 0;
-    struct eight x = load_columns(a + at, columns, aligned);
-    if (adds) {
-        // solution: fused -- add b, and leave the sum in c and in x
-        x = sum_of(x, load_columns(b + at, columns, aligned));
-        store_columns(c + at, x, columns, aligned);
-        // end solution: fused
-    }
     float v[8], g[8], h[8], sum = 0.0f, squares = 0.0f;
     to_floats(x, v);
 #pragma unroll
@@ -199,7 +188,35 @@ __global__ void norm_rows(const __half *a, const __half *b, __half *c, const __h
     }
     store_columns(y + at, x, columns, aligned);
 }
+
+// c [rows][D], gain and bias [D] -> y [rows][D], the norm of c
+// grid (rows), block (D / 8, in whole warps); a thread has eight columns, D is 8192 at most
+// cost: 4 n bytes, and gain and bias
+__global__ void norm_rows(const __half *c, const __half *gain, const __half *bias, __half *y, int D)
+{
+    const int column = 8 * threadIdx.x;
+    const int64_t at = (int64_t)blockIdx.x * D + column;
+    norm_row(load_columns(c + at, D - column, D % 8 == 0), gain, bias, y, D);
+}
+
+// a, b [rows][D], gain and bias [D] -> c = a + b, and y, the norm of c, which stays in registers
+// cost: 8 n bytes, where an add and a norm cost 6 n and 4 n; and gain and bias
+__global__ void add_norm_rows(const __half *a, const __half *b, __half *c, const __half *gain,
+                              const __half *bias, __half *y, int D)
+{
+    const int column = 8 * threadIdx.x;
+    const int64_t at = (int64_t)blockIdx.x * D + column;
+    const bool aligned = D % 8 == 0;
+    struct eight x = load_columns(a + at, D - column, aligned);
+    // solution: fused -- add b, and leave the sum in c and in x
+    x = sum_of(x, load_columns(b + at, D - column, aligned));
+    store_columns(c + at, x, D - column, aligned);
+    // end solution: fused
+    norm_row(x, gain, bias, y, D);
+}
 // end snippet: norm
+
+// --- Launches -----------------------------------------------------------------------------------
 
 static unsigned blocks_for(int64_t threads)
 {
@@ -246,67 +263,79 @@ static void pairs(const __half *a, const __half *b, __half *c, int64_t n, cudaSt
     CUDA_CHECK_LAUNCH();
 }
 
-static __half *halves(const kf_run *run, const char *name)
-{
-    return (__half *)kf_find(run, name)->device;
-}
+// What a case has beside its shape: whether the sum is normed as well, over all columns, and at
+// which rows of taller arrays a and b begin. Rows of an odd length make that an address of any
+// kind.
+typedef struct task {
+    bool norm;
+    int a_row, b_row;
+} task;
 
-// a and b may begin at a later row of a taller array: rows of an odd length make that an address
-// of any kind.
-static const __half *left(const kf_run *run)
+static const task *task_of(const kf_case *c)
 {
-    return halves(run, "a") + (int64_t)run->shape.pos0 * run->shape.D;
-}
-
-static const __half *right(const kf_run *run)
-{
-    return halves(run, "b") + 2 * (int64_t)run->shape.pos0 * run->shape.D;
+    return (const task *)c->data;
 }
 
 static bool has_norm(const kf_case *c)
 {
-    return c->shape.R > 0;
+    return task_of(c)->norm;
 }
 
-template <bool adds>
-static void launch_norm(const kf_run *run, cudaStream_t stream)
+static __half *halves(const kf_run *run, const char *name)
 {
-    const kf_shape s = run->shape;
-    const int threads = (s.D + 255) / 256 * 32;
-    norm_rows<adds><<<s.B * s.Sq, threads, 0, stream>>>(
-        adds ? left(run) : halves(run, "c"), adds ? right(run) : NULL,
-        adds ? halves(run, "c") : NULL, halves(run, "gain"), halves(run, "bias"), halves(run, "y"),
-        s.D);
-    CUDA_CHECK_LAUNCH();
+    return (__half *)kf_memory(run, name, KF_F16);
+}
+
+static const __half *left(const kf_run *run)
+{
+    return halves(run, "a") + (int64_t)task_of(run->c)->a_row * run->shape.D;
+}
+
+static const __half *right(const kf_run *run)
+{
+    return halves(run, "b") + (int64_t)task_of(run->c)->b_row * run->shape.D;
+}
+
+static int row_threads(const kf_run *run)
+{
+    return (run->shape.D + 255) / 256 * 32;
 }
 
 // B parts, a call each: one of an odd number of elements ends where the next begins.
 template <adder *add>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
-    const int64_t n = (int64_t)run->shape.Sq * run->shape.D;
-    for (int64_t part = 0; part < run->shape.B; part++) {
-        add(left(run) + part * n, right(run) + part * n, halves(run, "c") + part * n, n, stream);
+    const kf_shape s = run->shape;
+    const int64_t n = (int64_t)s.Sq * s.D;
+    __half *c = halves(run, "c");
+    for (int64_t part = 0; part < s.B; part++) {
+        add(left(run) + part * n, right(run) + part * n, c + part * n, n, stream);
     }
     if (has_norm(run->c)) {
-        launch_norm<false>(run, stream);
+        norm_rows<<<s.B * s.Sq, row_threads(run), 0, stream>>>(
+            c, halves(run, "gain"), halves(run, "bias"), halves(run, "y"), s.D);
+        CUDA_CHECK_LAUNCH();
     }
 }
 
 static void launch_fused(const kf_run *run, cudaStream_t stream)
 {
-    launch_norm<true>(run, stream);
+    const kf_shape s = run->shape;
+    add_norm_rows<<<s.B * s.Sq, row_threads(run), 0, stream>>>(
+        left(run), right(run), halves(run, "c"), halves(run, "gain"), halves(run, "bias"),
+        halves(run, "y"), s.D);
+    CUDA_CHECK_LAUNCH();
 }
 
-// --- What is right ---------------------------------------------------------------------------
+// --- Tables -------------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
     const int64_t columns = s.D;
     const int64_t rows[2] = {(int64_t)s.B * s.Sq, columns};
-    const int64_t from_a[2] = {rows[0] + s.pos0, columns};
-    const int64_t from_b[2] = {rows[0] + 2 * s.pos0, columns};
+    const int64_t from_a[2] = {rows[0] + task_of(run->c)->a_row, columns};
+    const int64_t from_b[2] = {rows[0] + task_of(run->c)->b_row, columns};
     kf_input(run, "a", "SD", KF_F16, from_a);
     kf_input(run, "b", "SD", KF_F16, from_b);
     kf_output(run, "c", "SD", KF_F16, rows);
@@ -362,10 +391,10 @@ static void reference_of_row(const kf_run *run, int64_t row)
 
 static void reference(kf_run *run)
 {
-    const kf_shape s = run->shape;
+    const int64_t D = run->shape.D;
     const kf_tensor *c = kf_find(run, "c");
-    const float *a = kf_find(run, "a")->host + (int64_t)s.pos0 * s.D;
-    const float *b = kf_find(run, "b")->host + 2 * (int64_t)s.pos0 * s.D;
+    const float *a = kf_find(run, "a")->host + task_of(run->c)->a_row * D;
+    const float *b = kf_find(run, "b")->host + task_of(run->c)->b_row * D;
     for (int64_t i = 0; i < c->count; i++) {
         c->want[i] = nearest_half((double)a[i] + (double)b[i]);
         c->bound[i] = 0.0;
@@ -378,39 +407,54 @@ static void reference(kf_run *run)
     }
 }
 
-// With a norm: a and b read, c and y written. That gain and bias are read once counts for nothing.
+// With a norm: a, b, gain and bias read, c and y written. An add is 1 flop an element, a norm 7:
+// the mean 1, the variance 3, the result 3.
 static kf_cost cost(const kf_case *c)
 {
     const double n = (double)c->shape.B * c->shape.Sq * c->shape.D;
-    const kf_cost add = {6.0 * n, n, false};
-    const kf_cost with_norm = {8.0 * n + 4.0 * c->shape.D, 9.0 * n, false};
+    const kf_cost add = {.bytes = 6.0 * n, .flops = n, .tensor_cores = false};
+    const kf_cost with_norm = {
+        .bytes = 8.0 * n + 4.0 * c->shape.D, .flops = 8.0 * n, .tensor_cores = false};
     return has_norm(c) ? with_norm : add;
 }
 
-// R = D: the sum is normed as well, over all D columns.
+static const task add = {.norm = false, .a_row = 0, .b_row = 0};
+static const task add_and_norm = {.norm = true, .a_row = 0, .b_row = 0};
+static const task elsewhere = {.norm = false, .a_row = 1, .b_row = 2};
+static const task elsewhere_and_norm = {.norm = true, .a_row = 1, .b_row = 2};
+
+#define MATRIX(rows, columns)                                                                      \
+    {                                                                                              \
+        .Sq = rows, .Sk = rows, .D = columns                                                       \
+    }
+
 static const kf_case cases[] = {
-    {.name = "add", .shape = {.Sq = 1024, .Sk = 1024, .D = 2560}},
-    {.name = "add-norm", .shape = {.Sq = 1024, .Sk = 1024, .D = 2560, .R = 2560}},
-    {.name = "one", .shape = {}, .flags = KF_VERIFY_ONLY},
-    {.name = "3x7", .shape = {.Sq = 3, .Sk = 3, .D = 7}, .flags = KF_VERIFY_ONLY},
-    {.name = "5x2563", .shape = {.Sq = 5, .Sk = 5, .D = 2563}, .flags = KF_VERIFY_ONLY},
-    {.name = "1023x2559", .shape = {.Sq = 1023, .Sk = 1023, .D = 2559}, .flags = KF_VERIFY_ONLY},
-    {.name = "parts", .shape = {.B = 4, .Sq = 3, .Sk = 3, .D = 77}, .flags = KF_VERIFY_ONLY},
-    {.name = "small-parts", .shape = {.B = 9, .D = 3}, .flags = KF_VERIFY_ONLY},
-    {.name = "elsewhere",
-     .shape = {.Sq = 5, .Sk = 5, .D = 2563, .pos0 = 1},
-     .flags = KF_VERIFY_ONLY},
-    {.name = "one-norm", .shape = {.R = 1}, .flags = KF_VERIFY_ONLY},
-    {.name = "3x7-norm", .shape = {.Sq = 3, .Sk = 3, .D = 7, .R = 7}, .flags = KF_VERIFY_ONLY},
+    {.name = "add", .shape = MATRIX(1024, 2560), .data = &add},
+    {.name = "add-norm", .shape = MATRIX(1024, 2560), .data = &add_and_norm},
+    {.name = "one", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &add},
+    {.name = "3x7", .shape = MATRIX(3, 7), .flags = KF_VERIFY_ONLY, .data = &add},
+    {.name = "5x2563", .shape = MATRIX(5, 2563), .flags = KF_VERIFY_ONLY, .data = &add},
+    {.name = "1023x2559", .shape = MATRIX(1023, 2559), .flags = KF_VERIFY_ONLY, .data = &add},
+    {.name = "parts",
+     .shape = {.B = 4, .Sq = 3, .Sk = 3, .D = 77},
+     .flags = KF_VERIFY_ONLY,
+     .data = &add},
+    {.name = "small-parts", .shape = {.B = 9, .D = 3}, .flags = KF_VERIFY_ONLY, .data = &add},
+    {.name = "elsewhere", .shape = MATRIX(5, 2563), .flags = KF_VERIFY_ONLY, .data = &elsewhere},
+    {.name = "one-norm", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &add_and_norm},
+    {.name = "3x7-norm", .shape = MATRIX(3, 7), .flags = KF_VERIFY_ONLY, .data = &add_and_norm},
     {.name = "5x2563-norm",
-     .shape = {.Sq = 5, .Sk = 5, .D = 2563, .R = 2563},
-     .flags = KF_VERIFY_ONLY},
+     .shape = MATRIX(5, 2563),
+     .flags = KF_VERIFY_ONLY,
+     .data = &add_and_norm},
     {.name = "elsewhere-norm",
-     .shape = {.Sq = 5, .Sk = 5, .D = 2563, .R = 2563, .pos0 = 1},
-     .flags = KF_VERIFY_ONLY},
+     .shape = MATRIX(5, 2563),
+     .flags = KF_VERIFY_ONLY,
+     .data = &elsewhere_and_norm},
     {.name = "3x4096-norm",
-     .shape = {.Sq = 3, .Sk = 3, .D = 4096, .R = 4096},
-     .flags = KF_VERIFY_ONLY},
+     .shape = MATRIX(3, 4096),
+     .flags = KF_VERIFY_ONLY,
+     .data = &add_and_norm},
 };
 
 static const kf_variant variants[] = {

@@ -3,33 +3,24 @@
  * Grows from: 39-add-decode
  * Libraries: cublasLt
  *
- * Idea     A small GPT-NeoX, every operation a kernel of ours or of cuBLAS, decodes a token. Its
- *          residual stream is two plain adds a layer. The add of step 38, tested and fast, is to
- *          take their place, and does so three times. not-called: the layer was copied in order to
- *          be changed, and its two adds were not. miscounted: the layer calls a wrapper, which
- *          counts its calls and sends small tensors to the plain add. called: it is done. A test
- *          that does not believe the source tells them apart: it captures one call in a CUDA graph
- *          and counts the launches in it whose kernel is the new one, and those of the plain one.
- * Predict  The outputs of all are right, for both kernels add right, so no check of outputs finds
- *          anything. The test finds 0 launches of the new kernel in not-called, and 2 a layer in
- *          called, where as many plain adds are gone: 12 in the small model, 64 in the shape of
- *          Pythia-2.8B. In miscounted the wrapper says 2 a layer too, and for one token the graph
- *          says 0; for a prompt of 48 tokens they agree. not-called and miscounted take the time
- *          of plain. called does too, within 2%: one add of a token takes as long as the other, for
- *          both take as long as a launch.
- * Outcome  As predicted, on each clock. The times of the two that never launch the new add, and of
- *          the one that does, are the same: only the count of launches tells them apart.
+ * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds a layer, and the
+ *          add of step 38, tested and fast, is to take their place. It does so three times.
+ *          not-called: the layer was copied in order to be changed, and its two adds were not.
+ *          miscounted: the layer calls a wrapper, which counts its calls and sends small tensors to
+ *          the plain add. called: it is done. A test that does not believe the source tells them
+ *          apart: it counts, by kernel, the launches in a CUDA graph of one call.
+ * Predict  The outputs of all are right, so no check of outputs finds anything. The test finds 0
+ *          launches of the new kernel in not-called, and 2 a layer in called, where as many plain
+ *          adds are gone. In miscounted the wrapper says 2 a layer, too; the graph says 0 for one
+ *          token, and agrees for a prompt of 48. All take the time of plain, called within 2%: one
+ *          add of a token takes as long as the other, for both take as long as a launch.
+ * Outcome  As predicted, on each clock. Only the count of launches tells apart the two that never
+ *          launch the new add and the one that does.
  */
 #include "neox/calls.cuh"
 #include "neox/layers.cuh"
 
 #include <stdio.h>
-
-static void launch_plain(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    launch_model(&net, parallel_layer, stream);
-}
 
 // snippet: not-called
 // The layer, copied to be changed: the new add is to do the two sums at its end.
@@ -44,12 +35,6 @@ static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
     launch_add(net, net->sum, x, y, stream);
 }
 // end snippet: not-called
-
-static void launch_not_called(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    launch_model(&net, copied_layer, stream);
-}
 
 // snippet: miscounted
 // From so many elements on, eight a thread was faster in the benchmark.
@@ -81,12 +66,6 @@ static void miscounted_layer(const neox_net *net, int layer, const half *x, half
     fast_add(net, net->sum, x, y, stream);
 }
 
-static void launch_miscounted(const kf_run *run, cudaStream_t stream)
-{
-    const neox_net net = neox_open(run);
-    launch_model(&net, miscounted_layer, stream);
-}
-
 // snippet: called
 static void called_layer(const neox_net *net, int layer, const half *x, half *y,
                          cudaStream_t stream)
@@ -103,24 +82,27 @@ static void called_layer(const neox_net *net, int layer, const half *x, half *y,
 }
 // end snippet: called
 
-static void launch_called(const kf_run *run, cudaStream_t stream)
+template <neox_layer layer>
+static void launch(const kf_run *run, cudaStream_t stream)
 {
     const neox_net net = neox_open(run);
-    launch_model(&net, called_layer, stream);
+    launch_model(&net, layer, stream);
 }
+
+// --- The test -----------------------------------------------------------------------------------
 
 // snippet: predict
 // What every integration of a kernel must pass. The new kernel is launched so often; as many plain
 // adds are gone; nothing else has been added or has vanished; a replay leaves nothing out.
-static bool launches(const kf_run *run, neox_launcher launch, int due, char *why, size_t size)
+static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, size_t size)
 {
+    kf_launch *const before = launch<parallel_layer>;
     const int adds = 2 * neox_config_of(run->c).layers;
-    const int calls = neox_count_calls(run, launch, (const void *)add_eight);
-    const int plain = neox_count_calls(run, launch, (const void *)add_plain);
-    const int plain_adds = neox_count_calls(run, launch_plain, (const void *)add_plain);
-    const int more =
-        neox_count_calls(run, launch, NULL) - neox_count_calls(run, launch_plain, NULL);
-    const int64_t unwritten = neox_unwritten_by_replay(run, launch);
+    const int calls = neox_count_calls(run, changed, (const void *)add_eight);
+    const int plain = neox_count_calls(run, changed, (const void *)add_plain);
+    const int plain_adds = neox_count_calls(run, before, (const void *)add_plain);
+    const int more = neox_count_calls(run, changed, NULL) - neox_count_calls(run, before, NULL);
+    const int64_t unwritten = neox_unwritten_by_replay(run, changed);
     snprintf(why, size,
              "predicted %d launches of the new kernel and %d plain adds; seen %d and %d (plain has "
              "%d; launches in all %+d; left out by a replay: %lld)",
@@ -131,12 +113,12 @@ static bool launches(const kf_run *run, neox_launcher launch, int due, char *why
 
 static bool never(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    return launches(run, launch_not_called, 0, why, size) && kf_wrong(run, seen) == 0;
+    return launches(run, launch<copied_layer>, 0, why, size) && kf_wrong(run, seen) == 0;
 }
 
 static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    return launches(run, launch_called, 2 * neox_config_of(run->c).layers, why, size) &&
+    return launches(run, launch<called_layer>, 2 * neox_config_of(run->c).layers, why, size) &&
            kf_wrong(run, seen) == 0;
 }
 
@@ -148,14 +130,16 @@ static bool says_always(const kf_run *run, const kf_diagnosis *seen, char *why, 
     const bool large = run->shape.Sq * c.hidden >= WORTH_IT;
     char seen_in_graph[384];
     fast_adds = 0;
-    cudaGraphDestroy(neox_captured(run, launch_miscounted));
+    CUDA_CHECK(cudaGraphDestroy(neox_captured(run, launch<miscounted_layer>)));
     const int said = fast_adds;
-    const bool as_expected = launches(run, launch_miscounted, large ? 2 * c.layers : 0,
+    const bool as_expected = launches(run, launch<miscounted_layer>, large ? 2 * c.layers : 0,
                                       seen_in_graph, sizeof seen_in_graph);
     snprintf(why, size, "the wrapper counted %d; %s", said, seen_in_graph);
     return as_expected && said == 2 * c.layers && kf_wrong(run, seen) == 0;
 }
 // end snippet: lie
+
+// --- Tables -------------------------------------------------------------------------------------
 
 static const kf_case cases[] = {
     {.name = "tiny",
@@ -184,18 +168,18 @@ static const kf_case cases[] = {
 };
 
 static const kf_variant variants[] = {
-    {.name = "plain", .about = "every operation a kernel", .launch = launch_plain},
+    {.name = "plain", .about = "every operation a kernel", .launch = launch<parallel_layer>},
     {.name = "not-called",
      .about = "a copy of the layer, whose adds were never changed",
-     .launch = launch_not_called,
+     .launch = launch<copied_layer>,
      .predicted = never},
     {.name = "miscounted",
      .about = "a wrapper that counts, and decides for the plain add",
-     .launch = launch_miscounted,
+     .launch = launch<miscounted_layer>,
      .predicted = says_always},
     {.name = "called",
      .about = "both adds by the new kernel",
-     .launch = launch_called,
+     .launch = launch<called_layer>,
      .predicted = always},
 };
 
