@@ -110,4 +110,38 @@ else
     status=1
     echo "lint: headings complains: see above"
 fi
+
+# What serves one step lies beside it: a header in common/cuda and a .cuh in common/neox is included by two
+# steps or more, by themselves or through another header. Names of files are taken without their folders.
+if files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/' | tr '\n' '\0' | xargs -0 awk '
+    function base(path) { sub(/.*\//, "", path); return path }
+    FNR == 1 {
+        name = base(FILENAME)
+        if (FILENAME ~ /^steps\//) { split(FILENAME, part, "/"); name = "step " part[2]; steps[name] }
+        else shared[name] = FILENAME
+    }
+    /^ *# *include *"/ { split($0, part, "\""); from[name] = from[name] " " base(part[2]) }
+    function reach(file, step,    n, i, next_file) {
+        n = split(from[file], next_file, " ")
+        for (i = 1; i <= n; i++)
+            if (!((step, next_file[i]) in seen)) {
+                seen[step, next_file[i]]
+                users[next_file[i]]++
+                reach(next_file[i], step)
+            }
+    }
+    END {
+        for (step in steps) reach(step, step)
+        for (name in shared)
+            if (users[name] < 2) {
+                print shared[name] ": " users[name] + 0 " of the steps use it, and a shared header serves two or more"
+                found = 1
+            }
+        exit found
+    }' /dev/null; then
+    echo "lint: shared headers: all is fine"
+else
+    status=1
+    echo "lint: shared headers complains: see above"
+fi
 exit $status
