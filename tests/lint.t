@@ -9,7 +9,7 @@ use Workbook;
 my %r = run("make lint");
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
 like($r{out}, qr/^lint: $_\b.*(fine|skipped)$/m, "$_ ran or was skipped with a word")
-    for qw(clang-format cppcheck clang-tidy shellcheck);
+    for qw(clang-format cppcheck clang-tidy shellcheck headings), "shared headers";
 
 # One planted flaw a tool, in a copy that has little else to look at.
 my $tree = small_tree();
@@ -22,6 +22,9 @@ my %planted = (
     "clang-tidy" => ["common/planted.c",
         "int planted(int a);\nint planted(int a)\n{\n    if (a == 1)\n        return 1;\n"
         . "    else\n        return 1;\n}\n"],
+    "headings" => ["common/planted.c",
+        "/* --- A heading that is too long for its line\n * ------------------------- Then prose. */\n"],
+    "shared headers" => ["common/cuda/planted.cuh", "static const int planted = 1;\n"],
     "shellcheck" => ["common/planted.sh",
         "#!/bin/sh\nfor f in \$(ls *.c); do\n    rm \$undefined\n"
         . "done\nif [ \$x == 1 ]; then echo; fi\n"],

@@ -1,8 +1,7 @@
 #!/usr/bin/env perl
 # Every step, on the CPU: right at every case, and at the small ones in three thread orders, with a
 # command line that answers and refuses as all of them do. That larger cases depend on no order is
-# what --check says of all of them, in count.t, where they are verified too; so `make test` runs them
-# here for one step in four, by its seed.
+# what --check says of all of them, in count.t. `make test` runs them for one step in four, by its seed.
 use strict;
 use warnings;
 use JSON::PP;
