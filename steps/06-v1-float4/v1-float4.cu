@@ -14,9 +14,9 @@
  *          is ahead from D = 512 on, and with enough heads to fill the GPU at 128 too. The win
  *          belongs to the loads. The last variants look for the log's gain, and do not find it.
  */
-#include "cuda/attention_v1.cuh"
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
+#include "attention_v1.cuh"
 
 // What the kernel calls, in its order; each is explained where it is defined, below.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
