@@ -13,8 +13,8 @@
  *          So V7 wins everywhere, and what wins is the width of a load.
  * Outcome  V7 wins everywhere, by more than predicted, and what wins is the width of a load. The
  *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v under
- *          way, has its times. With 12 heads in place of 4 there are blocks enough to hide the
- *          waiting, and v7-serial wins. See chapter 7.
+ *          way, has its times. With 12 heads in place of 4 there are blocks enough to hide most of
+ *          the waiting. See chapter 7.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
