@@ -231,13 +231,12 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 } // namespace step_11
 
 // snippet: direct
-// query [2][D/2], key [D] in global memory -> the share of their product in the pairs beyond R,
-// from R/2 + first on
+// query [2][D/2], key [D] in global memory -> the share of their product in the pairs beyond R
 static __device__ __forceinline__ float direct_product(const float *query, const float *key, int D,
-                                                       int R, int first, int step)
+                                                       int R)
 {
     float dot = 0.0f;
-    for (int p = R / 2 + first; p < D / 2; p += step) {
+    for (int p = R / 2; p < D / 2; p++) {
         dot += query[p] * key[dimension_of(p, 0, D, R)];
         dot += query[p + D / 2] * key[dimension_of(p, 1, D, R)];
     }
@@ -290,7 +289,7 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
             __syncthreads();
         }
         if (by & DIRECT && r < n) {
-            dot += direct_product(query, own.k + (int64_t)j * a.D, a.D, a.R, part, parts);
+            dot += direct_product(query, own.k + (int64_t)j * a.D, a.D, a.R);
         }
         if (by & ALL_THREADS) {
             partial[part][r] = dot;
@@ -486,6 +485,9 @@ static const kf_case cases[] = {
     {.name = "D128-R0", .shape = {.Sq = 19, .Sk = 64, .D = 128}, .flags = KF_VERIFY_ONLY},
     {.name = "chunks",
      .shape = {.H = 2, .Sq = 5, .Sk = 41, .D = 640, .R = 386},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "tails",
+     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 272, .R = 264, .causal = true, .pos0 = 500},
      .flags = KF_VERIFY_ONLY},
     {.name = "few",
      .shape = {.H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 16, .causal = true},
