@@ -48,7 +48,7 @@ static __device__ __forceinline__ void weigh_values(const float *score, float la
         for (; j < visible; j++) {
             out += expf(score[j] - largest) * v[(int64_t)j * D + d];
         }
-        o[d] = out / sum;
+        o[d] = visible > 0 ? out / sum : 0.0f;
     }
 }
 // end snippet: weigh-values

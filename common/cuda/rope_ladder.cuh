@@ -202,6 +202,16 @@ static const kf_case ladder_cases[] = {
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "steep-1", .shape = {.H = 64, .D = 64, .R = 64}, .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "tails",
+     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 272, .R = 264, .causal = true, .pos0 = 500},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "D70",
+     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 70, .R = 32},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "no-key", // the first three queries of a head see none
+     .shape = {.H = 2, .Sq = 9, .Sk = 6, .D = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};

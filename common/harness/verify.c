@@ -179,6 +179,28 @@ int64_t kf_wrong(const kf_run *run, const kf_diagnosis *seen)
     return wrong;
 }
 
+int64_t kf_wrong_by(const kf_run *run, const char *output, void (*reference)(kf_run *run))
+{
+    kf_tensor *t = kf_find(run, output);
+    double *const want = t->want, *const bound = t->bound;
+    void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
+    kf_run other = *run;
+    kf_diagnosis seen;
+    t->want = kf_alloc(t->count, sizeof *t->want);
+    t->bound = kf_alloc(t->count, sizeof *t->bound);
+    reference(&other);
+    kf_fetch(t, raw);
+    kf_compare(t, raw, &seen);
+    const int64_t wrong = seen.wrong;
+    kf_diagnosis_free(&seen);
+    free(raw);
+    free(t->want);
+    free(t->bound);
+    t->want = want;
+    t->bound = bound;
+    return wrong;
+}
+
 void kf_diagnosis_free(kf_diagnosis *seen)
 {
     for (int axis = 0; seen->tensor && axis < seen->tensor->n_axes; axis++)

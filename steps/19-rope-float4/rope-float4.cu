@@ -325,18 +325,24 @@ static void by_layout(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: wrong-layout
-// At position 0 nothing is turned, so it does not matter which elements are a pair. Everywhere else
-// nothing but chance makes an element right.
+static void other_reference(kf_run *run)
+{
+    (layout_of(run->c) == HALVES ? kf_rope_reference_interleaved : kf_rope_reference)(run);
+}
+
+// All comes out as the other layout has it. At position 0 nothing is turned, so it does not matter
+// which elements are a pair. Everywhere else nothing but chance makes an element right.
 static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_shape s = run->shape;
     const int64_t turned = (int64_t)s.B * s.D * (s.pos0 == 0 ? s.Sq - 1 : s.Sq);
     const bool origin_right = s.pos0 > 0 || seen->wrong_at[1][0] == 0;
+    const int64_t others = kf_wrong_by(run, "y", other_reference);
     snprintf(why, size,
-             "predicted wrong: 99%% or more of %lld elements that are turned, and no "
-             "others; seen %lld",
-             (long long)turned, (long long)seen->wrong);
-    return origin_right && seen->nonfinite == 0 && seen->wrong > 0.99 * turned;
+             "predicted wrong: 99%% or more of %lld elements that are turned, and no others, all "
+             "as the other layout has them; seen %lld wrong, and %lld that it has not",
+             (long long)turned, (long long)seen->wrong, (long long)others);
+    return origin_right && others == 0 && seen->wrong > 0.99 * turned;
 }
 // end snippet: wrong-layout
 
@@ -423,11 +429,7 @@ static void setup(kf_run *run)
 
 static void reference(kf_run *run)
 {
-    if (layout_of(run->c) == NEIGHBOURS) {
-        kf_rope_reference_interleaved(run);
-    } else {
-        kf_rope_reference(run);
-    }
+    (layout_of(run->c) == HALVES ? kf_rope_reference : kf_rope_reference_interleaved)(run);
 }
 
 // Those of rope_alone.cuh, and the same in the other layout.
