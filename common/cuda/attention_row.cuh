@@ -14,7 +14,8 @@
 
 // snippet: weigh-values
 // score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D], softmax and the
-// weighted sum of the values, one column a thread. Every thread of the block must call it. Eight
+// weighted sum of the values, one column a thread. Every thread of the block must call it. A key is
+// visible, for with RoPE there are no fewer keys than queries. Eight
 // loads in a row, written down before the first is used: left to nvcc, one, two or four are under
 // way, whatever the registers of the kernel allow, and a comparison of kernels measures that.
 // cost: Sk exponentials a column, 2 Sk flops a column; reads v once
@@ -48,7 +49,7 @@ static __device__ __forceinline__ void weigh_values(const float *score, float la
         for (; j < visible; j++) {
             out += expf(score[j] - largest) * v[(int64_t)j * D + d];
         }
-        o[d] = visible > 0 ? out / sum : 0.0f;
+        o[d] = out / sum;
     }
 }
 // end snippet: weigh-values

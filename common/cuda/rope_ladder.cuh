@@ -209,9 +209,6 @@ static const kf_case ladder_cases[] = {
     {.name = "D70",
      .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 70, .R = 32},
      .flags = KF_VERIFY_ONLY},
-    {.name = "no-key", // the first three queries of a head see none
-     .shape = {.H = 2, .Sq = 9, .Sk = 6, .D = 128, .causal = true},
-     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};

@@ -309,10 +309,9 @@ static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 static void setup(kf_run *run)
 {
     const int64_t half = run->shape.R / 2;
-    const int64_t extent = half > 0 ? half : 1;
     ladder_setup(run);
     rope_frequency_table(run);
-    kf_tensor *frequency = kf_input(run, "frequency_fp32", "R", KF_F32, &extent);
+    kf_tensor *frequency = kf_input(run, "frequency_fp32", "R", KF_F32, &half);
     for (int64_t i = 0; i < half; i++) {
         frequency->host[i] = (float)pow(10000.0, -2.0 * i / run->shape.R);
     }

@@ -128,7 +128,7 @@ static __device__ __forceinline__ void weigh_values_serially(const float *score,
         for (int j = 0; j < visible; j++) {
             out += expf(score[j] - largest) * v[(int64_t)j * D + d];
         }
-        o[d] = visible > 0 ? out / sum : 0.0f;
+        o[d] = out / sum;
     }
 }
 // end snippet: serial
