@@ -29,5 +29,8 @@ spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: 01-a\n */\n" . $sto
     . "// --- Variants that explain ---\nint variant;\n// --- Tables ---\nint table;\n");
 run("mkdir -p '$dir/common' && ln -s '$ENV{PWD}/common/make' '$dir/common/make'");
 my %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
-like($r{out}, qr/\A02-b: 70 % of its lines are new against 01-a \(story: 50 %\)\n--- /, "by hand") or diag($r{out}, $r{err});
+like($r{out}, qr/\A02-b: 70 % of its lines are new against 01-a \(story: 50 %\)\nWhat follows is the story: .*\n--- /, "by hand") or diag($r{out}, $r{err});
+unlike($r{out}, qr/int variant|int table|02-b: b/, "neither header nor variants nor tables");
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
+like($r{out}, qr/^\+int variant;\n.*^\+int table;/ms, "unless they are asked for");
 done_testing();

@@ -247,7 +247,7 @@ programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
 	@echo $(PROGRAMS)
 
 $(NUMBERS:%=diff-%): diff-%:
-	@sh common/make/reader/diff.sh $(call source,$*) build/diff/$*
+	@sh common/make/reader/diff.sh $(call source,$*) build/diff/$* $(ARGS)
 diff: $(selected:%=diff-%)
 
 $(NUMBERS:%=exercise-%): exercise-%:

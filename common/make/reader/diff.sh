@@ -1,9 +1,10 @@
 #!/bin/sh
-# diff.sh SOURCE DIR: how much of SOURCE is new against the step that it grew from, of all its lines and
-# of its story, which is what stands between the header and the variants that explain; then the unified
-# diff, marker lines left out. DIR is where the two sides are written.
+# diff.sh SOURCE DIR [--all]: how much of SOURCE is new against the step that it grew from, of all its
+# lines and of its story, which is what stands between the header and the variants that explain; then the
+# unified diff of the stories, marker lines left out. --all: of all that both files hold. DIR is where the
+# two sides are written.
 set -e
-source=$1 dir=$2
+source=$1 dir=$2 all=$3
 
 name=$(basename "$(dirname "$source")")
 parent=$(sed -n 's/^ \* Grows from: *\([^ ,.;]*\).*/\1/p' "$source" | head -n 1)
@@ -53,4 +54,15 @@ awk -v name="$name" -v parent="$parent" '
         printf "%s: %.0f %% of its lines are new against %s (story: %.0f %%)\n", name,
             100 * changed / lines, parent, story ? 100 * story_changed / story : 0
     }' "$dir/diff" "$dir/after"
-cat "$dir/diff"
+if [ "$all" = --all ]; then
+    cat "$dir/diff"
+    exit
+fi
+echo "What follows is the story: no header, no variants that explain, no tables. ARGS=--all shows them too."
+for side in before after; do
+    awk 'FNR == 1 && /^\/\*/ { header = 1 }
+        /^\/\/ --- (Variants that explain|Tables)( |$)/ { exit }
+        !header
+        header && /\*\// { header = 0 }' "$dir/$side" >"$dir/$side.story"
+done
+diff -u -L "$before" -L "$source" "$dir/before.story" "$dir/after.story" || [ $? -eq 1 ]
