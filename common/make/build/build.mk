@@ -295,7 +295,9 @@ tested := $(NUMBERS:%=$(CPU)/step-%) \
 # What is dear is drawn by a seed, unless everything is asked for; last come the CPU seconds of each file.
 timed := perl tests/lib/timed.pl
 test test-all: export TEST_TIMES := $(CURDIR)/build/test-times.$(shell echo $$$$)
+ifneq ($(filter test,$(MAKECMDGOALS)),)
 test: export TEST_SEED := $(or $(SEED),$(shell date +%s))
+endif
 test test-all:
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
