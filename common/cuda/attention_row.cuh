@@ -14,10 +14,10 @@
 
 // snippet: weigh-values
 // score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D], softmax and the
-// weighted sum of the values, one column a thread. Every thread of the block must call it. A key is
-// visible, for with RoPE there are no fewer keys than queries. Eight
-// loads in a row, written down before the first is used: left to nvcc, one, two or four are under
-// way, whatever the registers of the kernel allow, and a comparison of kernels measures that.
+// weighted sum of the values, one column a thread. Every thread of the block must call it. At least
+// one key is visible, for with RoPE there are no fewer keys than queries. Eight loads in a row,
+// written down before the first is used: left to nvcc, one, two or four are under way, whatever the
+// registers of the kernel allow, and a comparison of kernels measures that.
 // cost: Sk exponentials a column, 2 Sk flops a column; reads v once
 static __device__ __forceinline__ void weigh_values(const float *score, float largest,
                                                     const float *v, float *o, int visible, int D,

@@ -69,8 +69,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 
 // snippet: score-keys
 // query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; KEYS keys at a time, one
-// a thread. D is a multiple of 4. Returns the thread's largest score. cost: D / 4 loads of 16 bytes
-// a key; each load of a warp touches 32 rows
+// a thread. D is a multiple of 4. Returns the thread's largest score.
+// cost: D / 4 loads of 16 bytes a key; each load of a warp touches 32 rows
 template <int KEYS>
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
