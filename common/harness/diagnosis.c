@@ -133,13 +133,14 @@ static void print_axis(FILE *to, const kf_diagnosis *seen, int axis)
         return;
     char where[128];
     kf_ranges(marks, n, where, sizeof where);
-    fprintf(to, "    %ss: ", axis_word(t, axis));
+    const char *word = axis_word(t, axis);
+    fprintf(to, "    %s%s: ", word, strcmp(word, "batch") == 0 ? "es" : "s");
     if (count == n)
         fprintf(to, "all %lld\n", (long long)n);
     else
         fprintf(to, "%s of 0-%lld; the others right\n", where, (long long)n - 1);
     bool last_only = count < n && marks[n - 1] && regular_step(marks, n) <= 1;
-    if (t->axes[axis] == 'S' && last_only && !marks[0])
+    if (t->axes[axis] == 'S' && last_only && 2 * count <= n)
         fprintf(to, "    only the end of them (%lld of %lld): a tail that does not fill a tile?\n",
                 (long long)count, (long long)n);
 }

@@ -38,7 +38,7 @@ __device__ float reduce_and_broadcast(float v, float *partial)
         partial[warp] = v;
     }
     __syncthreads();
-    // solution: broadcast -- give all the warps what warp 0 finds
+    // solution: broadcast -- all warps get what warp 0 finds: two barriers, the race is wanted
     if (warp == 0) {
         v = Join::warp(lane < warps ? partial[lane] : Join::absent());
         if (lane == 0) {
