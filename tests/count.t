@@ -249,10 +249,13 @@ isnt(rows_of(slurp("$dir/plant.tsv"), odd => 1), rows_of(slurp("$dir/01.tsv"), o
 like($r{out}, qr/naive-attention\.cu:\d+/, "--by-line names source lines");
 
 # --- Every step is checked -------------------------------------------------------------------------
+# Those with findings of their own, and of the others what is drawn.
+my %checked = map { $_ => 1 } "03", "04", "41", drawn(2, grep { !/03|04|41/ } @numbers);
 side_by_side("$programs-check/step-NN --seed 1 >$dir/NN.check 2>$dir/NN.err; echo \$? >>$dir/NN.check; "
-    . "times >$dir/NN.times", @numbers);
+    . "times >$dir/NN.times", grep { $checked{$_} } @numbers);
 for my $source (@steps) {
     my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
+    next if !$checked{$number};
     my $report = slurp("$dir/$number.check");
     like($report, qr/^0\n\z/m, "$name: findings as predicted") or diag($report, slurp("$dir/$number.err"));
     if ($number eq "03") {
