@@ -184,10 +184,10 @@ sub rows_of {
 }
 my @steps = glob("steps/[0-9][0-9]-*/*.cu");
 my @numbers = map { m{/(\d\d)-} } @steps;
-# Two steps side by side, each on one core.
+# Two steps side by side, each on one core; %% is the step's number (letters stand in a folder's name too).
 sub side_by_side {
     my ($command, @numbers) = @_;
-    run("printf '%s\n' @numbers | CUDACPU_WORKERS=1 xargs -P 2 -I NN sh -c '$command'; :");
+    run("printf '%s\n' @numbers | CUDACPU_WORKERS=1 xargs -P 2 -I %% sh -c '$command'; :");
 }
 # Those that are drawn count all their cases, and the others the small ones.
 my %whole = map { $_ => 1 } "00", drawn(4, grep { $_ ne "00" } @numbers);
@@ -198,8 +198,8 @@ for (@numbers) {
     $cases .= " --case $again{$_}" if $cases && $again{$_} && $cases !~ / \Q$again{$_}\E( |$)/;
     spew("$dir/$_.cases", $cases);
 }
-side_by_side("$programs-count/step-NN --seed 1 --out $dir/NN.tsv \$(cat $dir/NN.cases) >$dir/NN.count 2>&1; "
-    . "echo \$? >>$dir/NN.count", @numbers);
+side_by_side("$programs-count/step-%% --seed 1 --out $dir/%%.tsv \$(cat $dir/%%.cases) >$dir/%%.count 2>&1; "
+    . "echo \$? >>$dir/%%.count", @numbers);
 for my $source (@steps) {
     my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
     my $recorded = "plots/data/cpu/step-$number-counts.tsv";
@@ -251,8 +251,8 @@ like($r{out}, qr/naive-attention\.cu:\d+/, "--by-line names source lines");
 # --- Every step is checked -------------------------------------------------------------------------
 # Those with findings of their own, and of the others what is drawn.
 my %checked = map { $_ => 1 } "03", "04", "41", drawn(2, grep { !/03|04|41/ } @numbers);
-side_by_side("$programs-check/step-NN --seed 1 >$dir/NN.check 2>$dir/NN.err; echo \$? >>$dir/NN.check; "
-    . "times >$dir/NN.times", grep { $checked{$_} } @numbers);
+side_by_side("$programs-check/step-%% --seed 1 >$dir/%%.check 2>$dir/%%.err; echo \$? >>$dir/%%.check; "
+    . "times >$dir/%%.times", grep { $checked{$_} } @numbers);
 for my $source (@steps) {
     my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
     next if !$checked{$number};

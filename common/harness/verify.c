@@ -27,7 +27,7 @@ static void note_wrong(kf_diagnosis *seen, int64_t index, double got, double wan
         seen->details->first_want = want;
     }
     seen->wrong++;
-    for (int axis = 0; axis < t->n_axes; axis++)
+    for (int axis = 0; axis < t->n_axes && seen->wrong_at[axis]; axis++)
         seen->wrong_at[axis][at[axis]]++;
 }
 
