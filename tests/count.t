@@ -190,7 +190,7 @@ sub side_by_side {
     run("printf '%s\n' @numbers | CUDACPU_WORKERS=1 xargs -P 2 -I %% sh -c '$command'; :");
 }
 # Those that are drawn count all their cases, and the others the small ones.
-my %whole = map { $_ => 1 } "00", drawn(4, grep { $_ ne "00" } @numbers);
+my %whole = map { $_ => 1 } "00", drawn(5, grep { $_ ne "00" } @numbers);
 # Some cases are counted again in other orders and on other numbers of cores.
 my %again = ("00" => "n63", "02" => "neox", "04" => "D64-S16");
 for (@numbers) {
@@ -250,7 +250,7 @@ like($r{out}, qr/naive-attention\.cu:\d+/, "--by-line names source lines");
 
 # --- Every step is checked -------------------------------------------------------------------------
 # Those with findings of their own, and of the others what is drawn.
-my %checked = map { $_ => 1 } "03", "04", "41", drawn(2, grep { !/03|04|41/ } @numbers);
+my %checked = map { $_ => 1 } "03", "04", "41", drawn(3, grep { !/03|04|41/ } @numbers);
 side_by_side("$programs-check/step-%% --seed 1 >$dir/%%.check 2>$dir/%%.err; echo \$? >>$dir/%%.check; "
     . "times >$dir/%%.times", grep { $checked{$_} } @numbers);
 for my $source (@steps) {

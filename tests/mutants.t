@@ -59,30 +59,30 @@ sub try_mutant
 {
     my ($name) = @_;
     my @edits = @{ $mutant{$name} };
-    my $dir = "$temp/$name";
-    system('mkdir', '-p', "$dir/common/cuda", "$dir/common/neox") == 0 or die;
-    system("cp common/cuda/* '$dir/common/cuda'") == 0 or die;
-    system("cp common/neox/*.h common/neox/*.cuh '$dir/common/neox'") == 0 or die;
     my ($source) = glob "steps/$edits[0]{step}-*/*.cu";
-    system('cp', $source, "$dir/step.cu") == 0 or die;
-    my ($folder) = $source =~ m{(.*)/};
-    system('cp', $_, $dir) == 0 or die for glob "$folder/*.cuh"; # what lies beside a step
+    my %text;
     for my $edit (@edits) {
-        my $target = $edit->{file} eq $source ? "$dir/step.cu"
-            : $edit->{file} =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$edit->{file}";
-        open my $f, '<', $target or return (0, "there is no $edit->{file}");
-        my $text = do { local $/; <$f> };
-        (my $old = $edit->{old}) =~ s/\\n/\n/g;
-        (my $new = $edit->{new}) =~ s/\\n/\n/g;
-        my $times = () = $text =~ /\Q$old\E/g;
-        return (0, "no longer applies: its text stands $times times in $edit->{file}")
-            if $times != 1;
-        $text =~ s/\Q$old\E/$new/;
-        open $f, '>', $target or die;
-        print $f $text;
-        close $f;
+        my $file = $edit->{file};
+        $text{$file} //= slurp_if($file) // return (0, "there is no $file");
+        my ($old, $new) = map { s/\\n/\n/gr } @$edit{qw(old new)};
+        my $times = () = $text{$file} =~ /\Q$old\E/g;
+        return (0, "no longer applies: its text stands $times times in $file") if $times != 1;
+        $text{$file} =~ s/\Q$old\E/$new/;
     }
     return (1, 'applies; not drawn this time') if !$tried{$name};
+
+    my $dir = "$temp/$name";
+    my ($folder) = $source =~ m{(.*)/};
+    my @beside = glob "$folder/*.cuh";
+    system("mkdir -p '$dir/common' && cp -r common/cuda '$dir/common' && mkdir '$dir/common/neox'"
+        . " && cp common/neox/*.h common/neox/*.cuh '$dir/common/neox' && cp $source '$dir/step.cu'"
+        . (@beside ? " && cp @beside '$dir'" : '')) == 0 or die;
+    for my $file (keys %text) {
+        my $target = $file eq $source ? "$dir/step.cu" : $file =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$file";
+        open my $f, '>', $target or die "$target: $!";
+        print $f $text{$file};
+        close $f;
+    }
     my $edit = $edits[0];
     only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
@@ -108,13 +108,12 @@ sub try_mutant
 sub only_variants
 {
     my ($path, @names) = @_;
-    open my $f, '<', $path or die;
-    my $text = do { local $/; <$f> };
+    my $text = slurp_if($path) // die;
     my ($before, $table, $after) = $text =~ /\A(.*^static const kf_variant variants\[\] = \{\n)(.*?)(^\};.*)\z/ms
         or return;
     my %entry = $table =~ /^    (?=\{(?:\s*\.name = )?"([^"]+)")(.*?\},\n)(?=^    \{|\z)/msg;
     return if !@names || grep { !$entry{$_} } @names;
-    open $f, '>', $path or die;
+    open my $f, '>', $path or die;
     print $f $before, @entry{@names}, $after;
     close $f;
 }
@@ -131,8 +130,7 @@ sub run_step
         or return (undef, 'does not compile: ' . first_line($log));
     my $status = system("CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' --seed 1 "
             . "$edit->{args} >'$log' 2>&1") >> 8;
-    open my $f, '<', $log or die;
-    return ($status, do { local $/; <$f> });
+    return ($status, slurp_if($log) // die);
 }
 
 # What do the checks find, beyond what a variant of the step must show? Classes in a row or '-', and
@@ -148,6 +146,14 @@ sub classes
         $first ||= $_ =~ s/^ +//r;
     }
     return (join(', ', sort keys %class) || '-', $first || 'no finding');
+}
+
+sub slurp_if
+{
+    my ($file) = @_;
+    open my $f, '<', $file or return undef;
+    local $/;
+    return scalar <$f>;
 }
 
 sub first_line

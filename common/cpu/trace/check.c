@@ -350,6 +350,12 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
         sync_add((uintptr_t)at);
 }
 
+/* What is told for count alone: blocks of code, and what is computed. */
+
+void __sanitizer_cov_trace_pc(void)
+{
+}
+
 void cpu_trace_special(int counter)
 {
     (void)counter;

@@ -1,9 +1,9 @@
 # build.mk: how programs are built and run, for the CPU backend and for nvcc.
 #
 # Everything goes to build/cpu/COMPILER/ or build/cuda/, and what counts or checks to
-# build/cpu/COMPILER-count/ and build/cpu/COMPILER-check/. Each program and object depends on its
-# sources, on every header it read (the .d files), and on a file `flags` that changes when the
-# compiler or its flags do.
+# build/cpu/COMPILER-count/ and build/cpu/COMPILER-check/, both linked from one object in
+# build/cpu/COMPILER-traced/. Each program and object depends on its sources, on every header it read
+# (the .d files), and on a file `flags` that changes when the compiler or its flags do.
 
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
@@ -83,12 +83,18 @@ $(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/* common/cpu/tra
 	$(quiet)$(CUDACC) --runtime-only
 	@touch $@
 
-# $(call cpu_program) or $(call cpu_program,--count)
-define cpu_program
-	$(call say,cudacc,$(if $1,$1 )$<)
+# $(call cpu_compile,-o $@): a step's program, or with --check -c its object with an instrument's calls
+define cpu_compile
+	$(call say,cudacc,$(if $(filter --%,$1),traced )$<)
 	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(strict) $(beside) -MMD -MF $@.d -MT $@ $< $(CPU_HARNESS) -o $@
+	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) $(strict) $(beside) -MMD -MF $@.d -MT $@ $< $1 -o $@
 	@$(call trim_deps,$@.d)
+endef
+
+# $(call cpu_link,--count)
+define cpu_link
+	@mkdir -p $(@D)
+	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $< $(CPU_HARNESS) -o $@
 endef
 
 # --- nvcc ----------------------------------------------------------------------------------------
@@ -128,16 +134,18 @@ endef
 # A reader's own program may have warnings.
 strict = $(if $(filter try-%,$(@F)),,-Werror)
 # What lies beside a step is found from work/ as well.
-beside = $(if $(filter try-%,$(@F)),-I$(patsubst %/,%,$(dir $(call source,$(@F:try-%=%)))))
+beside = $(if $(filter try-%,$(@F)),-I$(patsubst %/,%,$(dir $(call source,$(basename $(@F:try-%=%))))))
 
 # $(call program,NAME,SOURCE)
 define program
 $(CPU)/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$$(call cpu_program)
-$(CPU)-count/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$$(call cpu_program,--count)
-$(CPU)-check/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$$(call cpu_program,--check)
+	$$(call cpu_compile,$(CPU_HARNESS))
+$(CPU)-traced/$1.o: $2 $(CPU)/runtime $(CPU)/flags
+	$$(call cpu_compile,--check -c)
+$(CPU)-count/$1: $(CPU)-traced/$1.o $(CPU_HARNESS)
+	$$(call cpu_link,--count)
+$(CPU)-check/$1: $(CPU)-traced/$1.o $(CPU_HARNESS)
+	$$(call cpu_link,--check)
 $(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
 	$$(cuda_program)
 endef
@@ -147,7 +155,7 @@ $(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
 # A header that a .d file names and that is gone is no error: what read it is compiled again.
 %.h %.cuh %.hpp: ;
--include $(wildcard $(CPU)/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/*/*.d \
+-include $(wildcard $(CPU)/*.d $(CPU)-traced/*.d $(CPU)/*/*.d \
     $(CUDA)/*.d $(CUDA)/*/*.d)
 
 ifneq ($(compiles),)

@@ -1,5 +1,4 @@
-/* count: the C library's functions as a kernel calls them. cudacc renames the calls in the object.
- */
+/* The C library's functions as a kernel calls them: cudacc renames the calls in the object. */
 #define _GNU_SOURCE
 #include "../runtime.h"
 #include "cpu_trace.h"
