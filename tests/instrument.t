@@ -83,7 +83,7 @@ is($r{out}, "0\n", "a plain program contains nothing of it");
 SKIP: {
     skip "no clang++", 1 if system("command -v clang++ >/dev/null");
     %r = run("CXX=clang++ common/cpu/cudacc --check $own -o $dir/own");
-    is("$r{code} $r{err}", "2 cudacc: --check needs g++, and CXX is clang++: CXX=g++ chooses it\n",
+    is("$r{code} $r{err}", "2 cudacc: --count and --check need g++, and CXX is clang++: CXX=g++ chooses it\n",
         "clang++ is refused in one line");
 }
 done_testing();
