@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # nvcc compiles every program, warnings as errors. No device is needed. For sm_90a, and what asks for
 # the architecture for sm_80 as well: nothing else can differ, and each takes its time. `make test` compiles
-# one step in four, by its seed.
+# one step in six and one planted fault in four, by its seed.
 use strict;
 use warnings;
 use Test::More;
@@ -12,7 +12,7 @@ my %nvcc = run("sh common/make/gpu/gpu.sh nvcc");
 plan skip_all => $1 if $nvcc{out} =~ /^- (.*)/;
 my ($nvcc) = split " ", $nvcc{out};
 
-my @programs = drawn(4, map { m{/(\d\d)-} ? "step-$1" : () } glob("steps/[0-9][0-9]-*/*.cu"));
+my @programs = drawn(6, map { m{/(\d\d)-} ? "step-$1" : () } glob("steps/[0-9][0-9]-*/*.cu"));
 my %r = run("make -j2 cuda @programs ARCH=90a");
 is($r{code}, 0, "make cuda compiles them") or diag($r{out}, $r{err});
 my $steps = "@programs";
@@ -34,9 +34,11 @@ for my $step (@asking) {
 
 # So do the programs with planted faults: compute-sanitizer is tried on them.
 my $objects = scratch_dir();
-%r = run("ls tests/check/*.cu tests/banks/*.cu | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 -arch=sm_80 -c FILE "
+my @planted = drawn(4, glob("tests/check/*.cu tests/banks/*.cu"));
+%r = run("printf '%s\\n' @planted | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 -arch=sm_80 -c FILE "
     . "-o $objects/\$(basename FILE).o -Werror all-warnings'");
 is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
+ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;
 
 # A warning in a kernel or in host code is an error.
 my $tree = small_tree();
@@ -47,15 +49,20 @@ my %warns = (
     "a kernel" => ["__global__ void k() { int unused = 3; }\n", ""],
     "host code" => ["", "    int signed_one = -1;\n    return sizeof(int) > signed_one;\n"],
 );
+# Which architectures are the default is seen above.
+my $build = "cd '$tree' && make step-01 cuda ARCH=90a";
 for my $where (sort keys %warns) {
     my ($include, $main) = @{$warns{$where}};
     tiny_step($tree, "01-warns", "has a warning", $main, include => $include);
-    %r = run("cd '$tree' && make step-01 cuda");
+    %r = run($build);
     is($r{code}, 2, "a warning in $where fails");
     like($r{err}, qr{steps/01-warns/warns\.cu}, "and its place is named") or diag($r{out}, $r{err});
 }
 tiny_step($tree, "01-warns", "has none", "    return 0;\n");
-%r = run("cd '$tree' && make step-01 cuda");
+# The only other program is as good as made.
+spew("$tree/build/cuda/ceilings", "");
+%r = run($build);
 is($r{code}, 0, "without it nothing fails") or diag($r{err});
+ok(-x "$tree/build/cuda/step-01", "and the step is there");
 
 done_testing();

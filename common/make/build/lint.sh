@@ -42,14 +42,20 @@ if have clang-format; then
     version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
     if [ "$version" = $layout ]; then
         # Its own report shows every place; the files are enough, and how to set them right.
-        wrong=$(files "*.c" "*.h" "*.cu" "*.cuh" | grep -v "^tests/book/" | while read -r file; do
-            clang-format --dry-run -Werror "$file" >/dev/null 2>&1 || echo "$file"
-        done)
-        if [ -z "$wrong" ]; then
+        if said=$(files "*.c" "*.h" "*.cu" "*.cuh" | grep -v "^tests/book/" | tr '\n' '\0' |
+            xargs -0 clang-format --dry-run -Werror --ferror-limit=1 2>&1); then
             echo "lint: clang-format: all is fine"
         else
             status=1
-            echo "lint: clang-format complains; clang-format -i puts right:" $wrong
+            place=':[0-9]*:[0-9]*: error: code should be clang-formatted .*'
+            wrong=$(echo "$said" | sed -n "s/$place//p")
+            if [ -n "$wrong" ]; then
+                echo "lint: clang-format complains; clang-format -i puts right:" $wrong
+            else
+                # Not the layout of a file: a .clang-format that cannot be read, for one.
+                echo "$said" >&2
+                echo "lint: clang-format complains: see above"
+            fi
         fi
     else
         echo "lint: clang-format here is version $version, and version $layout decides: skipped"
@@ -87,11 +93,8 @@ if have clang-tidy; then
     rm -f "$log"
 fi
 if have shellcheck; then
-    scripts=$(files '*' | while read -r file; do
-        case $(head -n 1 "$file" 2>/dev/null | tr -d '\0') in
-        '#!'*sh | '#!'*"bash"*) echo "$file" ;;
-        esac
-    done)
+    scripts=$(files '*' | tr '\n' '\0' |
+        xargs -0 awk '/^#!.*(sh$|bash)/ { print FILENAME } { nextfile }' /dev/null)
     check shellcheck "$scripts" shellcheck --severity=warning --exclude=SC1007
 fi
 
