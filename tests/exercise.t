@@ -65,7 +65,7 @@ my %drawn = map { $_ => 1 } $model, drawn(3, @begun);
 my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
 run("cd '$tree' && printf '%s\n' "
     . join(" ", map { "$_-$slug{$_}" } @tried)
-    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -Icommon -Isteps/NAME "
+    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -Icommon -Isteps/NAME "
     . "work/NAME.cu $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME "
     . ">work/NAME.log 2>&1'");
 sub fails_as_written {
