@@ -146,25 +146,30 @@ function chart(win, say) {
     }
 }
 async function run() {
-    for (const width of WIDTHS) for (const name of PAGES) {
+    for (const name of PAGES) {
         const frame = document.createElement('iframe');
-        frame.style = `width: ${width}px; height: 900px; border: 0`;
+        frame.style = 'height: 900px; border: 0';
+        frame.style.width = `${WIDTHS[0]}px`;
         frame.src = name;
         const loaded = new Promise(done => { frame.onload = done; });
         document.body.append(frame);
         await loaded;
         const win = frame.contentWindow;
-        const say = text => lines.push([name, width, text].join('\t').replace(/\s*\n\s*/g, ' '));
-        try {
-            if (name.endsWith('.svg')) chart(win, say);
-            else {
-                for (const d of win.document.querySelectorAll('details')) d.open = true;
-                await Promise.all([...win.document.images].map(i => i.decode().catch(() => 0)));
-                page(win, say);
-                lines.push([name, width, 'background ' + behind(win, win.document.body)].join('\t'));
-            }
-        } catch (error) { say('error ' + error); }
-        lines.push([name, width, 'measured'].join('\t'));
+        for (const width of WIDTHS) { // the page is laid out anew
+            const say = text => lines.push([name, width, text].join('\t').replace(/\s*\n\s*/g, ' '));
+            frame.style.width = `${width}px`;
+            try {
+                if (win.innerWidth !== width) say(`is ${win.innerWidth} px wide`);
+                if (name.endsWith('.svg')) chart(win, say);
+                else {
+                    for (const d of win.document.querySelectorAll('details')) d.open = true;
+                    await Promise.all([...win.document.images].map(i => i.decode().catch(() => 0)));
+                    page(win, say);
+                    lines.push([name, width, 'background ' + behind(win, win.document.body)].join('\t'));
+                }
+            } catch (error) { say('error ' + error); }
+            lines.push([name, width, 'measured'].join('\t'));
+        }
         frame.remove();
     }
     const out = document.createElement('pre');

@@ -3,6 +3,7 @@
 # back. A reader's file is never overwritten.
 use strict;
 use warnings;
+use Cwd qw(getcwd);
 use Test::More;
 use lib "tests/lib";
 use Workbook;
@@ -17,6 +18,8 @@ sub in_tree {
 my %r = run("make -s programs BACKEND=cpu");
 is($r{code}, 0, "all steps are built") or BAIL_OUT($r{err});
 chomp(my $programs = $r{out});
+# The copies of the tree need no runtime of their own.
+$ENV{CUDACPU_BUILD} = getcwd() . "/$programs";
 
 # The exercise in $text with the solutions of $step put in the places of its tasks.
 sub solved {
@@ -55,39 +58,44 @@ for my $step (@steps) {
     push @begun, $number;
 }
 
-# As they are handed out; `make test` tries one in three, by its seed. What make does in `try` besides is
-# looked at below.
-my @tried = drawn(3, @begun);
+# As they are handed out; `make test` tries one in three, by its seed, and one of the model. What make
+# does in `try` besides is looked at below, with the first one.
+my ($first, $model) = ($begun[0], 40);
+my %drawn = map { $_ => 1 } $model, drawn(3, @begun);
+my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
 run("cd '$tree' && printf '%s\n' "
     . join(" ", map { "$_-$slug{$_}" } @tried)
-    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -Icommon -Isteps/NAME "
+    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -Icommon -Isteps/NAME "
     . "work/NAME.cu $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME "
     . ">work/NAME.log 2>&1'");
+sub fails_as_written {
+    my ($what, $number, $code, $command) = @_;
+    my %r = in_tree($command);
+    is($r{code}, $code, "$what: fails as it is handed out");
+    like($r{out}, qr/^step-$number try: not right yet: its results are wrong, see above$/m,
+        "$what: because its result is wrong")
+        or diag($r{err});
+}
 for my $number (@tried) {
     my $name = "$number-$slug{$number}";
     ok(-x("$tree/work" . "/$name"), "step-$number: its exercise compiles")
         or diag(slurp("$tree/work" . "/$name.log"));
     my $cases = small_cases("$programs/step-$number");
-    %r = in_tree("sh common/make/reader/try.sh step-$number work/$name '' $cases");
-    is($r{code}, 1, "step-$number: fails as it is handed out");
-    like($r{out}, qr/^step-$number try: not right yet: its results are wrong, see above$/m,
-        "step-$number: because its result is wrong")
-        or diag($r{err});
+    fails_as_written("step-$number", $number, 1,
+        "sh common/make/reader/try.sh step-$number work/$name '' $cases");
 }
 
-# The first one and one of the model in full: a failure, the solution put back, a file that is kept.
-for my $number ($begun[0], 40) {
+# The first one in full, and the model's from there on: a failure, the solution put back, a file that is
+# kept.
+for my $number ($first, $model) {
     my $cases = small_cases("$programs/step-$number");
     my $work = "$tree/work" . "/$number-$slug{$number}.cu";
-    %r = in_tree("make step-$number try BACKEND=cpu ARGS='$cases'");
-    is($r{code}, 2, "step-$number try: fails as it is handed out");
-    like($r{out}, qr/^step-$number try: not right yet: its results are wrong, see above$/m,
-        "step-$number try: because its result is wrong")
-        or diag($r{err});
+    my $try = "make step-$number try BACKEND=cpu ARGS='$cases'";
+    fails_as_written("step-$number try", $number, 2, $try) if $number eq $first;
 
     %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
     spew($work, $r{out});
-    %r = in_tree("make step-$number try BACKEND=cpu ARGS='$cases'");
+    %r = in_tree($try);
     is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
     like($r{out}, qr/^step-$number try: right: verified and checked$/m, "step-$number: and says so");
 

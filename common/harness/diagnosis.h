@@ -26,7 +26,7 @@ struct kf_diagnosis {
 const kf_diagnosis *kf_seen(const kf_run *run, const kf_diagnosis *seen, const char *output);
 int64_t kf_wrong(const kf_run *run, const kf_diagnosis *seen); /* elements, over all outputs */
 /* Elements of an output that are wrong by another reference than the program's: for a prediction of
- * what comes out instead. The output's own reference stays. */
+ * what comes out instead. The other one says which rows it checks, too. The output's own stays. */
 int64_t kf_wrong_by(const kf_run *run, const char *output, void (*reference)(kf_run *run));
 
 #ifdef __cplusplus

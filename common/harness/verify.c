@@ -151,7 +151,8 @@ void kf_compare(const kf_tensor *t, const void *raw, kf_diagnosis *seen)
     free(ratio.value);
 }
 
-const kf_diagnosis *kf_seen(const kf_run *run, const kf_diagnosis *seen, const char *output)
+/* How many outputs setup declares before the one of this name. */
+static int outputs_before(const kf_run *run, const char *output)
 {
     const kf_tensor *t = kf_find(run, output);
     char outputs[256] = "";
@@ -161,13 +162,18 @@ const kf_diagnosis *kf_seen(const kf_run *run, const kf_diagnosis *seen, const c
         if (slot->role != KF_OUTPUT)
             continue;
         if (&slot->t == t)
-            return &seen[n];
+            return n;
         snprintf(outputs + length, sizeof outputs - length, "%s%s", n ? ", " : "", slot->t.name);
         n++;
     }
     kf_die(KF_WRONG,
            "tensor %s of step %s is no output, and nothing has been compared; its outputs are %s",
            output, run->state->program->step, outputs);
+}
+
+const kf_diagnosis *kf_seen(const kf_run *run, const kf_diagnosis *seen, const char *output)
+{
+    return &seen[outputs_before(run, output)];
 }
 
 int64_t kf_wrong(const kf_run *run, const kf_diagnosis *seen)
@@ -181,13 +187,16 @@ int64_t kf_wrong(const kf_run *run, const kf_diagnosis *seen)
 
 int64_t kf_wrong_by(const kf_run *run, const char *output, void (*reference)(kf_run *run))
 {
+    outputs_before(run, output); /* it is one */
     kf_tensor *t = kf_find(run, output);
     double *const want = t->want, *const bound = t->bound;
+    bool *const checked = t->checked;
     void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
     kf_run other = *run;
     kf_diagnosis seen;
     t->want = kf_alloc(t->count, sizeof *t->want);
     t->bound = kf_alloc(t->count, sizeof *t->bound);
+    t->checked = kf_alloc(t->rows, sizeof *t->checked);
     reference(&other);
     kf_fetch(t, raw);
     kf_compare(t, raw, &seen);
@@ -196,8 +205,10 @@ int64_t kf_wrong_by(const kf_run *run, const char *output, void (*reference)(kf_
     free(raw);
     free(t->want);
     free(t->bound);
+    free(t->checked);
     t->want = want;
     t->bound = bound;
+    t->checked = checked;
     return wrong;
 }
 

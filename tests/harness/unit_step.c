@@ -1,5 +1,6 @@
-/* unit_step.c: what a step asks the harness for while it runs: outputs by name, a captured launch,
- * whether memory is still the same; and what becomes of one that asks for what is not there. */
+/* unit_step.c: what a step asks the harness for while it runs: outputs by name, how many elements
+ * are wrong by a reference of its own, a captured launch, whether memory is still the same; and
+ * what becomes of one that asks for what is not there. */
 #define _DEFAULT_SOURCE
 #include "fake.h"
 #include "unit.h"
@@ -47,7 +48,7 @@ static bool dies(void (*body)(void), const char *line)
     waitpid(child, &status, 0);
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == KF_WRONG && strcmp(said, line) == 0;
     if (!good)
-        printf("# exit %d: %s", WEXITSTATUS(status), said);
+        printf("# exit %d: %s\n", WEXITSTATUS(status), said);
     return good;
 }
 
@@ -166,9 +167,129 @@ static void memory(void)
     kf_close(&other);
 }
 
+enum { ROWS = 4, COLUMNS = 3, COUNT = ROWS * COLUMNS };
+static bool checks[ROWS]; /* which rows the other reference does */
+static uint64_t seed_seen;
+
+/* By it, element i of y is i and may be off by 1/4; y's own says -1, and 1/2, of rows 0 and 1. */
+static void other(kf_run *run)
+{
+    kf_tensor *y = kf_find(run, "y");
+    for (int i = 0; i < COUNT; i++) {
+        y->want[i] = i;
+        y->bound[i] = 0.25;
+    }
+    for (int row = 0; row < ROWS; row++)
+        if (checks[row])
+            y->checked[row] = true;
+    seed_seen = run->seed;
+    run->extra_error = 1.0;
+}
+
+static void other_of_half(kf_run *run)
+{
+    kf_tensor *half = kf_find(run, "half");
+    half->want[0] = half->want[1] = 1.5;
+    half->checked[0] = true;
+}
+
+static kf_run judged_twice(void)
+{
+    kf_run run;
+    const int64_t rows[] = {ROWS, COLUMNS}, two = 2;
+    kf_open(&run, &program, &any, 5);
+    kf_input(&run, "x", "N", KF_F32, &two);
+    kf_scratch(&run, "between", "N", KF_F32, &two);
+    kf_output(&run, "half", "N", KF_F16, &two);
+    kf_tensor *y = kf_output(&run, "y", "SD", KF_F32, rows);
+    for (int i = 0; i < COUNT; i++) {
+        y->want[i] = -1.0;
+        y->bound[i] = 0.5;
+    }
+    y->checked[0] = y->checked[1] = true;
+    kf_allocate(&run);
+    return run;
+}
+
+/* Elements of y that the other reference calls wrong when all are as it has them but this one;
+ * rows: which of them it checks, "1000" the first. */
+static int64_t counted(const kf_run *run, int element, float value, const char *rows)
+{
+    float *y = kf_f32(run, "y");
+    for (int i = 0; i < COUNT; i++)
+        y[i] = (float)i;
+    y[element] = value;
+    for (int i = 0; i < ROWS; i++)
+        checks[i] = rows[i] == '1';
+    return kf_wrong_by(run, "y", other);
+}
+
+static void input_by_another(void)
+{
+    kf_run run = judged_twice();
+    kf_wrong_by(&run, "x", other);
+}
+
+static void scratch_by_another(void)
+{
+    kf_run run = judged_twice();
+    kf_wrong_by(&run, "between", other);
+}
+
+static void misspelt_by_another(void)
+{
+    kf_run run = judged_twice();
+    kf_wrong_by(&run, "Y", other);
+}
+
+static void wrong_by_another(void)
+{
+    kf_run run = judged_twice();
+    const kf_tensor *y = kf_find(&run, "y");
+    ok(counted(&run, 0, 0.0f, "1111") == 0, "all is right by the other reference");
+    ok(seed_seen == 5 && run.extra_error == 0.0, "which sees the run, and leaves it as it is");
+    ok(counted(&run, 11, -1.0f, "1111") == 1, "one is not, where the own one checks nothing");
+    ok(counted(&run, 1, 1.2f, "1111") == 0 && counted(&run, 1, 1.3f, "1111") == 1,
+       "the other's bound decides");
+    ok(counted(&run, 1, 7.0f, "0111") == 0 && counted(&run, 5, 7.0f, "0111") == 1,
+       "rows that only the own one checks are not counted");
+    ok(counted(&run, 1, NAN, "1111") == 1 && counted(&run, 1, -INFINITY, "1111") == 1,
+       "a NaN counts, and so does an Inf");
+    ok(counted(&run, 1, NAN, "0111") == 1, "also in a row that nobody checks");
+    float *device = kf_f32(&run, "y");
+    for (int i = 0; i < COUNT; i++)
+        device[i] = -1.0f; /* right by the own reference */
+    ok(kf_wrong_by(&run, "y", other) == 9, "every wrong element of the three rows is counted");
+    int same = 0;
+    for (int i = 0; i < COUNT; i++)
+        same += y->want[i] == -1.0 && y->bound[i] == 0.5;
+    ok(same == COUNT, "afterwards the output's own reference is as before");
+    ok(y->checked[0] && y->checked[1] && !y->checked[2] && !y->checked[3],
+       "and so are the rows that it checks");
+    kf_diagnosis seen;
+    kf_compare(y, device, &seen);
+    ok(seen.wrong == 0 && seen.total == 2 * COLUMNS, "by which all is right");
+    kf_diagnosis_free(&seen);
+    const float halves[] = {1.5f, 2.5f};
+    kf_pack(KF_F16, halves, kf_memory(&run, "half", KF_F16), 2);
+    ok(kf_wrong_by(&run, "half", other_of_half) == 1, "another output, of another type");
+    kf_close(&run);
+    ok(dies(input_by_another,
+            "harness: tensor x of step 00-unit is no output, and nothing has been "
+            "compared; its outputs are half, y\n"),
+       "an input is no output to be judged by another reference");
+    ok(dies(scratch_by_another, "harness: tensor between of step 00-unit is no output, and nothing "
+                                "has been compared; its outputs are half, y\n"),
+       "nor is scratch memory");
+    ok(dies(misspelt_by_another,
+            "harness: step 00-unit has no tensor named Y; its setup function declares them\n"),
+       "nor what is misspelt");
+}
+
 int main(void)
 {
     by_name();
+    wrong_by_another();
     captured();
     memory();
     return done();
