@@ -2,7 +2,7 @@
 # Planted bugs: each must be rejected, and by the check that the list names; and a program built with
 # cudacc --check must find in it what the list says. See mutants/README.md.
 # A mutant whose text no longer stands exactly once in its file fails too: the list must be kept.
-# `make test` builds and runs one in six of each step, by its seed, and looks for the text of all.
+# `make test` builds and runs one in eight of each step, by its seed, and looks for the text of all.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -41,7 +41,7 @@ while (my $line = <$in>) {
 @names = grep { my $name = $_; grep { $name eq $_ } @ARGV } @names if @ARGV;
 my (%of_step, %tried);
 push @{ $of_step{ $mutant{$_}[0]{step} } }, $_ for @names;
-$tried{$_} = 1 for @ARGV ? @names : map { drawn(6, @{ $of_step{$_} }) } sort keys %of_step;
+$tried{$_} = 1 for @ARGV ? @names : map { drawn(8, @{ $of_step{$_} }) } sort keys %of_step;
 
 my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and the harness are
 chomp $programs;
