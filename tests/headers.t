@@ -3,6 +3,7 @@
 # figure in it is looked up in recorded rows: so what was measured is said there in words, and the
 # chapter has the figure. Idea and Predict may hold numbers: shapes and counts follow from the
 # source, and a prediction is a guess that was made before. Other comments hold no times either.
+# Below the header, within a screen, stands the kernel that the step is about.
 use strict;
 use warnings;
 use Test::More;
@@ -10,6 +11,9 @@ use lib "tests/lib";
 use Workbook;
 
 my $MOST_LINES = 20;
+my $SCREEN = 40;
+# They are about a function that kernels call, or about the host's way to a kernel that was met earlier.
+my %NO_KERNEL = map { $_ => 1 } qw(03 04 39 40 44);
 my %MAY_HOLD_FIGURES = map { $_ => 1 } qw(Idea Predict);
 
 my $number = qr/(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?/;
@@ -69,6 +73,13 @@ sub typed_times {
     return @found;
 }
 
+# How many lines below its header the first kernel of the source TEXT begins; 0 if there is none.
+sub lines_to_kernel {
+    my ($text) = @_;
+    my ($between) = $text =~ m{\A/\*.*?\*/\n(.*?)^(?:static )?__global__ [^;\{]*\{}sm or return 0;
+    return 1 + ($between =~ tr/\n//);
+}
+
 # --- The check itself: a header with figures where they may be and where they may not.
 my $fixture = <<'END';
 /* 99-fixture: a title may say 1.25
@@ -105,11 +116,18 @@ like((faults("int main() {}\n"))[0][1], qr/does not begin with a comment/, "or a
 is(join(" ", map { "$_->[0] $_->[1]" } typed_times("/* 1 us */\nint x; /* it\n took 3.5 ms */\n// 2 us2, 8 bytes\n", 1)),
     "3 a comment has a measured time, \"3.5 ms\"; a chapter looks it up", "a time in another comment is found");
 
+is(lines_to_kernel("/* 99\n */\n#include <a>\n// __global__\n__global__ void k();\n__global__ void k()\n{\n"), 4, "a kernel is found");
+is(lines_to_kernel("/* __global__ */\nint main() {}\n"), 0, "or none");
+
 # --- The steps, and what they share.
 for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*.{c,h,cuh} common/problems/*.{c,h}")) {
     my $text = slurp($file);
     my $is_step = $file =~ m{^steps/.*\.cu$};
     my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
     is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
+    next if !$is_step || $file =~ m{/(\d\d)-} && $NO_KERNEL{$1};
+    my $below = lines_to_kernel($text);
+    ok($below >= 1 && $below <= $SCREEN, "$file: its kernel stands on the first screen")
+        or diag("it begins $below lines below the header (0: nowhere); $SCREEN at most are right");
 }
 done_testing();

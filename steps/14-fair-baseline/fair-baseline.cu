@@ -27,52 +27,10 @@
 // turned, and two neighbours (2t, 2t + 1) where not. A dot product does not mind the order.
 enum { TILE = 64, PAD = 4 };
 
-// snippet: stage-couples
-// x [S][D] from row first on, COUPLES couples from couple on -> tile [TILE][2 COUPLES + PAD];
-// turned on the way if turn says so. What lies beyond S or D counts as zero.
-// cost: all the loads of a thread are under way before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
                                      float *tile, int first, int S, int couple, int D, int R,
-                                     bool turn)
-{
-    const int MINE = TILE * COUPLES / THREADS;
-    const int half = R / 2;
-    const int t = couple + threadIdx.x % COUPLES;
-    const int column = min(t, D / 2 - 1);
-    const bool turned = column < half;
-    float a[MINE], b[MINE], c[MINE], s[MINE];
-#pragma unroll
-    for (int i = 0; i < MINE; i++) {
-        const int row = min(first + (threadIdx.x + i * THREADS) / COUPLES, S - 1);
-        const float *p = x + (int64_t)row * D;
-        a[i] = p[turned ? column : 2 * column];
-        b[i] = p[turned ? column + half : 2 * column + 1];
-        c[i] = 1.0f;
-        s[i] = 0.0f;
-        if (turn && couple < half) {
-            const int64_t angle = (int64_t)row * half + min(column, half - 1);
-            COUNT("table loads", 2);
-            c[i] = cosine[angle];
-            s[i] = sine[angle];
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < MINE; i++) {
-        const int row = (threadIdx.x + i * THREADS) / COUPLES;
-        const bool inside = first + row < S && t < D / 2;
-        const bool rotate = turn && turned;
-        COUNT("element rotations", rotate && inside ? 2 : 0);
-        float *y = tile + row * (2 * COUPLES + PAD) + threadIdx.x % COUPLES;
-        // solution: turn-couple -- a couple that is turned, one that is not, one that is not there
-        const float u = rotate ? a[i] * c[i] - b[i] * s[i] : a[i];
-        const float v = rotate ? b[i] * c[i] + a[i] * s[i] : b[i];
-        y[0] = inside ? u : 0.0f;
-        y[COUPLES] = inside ? v : 0.0f;
-        // end solution: turn-couple
-    }
-}
-// end snippet: stage-couples
+                                     bool turn);
 
 // snippet: partial-scores
 // q [H][Sq][D] as it came, k [H][Sk][D] as it came or rotated -> partial [chunks][H][Sq][pitch]
@@ -134,6 +92,53 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
 }
 // end snippet: partial-scores
+
+// snippet: stage-couples
+// x [S][D] from row first on, COUPLES couples from couple on -> tile [TILE][2 COUPLES + PAD];
+// turned on the way if turn says so. What lies beyond S or D counts as zero.
+// cost: all the loads of a thread are under way before it waits for the first
+template <int COUPLES>
+static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
+                                     float *tile, int first, int S, int couple, int D, int R,
+                                     bool turn)
+{
+    const int MINE = TILE * COUPLES / THREADS;
+    const int half = R / 2;
+    const int t = couple + threadIdx.x % COUPLES;
+    const int column = min(t, D / 2 - 1);
+    const bool turned = column < half;
+    float a[MINE], b[MINE], c[MINE], s[MINE];
+#pragma unroll
+    for (int i = 0; i < MINE; i++) {
+        const int row = min(first + (threadIdx.x + i * THREADS) / COUPLES, S - 1);
+        const float *p = x + (int64_t)row * D;
+        a[i] = p[turned ? column : 2 * column];
+        b[i] = p[turned ? column + half : 2 * column + 1];
+        c[i] = 1.0f;
+        s[i] = 0.0f;
+        if (turn && couple < half) {
+            const int64_t angle = (int64_t)row * half + min(column, half - 1);
+            COUNT("table loads", 2);
+            c[i] = cosine[angle];
+            s[i] = sine[angle];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < MINE; i++) {
+        const int row = (threadIdx.x + i * THREADS) / COUPLES;
+        const bool inside = first + row < S && t < D / 2;
+        const bool rotate = turn && turned;
+        COUNT("element rotations", rotate && inside ? 2 : 0);
+        float *y = tile + row * (2 * COUPLES + PAD) + threadIdx.x % COUPLES;
+        // solution: turn-couple -- a couple that is turned, one that is not, one that is not there
+        const float u = rotate ? a[i] * c[i] - b[i] * s[i] : a[i];
+        const float v = rotate ? b[i] * c[i] + a[i] * s[i] : b[i];
+        y[0] = inside ? u : 0.0f;
+        y[COUPLES] = inside ? v : 0.0f;
+        // end solution: turn-couple
+    }
+}
+// end snippet: stage-couples
 
 // snippet: weigh-partial
 // partial [chunks][H][Sq][pitch], v [H][Sk][D] -> o [H][Sq][D]

@@ -36,6 +36,65 @@ struct angles {
     int pos0, half;
 };
 
+enum path { TABLE, TABLE_BF16, POWF_FAST, FP32_FAST, FP32, TWO_WORDS, INTEGER, INTEGER_FAST };
+
+static __device__ __forceinline__ void cos_sin(path way, const angles &a, int row, int i,
+                                               float *cosine, float *sine);
+static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, int row, int i,
+                                                    float *cosine, float *sine);
+static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t);
+
+// snippet: bare
+// angles -> cosine and sine [rows][half]; each output is a sum over every rows-th position from its
+// row on, so that there is little to write; with each = 1 it is one cosine, one sine
+// block (half, some rows); cost: each pairs a thread
+template <path PATH>
+__global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
+{
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows) {
+        return;
+    }
+    float c_sum = 0.0f;
+    float s_sum = 0.0f;
+    for (int j = 0; j < each; j++) {
+        float c;
+        float s;
+        cos_sin(PATH, a, row + j * rows, threadIdx.x, &c, &s);
+        COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 2 : 0);
+        c_sum += c;
+        s_sum += s;
+    }
+    cosine[(int64_t)row * a.half + threadIdx.x] = c_sum;
+    sine[(int64_t)row * a.half + threadIdx.x] = s_sum;
+}
+// end snippet: bare
+
+// snippet: rope
+// x [B][S][D/4] -> y [B][S][D/4], all of float4; pairs are halves
+// grid (blocks for S rows, B), block (D/8, height)
+// cost: 2 N, and the cosines and sines of S B D / 2 pairs
+template <path PATH>
+__global__ void rope(angles a, const float4 *x, float4 *y, int S)
+{
+    const int half = a.half / 4; // a row, in float4
+    const int s = blockIdx.x * blockDim.y + threadIdx.y;
+    if (s >= S) {
+        return;
+    }
+    const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + threadIdx.x;
+    float4 p = x[at];
+    float4 q = x[at + half];
+    float c[4];
+    float t[4];
+    four_cos_sin(PATH, a, s, 4 * threadIdx.x, c, t);
+    COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 8 : 0);
+    turn_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(t[0], t[1], t[2], t[3]));
+    y[at] = p;
+    y[at + half] = q;
+}
+// end snippet: rope
+
 // snippet: two-word
 // position below 2^24; frequency = high.x + low.y in revolutions -> revolutions in [-1/2, 1/2]
 // cost: 7 instructions, one of them (rintf) on a unit an eighth as wide
@@ -55,8 +114,6 @@ static __device__ float two_word_turn(int position, float2 frequency)
 // end snippet: two-word
 
 // snippet: paths
-enum path { TABLE, TABLE_BF16, POWF_FAST, FP32_FAST, FP32, TWO_WORDS, INTEGER, INTEGER_FAST };
-
 // Cosine and sine of pair i in a row, which stands at position pos0 + row.
 static __device__ __forceinline__ void cos_sin(path way, const angles &a, int row, int i,
                                                float *cosine, float *sine)
@@ -93,32 +150,6 @@ static __device__ __forceinline__ void cos_sin(path way, const angles &a, int ro
     }
 }
 // end snippet: paths
-
-// snippet: bare
-// angles -> cosine and sine [rows][half]; each output is a sum over every rows-th position from its
-// row on, so that there is little to write; with each = 1 it is one cosine, one sine
-// block (half, some rows); cost: each pairs a thread
-template <path PATH>
-__global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
-{
-    const int row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= rows) {
-        return;
-    }
-    float c_sum = 0.0f;
-    float s_sum = 0.0f;
-    for (int j = 0; j < each; j++) {
-        float c;
-        float s;
-        cos_sin(PATH, a, row + j * rows, threadIdx.x, &c, &s);
-        COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 2 : 0);
-        c_sum += c;
-        s_sum += s;
-    }
-    cosine[(int64_t)row * a.half + threadIdx.x] = c_sum;
-    sine[(int64_t)row * a.half + threadIdx.x] = s_sum;
-}
-// end snippet: bare
 
 // Four values of a table at once; from must lie on a multiple of their size.
 template <typename T>
@@ -172,31 +203,6 @@ static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c,
     q->z = b.z * c.z + a.z * t.z;
     q->w = b.w * c.w + a.w * t.w;
 }
-
-// snippet: rope
-// x [B][S][D/4] -> y [B][S][D/4], all of float4; pairs are halves
-// grid (blocks for S rows, B), block (D/8, height)
-// cost: 2 N, and the cosines and sines of S B D / 2 pairs
-template <path PATH>
-__global__ void rope(angles a, const float4 *x, float4 *y, int S)
-{
-    const int half = a.half / 4; // a row, in float4
-    const int s = blockIdx.x * blockDim.y + threadIdx.y;
-    if (s >= S) {
-        return;
-    }
-    const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + threadIdx.x;
-    float4 p = x[at];
-    float4 q = x[at + half];
-    float c[4];
-    float t[4];
-    four_cos_sin(PATH, a, s, 4 * threadIdx.x, c, t);
-    COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 8 : 0);
-    turn_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(t[0], t[1], t[2], t[3]));
-    y[at] = p;
-    y[at + half] = q;
-}
-// end snippet: rope
 
 // The data of a case that is RoPE on x. The others have none: cosines and sines themselves.
 static const bool rope_of_x = true;
