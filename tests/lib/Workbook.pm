@@ -110,8 +110,8 @@ sub instrumented_programs {
 sub scratch {
     my (%want) = @_;
     my $dir = tempdir("workbook XXXXXX", TMPDIR => 1, CLEANUP => 1);
-    my $list = "find . \\( -path ./build -o -path ./work \\) -prune -o -type f -print";
-    $list = "git ls-files -z | xargs -0 ls -d 2>/dev/null" if -e ".git";
+    my $list = "find . \\( -path ./build -o -path ./work -o -path ./.git \\) -prune -o -type f -print";
+    $list = "git ls-files -z | xargs -0 ls -d 2>/dev/null" if -e ".git" && have("git");
     $list = "{ $list; ls -d build; } 2>/dev/null" if $want{build};
     my %r = run("$list | tar -cf - -T - | tar -xf - -C '$dir'");
     die "no copy of the tree: $r{err}" if $r{code};
