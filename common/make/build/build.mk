@@ -83,7 +83,8 @@ $(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/* common/cpu/tra
 	$(quiet)$(CUDACC) --runtime-only
 	@touch $@
 
-# $(call cpu_compile,-o $@): a step's program, or with --check -c its object with an instrument's calls
+# $(call cpu_compile,OBJECTS): a program of $< and OBJECTS. $(call cpu_compile,--check -c): the object
+# that either instrument is linked with
 define cpu_compile
 	$(call say,cudacc,$(if $(filter --%,$1),traced )$<)
 	@mkdir -p $(@D)
@@ -91,7 +92,7 @@ define cpu_compile
 	@$(call trim_deps,$@.d)
 endef
 
-# $(call cpu_link,--count)
+# $(call cpu_link,--count): a program of such an object
 define cpu_link
 	@mkdir -p $(@D)
 	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $< $(CPU_HARNESS) -o $@
