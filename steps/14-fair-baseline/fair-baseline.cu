@@ -94,8 +94,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 // end snippet: partial-scores
 
 // snippet: stage-couples
-// x [S][D] from row first on, COUPLES couples from couple on -> tile [TILE][2 COUPLES + PAD];
-// turned on the way if turn says so. What lies beyond S or D counts as zero.
+// x [S][D] from row first on, COUPLES couples from couple on -> tile [TILE][2 COUPLES + PAD], their
+// first elements and then their second ones; turned on the way if turn says so. What lies beyond S
+// or D counts as zero.
 // cost: all the loads of a thread are under way before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
