@@ -1,0 +1,112 @@
+/* flash_rows.cuh: the rows of a FlashAttention forward kernel on tensor cores, 16 queries a warp:
+ * how they come in, what a tile of keys does to them, how they go out. Steps 22 and 23 differ in
+ * how tiles come and not in this. Fragments, g and t: tensor_cores.cuh.
+ */
+#pragma once
+
+#include "cuda/tensor_cores.cuh"
+
+// snippet: query
+// q [Sq][D] -> query, the fragments of rows row and row + 8 (row: that of this lane's g), straight
+// from memory: they are read once. Rows past the end are zeros.
+template <int D>
+static __device__ __forceinline__ void load_query(uint32_t (*query)[4], const __half *q, int row,
+                                                  int Sq)
+{
+    const int t = threadIdx.x % 4;
+#pragma unroll
+    for (int i = 0; i < D / 4; i++) {
+        const int i_row = row + i % 2 * 8;
+        const int column = i / 4 * 16 + i % 4 / 2 * 8 + 2 * t;
+        query[i / 4][i % 4] = 0;
+        if (i_row < Sq) {
+            query[i / 4][i % 4] = *(const uint32_t *)(q + (int64_t)i_row * D + column);
+        }
+    }
+}
+// end snippet: query
+
+// snippet: mask
+// Scores of keys that a query may not see, or that do not exist, become -INFINITY. s: of rows row
+// and row + 8 and the tile whose first key is `first`.
+template <int KEYS>
+static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int first, int Sq,
+                                                   int Sk, bool causal)
+{
+    const int t = threadIdx.x % 4;
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; i++) {
+        const int key = first + i / 4 * 8 + 2 * t + i % 2;
+        const int i_row = row + i % 4 / 2 * 8;
+        if (key >= Sk || (causal && key > Sk - Sq + i_row)) {
+            s[i / 4][i % 4] = -INFINITY;
+        }
+    }
+}
+// end snippet: mask
+
+// snippet: online-softmax
+// s, the scores of a tile, become 2^(scale (s - largest)); largest, sum and out, of the tiles
+// before, are brought to the new maximum. sum is of this lane's keys only. cost: a multiplication
+// and an exponential a score, D / 4 multiplications a lane
+template <int D, int KEYS>
+static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out)[4],
+                                                      float *largest, float *sum, float scale)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) { // row, then row + 8
+        float now = largest[half];
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
+        }
+        now = quad_max(now);
+        // A row that has seen no key: -INFINITY - -INFINITY would be NaN.
+        const float base = now == -INFINITY ? 0.0f : now * scale;
+        const float shrink = exp2_approx(largest[half] * scale - base);
+        largest[half] = now;
+        sum[half] *= shrink;
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            s[n][2 * half] = exp2_approx(s[n][2 * half] * scale - base);
+            s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
+            sum[half] += s[n][2 * half] + s[n][2 * half + 1];
+        }
+#pragma unroll
+        for (int d = 0; d < D / 8; d++) {
+            out[d][2 * half] *= shrink;
+            out[d][2 * half + 1] *= shrink;
+        }
+    }
+}
+// end snippet: online-softmax
+
+// snippet: store
+// out / sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row without
+// keys has o = 0 and lse = -INFINITY.
+template <int D>
+static __device__ __forceinline__ void store_rows(__half *o, float *lse, float (*out)[4],
+                                                  const float *largest, const float *sum,
+                                                  float scale, int row, int Sq)
+{
+    const float LN2 = 0.6931471805599453f;
+    const int t = threadIdx.x % 4;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int i_row = row + half * 8;
+        const float total = quad_sum(sum[half]);
+        const float share = total > 0.0f ? 1.0f / total : 0.0f;
+        if (i_row >= Sq) {
+            continue;
+        }
+#pragma unroll
+        for (int d = 0; d < D / 8; d++) {
+            *(uint32_t *)(o + (int64_t)i_row * D + d * 8 + 2 * t) =
+                pack_halves(out[d][2 * half] * share, out[d][2 * half + 1] * share);
+        }
+        if (t == 0) {
+            lse[i_row] = total > 0.0f ? largest[half] * scale * LN2 + logf(total) : -INFINITY;
+        }
+    }
+}
+// end snippet: store

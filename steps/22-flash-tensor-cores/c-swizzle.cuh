@@ -1,0 +1,118 @@
+/* c-swizzle: the same tiles, swizzled, and fragments by ldmatrix.
+ *
+ * Chunk c of row r, 16 bytes, stands at chunk c ^ (r % 8): eight rows of one column lie in all 32
+ * banks. ldmatrix then reads four matrices of 8 x 8 in one instruction, transposed where V needs
+ * it. */
+#pragma once
+
+#include "cuda/flash_rows.cuh"
+
+namespace swizzle
+{
+
+enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
+
+// Rows first to first + KEYS of from [Sk][D] -> tile [KEYS][D], swizzled; rows past the end are
+// zeros.
+template <int D>
+static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
+                                                 int Sk)
+{
+    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+#pragma unroll
+    for (int i = 0; i < KEYS * CHUNKS / THREADS; i++) {
+        const int row = (i * THREADS + threadIdx.x) / CHUNKS;
+        const int chunk = threadIdx.x % CHUNKS;
+        uint4 values = {0, 0, 0, 0};
+        if (first + row < Sk) {
+            values = *(const uint4 *)(from + (int64_t)(first + row) * D + chunk * 8);
+        }
+        *(uint4 *)(tile + row * D + (chunk ^ row % 8) * 8) = values;
+    }
+}
+
+// snippet: swizzle
+// q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
+// cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
+// the same for each warp, without conflicts, four matrices a request
+template <int D>
+__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
+                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    extern __shared__ __align__(16) __half tiles[]; // k [KEYS][D], v [KEYS][D]
+    __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];
+    const int lane = threadIdx.x % 32;
+    const int g = lane / 4;
+    const int t = lane % 4;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS;    // the longest rows first
+    const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t k_now = shared_address(tiles);
+    const uint32_t v_now = k_now + KEYS * D * 2;
+    __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+
+    uint32_t query[D / 16][4];
+    load_query<D>(query, q, row, Sq);
+    float out[D / 8][4] = {};
+    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
+
+    const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
+    for (int first = 0; first < visible; first += KEYS) {
+        __syncthreads(); // nobody reads the tiles before
+        load_tile<D>(tiles, k, first, Sk);
+        load_tile<D>(tiles + KEYS * D, v, first, Sk);
+        __syncthreads();
+
+        float s[KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                const int key = n * 16 + lane / 16 * 8 + lane % 8;
+                const int chunk = (d * 2 + lane / 8 % 2) ^ lane % 8;
+                warp_load_matrices(b, k_now + (key * D + chunk * 8) * 2);
+                warp_mma(s[2 * n], query[d], b);
+                warp_mma(s[2 * n + 1], query[d], b + 2);
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+            mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
+        }
+        online_softmax<D, KEYS>(s, out, largest, sum, scale);
+
+        __syncwarp(); // the warp has read the P before
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            const int at = (n ^ g) * 8 + 2 * t;
+            *(uint32_t *)&weights[g][at] = pack_halves(s[n][0], s[n][1]);
+            *(uint32_t *)&weights[g + 8][at] = pack_halves(s[n][2], s[n][3]);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[4]; // 16 rows, keys 16n to 16n+15
+            const int p_chunk = (n * 2 + lane / 16) ^ lane % 8;
+            warp_load_matrices(p, shared_address(&weights[lane % 16][p_chunk * 8]));
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                const int key = n * 16 + lane % 16;
+                const int chunk = (d * 2 + lane / 16) ^ lane % 8;
+                warp_load_transposed(b, v_now + (key * D + chunk * 8) * 2);
+                warp_mma(out[2 * d], p, b);
+                warp_mma(out[2 * d + 1], p, b + 2);
+            }
+        }
+    }
+    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
+}
+// end snippet: swizzle
+
+} // namespace swizzle
