@@ -17,16 +17,19 @@ template <int D>
 static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
                                                  int Sk)
 {
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
+    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
+    const int row = threadIdx.x / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS;
+    from += (int64_t)(first + row) * D + chunk * 8;
+    tile += row * D + chunk * 8;
 #pragma unroll
-    for (int i = 0; i < KEYS * CHUNKS / THREADS; i++) {
-        const int row = (i * THREADS + threadIdx.x) / CHUNKS;
-        const int chunk = threadIdx.x % CHUNKS;
+    for (int i = 0; i < KEYS; i += AT_ONCE) {
         uint4 values = {0, 0, 0, 0};
-        if (first + row < Sk) {
-            values = *(const uint4 *)(from + (int64_t)(first + row) * D + chunk * 8);
+        if (first + row + i < Sk) {
+            values = *(const uint4 *)(from + i * D);
         }
-        *(uint4 *)(tile + row * D + chunk * 8) = values;
+        *(uint4 *)(tile + i * D) = values;
     }
 }
 

@@ -18,16 +18,19 @@ template <int D>
 static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
                                                  int Sk)
 {
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
+    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
+    const int row = threadIdx.x / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS;
+    from += (int64_t)(first + row) * D + chunk * 8;
+    tile += row * D + (chunk ^ row % 8) * 8;
 #pragma unroll
-    for (int i = 0; i < KEYS * CHUNKS / THREADS; i++) {
-        const int row = (i * THREADS + threadIdx.x) / CHUNKS;
-        const int chunk = threadIdx.x % CHUNKS;
+    for (int i = 0; i < KEYS; i += AT_ONCE) {
         uint4 values = {0, 0, 0, 0};
-        if (first + row < Sk) {
-            values = *(const uint4 *)(from + (int64_t)(first + row) * D + chunk * 8);
+        if (first + row + i < Sk) {
+            values = *(const uint4 *)(from + i * D);
         }
-        *(uint4 *)(tile + row * D + (chunk ^ row % 8) * 8) = values;
+        *(uint4 *)(tile + i * D) = values;
     }
 }
 
@@ -53,6 +56,10 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     const uint32_t k_now = shared_address(tiles);
     const uint32_t v_now = k_now + KEYS * D * 2;
     __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
+    // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
+    // 2 d further on. K: keys of the first 8, then of the next 8; V: 16 keys.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
@@ -74,9 +81,7 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
 #pragma unroll
             for (int n = 0; n < KEYS / 16; n++) {
                 uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-                const int key = n * 16 + lane / 16 * 8 + lane % 8;
-                const int chunk = (d * 2 + lane / 8 % 2) ^ lane % 8;
-                warp_load_matrices(b, k_now + (key * D + chunk * 8) * 2);
+                warp_load_matrices(b, k_now + n * 16 * D * 2 + (k_lane ^ d * 32));
                 warp_mma(s[2 * n], query[d], b);
                 warp_mma(s[2 * n + 1], query[d], b + 2);
             }
@@ -103,9 +108,7 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
                 uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-                const int key = n * 16 + lane % 16;
-                const int chunk = (d * 2 + lane / 16) ^ lane % 8;
-                warp_load_transposed(b, v_now + (key * D + chunk * 8) * 2);
+                warp_load_transposed(b, v_now + n * 16 * D * 2 + (v_lane ^ d * 32));
                 warp_mma(out[2 * d], p, b);
                 warp_mma(out[2 * d + 1], p, b + 2);
             }
