@@ -48,8 +48,9 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *tile, int key,
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
 // the same for each warp, K with conflicts of 8, V of 4
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [KEYS][D], v [KEYS][D]
     __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];

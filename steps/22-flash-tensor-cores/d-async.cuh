@@ -33,8 +33,9 @@ static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *fr
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: as c-swizzle, and twice the shared memory; K and V are copied asynchronously
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [2][KEYS][D], v [2][KEYS][D]
     __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];

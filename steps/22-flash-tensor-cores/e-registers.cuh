@@ -34,8 +34,9 @@ static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *fr
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: as d-async, without the 4 bytes of shared memory a score
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [2][KEYS][D], v [2][KEYS][D]
     const int lane = threadIdx.x % 32;
