@@ -3,17 +3,18 @@
  * Grows from: 21-flash-forward
  * Profile: --case D64-S2048 --case D128-S2048
  *
- * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and then take
- *          away, one a rung, what keeps them waiting: operands from device memory, bank conflicts,
- *          loads that are waited for, a way through shared memory. Each rung is a file, a to e, and
- *          changes one thing; `make step-22 diff` shows it.
- * Predict  a: every warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the
- * limit. b: a quarter of those reads reach the cache, but eight lanes share each bank: no gain to
- *          speak of. c: conflicts gone, a request for four matrices: several times as fast. d:
- * loads are under way during the products: a fifth. e: without P's two ways through shared memory,
- * 4 bytes of every 12 there: a tenth. Outcome  All in this order, c by far the most. b is no faster
- * than a at the short dimension: what the cache is spared, the conflicts take. Nothing spills. The
- * last rung comes near FlashAttention-2, and far from what Hopper's own instructions reach.
+ * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and take away,
+ *          one a rung, what keeps them waiting: operands from device memory, bank conflicts, loads
+ *          that are waited for, P's way through shared memory. A rung is a file, a to e.
+ * Predict  a: a warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the limit.
+ *          b: a quarter of those reads reach the cache, but eight lanes share each bank: no gain.
+ *          c: no conflicts, and one request for four matrices: several times as fast. d: loads are
+ *          under way during the products: a fifth. e: without 4 of every 12 bytes that go through
+ *          shared memory: a tenth.
+ * Outcome  In this order, and c is most of it. b gains nothing, even loses at the short dimension:
+ *          what the cache is spared, the conflicts take. d gains more than predicted. At D = 128
+ * the compiler is two or three registers short and reads them again once a tile. The last rung is
+ * level with FlashAttention-2, and far from what Hopper's own instructions reach.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
