@@ -130,7 +130,7 @@ for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*
     my @rungs = $folder && $is_step ? glob("$folder/[a-z]-*.cuh") : ();
     next if !$folder || @rungs || $NO_KERNEL{ ($file =~ m{/(\d\d)-})[0] };
     my ($below, $most) = (lines_to_kernel($text), $is_step ? $SCREEN : 2 * $SCREEN);
-    ok($below >= 1 && $below <= $most, "$file: its kernel stands on the first screen" . ($is_step ? "" : "s"))
+    ok($below >= 1 && $below <= $most, "$file: its kernel stands on the first " . ($is_step ? "screen" : "two screens"))
         or diag("it begins $below lines below the header (0: nowhere); $most at most are right");
 }
 done_testing();
