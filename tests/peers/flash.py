@@ -177,7 +177,8 @@ def measure(lanes):
 
 # --- One case -------------------------------------------------------------------------------------
 def name_of(S, D, causal):
-    return f"S{S}-D{D}" + ("-causal" if causal else "")
+    """As the steps call it: common/problems/flash_cases.h."""
+    return f"D{D}-S{S}" + ("-causal" if causal else "")
 
 
 def verify(case, calls, check, verdicts):
