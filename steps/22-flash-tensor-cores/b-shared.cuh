@@ -12,6 +12,7 @@ namespace shared
 
 enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
 
+// snippet: tile
 // Rows first to first + KEYS of from [Sk][D] -> tile [KEYS][D]; rows past the end are zeros.
 template <int D>
 static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
@@ -32,6 +33,7 @@ static __device__ __forceinline__ void load_tile(__half *tile, const __half *fro
         *(uint4 *)(tile + i * D) = values;
     }
 }
+// end snippet: tile
 
 // Rows key and key + 1 of column d of a tile, in one register.
 template <int D>
@@ -43,7 +45,6 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *tile, int key,
     return bits;
 }
 
-// snippet: shared
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
 // the same for each warp, K with conflicts of 8, V of 4
@@ -76,6 +77,7 @@ __global__ void __launch_bounds__(THREADS, 3)
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
+        // snippet: shared
         __syncthreads(); // nobody reads the tiles before
         load_tile<D>(k_tile, k, first, Sk);
         load_tile<D>(v_tile, v, first, Sk);
@@ -93,6 +95,7 @@ __global__ void __launch_bounds__(THREADS, 3)
                 warp_mma(s[n], query[d], b);
             }
         }
+        // end snippet: shared
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
@@ -125,6 +128,5 @@ __global__ void __launch_bounds__(THREADS, 3)
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: shared
 
 } // namespace shared

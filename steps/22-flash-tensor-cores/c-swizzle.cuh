@@ -22,8 +22,10 @@ static __device__ __forceinline__ void load_tile(__half *tile, const __half *fro
     constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
     const int row = threadIdx.x / CHUNKS;
     const int chunk = threadIdx.x % CHUNKS;
+    // snippet: swizzle
     from += (int64_t)(first + row) * D + chunk * 8;
     tile += row * D + (chunk ^ row % 8) * 8;
+    // end snippet: swizzle
 #pragma unroll
     for (int i = 0; i < KEYS; i += AT_ONCE) {
         uint4 values = {0, 0, 0, 0};
@@ -34,7 +36,6 @@ static __device__ __forceinline__ void load_tile(__half *tile, const __half *fro
     }
 }
 
-// snippet: swizzle
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
 // the same for each warp, without conflicts, four matrices a request
@@ -57,10 +58,13 @@ __global__ void __launch_bounds__(THREADS, 3)
     const uint32_t k_now = shared_address(tiles);
     const uint32_t v_now = k_now + KEYS * D * 2;
     __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
+    // snippet: lanes
     // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
-    // 2 d further on. K: keys of the first 8, then of the next 8; V: 16 keys.
+    // 2 d further on. K: lanes 0-7 name keys 0-7, 8-15 their next chunk, 16-31 keys 8-15 likewise.
+    // V: lanes 0-15 name keys 0-15, 16-31 their next chunk.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    // end snippet: lanes
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
@@ -76,6 +80,7 @@ __global__ void __launch_bounds__(THREADS, 3)
         load_tile<D>(tiles + KEYS * D, v, first, Sk);
         __syncthreads();
 
+        // snippet: scores
         float s[KEYS / 8][4] = {};
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
@@ -87,6 +92,7 @@ __global__ void __launch_bounds__(THREADS, 3)
                 warp_mma(s[2 * n + 1], query[d], b + 2);
             }
         }
+        // end snippet: scores
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
@@ -117,6 +123,5 @@ __global__ void __launch_bounds__(THREADS, 3)
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: swizzle
 
 } // namespace swizzle

@@ -29,7 +29,6 @@ static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *fr
     }
 }
 
-// snippet: async
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: as c-swizzle, and twice the shared memory; K and V are copied asynchronously
 template <int D>
@@ -51,8 +50,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     const uint32_t k_tiles = shared_address(tiles);
     const uint32_t v_tiles = k_tiles + 2 * KEYS * D * 2;
     __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
-    // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
-    // 2 d further on. K: keys of the first 8, then of the next 8; V: 16 keys.
+    // What this lane names to ldmatrix, as in c-swizzle.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
@@ -64,6 +62,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
+    // snippet: stages
     if (visible > 0) {
         load_tile<D>(k_tiles, k, 0, Sk);
         load_tile<D>(v_tiles, v, 0, Sk);
@@ -81,6 +80,7 @@ __global__ void __launch_bounds__(THREADS, 3)
             load_tile<D>(v_tiles + other, v, first + KEYS, Sk);
             copy_async_commit();
         }
+        // end snippet: stages
 
         float s[KEYS / 8][4] = {};
 #pragma unroll
@@ -123,6 +123,5 @@ __global__ void __launch_bounds__(THREADS, 3)
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: async
 
 } // namespace async

@@ -30,7 +30,6 @@ static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *fr
     }
 }
 
-// snippet: registers
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: as d-async, without the 4 bytes of shared memory a score
 template <int D>
@@ -48,8 +47,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     v += head * Sk * D;
     const uint32_t k_tiles = shared_address(tiles);
     const uint32_t v_tiles = k_tiles + 2 * KEYS * D * 2;
-    // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
-    // 2 d further on. K: keys of the first 8, then of the next 8; V: 16 keys.
+    // What this lane names to ldmatrix, as in c-swizzle.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
@@ -98,11 +96,15 @@ __global__ void __launch_bounds__(THREADS, 3)
 
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t p[4]; // 16 rows, keys 16n to 16n+15
+            // snippet: pack
+            uint32_t p[4] = {}; // 16 rows, keys 16n to 16n+15
+            // solution: pack -- the four registers of a fragment, from s[2n] and s[2n + 1]
             p[0] = pack_halves(s[2 * n][0], s[2 * n][1]);
             p[1] = pack_halves(s[2 * n][2], s[2 * n][3]);
             p[2] = pack_halves(s[2 * n + 1][0], s[2 * n + 1][1]);
             p[3] = pack_halves(s[2 * n + 1][2], s[2 * n + 1][3]);
+            // end solution: pack
+            // end snippet: pack
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
                 uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
@@ -114,6 +116,5 @@ __global__ void __launch_bounds__(THREADS, 3)
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: registers
 
 } // namespace registers

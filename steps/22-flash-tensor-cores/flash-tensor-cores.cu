@@ -13,8 +13,8 @@
  *          shared memory: a tenth.
  * Outcome  In this order, and c is most of it. b gains nothing, even loses at the short dimension:
  *          what the cache is spared, the conflicts take. d gains more than predicted. At D = 128
- * the compiler is two or three registers short and reads them again once a tile. The last rung is
- * level with FlashAttention-2, and far from what Hopper's own instructions reach.
+ *          the compiler is two or three registers short, and reads them again once a tile. The
+ *          last rung is level with FlashAttention-2, far from what Hopper's own instructions reach.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
