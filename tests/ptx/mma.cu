@@ -104,9 +104,25 @@ static uint32_t number(struct sequence *s, int exponent_bits, int fraction_bits,
     return (r >> 31) << (exponent_bits + fraction_bits) | (uint32_t)e << fraction_bits | fraction;
 }
 
-enum { PLAIN, WIDE, NEAR, CANCEL, SMALL, LARGE_SUM, SPARSE, SPECIAL, TOP, TINY, ONE, WHOLE, KINDS };
-static const char *const kinds[] = {"plain",  "wide",    "near", "cancel", "small", "large-sum",
-                                    "sparse", "special", "top",  "tiny",   "one",   "whole"};
+enum {
+    PLAIN,
+    WIDE,
+    NEAR,
+    CANCEL,
+    SMALL,
+    LARGE_SUM,
+    SPARSE,
+    SPECIAL,
+    TOP,
+    TINY,
+    ONE,
+    WHOLE,
+    ZEROS,
+    KINDS
+};
+static const char *const kinds[] = {"plain",     "wide",   "near",    "cancel", "small",
+                                    "large-sum", "sparse", "special", "top",    "tiny",
+                                    "one",       "whole",  "zeros"};
 
 static uint32_t special(struct sequence *s, int exponent_bits, int fraction_bits)
 {
@@ -158,6 +174,10 @@ static uint32_t element(struct sequence *s, const struct form *f, int kind)
         return number(s, E, M, narrow ? next_between(s, -18, -12) : next_between(s, -80, -70));
     case WHOLE:
         return whole(next_between(s, -8, 8), E, M);
+    case ZEROS: // times great numbers, beside small ones
+        return next_number(s) % 2
+                   ? number(s, E, M, narrow ? next_between(s, -15, 15) : next_between(s, -40, 40))
+                   : number(s, E, M, -200) & 1u << (E + M);
     default:
         return number(s, E, M, next_between(s, -4, 0));
     }
@@ -189,6 +209,9 @@ static uint32_t addend(struct sequence *s, const struct form *f, int kind)
         return number(s, E, M, -200) & (next_number(s) % 2 ? ~0u : 1u << (E + M));
     case WHOLE:
         return whole(next_between(s, -2048, 2048), E, M);
+    case ZEROS:
+        return next_number(s) % 2 ? number(s, E, M, next_between(s, -60, -10))
+                                  : number(s, E, M, -200) & 1u << (E + M);
     default:
         return number(s, E, M, next_between(s, -4, 2));
     }
