@@ -117,12 +117,12 @@ int main()
             int wrong = 0;
             for (int i = 0; i < TILES * BYTES; i++)
                 wrong += out[i] != expected[i];
-            printf("%s, %s wrong %d: %08x\n", forms[form].name,
-                   way == 0   ? "wait_group"
-                   : way == 1 ? "wait_all"
-                              : "no group",
-                   wrong, hashed(0, out, sizeof out));
+            print_result(forms[form].name,
+                         way == 0   ? "wait_group"
+                         : way == 1 ? "wait_all"
+                                    : "no group",
+                         hashed(0, out, sizeof out), wrong);
             cudaFree(din), cudaFree(dsize), cudaFree(dout);
         }
-    return 0;
+    return any_wrong;
 }

@@ -274,16 +274,16 @@ int main()
             if (i != 22)
                 h = hashed(h, out[n][i], sizeof out[n][i]);
         }
-        printf("%s wrong %d: %08x\n", names[i], wrong, h);
+        print_result(names[i], "all lanes", h, wrong);
     }
     static uint32_t three[3][LANES];
     halves<<<1, LANES>>>((uint32_t *)di, (uint32_t *)d);
     to_host(three, d, sizeof three);
-    printf("halves: %08x %08x %08x %08x %08x\n", three[0][0], three[0][31],
+    printf("halves\t\t%08x %08x %08x %08x %08x\n", three[0][0], three[0][31],
            hashed(0, three[1], sizeof three[1]), three[2][0], hashed(0, three[2], sizeof three[2]));
     static uint32_t taken[2 * TAKERS];
     handshake<<<1, 2 * TAKERS>>>((uint32_t *)di, (uint32_t *)d);
     to_host(taken, d, sizeof taken);
-    printf("handshake: %x %08x\n", taken[0], hashed(0, taken, sizeof taken));
-    return 0;
+    printf("handshake\t\t%x %08x\n", taken[0], hashed(0, taken, sizeof taken));
+    return any_wrong;
 }

@@ -462,6 +462,8 @@ static int wrong(int list, const struct test *t, const char *constraint)
     return bad;
 }
 
+static int full; // every lane's memory, operand and result, for those who look for a difference
+
 template <int list>
 static void record(const struct test *tests, int count, const char *const *constraints)
 {
@@ -482,16 +484,18 @@ static void record(const struct test *tests, int count, const char *const *const
         run<list><<<1, LANES>>>(n, (char *)dm, (char *)dv, (uint64_t *)dr);
         to_host(after, dm, BYTES);
         to_host(returned, dr, sizeof returned);
-        printf("%s%s %s wrong %d: %08x %08x\n", t->before, t->text, constraints[n],
-               wrong(list, t, constraints[n]), hashed(0, returned, sizeof returned),
-               hashed(0, after, BYTES));
-        if (strstr(t->text, "add.f32") && list < 6) // few enough to see how it rounds
-            for (int lane = 0; lane < LANES; lane++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s%s", t->before, t->text);
+        print_result(name, constraints[n],
+                     hashed(hashed(0, returned, sizeof returned), after, BYTES),
+                     wrong(list, t, constraints[n]));
+        for (int lane = 0; full && lane < LANES; lane++)
+            for (int k = 0; k < SLOT / 4; k++) {
                 uint32_t a, b, r;
-                memcpy(&a, memory + lane * SLOT, 4);
-                memcpy(&b, values + lane * SLOT, 4);
-                memcpy(&r, after + lane * SLOT, 4);
-                printf("  %08x + %08x = %08x\n", a, b, r);
+                memcpy(&a, memory + lane * SLOT + k * 4, 4);
+                memcpy(&b, values + lane * SLOT + k * 4, 4);
+                memcpy(&r, after + lane * SLOT + k * 4, 4);
+                printf("%s\t%08x,%08x\t%08x\n", name, a, b, r);
             }
         cudaFree(dm), cudaFree(dv), cudaFree(dr);
     }
@@ -550,8 +554,9 @@ __global__ void together(uint32_t *sums, uint32_t *answers)
     mine[5] = in_shared;
 }
 
-int main()
+int main(int argc, char **argv)
 {
+    full = argc > 1 && strcmp(argv[1], "full") == 0;
 #define C4(text, c, T, space) c,
 #define C5(text, parts, c, T, space) c,
 #define CV(text, parts, c, T) c,
@@ -577,9 +582,9 @@ int main()
     together<<<2, 96>>>((uint32_t *)ds, (uint32_t *)da);
     to_host(sums, ds, sizeof sums);
     to_host(answers, da, sizeof answers);
-    printf("together: %08x %08x", sums[0], sums[1]);
+    printf("together\t\t%08x %08x", sums[0], sums[1]);
     for (int i = 0; i < 16; i++)
         printf(" %x", answers[i]);
     printf("\n");
-    return 0;
+    return any_wrong;
 }

@@ -1,5 +1,5 @@
 // What mma.sync gives, to the last bit: each form with kinds of operands that show how it rounds.
-// A line holds hashes of 16 products each; `mma full N` prints the elements of N products a kind.
+// A line has hashes of 16 products each; `mma full N` prints the elements of N products a kind.
 // Each finite element is also held to its exact value, in double, within the bound that matrix.c
 // states.
 #include "record.h"
@@ -310,14 +310,15 @@ int main(int argc, char **argv)
             f->kernel<<<cases, 32>>>((uint32_t *)da, (uint32_t *)db, (uint32_t *)dc,
                                      (uint32_t *)dd);
             to_host(d, dd, size * cases);
-            printf("mma.%s %s", f->name, kinds[kind]);
+            printf("mma.%s\t%s\t", f->name, kinds[kind]);
             int bad = 0;
             for (int n = 0; n < cases; n++)
                 bad += outside(f, a + 16 * row * n, b + 8 * row * n, c + size * n, d + size * n);
             wrong += bad;
-            printf(" outside %d:", bad);
             for (int n = 0; n < cases && !full; n += 16)
-                printf(" %08x", hashed(0, d + size * n, size * 16));
+                printf("%s%08x", n ? "," : "", hashed(0, d + size * n, size * 16));
+            if (bad)
+                printf(" and %d elements are not within the bound", bad);
             for (int n = 0; n < full; n++)
                 for (int j = 0; j < 128; j++) {
                     uint32_t v = 0;
@@ -328,5 +329,5 @@ int main(int argc, char **argv)
             cudaFree(da), cudaFree(db), cudaFree(dc), cudaFree(dd);
             free(a), free(b), free(c), free(d);
         }
-    return 0;
+    return wrong != 0;
 }

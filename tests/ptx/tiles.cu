@@ -151,7 +151,7 @@ int main()
             h = mode < LOADS ? hashed(h, regs[n][mode], sizeof regs[n][mode])
                              : hashed(h, out[n][mode - LOADS], sizeof out[n][mode - LOADS]);
         }
-        printf("%s wrong %d: %08x\n", names[mode], wrong, h);
+        print_result(names[mode], "rows anywhere", h, wrong);
     }
-    return 0;
+    return any_wrong;
 }
