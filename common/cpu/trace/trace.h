@@ -60,8 +60,8 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 void trace_async_commit(struct worker *w, int lane);
 void trace_async_wait(struct worker *w, int lane, int pending);
 
-/* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16, all
- * of a vector. A lane may wait in here while others run. */
+/* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
+ * all of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
 {
     (void)w, (void)lane, (void)p, (void)bytes;
