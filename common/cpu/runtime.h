@@ -51,12 +51,16 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source; /* the lane that a shuffle reads */
+    int source;          /* the lane that a shuffle reads */
+    const void *what;    /* of CPU_PTX: the instruction, */
+    const char *name;    /* its text, */
+    uint64_t *registers; /* and the lane's registers; ptx/run.c */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
 struct group {
     enum cpu_op op;
+    const void *what;
     unsigned mask, arrived;
     int line;
 };
@@ -148,6 +152,12 @@ static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
     w->warps[warp].ready |= lanes;
     w->ready_warps |= 1u << warp;
 }
+
+/* --- warp.c ----------------------------------------------------------------------------------- */
+/* Waits until all lanes of the running thread's warp have come to the same `what`; the last to come
+ * calls run for them all. A lane that has exited never comes. `name` is for reports. */
+void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                   void (*run)(struct worker *w, int warp, unsigned lanes));
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 /* A piece of work that runs now, or becomes a node of the graph being captured. */
