@@ -67,18 +67,18 @@ static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned 
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_read(w, lane, (uintptr_t)p, bytes));
 }
-static inline void ptx_write(struct worker *w, int lane, void *p, unsigned bytes)
+static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned bytes)
 {
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
-static inline void ptx_atomic(struct worker *w, int lane, void *p, unsigned bytes)
+static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes)
 {
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes));
 }
 /* A function that count knows by name: ex2 is CPU_EXP, rcp CPU_DIV. */
-static inline void ptx_special(int counter)
+static inline void ptx_counted(int counter)
 {
     (void)counter;
 #if CPU_TRACE
