@@ -117,7 +117,10 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, " of %s", f->object.name);
         fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
     } else if (f->text) {
-        fprintf(out, "%s; in", f->text);
+        fputs(f->text, out);
+        if (place[0].caller)
+            fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
+        fputs("; in", out);
         put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
     } else {
