@@ -18,13 +18,15 @@ function fail(message) {
 }
 
 # Whether ncu has counted all that a counter of ours is compared with; `sum` is then what it has.
-function counted_by_gpu(what,    n, i, part) {
+function counted_by_gpu(what,    n, i, part, sign) {
     sum = 0
+    gsub(/-/, "+-", what)
     n = split(what, part, "+")
     for (i = 1; i <= n; i++) {
+        sign = sub(/^-/, "", part[i]) ? -1 : 1
         if ((part[i] in missing) || !((key, k, part[i]) in value))
             return 0
-        sum += value[key, k, part[i]]
+        sum += sign * value[key, k, part[i]]
     }
     return n
 }
@@ -47,7 +49,7 @@ FNR == 1 { file++ }
 file == 1 {
     if ($0 !~ /^#/ && split($0, word, " ") > 1) {
         metric[word[1]] = word[2]
-        n = split(word[2], part, "+")
+        n = split(word[2], part, /[+-]/)
         for (i = 1; i <= n; i++)
             wanted[part[i]] = 1
     }
