@@ -136,6 +136,7 @@ static cudaError_t run_kernel(void *state)
     fault_catch_signals();
     struct function *f = find_function(k->function);
     l.shared_limit = f->dynamic_limit ? SHARED_OPTIN : SHARED_DEFAULT;
+    l.multiprocessors = worker_count();
     l.id = ++launches;
     read_order(&l);
     TRACE_CHECK(launch(&l), (void)0);

@@ -36,6 +36,7 @@ struct launch {
     uint64_t id; /* counts launches; 0 is none */
     uint64_t blocks;
     size_t shared_limit;
+    int multiprocessors; /* of the device */
     enum order order;
     uint64_t seed;
     atomic_ullong next;
@@ -52,6 +53,7 @@ struct thread {
     const char *file;
     uint64_t value, result;
     int source;          /* the lane that a shuffle reads */
+    unsigned carry;      /* of add.cc and its like */
     const void *what;    /* of CPU_PTX: the instruction, */
     const char *name;    /* its text, */
     uint64_t *registers; /* and the lane's registers; ptx/run.c */

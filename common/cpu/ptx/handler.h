@@ -11,9 +11,6 @@
 #undef PTX_BY_LANE
 #undef PTX_BY_WARP
 
-/* --- scalar.c --------------------------------------------------------------------------------- */
-uint64_t ptx_special(struct worker *w, enum ptx_special which);
-
 /* What an operand is worth to the running lane: raw bits of its type, of which those above its
  * width may be anything. */
 static inline uint64_t ptx_get(const ptx_operand *o, const uint64_t *reg)
