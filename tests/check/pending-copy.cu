@@ -252,6 +252,7 @@ __global__ void same_stage(const int *x, int *y, int tiles)
             copy_16(&stage[(k + 2) % 3][t], x + 256 * (k + 2) + 4 * t);
         commit();
         sum += tile_sum(stage[k % 3], k); // seen here: same_stage
+        __syncthreads();
     }
     y[t] = sum;
 }
