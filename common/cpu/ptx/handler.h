@@ -11,6 +11,13 @@
 #undef PTX_BY_LANE
 #undef PTX_BY_WARP
 
+/* --- memory.c --------------------------------------------------------------------------------- */
+enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED };
+/* The memory at an address that an instruction has for a lane. Does not return where `bytes` are
+ * not aligned to themselves, or it is shared and does not lie in the block's shared memory. */
+void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space space,
+                  uint64_t address, size_t bytes);
+
 /* What an operand is worth to the running lane: raw bits of its type, of which those above its
  * width may be anything. */
 static inline uint64_t ptx_get(const ptx_operand *o, const uint64_t *reg)
