@@ -28,7 +28,7 @@ void trace_launch(struct launch *l)
 
 void trace_block(struct worker *w, uint64_t place)
 {
-    copies_block();
+    pending_block();
     order_block(place);
     memory_block(w);
 }
@@ -36,7 +36,7 @@ void trace_block(struct worker *w, uint64_t place)
 void trace_launch_end(struct launch *l)
 {
     (void)l;
-    copies_block();
+    pending_block();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -153,8 +153,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
         set_bits(written, (uint64_t)at, bytes, 1);
     for (unsigned i = 0; i < bytes; i += 4, whose += step) {
         record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
-        if (copies_pending)
-            copies_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
+        if (pending_copies)
+            pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
         race(whose, &cells[at / 4 + i / 4], record_of(whose, code, kind == ATOMIC) | mask << 34,
              kind, code, p, bytes, o, is_shared);
     }
@@ -264,17 +264,17 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
     uint32_t code = statement[thread];
     int64_t source = copy_reads(w, thread, (uintptr_t)from, bytes, read, code);
     int64_t target = access_seen(w, thread, (uintptr_t)to, bytes, WRITE, code);
-    copies_issue(thread, code, target < (int64_t)ARENA_AT ? -1 : target, bytes, source, read);
+    pending_issue(thread, code, target < (int64_t)ARENA_AT ? -1 : target, bytes, source, read);
 }
 
 void trace_async_commit(struct worker *w, int lane)
 {
-    copies_commit(thread_at(w, lane));
+    pending_commit(thread_at(w, lane));
 }
 
 void trace_async_wait(struct worker *w, int lane, int pending)
 {
-    copies_wait(thread_at(w, lane), pending);
+    pending_wait(thread_at(w, lane), pending);
 }
 
 /* What is told for count alone: blocks of code, and what is computed. */
@@ -302,9 +302,10 @@ void trace_fault(struct worker *w, const char *text)
             side.code = statement[i]; /* where its function is called is worth telling */
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
-    else if (strstr(text, "leaves it out") || strstr(text, "leaves out"))
+    else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
+             strstr(text, "need a whole warp"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, "outside the block's shared memory"))
+    else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 

@@ -145,15 +145,15 @@ void order_atomic(uintptr_t at); /* at that cell, counted in bytes */
 /* --- check_async.c: copies that have been issued and not waited for -----------------------------
  */
 
-extern int copies_pending;
+extern int pending_copies;
 /* The thread makes an access, to a cell and to all of its bytes, that races with nothing. */
-void copies_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
-                    uint32_t code);
+void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                     uint32_t code);
 /* to, from: cells, counted in bytes, or -1 where there is none. */
-void copies_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
-                  unsigned read);
-void copies_commit(int thread);
-void copies_wait(int thread, int pending);
-void copies_block(void); /* the block has ended */
+void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
+                   unsigned read);
+void pending_commit(int thread);
+void pending_wait(int thread, int pending);
+void pending_block(void); /* the block has ended */
 
 #endif

@@ -28,7 +28,7 @@ static struct copy {
     uint32_t next; /* of its thread, or of those that are done */
     struct touch touch[2];
 } * copies;
-int copies_pending;
+int pending_copies;
 static int n_copies = 1; /* 0 is none */
 static uint32_t done, first[MAX_THREADS], last[MAX_THREADS];
 static uint64_t groups[MAX_THREADS]; /* that the thread has committed */
@@ -66,8 +66,8 @@ static void touched(struct copy *c, int thread, int64_t at, uintptr_t p, unsigne
         c->touch[c->touch[0].r != 0] = t;
 }
 
-void copies_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
-                    uint32_t code)
+void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                     uint32_t code)
 {
     uint32_t previous = 0;
     if (at >= (int64_t)ARENA_AT) {
@@ -88,8 +88,8 @@ void copies_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum ki
     }
 }
 
-void copies_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
-                  unsigned read)
+void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
+                   unsigned read)
 {
     uint32_t i = done;
     if (i) {
@@ -113,10 +113,10 @@ void copies_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t
         writer[(to - (int64_t)ARENA_AT + k) / 4] = i;
     if (copies[i].read)
         ++*readers_of(from);
-    copies_pending++;
+    pending_copies++;
 }
 
-void copies_commit(int thread)
+void pending_commit(int thread)
 {
     groups[thread]++;
 }
@@ -150,10 +150,10 @@ static void finish(uint32_t i, int waited)
         --*readers_of(c->from);
     *c = (struct copy){.next = done};
     done = i;
-    copies_pending--;
+    pending_copies--;
 }
 
-void copies_wait(int thread, int pending)
+void pending_wait(int thread, int pending)
 {
     uint64_t waited = pending < 0                          ? UINT64_MAX
                       : groups[thread] > (uint64_t)pending ? groups[thread] - (uint64_t)pending
@@ -164,9 +164,9 @@ void copies_wait(int thread, int pending)
     }
 }
 
-void copies_block(void)
+void pending_block(void)
 {
-    for (int thread = 0; thread < MAX_THREADS && copies_pending; thread++)
+    for (int thread = 0; thread < MAX_THREADS && pending_copies; thread++)
         while (first[thread]) {
             uint32_t i = first[thread];
             first[thread] = copies[i].next;
