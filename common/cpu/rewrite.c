@@ -520,7 +520,7 @@ static void check_limits(int i)
 
 /* Inline PTX. */
 
-enum { OPERANDS = 100 };
+enum { OPERANDS = 300 };
 
 /* An asm statement while it is read. */
 struct statement {
@@ -531,7 +531,6 @@ struct statement {
     char constraint[OPERANDS + 1]; /* a letter each */
     char way[OPERANDS];            /* '=' written, '+' read and written, 0 read */
     int value[OPERANDS];           /* the ( before it */
-    int name[OPERANDS];            /* the token of [name], or -1 */
 };
 
 static void __attribute__((noreturn)) refuse(const struct statement *a, int line, const char *why)
@@ -586,64 +585,40 @@ static int is_string(int i)
 static int read_operands(struct statement *a, int i, int written)
 {
     while (!is(i, ":") && !is(i, ")")) {
-        int k = a->operands, name = -1;
+        int k = a->operands;
         if (k == OPERANDS)
-            refuse(a, tokens[i].line, "an asm statement of more than 100 operands");
-        if (is(i, "[")) {
-            name = i + 1;
-            i += 3;
+            refuse(a, tokens[i].line, "an asm statement of more than 300 operands");
+        if (is(i, "["))
+            refuse(a, tokens[i].line,
+                   "nvcc knows no names for operands of an asm statement: write "
+                   "%0, %1 and so on");
+        char joined[8] = ""; /* of several literals, without their quotes */
+        const int first = i;
+        for (; is_string(i); i++) {
+            const size_t n = strlen(joined), room = sizeof joined - 1 - n;
+            strncat(joined, tokens[i].s + 1,
+                    (size_t)tokens[i].n - 2 < room ? (size_t)tokens[i].n - 2 : room);
         }
-        const char *c = tokens[i].s + 1;
-        if (!is_string(i) || !is(i + 1, "("))
-            refuse(a, tokens[i].line, "an operand of an asm statement is \"constraint\"(value)");
+        const char *c = joined;
+        if (i == first || !is(i, "("))
+            refuse(a, tokens[first].line,
+                   "an operand of an asm statement is \"constraint\"(value)");
         a->way[k] = 0;
         if (*c == '=' || *c == '+')
             a->way[k] = *c++;
         c += *c == '&';
-        if (!*c || !strchr("hrlfdnC", *c) || c[1] != '"' || !written != !a->way[k] ||
+        if (!*c || !strchr("hrlfdnC", *c) || c[1] || !written != !a->way[k] ||
             (written && strchr("nC", *c)))
             refuse(a, tokens[i].line,
-                   format("constraint %.*s of an asm statement: need %s", tokens[i].n, tokens[i].s,
+                   format("constraint \"%s\" of an asm statement: need %s", joined,
                           written ? "= or +, and h, r, l, f or d" : "h, r, l, f, d, n or C"));
         a->constraint[k] = *c;
-        a->value[k] = i + 1;
-        a->name[k] = name;
+        a->value[k] = i;
         a->operands++;
-        i = match(i + 1, 1) + 1;
+        i = match(i, 1) + 1;
         i += is(i, ",");
     }
     return i;
-}
-
-/* %[name] becomes %k. */
-static void number_names(struct statement *a)
-{
-    struct statement b = *a;
-    a->text = NULL;
-    a->lines = NULL;
-    a->n = 0;
-    for (int i = 0; i < b.n; i++) {
-        const char *close = b.text[i] == '%' && b.text[i + 1] == '['
-                                ? memchr(b.text + i, ']', (size_t)(b.n - i))
-                                : NULL;
-        if (!close) {
-            add_byte(a, b.text[i], b.lines[i]);
-            if (b.text[i] == '%' && b.text[i + 1] == '%') /* a % of the text */
-                i++, add_byte(a, b.text[i], b.lines[i]);
-            continue;
-        }
-        int n = (int)(close - b.text - i - 2), k = 0;
-        while (k < b.operands && !(b.name[k] >= 0 && tokens[b.name[k]].n == n &&
-                                   memcmp(tokens[b.name[k]].s, b.text + i + 2, (size_t)n) == 0))
-            k++;
-        if (k == b.operands)
-            refuse(a, b.lines[i], format("there is no operand %%[%.*s]", n, b.text + i + 2));
-        for (const char *p = format("%%%d", k); *p; p++)
-            add_byte(a, *p, b.lines[i]);
-        i = (int)(close - b.text);
-    }
-    add_byte(a, '\0', 0);
-    a->n--;
 }
 
 /* A string literal whose value is s. */
@@ -672,13 +647,13 @@ static int inline_ptx(int i)
                "write asm(\"text\" : outputs : inputs : clobbers)");
     for (next++; is_string(next); next++)
         add_literal(&a, next);
-    int extended = is(next, ":");
     for (int part = 0; is(next, ":") && part < 2; part++)
         next = read_operands(&a, next + 1, part == 0);
     for (; next < close; next++)
         memory |= is(next, "\"memory\"");
-    number_names(&a);
-    const char *constraints = extended ? a.constraint : NULL;
+    add_byte(&a, '\0', 0);
+    a.n--;
+    const char *constraints = a.operands ? a.constraint : NULL; /* as nvcc: else % is itself */
     int strings = strchr(a.constraint, 'C') != NULL;
     ptx_program *p = strings ? NULL : ptx_parse(a.text, constraints, &error);
     if (!p && !strings)
@@ -707,7 +682,7 @@ static int inline_ptx(int i)
     replace(i, close,
             format("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
                    "uint64_t cpu_r%d[%d]; %s::cpu_asm(&cpu_s%d, cpu_r%d); %s} while (0)",
-                   id, literal(a.text), extended ? literal(a.constraint) : "0", registers,
+                   id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
                    literal(files[tokens[i].file]), tokens[i].line, id, registers ? registers : 1,
                    in, id, id, out));
     return close;

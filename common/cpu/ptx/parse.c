@@ -143,8 +143,9 @@ static struct name word(struct parser *s, int dots)
         return w;
     }
     while (is_rest(*s->p) || (dots && *s->p == '.' && is_rest(s->p[1])) ||
-           (dots && s->p[0] == ':' && s->p[1] == ':' && is_rest(s->p[2])))
-        s->p += *s->p == ':' ? 2 : 1;
+           (dots && s->p[0] == ':' && s->p[1] == ':' && is_rest(s->p[2])) ||
+           (s->p[0] == '%' && s->p[1] == '=')) /* a number that each statement has to itself */
+        s->p += *s->p == ':' || *s->p == '%' ? 2 : 1;
     w.n = (int)(s->p - w.s);
     return w;
 }
@@ -184,9 +185,8 @@ static uint64_t bits_of_float(float f)
 }
 
 /* 12, -0x1f, 0b101, 0f3F800000, 0d..., 1.5: raw bits. */
-static uint64_t number(struct parser *s, enum number *kind)
+static uint64_t number(struct parser *s, enum number *kind, int negative)
 {
-    int negative = accept(s, '-');
     skip_blanks(s);
     const char *p = s->p;
     char *end;
@@ -215,6 +215,60 @@ static uint64_t number(struct parser *s, enum number *kind)
     return bits;
 }
 
+static uint64_t expression(struct parser *s, enum number *kind, int level);
+
+static uint64_t term(struct parser *s, enum number *kind)
+{
+    if (accept(s, '~'))
+        return ~term(s, kind);
+    if (accept(s, '(')) {
+        uint64_t v = expression(s, kind, 0);
+        expect(s, ')');
+        return v;
+    }
+    if (!accept(s, '-'))
+        return number(s, kind, 0);
+    skip_blanks(s);
+    return *s->p == '(' || *s->p == '-' || *s->p == '~' ? -term(s, kind) : number(s, kind, 1);
+}
+
+/* Integers with the operators of C, of which a higher level binds more tightly; or a single number
+ * with a point. */
+static uint64_t expression(struct parser *s, enum number *kind, int level)
+{
+    static const char *const operators[] = {"|", "^", "&", "<>", "+-", "*/%"};
+    if (level == sizeof operators / sizeof *operators)
+        return term(s, kind);
+    uint64_t v = expression(s, kind, level + 1);
+    for (;;) {
+        skip_blanks(s);
+        char c = *s->p;
+        if (*kind != NUMBER_INTEGER || !c || !strchr(operators[level], c) || s->p[1] == '%' ||
+            (level == 3 && s->p[1] != c))
+            return v;
+        const char *before = s->p;
+        s->p += level == 3 ? 2 : 1;
+        skip_blanks(s);
+        if (*s->p == '%' || is_start(*s->p)) { /* an address goes on with a register */
+            s->p = before;
+            return v;
+        }
+        uint64_t b = expression(s, kind, level + 1);
+        if (*kind != NUMBER_INTEGER || (strchr("/%", c) && !b))
+            wrong(s, before, "`%c` has no integer after it, or 0", c);
+        v = c == '|'   ? v | b
+            : c == '^' ? v ^ b
+            : c == '&' ? v & b
+            : c == '<' ? v << (b & 63)
+            : c == '>' ? (uint64_t)((int64_t)v >> (b & 63))
+            : c == '+' ? v + b
+            : c == '-' ? v - b
+            : c == '*' ? v * b
+            : c == '/' ? (uint64_t)((int64_t)v / (int64_t)b)
+                       : (uint64_t)((int64_t)v % (int64_t)b);
+    }
+}
+
 /* --- Operands --------------------------------------------------------------------------------- */
 
 /* What is known of an operand besides what is kept: its type, and what a number looked like. */
@@ -237,6 +291,7 @@ static struct ptx_operand register_operand(struct parser *s, struct seen *seen)
             wrong(s, s->p, "%%%ld: the statement has %zu operands", k, strlen(s->constraints));
         s->p = end;
         o.reg = (int)k;
+        o.value = ptx_type_bits[s->types[k]];
         seen->type = s->types[k];
         seen->constant = s->constraints[k] == 'n';
         return o;
@@ -264,6 +319,7 @@ static struct ptx_operand register_operand(struct parser *s, struct seen *seen)
                   : "need an operand, not %.*s%s",
               w.n, w.s, w.n ? "" : here(s));
     o.reg = name->reg;
+    o.value = ptx_type_bits[name->type];
     seen->type = name->type;
     return o;
 }
@@ -272,11 +328,11 @@ static struct ptx_operand plain_operand(struct parser *s, struct seen *seen)
 {
     *seen = (struct seen){s->p, PTX_NONE, NUMBER_INTEGER, 0};
     skip_blanks(s);
-    if (*s->p == '-' || isdigit((unsigned char)*s->p)) {
+    if (*s->p == '-' || *s->p == '~' || *s->p == '(' || isdigit((unsigned char)*s->p)) {
         seen->at = s->p;
         seen->constant = 1;
         ptx_operand o = {.kind = PTX_IMMEDIATE, .reg = -1, .more = -1};
-        o.value = number(s, &seen->number);
+        o.value = expression(s, &seen->number, 0);
         return o;
     }
     int negated = accept(s, '!');
@@ -317,7 +373,8 @@ static struct ptx_operand operand(struct parser *s, struct seen *seen, struct se
         if (accept(s, '|')) {
             struct seen second;
             ptx_operand q = register_operand(s, &second);
-            if (o.kind != PTX_REGISTER || q.kind != PTX_REGISTER || second.type != PTX_PRED)
+            if (o.kind != PTX_REGISTER || q.kind != PTX_REGISTER ||
+                (q.reg >= 0 && second.type != PTX_PRED))
                 wrong(s, at, "need two predicates about |");
             o.more = q.reg;
         }
@@ -457,6 +514,10 @@ static void check_register(struct parser *s, const ptx_insn *i, int k, const str
     if ((seen->type == PTX_PRED) != (w->type == PTX_PRED))
         wrong(s, seen->at, "PTX instruction %s: operand %d is %sa predicate", i->text, k,
               w->type == PTX_PRED ? "not " : "");
+    if ((ptx_type_kinds[w->type] == 'f' && strchr("us", ptx_type_kinds[seen->type])) ||
+        (ptx_type_kinds[seen->type] == 'f' && strchr("us", ptx_type_kinds[w->type])))
+        wrong(s, seen->at, "PTX instruction %s: operand %d is a register of type .%s", i->text, k,
+              ptx_type_names[seen->type]);
     if (have < bits || (have > bits && !w->wider))
         wrong(s, seen->at, "PTX instruction %s: operand %d has %d bits, need %d", i->text, k, have,
               bits);
@@ -596,6 +657,36 @@ static void jump(struct parser *s, ptx_insn *i)
     expect(s, ';');
 }
 
+/* Whether predicates stand where a form wants them, and nowhere else. */
+static int same_predicates(const ptx_insn *i, const struct ptx_form *form, const struct seen *seen)
+{
+    const char *p = form->operands;
+    for (int k = 0; k < i->n; k++, p += strcspn(p, " "), p += *p == ' ') {
+        struct wanted w = wanted_operand(i, p, strcspn(p, " "));
+        if (seen[k].type != PTX_NONE && (seen[k].type == PTX_PRED) != (w.type == PTX_PRED))
+            return 0;
+    }
+    return 1;
+}
+
+/* Of several forms with these modifiers, the one that takes so many operands, and predicates where
+ * they are; or if none does, the first that takes so many. */
+static const struct ptx_form *fitting(struct parser *s, const ptx_insn *i, const char *at,
+                                      const struct seen *seen)
+{
+    const struct ptx_form *first = NULL;
+    for (const struct ptx_form *form = i->form; form; form = find_form(s, at, i->text, form)) {
+        int least, most;
+        operand_counts(form->operands, &least, &most);
+        if (i->n < least || i->n > most)
+            continue;
+        if (same_predicates(i, form, seen))
+            return form;
+        first = first ? first : form;
+    }
+    return first;
+}
+
 static void operands(struct parser *s, ptx_insn *i, const char *at)
 {
     static __thread struct seen seen[PTX_OPERANDS], parts[PTX_OPERANDS][PARTS];
@@ -610,19 +701,17 @@ static void operands(struct parser *s, ptx_insn *i, const char *at)
         if (!*s->p)
             wrong(s, at, "PTX instruction %s: need `;` after it", i->text);
     }
-    int least, most;
-    for (const struct ptx_form *form = i->form; form; form = find_form(s, at, i->text, form)) {
-        operand_counts(form->operands, &least, &most);
-        if (i->n >= least && i->n <= most) {
-            i->form = form;
-            const char *p = form->operands;
-            for (int k = 0; k < i->n; k++, p += strcspn(p, " "), p += *p == ' ') {
-                struct wanted w = wanted_operand(i, p, strcspn(p, " "));
-                check_operand(s, i, k + 1, &i->operand[k], &seen[k], parts[k], &w);
-            }
-            return;
+    const struct ptx_form *form = fitting(s, i, at, seen);
+    if (form) {
+        i->form = form;
+        const char *p = form->operands;
+        for (int k = 0; k < i->n; k++, p += strcspn(p, " "), p += *p == ' ') {
+            struct wanted w = wanted_operand(i, p, strcspn(p, " "));
+            check_operand(s, i, k + 1, &i->operand[k], &seen[k], parts[k], &w);
         }
+        return;
     }
+    int least, most;
     operand_counts(i->form->operands, &least, &most);
     wrong(s, at, "PTX instruction %s: %d operands, need %d", i->text, i->n,
           i->n < least ? least : most);
@@ -684,7 +773,7 @@ static void declaration(struct parser *s)
         uint64_t count = 0;
         int many = accept(s, '<');
         if (many) {
-            count = number(s, &kind);
+            count = expression(s, &kind, 0);
             expect(s, '>');
         }
         for (uint64_t k = 0; k < (many ? count : 1); k++) {

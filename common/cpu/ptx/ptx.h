@@ -35,10 +35,99 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
 
 /* All modifiers that are no types. A handler asks ptx_has(i, PTX_M_ftz). */
 #define PTX_MODIFIER_LIST(X)                                                                       \
+    X(rn, "rn")                                                                                    \
+    X(rz, "rz")                                                                                    \
+    X(rm, "rm")                                                                                    \
+    X(rp, "rp")                                                                                    \
+    X(rni, "rni")                                                                                  \
+    X(rzi, "rzi")                                                                                  \
+    X(rmi, "rmi")                                                                                  \
+    X(rpi, "rpi")                                                                                  \
+    X(rna, "rna")                                                                                  \
+    X(ftz, "ftz")                                                                                  \
+    X(sat, "sat")                                                                                  \
+    X(satfinite, "satfinite")                                                                      \
+    X(relu, "relu")                                                                                \
+    X(NaN, "NaN")                                                                                  \
+    X(xorsign, "xorsign")                                                                          \
+    X(abs, "abs")                                                                                  \
+    X(approx, "approx")                                                                            \
+    X(full, "full")                                                                                \
+    X(lo, "lo")                                                                                    \
+    X(hi, "hi")                                                                                    \
+    X(wide, "wide")                                                                                \
+    X(cc, "cc")                                                                                    \
+    X(wrap, "wrap")                                                                                \
+    X(clamp, "clamp")                                                                              \
+    X(l, "l")                                                                                      \
+    X(r, "r")                                                                                      \
+    X(f4e, "f4e")                                                                                  \
+    X(b4e, "b4e")                                                                                  \
+    X(rc8, "rc8")                                                                                  \
+    X(ecl, "ecl")                                                                                  \
+    X(ecr, "ecr")                                                                                  \
+    X(rc16, "rc16")                                                                                \
+    X(shiftamt, "shiftamt")                                                                        \
+    X(eq, "eq")                                                                                    \
+    X(ne, "ne")                                                                                    \
+    X(lt, "lt")                                                                                    \
+    X(le, "le")                                                                                    \
+    X(gt, "gt")                                                                                    \
+    X(ge, "ge")                                                                                    \
+    X(ls, "ls")                                                                                    \
+    X(hs, "hs")                                                                                    \
+    X(equ, "equ")                                                                                  \
+    X(neu, "neu")                                                                                  \
+    X(ltu, "ltu")                                                                                  \
+    X(leu, "leu")                                                                                  \
+    X(gtu, "gtu")                                                                                  \
+    X(geu, "geu")                                                                                  \
+    X(num, "num")                                                                                  \
+    X(nan, "nan")                                                                                  \
+    X(and, "and")                                                                                  \
+    X(or, "or")                                                                                    \
+    X(xor, "xor")                                                                                  \
+    X(finite, "finite")                                                                            \
+    X(infinite, "infinite")                                                                        \
+    X(number, "number")                                                                            \
+    X(notanumber, "notanumber")                                                                    \
+    X(normal, "normal")                                                                            \
+    X(uni, "uni")                                                                                  \
+    X(global, "global")                                                                            \
+    X(shared, "shared")                                                                            \
+    X(shared_cta, "shared::cta")                                                                   \
+    X(cta, "cta")                                                                                  \
+    X(gpu, "gpu")                                                                                  \
+    X(sys, "sys")                                                                                  \
+    X(to, "to")                                                                                    \
+    X(proxy, "proxy")                                                                              \
+    X(add, "add")                                                                                  \
+    X(min, "min")                                                                                  \
+    X(max, "max")                                                                                  \
+    X(exch, "exch")                                                                                \
+    X(cas, "cas")                                                                                  \
+    X(inc, "inc")                                                                                  \
+    X(dec, "dec")                                                                                  \
+    X(idx, "idx")                                                                                  \
+    X(up, "up")                                                                                    \
+    X(down, "down")                                                                                \
+    X(bfly, "bfly")                                                                                \
+    X(any, "any")                                                                                  \
+    X(all, "all")                                                                                  \
+    X(ballot, "ballot")                                                                            \
+    X(arrive, "arrive")                                                                            \
+    X(popc, "popc")                                                                                \
+    X(trans, "trans")                                                                              \
+    X(x2, "x2")                                                                                    \
+    X(x4, "x4")                                                                                    \
+    X(m16n8k4, "m16n8k4")                                                                          \
+    X(m16n8k8, "m16n8k8")                                                                          \
+    X(m16n8k16, "m16n8k16")                                                                        \
+    X(cg, "cg")                                                                                    \
+    X(L2_cache_hint, "L2::cache_hint")                                                             \
     X(v2, "v2")                                                                                    \
     X(v4, "v4")                                                                                    \
-    X(v8, "v8")                                                                                    \
-    X(uni, "uni")
+    X(v8, "v8")
 #define PTX_ID(id, name) PTX_M_##id,
 enum ptx_modifier { PTX_MODIFIER_LIST(PTX_ID) PTX_MODIFIERS };
 #undef PTX_ID
@@ -86,7 +175,8 @@ typedef struct ptx_operand {
     int negated; /* !p */
     int n;       /* VECTOR: so many elements */
     struct ptx_operand *element;
-    uint64_t value; /* IMMEDIATE: raw bits; ADDRESS: offset; SPECIAL: an enum ptx_special */
+    uint64_t value; /* IMMEDIATE: raw bits; ADDRESS: offset; SPECIAL: an enum ptx_special; REGISTER:
+                       how many bits it has */
 } ptx_operand;
 
 enum { PTX_OPERANDS = 8, PTX_TYPES_OF_ONE = 4 };
