@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "cuda/half_attention.cuh"
+#include "naive.cuh"
 
 #include <string.h>
 
