@@ -1,6 +1,7 @@
 /* 21-flash-forward: attention in one pass over the keys, and no S x S matrix
  *
  * Grows from: 01-naive-attention
+ * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
  *          shared memory. A softmax needs the largest score before the first weight; it starts with

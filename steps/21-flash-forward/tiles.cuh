@@ -58,6 +58,7 @@ static __device__ __forceinline__ void load_tile(const __half *from, int first, 
     }
 }
 
+// snippet: scores
 // q, kv [TILE][D] -> p [ROWS][KEYS], queries row to row + ROWS - 1, every 16th key from lane on
 template <int D>
 static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, int lane,
@@ -82,6 +83,7 @@ static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, in
         }
     }
 }
+// end snippet: scores
 
 static __device__ __forceinline__ void add_four(float weight, float4 value, float *sum)
 {
