@@ -7,8 +7,8 @@ set logscale xy
 set xtics (512, 2048, 8192, 32768)
 set xrange [400:90000]
 set format y '10^{%T}'
-set yrange [3e-3:1e4]
-set key top left
+set yrange [2e-6:1e3]
+set key bottom right
 w = 'clock=- causal=0 B=4 H=8 D=64 '
 memory = ceiling('memory_gb')
 plot rows('step-21.tsv', w . 'variant=naive status=ok', 'Sq device_bytes') using 1:($2/1e9) \

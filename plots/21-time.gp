@@ -15,5 +15,5 @@ c = 'Sq median_us p5_us p95_us'
 plot rows(f, 'variant=naive' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 2 title 'naive', \
      rows(f, 'variant=two-passes' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 3 title 'two passes', \
      rows(f, 'variant=flash' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 1 title 'one pass', \
-     rows(f, 'variant=flash' . w . '1', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 4 title 'one pass, causal', \
+     rows(f, 'variant=flash' . w . '1', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 4 title 'causal', \
      rows(f, 'variant=flash' . w . '0', 'Sq limit_us') using 1:($2/1e3) with lines ls LIMIT title 'limit'

@@ -136,7 +136,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// --- The algebra, on four numbers --------------------------------------------------------------
+// --- Variants that explain ----------------------------------------------------------------------
 
 // snippet: four
 // Scores and values of four keys, in tiles of two: what a query has summed up after each tile, and
@@ -160,16 +160,14 @@ static void say_four_numbers(void)
                largest, keep, a, b, sum, out);
     }
     for (int i = 0; i < 4; i++) {
-        true_sum += expf(score[i] - 5.0f);
-        true_out += expf(score[i] - 5.0f) * value[i];
+        true_sum += expf(score[i] - largest);
+        true_out += expf(score[i] - largest) * value[i];
     }
     kf_say("  all four at once: sum %.5f, weighted sum %.5f\n", true_sum, true_out);
     kf_say("  o = %.5f and %.5f, lse = %.5f\n", out / sum, true_out / true_sum,
            largest + logf(sum));
 }
 // end snippet: four
-
-// --- What the mistakes must show -----------------------------------------------------------------
 
 // Rows of all heads whose largest score stands behind the first tile and is larger by more than
 // `by` than that of the tile.

@@ -58,7 +58,6 @@ store_queries(const flash_args &a, int64_t head, int first_query, int lane, cons
     }
 }
 
-// snippet: two-passes
 // q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; the first pass over the keys
 // finds each query's largest score, the second weighs and adds: nothing is ever rescaled
 // cost: 6 D flops and an exponential a pair; reads k twice and v once for TILE queries
@@ -109,7 +108,6 @@ __global__ void two_passes(const flash_args a)
     }
     store_queries<D>(a, head, first_query + row, lane, largest, sum, out);
 }
-// end snippet: two-passes
 
 // One pass that goes wrong: what is summed up keeps the maximum that it was weighted with, or no
 // maximum is subtracted at all.
