@@ -303,7 +303,7 @@ end
 -- Words that begin with over_ name a second row, which has the others' values besides: the figure is
 -- the first row's value divided by that one's.
 local function split_over(a, conditions)
-    local over, others = { col = a.col }, {}
+    local over, others = { col = a.col, device = a.device }, {}
     for key, value in pairs(conditions) do
         if not key:match("^over_") then others[key] = value end
     end
