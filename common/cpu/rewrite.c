@@ -592,22 +592,26 @@ static int read_operands(struct statement *a, int i, int written)
             refuse(a, tokens[i].line,
                    "nvcc knows no names for operands of an asm statement: write "
                    "%0, %1 and so on");
-        const char *c = tokens[i].s + 1;
-        if (!is_string(i) || !is(i + 1, "("))
+        char text[8] = "";
+        for (size_t n = 0; is_string(i); i++)
+            for (int p = 1; p < tokens[i].n - 1 && n + 1 < sizeof text; p++)
+                text[n++] = tokens[i].s[p];
+        if (!*text || !is(i, "("))
             refuse(a, tokens[i].line, "an operand of an asm statement is \"constraint\"(value)");
+        const char *c = text;
         a->way[k] = 0;
         if (*c == '=' || *c == '+')
             a->way[k] = *c++;
         c += *c == '&';
-        if (!*c || !strchr("hrlfdnC", *c) || c[1] != '"' || !written != !a->way[k] ||
+        if (!*c || !strchr("hrlfdnC", *c) || c[1] || !written != !a->way[k] ||
             (written && strchr("nC", *c)))
             refuse(a, tokens[i].line,
-                   format("constraint %.*s of an asm statement: need %s", tokens[i].n, tokens[i].s,
+                   format("constraint \"%s\" of an asm statement: need %s", text,
                           written ? "= or +, and h, r, l, f or d" : "h, r, l, f, d, n or C"));
         a->constraint[k] = *c;
-        a->value[k] = i + 1;
+        a->value[k] = i;
         a->operands++;
-        i = match(i + 1, 1) + 1;
+        i = match(i, 1) + 1;
         i += is(i, ",");
     }
     return i;
