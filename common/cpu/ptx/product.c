@@ -2,9 +2,9 @@
  *
  * An element of D is one sum of k products and an element of C. Each product is exact: significand
  * times significand, in [1, 4), and exponent plus exponent. The greatest exponent of all terms is
- * found; of every term the bits that lie more than FRACTION below it are cut off (towards zero); what
- * is left is added exactly; and the sum is cut to f32 (towards zero), or rounded to the nearest f16,
- * ties to even. The order of terms does not matter.
+ * found; of every term the bits that lie more than FRACTION below it are cut off (towards zero);
+ * what is left is added exactly; and the sum is cut to f32 (towards zero), or rounded to the
+ * nearest f16, ties to even. The order of terms does not matter.
  *
  * Here a term is scaled by a power of two so that what counts of it is a whole number, and becomes
  * an int32_t. The loops over the 8 columns are those that the compiler turns into vectors. */
@@ -118,7 +118,8 @@ static uint32_t round_to_f16(double v)
 {
     double size = fabs(v);
     uint32_t sign = (uint32_t)(v < 0) << 15;
-    if (size < 0x1p-14) { /* adding it puts the last place of a subnormal number at a double's last */
+    if (size <
+        0x1p-14) { /* adding it puts the last place of a subnormal number at a double's last */
         uint32_t fraction = (uint32_t)((size + 0x1p28 - 0x1p28) * 0x1p24);
         return fraction ? sign | fraction : 0;
     }
