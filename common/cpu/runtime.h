@@ -104,8 +104,9 @@ struct worker {
     sigjmp_buf escape;        /* out of a kernel that failed */
     struct trace *trace;      /* what an instrument keeps */
     struct async *async;      /* copies of each thread that are under way, or NULL; ptx/async.c */
-    int async_used;           /* by the block that runs */
     uint64_t async_random;
+    /* What is to be done when the block that runs has ended, or failed; or NULL. */
+    void (*block_ends)(struct worker *w, int failed);
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -122,10 +123,6 @@ void fault_stuck(struct worker *w) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
-
-/* --- async.c ---------------------------------------------------------------------------------- */
-void async_end_block(struct worker *w); /* what nobody has waited for takes effect */
-void async_forget(struct worker *w);    /* after a fault: it never does */
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */

@@ -44,11 +44,11 @@ static enum mode mode(void)
     return (enum mode)chosen;
 }
 
-/* Does not touch the random numbers of the order of threads. */
-static int heads(struct worker *w)
+/* True one time in eight. Does not touch the random numbers of the order of threads. */
+static int chance(struct worker *w)
 {
     w->async_random = w->async_random * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
-    return (int)(w->async_random >> 62) == 0;
+    return w->async_random >> 61 == 0;
 }
 
 static void take_effect(const struct copy *c)
@@ -62,7 +62,7 @@ static void finish(struct worker *w, struct async *a, unsigned group)
 {
     int left = 0, random = mode() == RANDOM;
     for (int k = 0; k < a->n; k++)
-        if ((int)(a->copy[k].group - group) < 0 || (random && heads(w)))
+        if ((int)(a->copy[k].group - group) < 0 || (random && chance(w)))
             take_effect(&a->copy[k]);
         else
             a->copy[left++] = a->copy[k];
@@ -78,16 +78,30 @@ static struct async *mine(struct worker *w)
     return &w->async[w->now];
 }
 
+/* What nobody has waited for takes effect, unless the block has failed. */
+static void block_ends(struct worker *w, int failed)
+{
+    for (int t = 0; t < w->size; t++) {
+        struct async *a = &w->async[t];
+        if (failed)
+            a->n = 0;
+        w->now = (unsigned)t; /* a fault is that thread's */
+        threadIdx = w->index[t];
+        finish(w, a, a->group + 1);
+    }
+}
+
 static void issue(struct worker *w, struct copy c)
 {
     struct async *a = mine(w);
-    if (!w->async_used) /* the first of this block */
+    if (!w->block_ends) { /* the first of this block */
+        w->block_ends = block_ends;
         w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
                           ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
-    w->async_used = 1;
+    }
     if (mode() == RANDOM)
         finish(w, a, a->group - (1u << 30));
-    if (mode() == EARLY || (mode() == RANDOM && heads(w))) {
+    if (mode() == EARLY || (mode() == RANDOM && chance(w))) {
         take_effect(&c);
         return;
     }
@@ -99,25 +113,6 @@ static void issue(struct worker *w, struct copy c)
     }
     c.group = a->group;
     a->copy[a->n++] = c;
-}
-
-void async_end_block(struct worker *w)
-{
-    if (!w->async_used)
-        return;
-    w->async_used = 0;
-    for (int t = 0; t < w->size; t++) {
-        w->now = (unsigned)t; /* a fault is that thread's */
-        threadIdx = w->index[t];
-        finish(w, &w->async[t], w->async[t].group + 1);
-    }
-}
-
-void async_forget(struct worker *w)
-{
-    for (int t = 0; w->async && t < MAX_THREADS; t++)
-        w->async[t].n = 0;
-    w->async_used = 0;
 }
 
 /* Operands: to, from, bytes; then how many of them to read, or a predicate that says to read none,
