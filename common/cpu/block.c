@@ -177,13 +177,6 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
     return (uint64_t)(((unsigned __int128)step * i + l->seed) % l->blocks);
 }
 
-static void end_block(struct worker *w, int failed)
-{
-    if (w->block_ends)
-        w->block_ends(w, failed);
-    w->block_ends = NULL;
-}
-
 static void run_block(struct worker *w, uint64_t place)
 {
     const struct cpu_kernel *k = w->launch->kernel;
@@ -209,7 +202,7 @@ static void run_block(struct worker *w, uint64_t place)
     enter(w, (unsigned)first);
     w->threads[first].fiber = take_fiber(w);
     fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
-    end_block(w, 0);
+    copies_end_block(w);
 }
 
 static void prepare(struct worker *w)
@@ -241,7 +234,7 @@ void block_run_all(struct worker *w)
     if (sigsetjmp(w->escape, 0)) {
         w->fibers = w->idles = 0; /* their threads will never end: start all anew */
         w->running = 0;
-        end_block(w, 1);
+        copies_forget(w);
         return;
     }
     w->running = 1;

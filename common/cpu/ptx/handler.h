@@ -50,18 +50,4 @@ static inline uint64_t ptx_address(const ptx_operand *o, const uint64_t *reg)
     return (o->reg >= 0 ? reg[o->reg] : 0) + (o->more >= 0 ? reg[o->more] : 0) + o->value;
 }
 
-/* Each load and store that a handler makes for a lane tells the instruments first. */
-static inline void ptx_read(struct worker *w, int lane, const void *p, size_t bytes)
-{
-    (void)w, (void)lane, (void)p, (void)bytes;
-}
-static inline void ptx_write(struct worker *w, int lane, const void *p, size_t bytes)
-{
-    (void)w, (void)lane, (void)p, (void)bytes;
-}
-static inline void ptx_atomic(struct worker *w, int lane, const void *p, size_t bytes)
-{
-    (void)w, (void)lane, (void)p, (void)bytes;
-}
-
 #endif

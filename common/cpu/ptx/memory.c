@@ -30,7 +30,8 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     const char *name = space == PTX_SHARED ? "shared " : space == PTX_GLOBAL ? "global " : "";
     if (space == PTX_SHARED)
         address = (uint32_t)address;
-    if (address % bytes) {
+    const int goes_on = CPU_TRACE == 2; /* check reports it, and then looks for more */
+    if (address % bytes && !goes_on) {
         snprintf(why, sizeof why, ", which is no multiple of %zu", bytes);
         bad_address(w, lane, i, cudaErrorMisalignedAddress, name, address, bytes, why);
     }
@@ -40,7 +41,7 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     if (space != PTX_SHARED)
         return (void *)(uintptr_t)address;
     size_t used = w->shared_used + w->gaps;
-    if (address + bytes > used) {
+    if (address + bytes > (goes_on ? ARENA - 16 : used)) {
         snprintf(why, sizeof why, ": the block has 0x%zx bytes of shared memory%s", used,
                  address > used ? "; __cvta_generic_to_shared makes such an address" : "");
         bad_address(w, lane, i, cudaErrorIllegalAddress, name, address, bytes, why);
