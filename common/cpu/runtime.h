@@ -103,6 +103,9 @@ struct worker {
     size_t shared_used, gaps; /* bytes of variables; between them, in instrumented programs */
     sigjmp_buf escape;        /* out of a kernel that failed */
     struct trace *trace;      /* what an instrument keeps */
+    struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
+    int async_used;           /* by the block that runs */
+    uint64_t async_random;
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -119,6 +122,16 @@ void fault_stuck(struct worker *w) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
+
+/* --- copies.c --------------------------------------------------------------------------------- */
+/* Asynchronous copies of the running thread, as PTX has them: `read` of the bytes are copied, the
+ * others become 0. A wait leaves out the latest `pending` groups. */
+void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
+void copies_commit(struct worker *w);
+void copies_wait(struct worker *w, uint32_t pending);
+void copies_wait_all(struct worker *w);  /* also for those in no group yet */
+void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
+void copies_forget(struct worker *w);    /* after a fault: it never does */
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */

@@ -203,88 +203,64 @@ __global__ void run(int which, char *memory, const char *values, uint64_t *retur
     CASE(space)                                                                                    \
     {                                                                                              \
         T v[4] = {};                                                                               \
-        if constexpr (parts == 2)                                                                  \
-            asm volatile(text " {%0, %1}, [%2 + 0];" : c(v[0]), c(v[1]) : AT_##space : "memory");  \
-        else                                                                                       \
-            asm volatile(text " {%0, %1, %2, %3}, [%4];"                                           \
-                         : c(v[0]), c(v[1]), c(v[2]), c(v[3])                                      \
-                         : AT_##space                                                              \
-                         : "memory");                                                              \
+        LOAD_##parts(text, c, space);                                                              \
         for (int i = 0; i < parts; i++)                                                            \
             give(i, bits_of(v[i]));                                                                \
     }
+#define LOAD_2(text, c, space)                                                                     \
+    asm volatile(text " {%0, %1}, [%2 + 0];" : c(v[0]), c(v[1]) : AT_##space : "memory")
+#define LOAD_4(text, c, space)                                                                     \
+    asm volatile(text " {%0, %1, %2, %3}, [%4];"                                                   \
+                 : c(v[0]), c(v[1]), c(v[2]), c(v[3])                                              \
+                 : AT_##space                                                                      \
+                 : "memory")
 #define STORE(text, c, T, space)                                                                   \
     CASE(space) asm volatile(text " [%0], %1;" ::AT_##space, c(as<T>(value[0])) : "memory");
 #define VECTOR_STORE(text, parts, c, T, space)                                                     \
     CASE(space)                                                                                    \
     {                                                                                              \
-        T v[4];                                                                                    \
-        memcpy(v, value, sizeof v);                                                                \
-        if constexpr (parts == 2)                                                                  \
-            asm volatile(text " [%0], {%1, %2};" ::AT_##space, c(v[0]), c(v[1]) : "memory");       \
-        else                                                                                       \
-            asm volatile(text " [%0], {%1, %2, %3, %4};" ::AT_##space, c(v[0]), c(v[1]), c(v[2]),  \
-                         c(v[3])                                                                   \
-                         : "memory");                                                              \
-    }
-#define ATOM(text, c, T, space)                                                                    \
-    CASE(space)                                                                                    \
-    {                                                                                              \
-        T v;                                                                                       \
-        asm volatile("atom." text " %0, [%1], %2;"                                                 \
-                     : "=" c(v)                                                                    \
-                     : AT_##space, c(as<T>(value[0]))                                              \
-                     : "memory");                                                                  \
-        give(0, bits_of(v));                                                                       \
-    }
-#define RED(text, c, T, space)                                                                     \
-    CASE(space)                                                                                    \
-    asm volatile("red." text " [%0], %1;" ::AT_##space, c(as<T>(value[0]))                         \
-                 : "memor"                                                                         \
-                   "y");
-#define VECTOR_RED(text, parts, c, T)                                                              \
-    CASE(global)                                                                                   \
-    {                                                                                              \
         T v[8];                                                                                    \
         memcpy(v, value, parts * sizeof(T));                                                       \
-        if constexpr (parts == 2)                                                                  \
-            asm volatile("red." text " [%0], {%1, %2};" ::"l"(global), c(v[0]), c(v[1])            \
-                         : "memory");                                                              \
-        else if constexpr (parts == 4)                                                             \
-            asm volatile("red." text " [%0], {%1, %2, %3, %4};" ::"l"(global), c(v[0]), c(v[1]),   \
-                         c(v[2]), c(v[3])                                                          \
-                         : "memory");                                                              \
-        else                                                                                       \
-            asm volatile("red." text " [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(global),     \
-                         c(v[0]), c(v[1]), c(v[2]), c(v[3]), c(v[4]), c(v[5]), c(v[6]), c(v[7])    \
-                         : "memory");                                                              \
+        STORE_##parts(text, c, AT_##space);                                                        \
     }
+#define STORE_2(text, c, at) asm volatile(text " [%0], {%1, %2};" ::at, c(v[0]), c(v[1]) : "memory")
+#define STORE_4(text, c, at)                                                                       \
+    asm volatile(text " [%0], {%1, %2, %3, %4};" ::at, c(v[0]), c(v[1]), c(v[2]), c(v[3])          \
+                 : "memory")
+#define STORE_8(text, c, at)                                                                       \
+    asm volatile(text " [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::at, c(v[0]), c(v[1]), c(v[2]),  \
+                 c(v[3]), c(v[4]), c(v[5]), c(v[6]), c(v[7])                                       \
+                 : "memory")
+#define ATOM(text, c, T, space) EXCHANGE("atom." text, c, T, space)
+#define RED(text, c, T, space) STORE("red." text, c, T, space)
+#define VECTOR_RED(text, parts, c, T) VECTOR_STORE("red." text, parts, c, T, global)
 #define VECTOR_ATOM(text, parts, c, T)                                                             \
     CASE(global)                                                                                   \
     {                                                                                              \
         T v[8], r[8] = {};                                                                         \
         memcpy(v, value, parts * sizeof(T));                                                       \
-        if constexpr (parts == 2)                                                                  \
-            asm volatile("atom." text " {%0, %1}, [%2], {%3, %4};"                                 \
-                         : "=" c(r[0]), "=" c(r[1])                                                \
-                         : "l"(global), c(v[0]), c(v[1])                                           \
-                         : "memory");                                                              \
-        else if constexpr (parts == 4)                                                             \
-            asm volatile("atom." text " {%0, %1, %2, %3}, [%4], {%5, %6, %7, %8};"                 \
-                         : "=" c(r[0]), "=" c(r[1]), "=" c(r[2]), "=" c(r[3])                      \
-                         : "l"(global), c(v[0]), c(v[1]), c(v[2]), c(v[3])                         \
-                         : "memory");                                                              \
-        else                                                                                       \
-            asm volatile("atom." text " {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], "                  \
-                         "{%9, %10, %11, %12, %13, %14, %15, %16};"                                \
-                         : "=" c(r[0]), "=" c(r[1]), "=" c(r[2]), "=" c(r[3]), "=" c(r[4]),        \
-                           "=" c(r[5]), "=" c(r[6]), "=" c(r[7])                                   \
-                         : "l"(global), c(v[0]), c(v[1]), c(v[2]), c(v[3]), c(v[4]), c(v[5]),      \
-                           c(v[6]), c(v[7])                                                        \
-                         : "memory");                                                              \
+        ATOM_##parts("atom." text, c);                                                             \
         for (int i = 0; i < parts; i++)                                                            \
             give(i, bits_of(r[i]));                                                                \
     }
+#define ATOM_2(text, c)                                                                            \
+    asm volatile(text " {%0, %1}, [%2], {%3, %4};"                                                 \
+                 : "=" c(r[0]), "=" c(r[1])                                                        \
+                 : "l"(global), c(v[0]), c(v[1])                                                   \
+                 : "memory")
+#define ATOM_4(text, c)                                                                            \
+    asm volatile(text " {%0, %1, %2, %3}, [%4], {%5, %6, %7, %8};"                                 \
+                 : "=" c(r[0]), "=" c(r[1]), "=" c(r[2]), "=" c(r[3])                              \
+                 : "l"(global), c(v[0]), c(v[1]), c(v[2]), c(v[3])                                 \
+                 : "memory")
+#define ATOM_8(text, c)                                                                            \
+    asm volatile(text " {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], "                                  \
+                      "{%9, %10, %11, %12, %13, %14, %15, %16};"                                   \
+                 : "=" c(r[0]), "=" c(r[1]), "=" c(r[2]), "=" c(r[3]), "=" c(r[4]), "=" c(r[5]),   \
+                   "=" c(r[6]), "=" c(r[7])                                                        \
+                 : "l"(global), c(v[0]), c(v[1]), c(v[2]), c(v[3]), c(v[4]), c(v[5]), c(v[6]),     \
+                   c(v[7])                                                                         \
+                 : "memory")
 #define EXCHANGE(text, c, T, space)                                                                \
     CASE(space)                                                                                    \
     {                                                                                              \
@@ -486,9 +462,9 @@ static void record(const struct test *tests, int count, const char *const *const
         to_host(returned, dr, sizeof returned);
         char name[80];
         snprintf(name, sizeof name, "%s%s", t->before, t->text);
-        print_result(name, constraints[n],
-                     hashed(hashed(0, returned, sizeof returned), after, BYTES),
-                     wrong(list, t, constraints[n]));
+        int bad = wrong(list, t, constraints[n]);
+        printf("%s\t%s\t%08x,", name, constraints[n], hashed(0, returned, sizeof returned));
+        print_end(hashed(0, after, BYTES), bad);
         for (int lane = 0; full && lane < LANES; lane++)
             for (int k = 0; k < SLOT / 4; k++) {
                 uint32_t a, b, r;
@@ -543,6 +519,8 @@ __global__ void together(uint32_t *sums, uint32_t *answers)
                  : "=r"(hinted)
                  : "l"(sums), "l"(policy)
                  : "memory");
+    if (threadIdx.x)
+        return;
     asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(answers + blockIdx.x * 8),
                  "r"(hinted), "l"(policy)
                  : "memory");
@@ -586,5 +564,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < 16; i++)
         printf(" %x", answers[i]);
     printf("\n");
+    cudaFree(ds), cudaFree(da);
     return any_wrong;
 }

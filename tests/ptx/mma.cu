@@ -260,26 +260,34 @@ static double value(const char *p, int bytes, int exponent_bits, int fraction_bi
            ldexp((double)(e ? m | 1u << fraction_bits : m), (e ? e : 1) - bias - fraction_bits);
 }
 
+// The power of two at which an operand is aligned, or more: below the least normal number all are
+// alike.
+static double reach(double v, int exponent_bits)
+{
+    double least = ldexp(1, 2 - (1 << (exponent_bits - 1)));
+    return v == 0 || fabs(v) > least ? fabs(v) : least;
+}
+
 // Elements of d that are further from the exact sum than the bound allows: a unit in the last place
 // of the sum, and for each of k + 1 terms 2^-24 of the greatest. What is not finite has to be so.
 static int outside(const struct form *f, const char *a, const char *b, const char *c, const char *d)
 {
     int E = f->half_sums ? 5 : 8, M = f->half_sums ? 10 : 23, size = f->half_sums ? 2 : 4, bad = 0;
     double top = ldexp(2 - ldexp(1, -M), f->half_sums ? 15 : 127);
+    double least = ldexp(1, f->half_sums ? -24 : -149);
     for (int i = 0; i < 16; i++)
         for (int j = 0; j < 8; j++) {
-            double sum = value(c + (i * 8 + j) * size, size, E, M, 0), most = fabs(sum);
+            double sum = value(c + (i * 8 + j) * size, size, E, M, 0), most = reach(sum, E);
             for (int k = 0; k < f->k; k++) {
-                double p = value(a + (i * f->k + k) * f->bytes, f->bytes, f->exponent, f->fraction,
-                                 f->bytes == 4) *
-                           value(b + (j * f->k + k) * f->bytes, f->bytes, f->exponent, f->fraction,
+                double x = value(a + (i * f->k + k) * f->bytes, f->bytes, f->exponent, f->fraction,
                                  f->bytes == 4);
-                sum += p;
-                most = fabs(p) > most ? fabs(p) : most;
+                double y = value(b + (j * f->k + k) * f->bytes, f->bytes, f->exponent, f->fraction,
+                                 f->bytes == 4);
+                sum += x * y;
+                most = fmax(most, reach(x, f->exponent) * reach(y, f->exponent));
             }
             double got = value(d + (i * 8 + j) * size, size, E, M, 0);
-            double bound = ldexp(fabs(sum), -M) + (f->k + 1) * ldexp(most, -24) +
-                           ldexp(1, f->half_sums ? -24 : -149) * (f->half_sums ? 1 : f->k + 1);
+            double bound = ldexp(fabs(sum), -M) + (f->k + 1) * ldexp(most, -24) + 2 * least;
             int fine = isnan(sum)   ? isnan(got)
                        : isinf(sum) ? got == sum
                        : isinf(got) ? fabs(sum) + bound > top && (got > 0) == (sum > 0)

@@ -42,17 +42,22 @@ static inline uint32_t hashed(uint32_t h, const void *data, size_t bytes)
     return h;
 }
 
-/* One line. `wrong` counts results that differ from those of the program's own reference; main
- * returns any_wrong. */
+/* The end of a line. `wrong` counts results that differ from those of the program's own reference;
+ * main returns any_wrong. */
 static int any_wrong __attribute__((unused));
-static inline void print_result(const char *instruction, const char *operands, uint32_t hash,
-                                int wrong)
+static inline void print_end(uint32_t hash, int wrong)
 {
-    printf("%s\t%s\t%08x", instruction, operands, hash);
+    printf("%08x", hash);
     if (wrong)
         printf(" and %d results differ from the reference's", wrong);
     printf("\n");
     any_wrong |= wrong != 0;
+}
+static inline void print_result(const char *instruction, const char *operands, uint32_t hash,
+                                int wrong)
+{
+    printf("%s\t%s\t", instruction, operands);
+    print_end(hash, wrong);
 }
 
 static inline void need(cudaError_t error, const char *what)

@@ -1,4 +1,5 @@
 /* Arithmetic on floating-point numbers. */
+#include "cpu_trace.h"
 #include "handler.h"
 #include "real.h"
 
@@ -148,18 +149,26 @@ static inline __attribute__((always_inline)) void real(const ptx_insn *i, uint64
         (void)w;                                                                                   \
         real(i, reg, op);                                                                          \
     }
+/* Those that count has a name for. */
+#define COUNTED(name, op, counter)                                                                 \
+    void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
+    {                                                                                              \
+        (void)w;                                                                                   \
+        ptx_counted(counter);                                                                      \
+        real(i, reg, op);                                                                          \
+    }
 REAL(ptx_add_real, ADD)
 REAL(ptx_sub_real, SUB)
 REAL(ptx_mul_real, MUL)
 REAL(ptx_fma_real, FMA)
-REAL(ptx_div_real, DIV)
-REAL(ptx_sqrt, SQRT)
-REAL(ptx_rcp, RCP)
-REAL(ptx_rsqrt, RSQRT)
-REAL(ptx_ex2, EX2)
-REAL(ptx_lg2, LG2)
-REAL(ptx_sin, SIN)
-REAL(ptx_cos, COS)
+COUNTED(ptx_div_real, DIV, CPU_DIV)
+COUNTED(ptx_sqrt, SQRT, CPU_SQRT)
+COUNTED(ptx_rcp, RCP, CPU_DIV)
+COUNTED(ptx_rsqrt, RSQRT, CPU_RSQRT)
+COUNTED(ptx_ex2, EX2, CPU_EXP)
+COUNTED(ptx_lg2, LG2, CPU_LOG)
+COUNTED(ptx_sin, SIN, CPU_SIN)
+COUNTED(ptx_cos, COS, CPU_COS)
 REAL(ptx_tanh, TANH)
 
 /* Minimum and maximum: -0 is below +0. NaN gives way to a number, unless .NaN says otherwise. */

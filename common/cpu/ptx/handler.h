@@ -11,6 +11,13 @@
 #undef PTX_BY_LANE
 #undef PTX_BY_WARP
 
+/* --- memory.c --------------------------------------------------------------------------------- */
+enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED };
+/* The memory at an address that an instruction has for a lane. Does not return where `bytes` are
+ * not aligned to themselves, or it is shared and does not lie in the block's shared memory. */
+void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space space,
+                  uint64_t address, size_t bytes);
+
 /* What an operand is worth to the running lane: raw bits of its type, of which those above its
  * width may be anything. */
 static inline uint64_t ptx_get(const ptx_operand *o, const uint64_t *reg)
@@ -41,16 +48,6 @@ static inline int ptx_true(const ptx_operand *o, const uint64_t *reg)
 static inline uint64_t ptx_address(const ptx_operand *o, const uint64_t *reg)
 {
     return (o->reg >= 0 ? reg[o->reg] : 0) + (o->more >= 0 ? reg[o->more] : 0) + o->value;
-}
-
-/* Each load and store that a handler makes for a lane tells the instruments first. */
-static inline void ptx_read(struct worker *w, int lane, const void *p, size_t bytes)
-{
-    (void)w, (void)lane, (void)p, (void)bytes;
-}
-static inline void ptx_write(struct worker *w, int lane, const void *p, size_t bytes)
-{
-    (void)w, (void)lane, (void)p, (void)bytes;
 }
 
 #endif

@@ -657,6 +657,36 @@ static void jump(struct parser *s, ptx_insn *i)
     expect(s, ';');
 }
 
+/* Whether predicates stand where a form wants them, and nowhere else. */
+static int same_predicates(const ptx_insn *i, const struct ptx_form *form, const struct seen *seen)
+{
+    const char *p = form->operands;
+    for (int k = 0; k < i->n; k++, p += strcspn(p, " "), p += *p == ' ') {
+        struct wanted w = wanted_operand(i, p, strcspn(p, " "));
+        if (seen[k].type != PTX_NONE && (seen[k].type == PTX_PRED) != (w.type == PTX_PRED))
+            return 0;
+    }
+    return 1;
+}
+
+/* Of several forms with these modifiers, the one that takes so many operands, and predicates where
+ * they are; or if none does, the first that takes so many. */
+static const struct ptx_form *fitting(struct parser *s, const ptx_insn *i, const char *at,
+                                      const struct seen *seen)
+{
+    const struct ptx_form *first = NULL;
+    for (const struct ptx_form *form = i->form; form; form = find_form(s, at, i->text, form)) {
+        int least, most;
+        operand_counts(form->operands, &least, &most);
+        if (i->n < least || i->n > most)
+            continue;
+        if (same_predicates(i, form, seen))
+            return form;
+        first = first ? first : form;
+    }
+    return first;
+}
+
 static void operands(struct parser *s, ptx_insn *i, const char *at)
 {
     static __thread struct seen seen[PTX_OPERANDS], parts[PTX_OPERANDS][PARTS];
@@ -671,19 +701,17 @@ static void operands(struct parser *s, ptx_insn *i, const char *at)
         if (!*s->p)
             wrong(s, at, "PTX instruction %s: need `;` after it", i->text);
     }
-    int least, most;
-    for (const struct ptx_form *form = i->form; form; form = find_form(s, at, i->text, form)) {
-        operand_counts(form->operands, &least, &most);
-        if (i->n >= least && i->n <= most) {
-            i->form = form;
-            const char *p = form->operands;
-            for (int k = 0; k < i->n; k++, p += strcspn(p, " "), p += *p == ' ') {
-                struct wanted w = wanted_operand(i, p, strcspn(p, " "));
-                check_operand(s, i, k + 1, &i->operand[k], &seen[k], parts[k], &w);
-            }
-            return;
+    const struct ptx_form *form = fitting(s, i, at, seen);
+    if (form) {
+        i->form = form;
+        const char *p = form->operands;
+        for (int k = 0; k < i->n; k++, p += strcspn(p, " "), p += *p == ' ') {
+            struct wanted w = wanted_operand(i, p, strcspn(p, " "));
+            check_operand(s, i, k + 1, &i->operand[k], &seen[k], parts[k], &w);
         }
+        return;
     }
+    int least, most;
     operand_counts(i->form->operands, &least, &most);
     wrong(s, at, "PTX instruction %s: %d operands, need %d", i->text, i->n,
           i->n < least ? least : most);

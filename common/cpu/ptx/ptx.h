@@ -93,6 +93,38 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(notanumber, "notanumber")                                                                    \
     X(normal, "normal")                                                                            \
     X(uni, "uni")                                                                                  \
+    X(global, "global")                                                                            \
+    X(shared, "shared")                                                                            \
+    X(shared_cta, "shared::cta")                                                                   \
+    X(cta, "cta")                                                                                  \
+    X(gpu, "gpu")                                                                                  \
+    X(sys, "sys")                                                                                  \
+    X(to, "to")                                                                                    \
+    X(proxy, "proxy")                                                                              \
+    X(add, "add")                                                                                  \
+    X(min, "min")                                                                                  \
+    X(max, "max")                                                                                  \
+    X(exch, "exch")                                                                                \
+    X(cas, "cas")                                                                                  \
+    X(inc, "inc")                                                                                  \
+    X(dec, "dec")                                                                                  \
+    X(idx, "idx")                                                                                  \
+    X(up, "up")                                                                                    \
+    X(down, "down")                                                                                \
+    X(bfly, "bfly")                                                                                \
+    X(any, "any")                                                                                  \
+    X(all, "all")                                                                                  \
+    X(ballot, "ballot")                                                                            \
+    X(arrive, "arrive")                                                                            \
+    X(popc, "popc")                                                                                \
+    X(trans, "trans")                                                                              \
+    X(x2, "x2")                                                                                    \
+    X(x4, "x4")                                                                                    \
+    X(m16n8k4, "m16n8k4")                                                                          \
+    X(m16n8k8, "m16n8k8")                                                                          \
+    X(m16n8k16, "m16n8k16")                                                                        \
+    X(cg, "cg")                                                                                    \
+    X(L2_cache_hint, "L2::cache_hint")                                                             \
     X(v2, "v2")                                                                                    \
     X(v4, "v4")                                                                                    \
     X(v8, "v8")

@@ -90,6 +90,7 @@ static void together(struct worker *w, int warp, unsigned lanes)
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
 {
     struct worker *w = block_inside(CPU_PTX, site->file, site->line);
+    TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
     const ptx_program *p = __atomic_load_n(&site->program, __ATOMIC_ACQUIRE);
     if (!p)
         p = prepare(w, site, reg);

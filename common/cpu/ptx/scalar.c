@@ -105,11 +105,3 @@ void ptx_nanosleep(struct worker *w, const ptx_insn *i, uint64_t *reg)
     (void)w, (void)i, (void)reg;
     cpu_yield();
 }
-
-void ptx_activemask(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
-{
-    (void)w;
-    for (int l = 0; l < 32; l++)
-        if (lanes >> l & 1)
-            ptx_set(&i->operand[0], reg[l], lanes);
-}
