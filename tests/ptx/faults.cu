@@ -1,5 +1,5 @@
 // What a kernel must not do with inline PTX, a kernel each: `faults N` runs one, and its report is
-// a line. tests/ptx.t knows what each has to say.
+// a line; tests/async.t knows what each has to say. ptxas refuses two of them.
 #include "record.h"
 
 __device__ uint32_t in_shared(const void *p)
