@@ -60,5 +60,6 @@ int main()
     source_changes<<<1, 1>>>((uint32_t *)di, (uint32_t *)d);
     to_host(out, d, 4);
     printf("source %s\n", out[0] == 2 ? "before" : out[0] == 3 ? "after" : "?");
+    cudaFree(di), cudaFree(d);
     return 0;
 }

@@ -1,10 +1,12 @@
 /* D = A B + C, to the last bit, as the tensor cores of Hopper compute it.
  *
- * An element of D is one sum of k products and an element of C. Each product is exact: significand
- * times significand, in [1, 4), and exponent plus exponent. The greatest exponent of all terms is
- * found; of every term the bits that lie more than FRACTION below it are cut off (towards zero);
- * what is left is added exactly; and the sum is cut to f32 (towards zero), or rounded to the
- * nearest f16, ties to even. The order of terms does not matter.
+ * An element of D is one sum of k products and an element of C. A product is exact: significand
+ * times significand, in [1, 4) or below, and exponent plus exponent. The greatest exponent of all
+ * terms is found; of every term the bits more than FRACTION below it are cut off, towards zero;
+ * what is left is added exactly; and the sum is cut to f32, towards zero, or rounded to the nearest
+ * f16, ties to even. The order of terms does not matter. NVIDIA does not say so: it is what agrees
+ * with an H200 in each bit of tests/ptx/mma.cu. The published model of Xie et al. (MMA-Sim, 2025)
+ * has the same 25 bits; LEAST and the treatment of zeros were found here.
  *
  * Here a term is scaled by a power of two so that what counts of it is a whole number, and becomes
  * an int32_t. The loops over the 8 columns are those that the compiler turns into vectors. */
@@ -14,9 +16,9 @@
 #include <string.h>
 
 enum {
-    FRACTION = 25,
-    LEAST = -133,
-    NOTHING = -4000, /* the exponent of zero, which is never the greatest, unless all are zero */
+    FRACTION = 25,   /* bits of a term below the greatest exponent that count */
+    LEAST = -133,    /* where all exponents are less, this one takes the greatest one's place */
+    NOTHING = -4000, /* the exponent of zero, which is never the greatest */
     FAR = -64        /* a term so far below the greatest exponent is cut off entirely */
 };
 
