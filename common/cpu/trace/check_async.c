@@ -178,5 +178,4 @@ void pending_block(void)
             first[thread] = copies[i].next;
             finish(i, 0);
         }
-    memset(groups, 0, sizeof groups);
 }
