@@ -1,5 +1,5 @@
-/* Races on global memory, between blocks but for the last. */
-#include "suite.cuh"
+/* Races on global memory, between blocks but for the last two. */
+#include "ptx.cuh"
 
 template <bool fault>
 __global__ void count_without_atomic(const int *x, int *bins)
@@ -357,6 +357,35 @@ static bool run_scratch_of_a_block()
     return came_out<fault>(y.p, want);
 }
 
+/* The array is turned round in place. A copy may read its source until it has been waited for. */
+template <bool fault>
+__global__ void turned_round(int *x)
+{
+    __shared__ int cell[64];
+    const int t = threadIdx.x;
+    copy_4(&cell[t], x + t); // seen here: turned_round
+    commit();
+    if (!fault) // fault here: turned_round
+        wait_group<0>();
+    __syncthreads();
+    x[63 - t] = 100; // seen here: turned_round
+    wait_group<0>();
+    __syncthreads();
+    x[63 - t] += cell[t];
+}
+
+template <bool fault>
+static bool run_turned_round()
+{
+    const auto in = numbers(64);
+    array<int> x(in);
+    turned_round<fault><<<1, 64>>>(x);
+    std::vector<int> want(in.rbegin(), in.rend());
+    for (int &v : want)
+        v += 100;
+    return came_out<fault>(x.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -374,6 +403,7 @@ int main(int argc, char **argv)
         SUBTLE(stride_one_short, "a stride one too short: two threads meet in the second round"),
         SUBTLE(segment_begins_before, "a segment that began in the block before, added plainly"),
         SUBTLE(scratch_of_a_block, "warps exchange through global memory without a barrier"),
+        SUBTLE(turned_round, "the source of a copy is overwritten before its thread has waited"),
     };
     return suite("global race", list, argc, argv);
 }
