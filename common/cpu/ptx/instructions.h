@@ -264,11 +264,6 @@ PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1x
     PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x" n " ?trans" PTX_ROWS, "=" n "xb32 addr",         \
                 ptx_ldmatrix)                                                                      \
     PTX_BY_WARP("stmatrix", "sync aligned m8n8 x" n " ?trans" PTX_ROWS, "addr " n "xb32",          \
-                ptx_stmatrix)                                                                      \
-    /* in another order, which ptxas takes as well */                                              \
-    PTX_BY_WARP("ldmatrix", "sync aligned x" n " ?trans m8n8" PTX_ROWS, "=" n "xb32 addr",         \
-                ptx_ldmatrix)                                                                      \
-    PTX_BY_WARP("stmatrix", "sync aligned x" n " ?trans m8n8" PTX_ROWS, "addr " n "xb32",          \
                 ptx_stmatrix)
 PTX_MOVE("1")
 PTX_MOVE("2")

@@ -221,25 +221,72 @@ static void check_operand(struct parser *s, const ptx_insn *i, int k, ptx_operan
 
 /* --- The form of an instruction --------------------------------------------------------------- */
 
-/* The form of an instruction, by its name and modifiers. Where several forms have these modifiers,
- * they differ in the number of operands. */
-const struct ptx_form *parse_find_form(struct parser *s, const char *at, const char *text,
-                                       const struct ptx_form *after)
+/* Whether the modifiers fit a form in any order, of which ptxas takes most. The order of types
+ * counts. */
+static int match_any_order(const struct ptx_form *form, const char *modifiers)
+{
+    uint64_t used = 0;
+    int type_at = -1;
+    for (const char *m = modifiers; *m;) {
+        size_t length = strcspn(++m, ".");
+        int type = parse_find_word(ptx_type_names + 1, PTX_TYPES - 1, m, length) >= 0, k = 0,
+            at = -1;
+        for (const char *g = form->modifiers; *g && at < 0; k++) {
+            size_t n = strcspn(g, " ");
+            if (!(used >> k & 1) && !(type && k < type_at) &&
+                group_has(g + (*g == '?'), n - (*g == '?'), m, length))
+                at = k;
+            g += n;
+            g += *g == ' ';
+        }
+        if (at < 0)
+            return 0;
+        used |= 1ull << at;
+        type_at = type ? at : type_at;
+        m += length;
+    }
+    int k = 0;
+    for (const char *g = form->modifiers; *g; k++) {
+        if (*g != '?' && !(used >> k & 1))
+            return 0;
+        g += strcspn(g, " ");
+        g += *g == ' ';
+    }
+    return 1;
+}
+
+/* The next form after one, or the first, whose name and modifiers are these, or NULL. *furthest is
+ * the modifier that fits none. */
+static const struct ptx_form *next_form(const char *text, const struct ptx_form *after,
+                                        int any_order, const char **furthest)
 {
     size_t n = strcspn(text, ".");
-    const char *furthest = NULL;
     const struct ptx_form *form = after ? after + 1 : ptx_forms;
     for (; form < ptx_forms + ptx_form_count; form++) {
         if (strlen(form->name) != n || memcmp(form->name, text, n) != 0)
             continue;
         const char *stop = match(form, text + n);
-        if (!stop)
+        if (any_order ? match_any_order(form, text + n) : !stop)
             return form;
-        if (!furthest || stop > furthest)
-            furthest = stop;
+        if (stop && (!*furthest || stop > *furthest))
+            *furthest = stop;
     }
+    return NULL;
+}
+
+/* The form of an instruction, by its name and modifiers. Where several forms have these modifiers,
+ * they differ in their operands: then the next one after a form, or NULL. */
+const struct ptx_form *parse_find_form(struct parser *s, const char *at, const char *text,
+                                       const struct ptx_form *after)
+{
+    const char *furthest = NULL;
     if (after)
-        return NULL;
+        return next_form(text, after, match(after, text + strcspn(text, ".")) != NULL, &furthest);
+    const struct ptx_form *form = next_form(text, NULL, 0, &furthest);
+    if (!form)
+        form = next_form(text, NULL, 1, &furthest);
+    if (form)
+        return form;
     if (furthest && *furthest)
         parse_wrong(
             s, at,
