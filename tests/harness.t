@@ -165,6 +165,8 @@ fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right --out $di
 like(slurp("$dir/said"), qr/first at batch 0, head 0, row 0, column 5: got/, "and says where");
 unlike(slurp("$dir/said"), qr/graph/, "a wrong variant is not timed");
 is(join(" ", map { (split /\t/)[27 .. 30] } grep { /^99/ } split /\n/, slurp("$dir/one.tsv")), "wrong 1 0 80", "and in its row");
+fails("one element beside the output", "TOY_BUG=beside $toy --case D8 --variant right >$dir/said", 1, "variant right, case D8: 1 elements beside the outputs were written");
+like(slurp("$dir/said"), qr/variant right: WRONG\n  o: 0 of 80 .*\n    written before it: 1 element, first at batch -1, head 1, row 4, column 7\n/, "and it says where");
 fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right --out $dir/later.tsv >/dev/null", 1, "case D8 after timing: 1 wrong");
 my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
 is(join(" ", keys %status), "wrong", "and so says each of its rows");
@@ -189,7 +191,7 @@ like($r{out}, qr/predicted: .* will not fit\n  attempted: out of device memory, 
 fails("predicted to fit, does not", "$toy --case big >/dev/null", 1, "prediction was wrong: it does not fit",
     FAKE_MEMORY => 250000, FAKE_FREE => 99000000);
 fails("predicted not to fit, fits", "$toy --case big >/dev/null", 1, "prediction was wrong: it fits", FAKE_FREE => 1000);
-%r = run("$toy --case D8 --case odd", FAKE_MEMORY => 197500);
+%r = run("$toy --case D8 --case odd", FAKE_MEMORY => 328572);
 is($r{code}, 77, "out of memory where it should fit: exit 77");
 like($r{err}, qr/\A[^\n]*case D8: out of device memory[^\n]*\n\z/, "one line names the case");
 like($r{out}, qr/case odd: .*right +ok/s, "and the other cases run");

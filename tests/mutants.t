@@ -14,6 +14,7 @@ use Workbook qw(drawn);
 my %evidence = (
     'wrong'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
     'NaN'        => qr/^.*\b[1-9]\d* of them NaN.*$/m,
+    'guard'      => qr/^.*\bwritten (?:before|after) it: .*$/m,
     'unwritten'  => qr/^.*\bunwritten: (?!none).*$/m,
     'predicted'  => qr/^.*\bNOT as predicted.*$/m,
     'divergence' => qr/^.*\bbarrier\b.*$/m,
@@ -87,11 +88,11 @@ sub try_mutant
     only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
-    # access, which ends a plain program.
+    # access, which ends a plain program, and has no guards around its outputs.
     my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
     return (0, $report) if !defined $status;
     my ($found, $what) = classes($report);
-    ($status, $report) = run_step($dir, $edit, '') if $checks && $check eq 'illegal';
+    ($status, $report) = run_step($dir, $edit, '') if $checks && $check =~ /^(?:illegal|guard)$/;
     return (0, $report) if !defined $status;
     return (0, 'survives') if $status == 0;
     return (0, "ends with code $status, not 1: " . first_line("$dir/log")) if $status != 1;

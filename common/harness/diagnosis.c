@@ -163,17 +163,34 @@ static void print_nonfinite(FILE *to, const kf_diagnosis *seen)
                 (long long)seen->details->from_unwritten);
 }
 
+static void print_coordinates(FILE *to, const kf_tensor *t, const int64_t *at)
+{
+    for (int axis = 0; axis < t->n_axes; axis++)
+        fprintf(to, "%s %s %lld", axis ? "," : "", axis_word(t, axis), (long long)at[axis]);
+}
+
+static void print_beyond(FILE *to, const kf_tensor *t, const char *side, int64_t elements,
+                         const int64_t *first)
+{
+    if (elements == 0)
+        return;
+    fprintf(to, "    written %s it: %lld element%s, first at", side, (long long)elements,
+            elements == 1 ? "" : "s");
+    print_coordinates(to, t, first);
+    fputc('\n', to);
+}
+
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
 {
     const kf_tensor *t = seen->tensor;
     fprintf(to, "  %s: %lld of %lld elements wrong, %lld of them NaN or Inf\n", t->name,
             (long long)seen->wrong, (long long)seen->total, (long long)seen->nonfinite);
+    print_beyond(to, t, "before", seen->before, seen->details->first_before);
+    print_beyond(to, t, "after", seen->after, seen->details->first_after);
     if (seen->wrong == 0)
         return;
     fprintf(to, "    first at");
-    for (int axis = 0; axis < t->n_axes; axis++)
-        fprintf(to, "%s %s %lld", axis ? "," : "", axis_word(t, axis),
-                (long long)seen->first[axis]);
+    print_coordinates(to, t, seen->first);
     char got[32], want[32];
     if (isnan(seen->details->first_want))
         fprintf(to, ": got %s (this row has no reference)\n",

@@ -9,11 +9,13 @@
 extern "C" {
 #endif
 
-/* Counts are over the elements that were compared. A NaN or Inf is wrong, always. */
+/* Counts are over the elements that were compared. A NaN or Inf is wrong, but for an Inf where the
+ * reference has the same. */
 struct kf_diagnosis {
     const kf_tensor *tensor;
     int64_t total, wrong, nonfinite;
     int64_t unwritten;          /* of the nonfinite: still the poison the harness put there */
+    int64_t before, after;      /* elements that were written on both sides of the output */
     int64_t first[KF_MAX_AXES]; /* the first wrong element, by coordinate */
     int64_t columns;            /* extent of the last axis */
     int64_t *wrong_in_column, *nonfinite_in_column; /* [columns] */

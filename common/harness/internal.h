@@ -39,12 +39,16 @@ uint64_t kf_fresh_seed(void);
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
 enum { KF_MAX_TENSORS = 24 };
+/* Bytes of poison before and after an output on the device: what a launch changes there, it had no
+ * business to write. None where a checker looks for that, which wants the exact extents. */
+enum { KF_GUARD = 1 << 16 };
 enum kf_role { KF_INPUT, KF_OUTPUT, KF_SCRATCH };
 
 /* A tensor, and what only the engine knows of it. */
 typedef struct kf_slot {
     kf_tensor t;
     enum kf_role role;
+    char *base; /* what was allocated on the device; t.device is in there */
     void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
     void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
     bool made;                                     /* it has been, in this memory */
@@ -57,6 +61,7 @@ typedef struct kf_state {
     const kf_program *program;
     kf_slot slot[KF_MAX_TENSORS];
     int n;              /* slots */
+    bool bare;          /* no guards: kf_renew's memory */
     double other_error; /* the extra error of the slots' other_want and other_bound */
 } kf_state;
 
@@ -64,8 +69,9 @@ void kf_open(kf_run *run, const kf_program *program, const kf_case *c, uint64_t 
 void kf_close(kf_run *run);
 int64_t kf_tensor_bytes(const kf_tensor *tensor);
 int64_t kf_run_bytes(const kf_run *run);
+int64_t kf_guard(const kf_run *run, const kf_slot *slot); /* bytes on each side of a tensor */
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
-void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else */
+void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else and the guards */
 bool kf_renew(kf_run *run);    /* new memory, inputs in it, nothing else written; or false */
 void kf_fetch(const kf_tensor *tensor, void *raw);
 
@@ -78,8 +84,12 @@ typedef struct kf_details {
     bool same_ratio;               /* and it hardly varies: 90% of them lie within 1% of it */
     double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
     double max_ratio;              /* largest finite |got - want| / bound; right means <= 1 */
+    /* Where the first element before the output that was written would be, and after it. */
+    int64_t first_before[KF_MAX_AXES], first_after[KF_MAX_AXES];
 } kf_details;
 void kf_compare(const kf_tensor *tensor, const void *raw, kf_diagnosis *seen);
+/* Adds what was written into the guards around an output since kf_prepare. */
+void kf_look_beyond(const kf_run *run, const kf_slot *slot, kf_diagnosis *seen);
 void kf_diagnosis_free(kf_diagnosis *seen);
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
 /* "0-3, 7 and 9-12"; more than a few ranges become a count. */

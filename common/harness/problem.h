@@ -56,6 +56,8 @@ void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_
 double kf_unit_roundoff(enum kf_dtype dtype);
 /* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */
 double kf_gamma(int64_t n, double u);
+/* Independent errors, each uniform within +-h: their sum stays within this. squares: sum of h^2. */
+double kf_uniform_sum(double squares);
 
 #ifdef __cplusplus
 }

@@ -88,8 +88,11 @@ static bool predict_fit(const kf_run *run, bool announce)
     const int64_t page = 2 << 20;
     size_t available = 0, total = 0;
     int64_t need = 0;
-    for (int i = 0; i < run->state->n; i++)
-        need += (kf_tensor_bytes(&run->state->slot[i].t) + page - 1) / page * page;
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        int64_t bytes = kf_tensor_bytes(&slot->t) + 2 * kf_guard(run, slot);
+        need += (bytes + page - 1) / page * page;
+    }
     CUDA_CHECK(cudaMemGetInfo(&available, &total));
     bool fits = (uint64_t)need <= available;
     if (announce)

@@ -117,14 +117,21 @@ int64_t kf_run_bytes(const kf_run *run)
     return bytes;
 }
 
+int64_t kf_guard(const kf_run *run, const kf_slot *slot)
+{
+    bool checked = kf_instrument() == KF_CHECK || run->state->bare;
+    return slot->role == KF_OUTPUT && !checked ? KF_GUARD : 0;
+}
+
 static void free_device(kf_run *run)
 {
     for (int i = 0; i < run->state->n; i++) {
         kf_slot *slot = &run->state->slot[i];
-        if (slot->t.device)
-            CUDA_CHECK(cudaFree(slot->t.device));
+        if (slot->base)
+            CUDA_CHECK(cudaFree(slot->base));
         if (slot->kept)
             CUDA_CHECK(cudaFree(slot->kept));
+        slot->base = NULL;
         slot->t.device = slot->kept = NULL;
         slot->made = false;
     }
@@ -135,15 +142,19 @@ bool kf_allocate(kf_run *run)
     static uint64_t memory; /* of all runs: no two have the same number */
     run->memory = ++memory;
     for (int i = 0; i < run->state->n; i++) {
-        kf_tensor *t = &run->state->slot[i].t;
-        cudaError_t error = cudaMalloc(&t->device, (size_t)kf_tensor_bytes(t));
+        kf_slot *slot = &run->state->slot[i];
+        kf_tensor *t = &slot->t;
+        int64_t guard = kf_guard(run, slot);
+        void *base = NULL;
+        cudaError_t error = cudaMalloc(&base, (size_t)(kf_tensor_bytes(t) + 2 * guard));
         if (error == cudaErrorMemoryAllocation) {
-            t->device = NULL;
             cudaGetLastError(); /* this failure is handled: later checks must not see it */
             free_device(run);
             return false;
         }
         CUDA_CHECK(error);
+        slot->base = base;
+        t->device = slot->base + guard;
         kf_name_memory(t);
     }
     return true;
@@ -153,16 +164,18 @@ enum { BLOCK = 1 << 20 }; /* bytes of the host block that poison and uploads go 
 
 /* One block from the host, then copies of what is there already, twice as much each time: device
  * bandwidth, and no kernel that a checker would take for the one under study. */
-static void poison(const kf_tensor *t, char *block)
+static void poison(const kf_run *run, const kf_slot *slot, char *block)
 {
-    int64_t size = (int64_t)kf_dtype_size(t->dtype), bytes = kf_tensor_bytes(t);
+    const kf_tensor *t = &slot->t;
+    int64_t size = (int64_t)kf_dtype_size(t->dtype);
+    int64_t bytes = kf_tensor_bytes(t) + 2 * kf_guard(run, slot);
     int64_t done = bytes < BLOCK ? bytes : BLOCK;
     kf_poison_pattern(t->dtype, block, done / size);
-    CUDA_CHECK(cudaMemcpy(t->device, block, (size_t)done, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(slot->base, block, (size_t)done, cudaMemcpyHostToDevice));
     while (done < bytes) {
         int64_t more = done < bytes - done ? done : bytes - done;
-        char *device = t->device;
-        CUDA_CHECK(cudaMemcpy(device + done, device, (size_t)more, cudaMemcpyDeviceToDevice));
+        CUDA_CHECK(
+            cudaMemcpy(slot->base + done, slot->base, (size_t)more, cudaMemcpyDeviceToDevice));
         done += more;
     }
 }
@@ -222,7 +235,7 @@ void kf_prepare(kf_run *run)
         if (slot->role == KF_INPUT) {
             refresh(run, slot, block);
         } else {
-            poison(&slot->t, block);
+            poison(run, slot, block);
             kf_mark_unwritten(&slot->t);
         }
     }
@@ -230,10 +243,12 @@ void kf_prepare(kf_run *run)
     CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-/* A checker that looks for reads of what was never written must not be told that poison was. */
+/* A checker that looks for reads of what was never written must not be told that poison was. And
+ * one that looks for accesses out of bounds finds none that hits a guard. */
 bool kf_renew(kf_run *run)
 {
     free_device(run);
+    run->state->bare = true;
     if (!kf_allocate(run))
         return false;
     char *block = kf_alloc(BLOCK, 1);

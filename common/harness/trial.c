@@ -85,8 +85,11 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
 {
     bool first = how == KF_FIRST;
     char why[512] = "";
-    int64_t wrong = kf_wrong(run, seen);
+    int64_t wrong = kf_wrong(run, seen), beyond = 0;
+    for (int i = 0; i < n; i++)
+        beyond += seen[i].before + seen[i].after;
     bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
+    right = right && beyond == 0;
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
     kf_say("  variant %s%s: %s\n", variant->name, when[how],
@@ -94,11 +97,16 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
            : !right                     ? "WRONG"
            : wrong > 0                  ? "wrong, as predicted"
                                         : "nothing wrong, as predicted");
-    for (int i = 0; i < n && wrong > 0 && !s->options.json; i++)
+    for (int i = 0; i < n && wrong + beyond > 0 && !s->options.json; i++)
         kf_diagnosis_print(stdout, &seen[i], variant->block);
     if (why[0])
         kf_say("    prediction: %s\n", why);
-    if (!right)
+    if (!right && beyond > 0)
+        kf_complain(
+            "variant %s, case %s%s: %lld elements beside the outputs were written; a kernel "
+            "may write to its outputs only",
+            variant->name, run->c->name, when[how], (long long)beyond);
+    else if (!right)
         kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
                     when[how], variant->predicted ? "not as predicted, " : "", (long long)wrong,
                     why[0] ? ": " : "", why);
@@ -190,6 +198,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
             slot->raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
         kf_fetch(t, slot->raw);
         kf_compare(t, slot->raw, &seen[n]);
+        kf_look_beyond(run, slot, &seen[n]);
         add_counts(&out->counts, &seen[n]);
         if (n == 0 && first && s->map) {
             fprintf(s->map, "# case %s\n", run->c->name);

@@ -24,13 +24,28 @@
  * its bound is 0.
  *
  * fp16 and bf16. Sums are fp32 as before. What plain.c stores in the type between its stages is off
- * by a factor of 1 + t more each time, t the unit roundoff of the type, or by half a step of the
+ * by a factor of 1 + t more each time, t the unit roundoff of the type, or by half a step h of the
  * numbers below its smallest normal one: the score by t |s|, and by 2 t scale |q|.|k| if q and k
  * were rotated and stored; the weight by t p; the result by t |o|. With these in the place of the
  * terms above, the bound is one for plain.c. What it does in fact is off by much less, and that is
- * the measure: twice the largest error that it has in the head, and the rounding of the result,
+ * the measure: twice the largest error that it has in the row, and the rounding of the result,
  * which no implementation can avoid. Twice the derived bound is the ceiling of that, so that a
- * wrong plain.c lets nothing wrong pass. */
+ * wrong plain.c lets nothing wrong pass.
+ *
+ * The floor. In a row of few keys plain.c may be off by nearly nothing, by chance, and twice that
+ * would fail a right kernel. One whose scores and sums are fp32 still rounds its weights to the
+ * type, to multiply them, and its result. It may do so before it divides by the sum, while the
+ * weights are exp(s - m) with m the largest score so far. What is scaled later is scaled by 1 at
+ * most, and the sum is 1 at least: so here too a weight is off by t p + h at most. Taken as
+ * independent and uniform, which is of variance (t p + h)^2 / 3, these errors leave their sum
+ * within lambda sqrt(sum_k ((t p_k + h) v_k)^2 / 3) but for one element in 4e13 (lambda = 8: see
+ * tolerance.c), and always
+ * within sum_k (t p_k + h) |v_k|. The smaller of the two, the bound of fp32 sums, and t |o| + h for
+ * the result are the floor. The bound is twice plain.c's error, but not below that.
+ *
+ * lse. log(sum_k exp(s_k)) with scores off by ds is off by log(sum_k p_k exp(ds_k)) at most, or by
+ * -log(sum_k p_k exp(-ds_k)) the other way. The sum and its exponentials add gamma(keys) + 8 u, the
+ * logarithm, the maximum that is added again and a change of base 4 u (|m| + |log(sum)|). */
 #include "attention.h"
 #include "rope.h"
 #include <float.h>
@@ -76,7 +91,7 @@ double kf_weight_error(double score_error, double least_sum, int64_t keys, doubl
     return exp(score_error) / least_sum - 1.0 + 2.0 * kf_gamma(keys, u) + 8.0 * u;
 }
 
-static int64_t visible_keys(const kf_shape *s, int64_t query)
+int64_t kf_visible_keys(const kf_shape *s, int64_t query)
 {
     int64_t last = s->causal ? s->Sk - s->Sq + query : s->Sk - 1;
     return last + 1 < 0 ? 0 : last + 1;
@@ -87,7 +102,7 @@ kf_cost kf_attention_cost(const kf_case *c)
     const kf_shape *s = &c->shape;
     double heads = (double)s->B * s->H, pairs = 0;
     for (int64_t i = 0; i < s->Sq; i++)
-        pairs += (double)visible_keys(s, i);
+        pairs += (double)kf_visible_keys(s, i);
     double rotated = ((double)s->Sq + s->Sk) * s->R;
     return (kf_cost){.bytes = heads * 4.0 * s->D * (2.0 * s->Sq + 2.0 * s->Sk),
                      .flops = heads * (4.0 * s->D * pairs + 3.0 * rotated)};
@@ -103,7 +118,7 @@ typedef struct job {
     const double *cosines, *sines; /* [max(Sq, Sk)][R/2] */
     double *keys, *key_norm;       /* [heads][Sk][D] rotated, [heads][Sk] */
     float *plain_keys;             /* [heads][Sk][D] rotated, rounded; low precision only */
-    double *plain_error;           /* [heads][Sq] largest error of the plain implementation */
+    double *lse, *lse_bound;       /* [heads][Sq] or NULL */
     double rounding, half_step;    /* of a value that is stored between stages; 0 for fp32 */
 } job;
 
@@ -164,9 +179,10 @@ static double plain_error_of_row(const job *j, const double *query, int64_t firs
     return worst;
 }
 
-/* The scores of a query, how far off each may be, and the largest. */
+/* The scores of a query, how far off each may be in fp32 (fine) and if it is stored in the type
+ * (ds), and the largest. */
 static double score_row(const job *j, const double *query, double norm, int64_t first, int64_t keys,
-                        double *score, double *ds)
+                        double *score, double *ds, double *fine)
 {
     int D = j->s->D, R = j->s->R;
     double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
@@ -175,11 +191,63 @@ static double score_row(const job *j, const double *query, double norm, int64_t 
     for (int64_t i = 0; i < keys; i++) {
         double abs_dot, norms = norm * j->key_norm[first + i];
         score[i] = scale * dot(query, j->keys + (first + i) * D, D, &abs_dot);
-        double error = kf_score_error(D, R, u, abs_dot, norms, j->angle_error);
-        ds[i] = stages * (error + operands * scale * abs_dot) + t * fabs(score[i]) + j->half_step;
+        fine[i] = kf_score_error(D, R, u, abs_dot, norms, j->angle_error);
+        ds[i] = stages * (fine[i] + operands * scale * abs_dot) + t * fabs(score[i]) + j->half_step;
         largest = fmax(largest, score[i]);
     }
     return largest;
+}
+
+/* The floor of a row's bounds in low precision, to be freed. p: its weights. */
+static double *floor_of_row(const job *j, int64_t row, int64_t first, int64_t keys, const double *p,
+                            const double *fine)
+{
+    int D = j->s->D;
+    double u = kf_unit_roundoff(KF_F32), t = j->rounding, least_sum = 0.0;
+    double *floor = kf_alloc(3 * D, sizeof *floor), *sizes = floor + D, *squares = sizes + D;
+    for (int64_t i = 0; i < keys; i++)
+        least_sum += p[i] * exp(-fine[i]);
+    for (int64_t i = 0; i < keys; i++) {
+        const float *value = j->v + (first + i) * D;
+        double relative = kf_weight_error(fine[i], least_sum, keys, u);
+        double rounded = (1 + relative) * (t * p[i] + j->half_step);
+        for (int d = 0; d < D; d++) {
+            double size = rounded * fabs(value[d]);
+            floor[d] += p[i] * relative * fabs(value[d]);
+            sizes[d] += size;
+            squares[d] += size * size;
+        }
+    }
+    for (int d = 0; d < D; d++) {
+        floor[d] += fmin(sizes[d], kf_uniform_sum(squares[d]));
+        floor[d] = (1 + t) * floor[d] + t * fabs(j->want[row * D + d]) + j->half_step;
+    }
+    return floor;
+}
+
+static void lse_of_row(const job *j, int64_t row, int64_t keys, const double *p, const double *fine,
+                       double largest, double sum)
+{
+    double u = kf_unit_roundoff(KF_F32), more = 0.0, less = 0.0;
+    for (int64_t i = 0; i < keys; i++) {
+        more += p[i] * exp(fine[i]);
+        less += p[i] * exp(-fine[i]);
+    }
+    j->lse[row] = largest + log(sum);
+    j->lse_bound[row] = fmax(log(more), -log(less)) + kf_gamma(keys, u) + 8.0 * u +
+                        4.0 * u * (fabs(largest) + log(sum));
+}
+
+/* Lowers the bounds of a row from what is derived for the plain implementation to twice what it
+ * was off by, but not below the floor; and leaves twice the derived ones where it was off by more
+ * than it may be. */
+static void lower_bounds(const job *j, int64_t row, double plain_error, const double *floor)
+{
+    double *bound = j->bound + row * j->s->D, u = kf_unit_roundoff(j->dtype);
+    for (int d = 0; d < j->s->D; d++) {
+        double twice = 2.0 * plain_error + u * fabs(j->want[row * j->s->D + d]);
+        bound[d] = fmin(2.0 * bound[d], fmax(floor[d], twice));
+    }
 }
 
 static void query_row(void *context, int64_t row)
@@ -188,18 +256,22 @@ static void query_row(void *context, int64_t row)
     const kf_shape *s = j->s;
     int D = s->D;
     int64_t first = row / s->Sq * s->Sk; /* key of this head */
-    int64_t keys = visible_keys(s, row % s->Sq);
+    int64_t keys = kf_visible_keys(s, row % s->Sq);
     double *want = j->want + row * D, *bound = j->bound + row * D;
-    j->plain_error[row] = 0.0;
     if (!j->checked[row])
         return;
     memset(want, 0, (size_t)D * sizeof *want);
     memset(bound, 0, (size_t)D * sizeof *bound);
+    if (j->lse && keys == 0) {
+        j->lse[row] = -INFINITY;
+        j->lse_bound[row] = 0.0;
+    }
     if (keys == 0)
         return;
-    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(2 * keys, sizeof *p), *ds = p + keys;
+    double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(3 * keys, sizeof *p);
+    double *ds = p + keys, *fine = ds + keys, sum = 0.0, least_sum = 0.0;
     double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row % s->Sq, query);
-    double largest = score_row(j, query, norm, first, keys, p, ds), sum = 0.0, least_sum = 0.0;
+    double largest = score_row(j, query, norm, first, keys, p, ds, fine);
     double u = kf_unit_roundoff(KF_F32), t = j->rounding;
     for (int64_t i = 0; i < keys; i++)
         sum += p[i] = exp(p[i] - largest);
@@ -218,28 +290,26 @@ static void query_row(void *context, int64_t row)
     }
     for (int d = 0; d < D; d++) /* the result is rounded once more */
         bound[d] = (1 + t) * bound[d] + kf_unit_roundoff(j->dtype) * fabs(want[d]) + j->half_step;
-    if (j->plain_keys)
-        j->plain_error[row] = plain_error_of_row(j, query, first, keys, want);
+    if (j->plain_keys) {
+        double *floor = floor_of_row(j, row, first, keys, p, fine);
+        lower_bounds(j, row, plain_error_of_row(j, query, first, keys, want), floor);
+        free(floor);
+    }
+    if (j->lse)
+        lse_of_row(j, row, keys, p, fine, largest, sum);
     free(query);
     free(p);
-}
-
-/* Lowers the bounds of a head from what is derived for the plain implementation to twice what it
- * was off by, and leaves twice the derived ones where it was off by more than it may be. */
-static void low_precision_bounds(const job *j, int64_t head)
-{
-    int64_t rows = j->s->Sq, first = head * rows, D = j->s->D;
-    double worst = 0.0, u = kf_unit_roundoff(j->dtype);
-    for (int64_t row = first; row < first + rows; row++)
-        worst = fmax(worst, j->plain_error[row]);
-    for (int64_t i = first * D; i < (first + rows) * D; i++)
-        j->bound[i] = fmin(2.0 * j->bound[i], 2.0 * worst + u * fabs(j->want[i]));
 }
 
 /* Of rotated keys, in fp64: 2 GiB. */
 static const int64_t MOST_FLOATS = 1 << 28;
 
 void kf_attention_reference(kf_run *run)
+{
+    kf_attention_reference_lse(run, NULL);
+}
+
+void kf_attention_reference_lse(kf_run *run, kf_tensor *lse)
 {
     const kf_shape *s = &run->shape;
     const kf_tensor *q = kf_find(run, "q"), *k = kf_find(run, "k"), *v = kf_find(run, "v");
@@ -248,6 +318,10 @@ void kf_attention_reference(kf_run *run)
     int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
     int64_t fit = MOST_FLOATS / (s->Sk * D), at_once = fit < 1 ? 1 : fit < heads ? fit : heads;
     kf_sample_rows(o->checked, heads, s->Sq, (double)s->Sk * s->D, run->seed);
+    for (int64_t row = 0; row < o->rows; row++) /* a row without keys is no work */
+        o->checked[row] |= kf_visible_keys(s, row % s->Sq) == 0;
+    if (lse)
+        memcpy(lse->checked, o->checked, (size_t)o->rows * sizeof *o->checked);
 
     double *cosines = kf_alloc(positions * half, sizeof *cosines);
     double *sines = kf_alloc(positions * half, sizeof *sines);
@@ -260,7 +334,6 @@ void kf_attention_reference(kf_run *run)
              .sines = sines};
     j.keys = kf_alloc(at_once * s->Sk * D, sizeof *j.keys);
     j.key_norm = kf_alloc(at_once * s->Sk, sizeof *j.key_norm);
-    j.plain_error = kf_alloc(at_once * s->Sq, sizeof *j.plain_error);
     if (o->dtype != KF_F32) {
         j.plain_keys = kf_alloc(at_once * s->Sk * D, sizeof *j.plain_keys);
         j.rounding = kf_unit_roundoff(o->dtype);
@@ -274,14 +347,13 @@ void kf_attention_reference(kf_run *run)
         j.want = o->want + head * s->Sq * D;
         j.bound = o->bound + head * s->Sq * D;
         j.checked = o->checked + head * s->Sq;
+        j.lse = lse ? lse->want + head * s->Sq : NULL;
+        j.lse_bound = lse ? lse->bound + head * s->Sq : NULL;
         kf_parallel(n * s->Sk, key_row, &j);
         kf_parallel(n * s->Sq, query_row, &j);
-        for (int64_t i = 0; i < n && j.plain_keys; i++)
-            low_precision_bounds(&j, i);
     }
     free(j.keys);
     free(j.key_norm);
-    free(j.plain_error);
     free(j.plain_keys);
     free(cosines);
     free(sines);

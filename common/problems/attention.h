@@ -21,6 +21,9 @@ enum { KF_STEEP = KF_OF_PROBLEM };
  * table is declared. The run's extra error is that of a cosine or sine. */
 void kf_attention_setup(kf_run *run);
 void kf_attention_reference(kf_run *run);
+/* The same, and of lse [B][H][Sq][1] unless it is NULL: see flash.h. */
+void kf_attention_reference_lse(kf_run *run, kf_tensor *lse);
+int64_t kf_visible_keys(const kf_shape *s, int64_t query); /* of a query: how many it sees */
 /* Bytes: q, k, v read and o written once. Flops: 4 Sq Sk D a head (Dao et al. 2022), of which a
  * causal mask leaves only the pairs it lets through, plus 3 a rotated element. */
 kf_cost kf_attention_cost(const kf_case *c);

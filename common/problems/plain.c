@@ -21,11 +21,12 @@ void kf_plain_attention_row(enum kf_dtype dtype, int D, int64_t keys, const floa
         sum += p[j] = expf(p[j] - largest);
     for (int64_t j = 0; j < keys; j++)
         p[j] = kf_round_to(dtype, p[j] / sum);
-    for (int d = 0; d < D; d++) {
-        float dot = 0.0f;
-        for (int64_t j = 0; j < keys; j++)
-            dot += p[j] * v[j * D + d];
-        o[d] = kf_round_to(dtype, dot);
-    }
+    for (int d = 0; d < D; d++)
+        o[d] = 0.0f;
+    for (int64_t j = 0; j < keys; j++)
+        for (int d = 0; d < D; d++)
+            o[d] += p[j] * v[j * D + d];
+    for (int d = 0; d < D; d++)
+        o[d] = kf_round_to(dtype, o[d]);
     free(p);
 }

@@ -61,6 +61,8 @@ static void compute_right(const kf_run *run)
     const char *bug = getenv("TOY_BUG");
     if (bug && !strcmp(bug, "one"))
         kf_f32(run, "o")[5] += 1.0f;
+    if (bug && !strcmp(bug, "beside"))
+        kf_f32(run, "o")[-1] = 1.0f;
     if (bug && !strcmp(bug, "input"))
         kf_f32(run, "q")[5] += 1.0f;
     if (bug && !strcmp(bug, "fault"))

@@ -1,5 +1,6 @@
 /* unit_tensors.c: what the device holds before a launch: inputs as drawn, everything else poison,
  * to the last element, also where that takes several blocks. */
+#define _DEFAULT_SOURCE
 #include "unit.h"
 #include <math.h>
 
@@ -36,6 +37,53 @@ static void contents(enum kf_dtype dtype, int64_t count)
     ok(same == count, "the input is what the host drew");
     ok(poison == 2 * count, "output and scratch are poison throughout");
     free(raw);
+    kf_close(&run);
+}
+
+/* What a launch writes beside an output is found on both sides, where it is not poison; a tensor of
+ * odd length ends where the guard behind it begins. */
+static void beside(void)
+{
+    kf_run run;
+    kf_open(&run, &program, &shape, 1);
+    int64_t dim[2] = {3, 7};
+    kf_tensor *o = kf_output(&run, "o", "SD", KF_F16, dim);
+    ok(kf_allocate(&run), "an output with guards fits");
+    ok(kf_guard(&run, run.state->slot) == KF_GUARD && (uintptr_t)o->device % 16 == 0,
+       "they do not change how it is aligned");
+    uint16_t *at = o->device;
+    for (int round = 0; round < 2; round++) {
+        kf_diagnosis seen;
+        void *raw = kf_alloc(o->count, 2);
+        char said[1024] = "";
+        kf_prepare(&run);
+        for (int i = 0; i < 21; i++)
+            at[i] = 0;
+        if (round == 1) {
+            at[-1] = 1;
+            at[-9] = 2;
+            at[21] = 3;
+            at[22] = 4;
+            at[21 + KF_GUARD / 2 - 1] = 0;
+        }
+        kf_fetch(o, raw);
+        kf_compare(o, raw, &seen);
+        kf_look_beyond(&run, run.state->slot, &seen);
+        FILE *memory = fmemopen(said, sizeof said, "w");
+        kf_diagnosis_print(memory, &seen, 0);
+        fclose(memory);
+        ok(seen.before == (round ? 2 : 0) && seen.after == (round ? 3 : 0) && seen.wrong == 0,
+           "written beside the output: %d before, %d after", (int)seen.before, (int)seen.after);
+        ok(strcmp(said, round ? "  o: 0 of 0 elements wrong, 0 of them NaN or Inf\n"
+                                "    written before it: 2 elements, first at row -2, column 5\n"
+                                "    written after it: 3 elements, first at row 3, column 0\n"
+                              : "  o: 0 of 0 elements wrong, 0 of them NaN or Inf\n") == 0,
+           "and that is said");
+        kf_diagnosis_free(&seen);
+        free(raw);
+    }
+    kf_renew(&run);
+    ok(kf_guard(&run, run.state->slot) == 0, "none where a profiler or a checker looks on");
     kf_close(&run);
 }
 
@@ -105,6 +153,7 @@ static void reference_from(void)
 int main(void)
 {
     contents(KF_I32, LARGE);
+    beside();
     made_on_the_device();
     reference_from();
     contents(KF_F32, 7);

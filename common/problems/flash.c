@@ -1,0 +1,146 @@
+/* flash.c: inputs whose results say what went wrong, and the reference.
+ *
+ * Random inputs hide much: a softmax over hundreds of random scores forgives a weight that is
+ * rounded twice. So some cases have inputs whose result is one number in fp16 and no other.
+ *
+ * They are made of codes. A code has a word of b bits, and its vector repeats the word along the D
+ * dimensions, +1 for a bit that is set and -1 for one that is not. Two codes that differ have
+ * vectors that differ in D / b elements at least, in whole parts. Keys are 8, queries 16 times the
+ * vector of a code: products and their sums are whole numbers. The score of a query and a key of
+ * the same code is 128 sqrt(D), that of another one less by 256 (D / b) / sqrt(D) at least. With
+ * D >= 64 and b <= 14 that is 128, and exp(-128) is 0 in fp32.
+ *
+ *   KF_ONE_HOT   each key has a code of its own: up to 2^14 keys.
+ *   KF_INTEGERS  keys 0 | 1, 2 | 3 to 6 | 7 to 14 | and so on share a code: 1, 2, 4, 8 of them. A
+ *                query asks for such a group that it sees as a whole. v is -3 to 3, so the sums are
+ *                whole numbers below 2^11, but for one in 10^20, and a power of two divides them.
+ */
+#include "flash.h"
+#include <math.h>
+
+static int bits_for(int64_t codes)
+{
+    int bits = 1;
+    while ((int64_t)1 << bits < codes)
+        bits++;
+    return bits;
+}
+
+/* 0 for key 0, 1 for keys 1 and 2, 2 for 3 to 6: the power of two in key + 1. */
+static int64_t group_of(int64_t key)
+{
+    int64_t group = 0;
+    while ((int64_t)2 << group <= key + 1)
+        group++;
+    return group;
+}
+
+/* to [D] = size times the vector of a code. */
+static void write_code(float *to, int D, int64_t code, int bits, float size)
+{
+    for (int d = 0; d < D; d++)
+        to[d] = code >> d % bits & 1 ? size : -size;
+}
+
+/* The code that a query asks for: of a key that it sees, or of a group that it sees as a whole. */
+static int64_t asked_for(const kf_run *run, int64_t row)
+{
+    const kf_shape *s = &run->shape;
+    int64_t keys = kf_visible_keys(s, row % s->Sq);
+    bool groups = run->c->flags & KF_INTEGERS;
+    int64_t codes = groups ? group_of(keys) : keys; /* group_of(keys): those that end before it */
+    return codes > 0 ? kf_random_below(run->seed, (uint64_t)row, (uint32_t)codes) : 0;
+}
+
+static void fill_codes(kf_run *run, float *q, float *k)
+{
+    const kf_shape *s = &run->shape;
+    bool groups = run->c->flags & KF_INTEGERS;
+    int64_t heads = (int64_t)s->B * s->H;
+    int bits = bits_for(groups ? group_of(s->Sk - 1) + 1 : s->Sk);
+    for (int64_t row = 0; row < heads * s->Sq; row++)
+        write_code(q + row * s->D, s->D, asked_for(run, row), bits, 16.0f);
+    for (int64_t row = 0; row < heads * s->Sk; row++) {
+        int64_t key = row % s->Sk;
+        write_code(k + row * s->D, s->D, groups ? group_of(key) : key, bits, 8.0f);
+    }
+}
+
+static void fill_integers(const kf_run *run, kf_tensor *v)
+{
+    for (int64_t i = 0; i < v->count; i++)
+        v->host[i] = (float)kf_random_below(run->seed, (uint64_t)i, 7) - 3.0f;
+}
+
+/* Scores that rise by 32 from the first key to the last, or fall: q has a common part of 1, k one
+ * that goes from -2 to 2 at D = 64. */
+static void add_ramp(const kf_run *run, kf_tensor *q, kf_tensor *k)
+{
+    const kf_shape *s = &run->shape;
+    double most = 16.0 / sqrt(s->D) * (run->c->flags & KF_RISING ? 1.0 : -1.0);
+    for (int64_t i = 0; i < q->count; i++)
+        q->host[i] = kf_round_to(KF_F16, 0.5f * q->host[i] + 1.0f);
+    for (int64_t i = 0; i < k->count; i++) {
+        double at = (double)(i / s->D % s->Sk) / fmax(s->Sk - 1, 1); /* 0 to 1 */
+        double ramp = most * (2.0 * at - 1.0);
+        k->host[i] = kf_round_to(KF_F16, (float)(0.5 * k->host[i] + ramp));
+    }
+}
+
+static void add_outliers(const kf_run *run, kf_tensor *k, kf_tensor *v)
+{
+    const kf_shape *s = &run->shape;
+    for (int64_t i = 0; i < k->count; i++)
+        if (i / s->D % 29 == 7) {
+            k->host[i] *= 4.0f;
+            v->host[i] *= 32.0f;
+        }
+}
+
+void kf_flash_setup(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    unsigned flags = run->c->flags;
+    bool codes = flags & (KF_ONE_HOT | KF_INTEGERS);
+    if (s->R != 0 || (codes && (s->D < 64 || s->Sk > 1 << 14)))
+        kf_die(KF_WRONG,
+               "case %s: R = %d, D = %d, Sk = %d; R = 0 is right, and with exact inputs D from 64 "
+               "and Sk up to %d",
+               run->c->name, s->R, s->D, s->Sk, 1 << 14);
+    const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
+    const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one, each checked or not */
+    kf_tensor *q = (codes ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
+    kf_tensor *k = (codes ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
+    kf_tensor *v = (flags & KF_INTEGERS ? kf_zero_input : kf_input)(run, "v", "BHSD", KF_F16, key);
+    if (codes)
+        fill_codes(run, q->host, k->host);
+    if (flags & KF_INTEGERS)
+        fill_integers(run, v);
+    if (flags & (KF_RISING | KF_FALLING))
+        add_ramp(run, q, k);
+    if (flags & KF_OUTLIERS)
+        add_outliers(run, k, v);
+    for (int64_t i = 0; i < q->count && flags & KF_STEEP; i++)
+        q->host[i] *= 64.0f;
+    kf_output(run, "o", "BHSD", KF_F16, query);
+    kf_output(run, "lse", "BHSD", KF_F32, row);
+}
+
+void kf_flash_reference(kf_run *run)
+{
+    kf_tensor *o = kf_find(run, "o");
+    kf_attention_reference_lse(run, kf_find(run, "lse"));
+    for (int64_t i = 0; i < o->count && run->c->flags & (KF_ONE_HOT | KF_INTEGERS); i++) {
+        o->want[i] = kf_round_to(KF_F16, (float)o->want[i]);
+        o->bound[i] = 0.0;
+    }
+}
+
+kf_cost kf_flash_cost(const kf_case *c)
+{
+    const kf_shape *s = &c->shape;
+    double heads = (double)s->B * s->H, halves = heads * s->D * (2.0 * s->Sq + 2.0 * s->Sk);
+    return (kf_cost){.bytes = 2.0 * halves + 4.0 * heads * s->Sq,
+                     .flops = kf_attention_cost(c).flops,
+                     .tensor_cores = true};
+}

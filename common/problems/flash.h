@@ -1,0 +1,40 @@
+/* flash.h: attention in fp16 that also says how large its sums are: what FlashAttention computes.
+ *
+ * q [B][H][Sq][D], k and v [B][H][Sk][D], fp16 -> o [B][H][Sq][D] fp16, lse [B][H][Sq] fp32.
+ *
+ * o and the mask are those of attention.h, without RoPE: the last query sees the last key. lse is
+ * the natural logarithm of the sum of exp(q k^T / sqrt(D)) over the keys that a query sees. A query
+ * that sees none has o = 0 and lse = -Inf. Scores and sums are to be fp32, and bounds expect that.
+ */
+#ifndef KF_FLASH_H
+#define KF_FLASH_H
+
+#include "attention.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Flags of a case, beside KF_STEEP: which inputs. */
+enum {
+    /* Of all scores of a query one is so large that the other weights are 0: o is a row of v, bit
+     * for bit. */
+    KF_ONE_HOT = 2 * KF_OF_PROBLEM,
+    /* The same with a power of two of equal scores, and v of small integers: o is exact. */
+    KF_INTEGERS = 4 * KF_OF_PROBLEM,
+    KF_RISING = 8 * KF_OF_PROBLEM,   /* scores grow with the key: each tile raises the maximum */
+    KF_FALLING = 16 * KF_OF_PROBLEM, /* and fall: the first tile has the maximum */
+    KF_OUTLIERS = 32 * KF_OF_PROBLEM /* some keys are 4 times, their values 32 times as large */
+};
+
+/* Inputs q, k, v, outputs o and lse. */
+void kf_flash_setup(kf_run *run);
+void kf_flash_reference(kf_run *run);
+/* Bytes: inputs read and outputs written once. Flops: 4 D for each pair of a query and a key that
+ * it sees. The limit is that of the tensor cores. */
+kf_cost kf_flash_cost(const kf_case *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

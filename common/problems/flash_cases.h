@@ -1,0 +1,69 @@
+/* flash_cases.h: the cases of steps that compute attention in fp16, for the middle of their tables.
+ *
+ * KF_FLASH_TIMED: 4 batches of 8 heads, D = 64 and 128, with and without mask, 512 to 16384 queries
+ * and keys; the names are D64-S512, D128-S512-causal and so on. KF_FLASH_ODD: what a kernel that
+ * works in tiles gets wrong, never timed; the small ones run on a CPU. */
+#ifndef KF_FLASH_CASES_H
+#define KF_FLASH_CASES_H
+
+#include "flash.h"
+
+#define KF_FLASH_SQUARE(d, s)                                                                      \
+    {                                                                                              \
+        .name = "D" #d "-S" #s, .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d},               \
+        .flags = KF_LARGE                                                                          \
+    }
+#define KF_FLASH_CAUSAL(d, s)                                                                      \
+    {                                                                                              \
+        .name = "D" #d "-S" #s "-causal",                                                          \
+        .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d, .causal = true}, .flags = KF_LARGE     \
+    }
+#define KF_FLASH_LENGTHS(shape, d)                                                                 \
+    shape(d, 512), shape(d, 1024), shape(d, 2048), shape(d, 4096), shape(d, 8192), shape(d, 16384)
+#define KF_FLASH_TIMED                                                                             \
+    KF_FLASH_LENGTHS(KF_FLASH_SQUARE, 64), KF_FLASH_LENGTHS(KF_FLASH_CAUSAL, 64),                  \
+        KF_FLASH_LENGTHS(KF_FLASH_SQUARE, 128), KF_FLASH_LENGTHS(KF_FLASH_CAUSAL, 128)
+
+#define KF_FLASH_ONE(case_name, heads, queries, keys, d, mask, more)                               \
+    {                                                                                              \
+        .name = case_name,                                                                         \
+        .shape = {.B = 1, .H = heads, .Sq = queries, .Sk = keys, .D = d, .causal = mask},          \
+        .flags = KF_VERIFY_ONLY | (more)                                                           \
+    }
+#define KF_FLASH_ODD                                                                               \
+    KF_FLASH_ONE("small", 2, 128, 128, 64, false, 0),                                              \
+        KF_FLASH_ONE("small-causal", 2, 128, 128, 64, true, 0),                                    \
+        KF_FLASH_ONE("small-D128", 2, 128, 128, 128, false, 0),                                    \
+        {.name = "odd",                                                                            \
+         .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64},                                   \
+         .flags = KF_VERIFY_ONLY},                                                                 \
+        {.name = "odd-causal",                                                                     \
+         .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64, .causal = true},                   \
+         .flags = KF_VERIFY_ONLY},                                                                 \
+        KF_FLASH_ONE("odd-D128", 1, 129, 129, 128, true, 0),                                       \
+        KF_FLASH_ONE("odd-long", 1, 333, 333, 64, true, 0),                                        \
+        KF_FLASH_ONE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                              \
+        KF_FLASH_ONE("odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),                         \
+        KF_FLASH_ONE("few-queries", 2, 33, 200, 64, true, 0),                                      \
+        KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
+        KF_FLASH_ONE("more-queries", 1, 150, 70, 64, false, 0),                                    \
+        KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see none */       \
+        KF_FLASH_ONE("no-key-D128", 1, 45, 19, 128, true, 0),                                      \
+        KF_FLASH_ONE("one-query", 2, 1, 301, 64, true, 0),                                         \
+        KF_FLASH_ONE("one-query-D128", 1, 1, 130, 128, false, 0),                                  \
+        KF_FLASH_ONE("one-key", 1, 5, 1, 64, false, 0),                                            \
+        KF_FLASH_ONE("one-key-causal", 1, 5, 1, 128, true, 0),                                     \
+        KF_FLASH_ONE("steep", 2, 129, 129, 64, true, KF_STEEP),                                    \
+        KF_FLASH_ONE("steep-D128", 1, 70, 129, 128, false, KF_STEEP),                              \
+        KF_FLASH_ONE("rising", 1, 70, 300, 64, false, KF_RISING),                                  \
+        KF_FLASH_ONE("rising-D128", 1, 129, 200, 128, true, KF_RISING),                            \
+        KF_FLASH_ONE("falling", 1, 70, 300, 64, false, KF_FALLING),                                \
+        KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
+        KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_ONE_HOT),                               \
+        KF_FLASH_ONE("one-hot-causal", 1, 150, 130, 128, true, KF_ONE_HOT),                        \
+        KF_FLASH_ONE("one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),              \
+        KF_FLASH_ONE("integers", 1, 100, 255, 64, false, KF_INTEGERS),                             \
+        KF_FLASH_ONE("integers-causal", 1, 131, 150, 128, true, KF_INTEGERS),                      \
+        KF_FLASH_ONE("integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE)
+
+#endif

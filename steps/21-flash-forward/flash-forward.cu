@@ -1,0 +1,311 @@
+/* 21-flash-forward: attention in one pass over the keys, and no S x S matrix
+ *
+ * Grows from: 01-naive-attention
+ *
+ * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
+ *          shared memory. A softmax needs the largest score before the first weight; it starts with
+ *          the largest so far, and where a tile has a larger one, what is summed up is scaled down.
+ *          fp16 in and out, fp32 and plain threads in between, each with 4 x 4 scores in registers.
+ * Predict  No matrix: memory grows with S. At 32 heads of S = 4096, 2 GiB and 28 bytes of traffic a
+ *          score go. A load of 16 bytes from shared memory feeds 8 multiply-adds, so these units
+ *          should be half busy: 10 to 25 TFLOP/s, ten times naive. `two-passes` finds the largest
+ *          score first and computes scores twice: 1.5 times the time. `no-rescale` is wrong in rows
+ *          whose maximum rises after the first tile; `no-max` where a score exceeds log(FLT_MAX).
+ * Outcome  Memory, and both wrong variants, as predicted, to the row.
+ */
+#include "tiles.cuh"
+#include "other_ways.cuh"
+#include "problems/flash_cases.h"
+
+#include <stdio.h>
+
+// snippet: flash
+// q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / TILE, BH), THREADS threads
+// cost: 4 D flops and an exponential a pair that is seen; reads k and v once for TILE queries
+template <int D>
+__global__ void flash(const flash_args a)
+{
+    extern __shared__ float4 memory[];
+    tiles<D> &t = *(tiles<D> *)memory;
+    const int64_t head = blockIdx.y;
+    const int first_query = blockIdx.x * TILE;
+    const int row = threadIdx.x / LANES * OWN; // the first of its queries in the tile
+    const int lane = threadIdx.x % LANES;
+    const int end = a.causal ? min(a.Sk, a.Sk - a.Sq + first_query + TILE) : a.Sk;
+    float largest[OWN] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    float sum[OWN] = {}; // of its own keys
+    float out[OWN][D / LANES] = {};
+
+    load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
+    for (int first_key = 0; first_key < end; first_key += TILE) {
+        __syncthreads(); // all are done with the values before
+        load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
+        __syncthreads();
+        float p[OWN][OWN] = {};
+        score_tile<D>(t, row, lane, p);
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            // solution: mask -- how many keys does the query see? the scores of others are -Inf
+            const int query = first_query + row + i;
+            const int seen = a.causal ? min(a.Sk, a.Sk - a.Sq + query + 1) : a.Sk;
+            float most = -INFINITY;
+#pragma unroll
+            for (int j = 0; j < OWN; j++) {
+                const bool sees = first_key + lane + j * LANES < seen;
+                p[i][j] = sees ? p[i][j] * a.scale : -INFINITY;
+                most = fmaxf(most, p[i][j]);
+            }
+            // end solution: mask
+            // solution: online -- the new maximum; weights; what is summed up so far, scaled
+            const float was = largest[i];
+            largest[i] = fmaxf(was, max_of_row(most));
+            const float base = largest[i] > -INFINITY ? largest[i] : 0.0f; // no key so far
+            const float keep = expf(was - base);
+            sum[i] *= keep;
+#pragma unroll
+            for (int j = 0; j < OWN; j++) {
+                p[i][j] = expf(p[i][j] - base);
+                sum[i] += p[i][j];
+                t.p[row + i][lane + j * LANES] = p[i][j];
+            }
+#pragma unroll
+            for (int c = 0; c < D / LANES; c++) {
+                out[i][c] *= keep;
+            }
+            // end solution: online
+        }
+        __syncthreads(); // all are done with the keys
+        load_tile<D>(a.v + head * a.Sk * D, first_key, a.Sk, t.kv);
+        __syncthreads();
+        add_values<D>(t, row, lane, out);
+    }
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const int query = first_query + row + i;
+        const float all = sum_of_row(sum[i]);
+        if (query < a.Sq) {
+            // solution: end -- o and lse; a query without keys has 0 and -Inf
+            const int64_t at = head * a.Sq + query;
+            store_row<D>(a.o + at * D, lane, out[i], all > 0.0f ? 1.0f / all : 0.0f);
+            if (lane == 0) {
+                a.lse[at] = largest[i] + logf(all);
+            }
+            // end solution: end
+        }
+    }
+}
+// end snippet: flash
+
+typedef void flash_kernel(flash_args a);
+
+static void enqueue(flash_kernel *kernel, size_t bytes, const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    flash_args a = {};
+    a.q = kf_half(run, "q");
+    a.k = kf_half(run, "k");
+    a.v = kf_half(run, "v");
+    a.o = kf_half(run, "o");
+    a.lse = kf_f32(run, "lse");
+    a.Sq = s.Sq;
+    a.Sk = s.Sk;
+    a.causal = s.causal;
+    a.scale = 1.0f / sqrtf((float)s.D);
+    // More than 48 KB have to be asked for.
+    CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    kernel<<<dim3((s.Sq + TILE - 1) / TILE, s.B * s.H), THREADS, bytes, stream>>>(a);
+    CUDA_CHECK_LAUNCH();
+}
+
+// Of a kernel that has a head's width at compile time.
+template <flash_kernel *narrow, flash_kernel *wide>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        enqueue(narrow, sizeof(tiles<64>), run, stream);
+    } else {
+        enqueue(wide, sizeof(tiles<128>), run, stream);
+    }
+}
+
+// --- The algebra, on four numbers --------------------------------------------------------------
+
+// snippet: four
+// Scores and values of four keys, in tiles of two: what a query has summed up after each tile, and
+// what it would have if it had known the largest score from the start.
+static void say_four_numbers(void)
+{
+    const float score[4] = {1.0f, 3.0f, 2.0f, 5.0f};
+    const float value[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+    float largest = -INFINITY, sum = 0.0f, out = 0.0f, true_sum = 0.0f, true_out = 0.0f;
+    kf_say("  scores %g %g %g %g, values %g %g %g %g, tiles of two\n", score[0], score[1], score[2],
+           score[3], value[0], value[1], value[2], value[3]);
+    for (int tile = 0; tile < 4; tile += 2) {
+        const float was = largest;
+        largest = fmaxf(was, fmaxf(score[tile], score[tile + 1]));
+        const float keep = expf(was - largest);
+        const float a = expf(score[tile] - largest);
+        const float b = expf(score[tile + 1] - largest);
+        sum = sum * keep + a + b;
+        out = out * keep + a * value[tile] + b * value[tile + 1];
+        kf_say("  maximum %g: times %.5f, then weights %.5f %.5f; sum %.5f, weighted sum %.5f\n",
+               largest, keep, a, b, sum, out);
+    }
+    for (int i = 0; i < 4; i++) {
+        true_sum += expf(score[i] - 5.0f);
+        true_out += expf(score[i] - 5.0f) * value[i];
+    }
+    kf_say("  all four at once: sum %.5f, weighted sum %.5f\n", true_sum, true_out);
+    kf_say("  o = %.5f and %.5f, lse = %.5f\n", out / sum, true_out / true_sum,
+           largest + logf(sum));
+}
+// end snippet: four
+
+// --- What the mistakes must show -----------------------------------------------------------------
+
+// Rows of all heads whose largest score stands behind the first tile and is larger by more than
+// `by` than that of the tile.
+static int64_t rows_that_rise(const kf_run *run, double by)
+{
+    const kf_shape s = run->shape;
+    const float *q = kf_find(run, "q")->host;
+    const float *k = kf_find(run, "k")->host;
+    int64_t rows = 0;
+    for (int64_t row = 0; row < (int64_t)s.B * s.H * s.Sq; row++) {
+        double most[2] = {-INFINITY, -INFINITY};
+        for (int64_t j = 0; j < kf_visible_keys(&s, row % s.Sq); j++) {
+            double dot = 0.0;
+            for (int d = 0; d < s.D; d++) {
+                dot += (double)q[row * s.D + d] * k[(row / s.Sq * s.Sk + j) * s.D + d];
+            }
+            most[j >= TILE] = fmax(most[j >= TILE], dot / sqrt(s.D));
+        }
+        rows += most[1] > most[0] + by;
+    }
+    return rows;
+}
+
+// lse shows it alone: a sum of weights with different maxima is too large.
+static bool rises_show(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    const kf_diagnosis *lse = kf_seen(run, seen, "lse");
+    const int64_t most = rows_that_rise(run, 0.0);
+    const int64_t least = rows_that_rise(run, 1e-3);
+    snprintf(why, size,
+             "predicted lse wrong in the %lld to %lld rows whose maximum rises after the first "
+             "tile, none NaN or Inf; seen %lld",
+             (long long)least, (long long)most, (long long)lse->wrong);
+    return lse->wrong >= least && lse->wrong <= most && seen->nonfinite + lse->nonfinite == 0 &&
+           (kf_seen(run, seen, "o")->wrong > 0) == (most > 0);
+}
+
+// Where lse is larger than the logarithm of the largest float, the sum is not a float.
+static bool overflow_shows(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
+{
+    const kf_tensor *want = kf_find(run, "lse");
+    const kf_diagnosis *lse = kf_seen(run, seen, "lse");
+    const double limit = log(3.402823e38);
+    int64_t least = 0;
+    int64_t most = 0;
+    for (int64_t i = 0; i < want->count; i++) {
+        least += want->want[i] > limit + 0.01;
+        most += want->want[i] > limit - 0.01;
+    }
+    snprintf(why, size,
+             "predicted Inf in the %lld to %lld rows whose lse is above %.1f, the others right; "
+             "seen %lld",
+             (long long)least, (long long)most, limit, (long long)lse->nonfinite);
+    return lse->nonfinite >= least && lse->nonfinite <= most && lse->wrong == lse->nonfinite &&
+           (kf_seen(run, seen, "o")->wrong > 0) == (most > 0);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static const char four_numbers[] = "four numbers";
+
+static void setup(kf_run *run)
+{
+    kf_flash_setup(run);
+    naive_matrix(run);
+    if (run->c->data == four_numbers) {
+        say_four_numbers();
+    }
+}
+
+static bool fits(const kf_case *c)
+{
+    return !(c->flags & KF_MAY_NOT_FIT);
+}
+
+// Where the mistakes show, or by their prediction do not.
+static bool is_telling(const kf_case *c)
+{
+    return c->flags & (KF_STEEP | KF_RISING | KF_FALLING);
+}
+
+#define MATRIX(S)                                                                                  \
+    {                                                                                              \
+        .name = "matrix-S" #S, .shape = {.B = 4, .H = 8, .Sq = S, .Sk = S, .D = 64},               \
+        .flags = KF_LARGE | KF_MAY_NOT_FIT | KF_VERIFY_ONLY                                        \
+    }
+
+static const kf_case cases[] = {
+    {.name = "four", .shape = {.Sk = 4, .D = 64}, .flags = KF_VERIFY_ONLY, .data = four_numbers},
+    KF_FLASH_ODD,
+    KF_FLASH_TIMED,
+    // Where the matrix ends, and one pass does not.
+    MATRIX(16384),
+    MATRIX(32768),
+    MATRIX(65536),
+    {.name = "D64-S65536",
+     .shape = {.B = 4, .H = 8, .Sq = 65536, .Sk = 65536, .D = 64},
+     .flags = KF_LARGE | KF_VERIFY_ONLY},
+};
+
+static const kf_variant variants[] = {
+    {.name = "naive",
+     .about = "step 01's three kernels, for fp16",
+     .launch = launch_naive,
+     .applies = naive_takes_part},
+    {.name = "flash",
+     .about = "one pass over the keys, no matrix",
+     .launch = launch<flash<64>, flash<128>>,
+     .applies = fits},
+    {.name = "two-passes",
+     .about = "the largest score first, in a pass of its own",
+     .launch = launch<two_passes<64>, two_passes<128>>,
+     .applies = fits},
+    {.name = "no-rescale",
+     .about = "what is summed up keeps its old maximum",
+     .launch = launch<wrong<64, NO_RESCALE>, wrong<128, NO_RESCALE>>,
+     .applies = is_telling,
+     .predicted = rises_show},
+    {.name = "no-max",
+     .about = "no maximum is subtracted",
+     .launch = launch<wrong<64, NO_MAX>, wrong<128, NO_MAX>>,
+     .applies = is_telling,
+     .predicted = overflow_shows},
+};
+
+// Where attention takes long, what the L2 held before makes no difference.
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "21-flash-forward",
+        .title = "attention in one pass over the keys, and no S x S matrix",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_flash_reference,
+        .cost = kf_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}

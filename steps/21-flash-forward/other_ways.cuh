@@ -1,0 +1,149 @@
+/* other_ways.cuh: what explains step 21: the softmax with a pass of its own for the largest score,
+ * and the two mistakes that one pass invites.
+ */
+#pragma once
+
+#include "tiles.cuh"
+
+static __device__ __forceinline__ int keys_seen(const flash_args &a, int query)
+{
+    return a.causal ? min(a.Sk, a.Sk - a.Sq + query + 1) : a.Sk;
+}
+
+// Scores of one of a thread's queries: scaled, and -Inf where it does not see the key. Returns the
+// largest of them.
+static __device__ __forceinline__ float mask_row(const flash_args &a, int query, int first_key,
+                                                 int lane, float *p)
+{
+    const int seen = keys_seen(a, query);
+    float most = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < OWN; j++) {
+        p[j] = first_key + lane + j * LANES < seen ? p[j] * a.scale : -INFINITY;
+        most = fmaxf(most, p[j]);
+    }
+    return most;
+}
+
+// p becomes weights, in shared memory too; their sum is returned.
+template <int D>
+static __device__ __forceinline__ float weigh_row(tiles<D> &t, int row, int lane, float base,
+                                                  float *p)
+{
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < OWN; j++) {
+        p[j] = expf(p[j] - base);
+        sum += p[j];
+        t.p[row][lane + j * LANES] = p[j];
+    }
+    return sum;
+}
+
+template <int D>
+static __device__ __forceinline__ void
+store_queries(const flash_args &a, int64_t head, int first_query, int lane, const float *largest,
+              const float *sum, float (&out)[OWN][D / LANES])
+{
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const float all = sum_of_row(sum[i]);
+        const int64_t at = head * a.Sq + first_query + i;
+        if (first_query + i < a.Sq) {
+            store_row<D>(a.o + at * D, lane, out[i], all > 0.0f ? 1.0f / all : 0.0f);
+            if (lane == 0) {
+                a.lse[at] = largest[i] + logf(all);
+            }
+        }
+    }
+}
+
+// snippet: two-passes
+// q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; the first pass over the keys
+// finds each query's largest score, the second weighs and adds: nothing is ever rescaled
+// cost: 6 D flops and an exponential a pair; reads k twice and v once for TILE queries
+template <int D>
+__global__ void two_passes(const flash_args a)
+{
+    extern __shared__ float4 memory[];
+    tiles<D> &t = *(tiles<D> *)memory;
+    const int64_t head = blockIdx.y;
+    const int first_query = blockIdx.x * TILE;
+    const int row = threadIdx.x / LANES * OWN;
+    const int lane = threadIdx.x % LANES;
+    const int end = keys_seen(a, first_query + TILE - 1);
+    float largest[OWN] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    float sum[OWN] = {};
+    float out[OWN][D / LANES] = {};
+
+    load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int first_key = 0; first_key < end; first_key += TILE) {
+            __syncthreads();
+            load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
+            __syncthreads();
+            float p[OWN][OWN] = {};
+            score_tile<D>(t, row, lane, p);
+#pragma unroll
+            for (int i = 0; i < OWN; i++) {
+                const float most = mask_row(a, first_query + row + i, first_key, lane, p[i]);
+                if (pass == 0) {
+                    largest[i] = fmaxf(largest[i], max_of_row(most));
+                } else {
+                    const float base = largest[i] > -INFINITY ? largest[i] : 0.0f;
+                    sum[i] += weigh_row<D>(t, row + i, lane, base, p[i]);
+                }
+            }
+            if (pass == 0) {
+                continue;
+            }
+            __syncthreads();
+            load_tile<D>(a.v + head * a.Sk * D, first_key, a.Sk, t.kv);
+            __syncthreads();
+            add_values<D>(t, row, lane, out);
+        }
+    }
+    store_queries<D>(a, head, first_query + row, lane, largest, sum, out);
+}
+// end snippet: two-passes
+
+// One pass that goes wrong: what is summed up keeps the maximum that it was weighted with, or no
+// maximum is subtracted at all.
+enum mistake { NO_RESCALE, NO_MAX };
+
+template <int D, enum mistake MISTAKE>
+__global__ void wrong(const flash_args a)
+{
+    extern __shared__ float4 memory[];
+    tiles<D> &t = *(tiles<D> *)memory;
+    const int64_t head = blockIdx.y;
+    const int first_query = blockIdx.x * TILE;
+    const int row = threadIdx.x / LANES * OWN;
+    const int lane = threadIdx.x % LANES;
+    float largest[OWN] = {};
+    float sum[OWN] = {};
+    float out[OWN][D / LANES] = {};
+
+    load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
+    for (int first_key = 0; first_key < keys_seen(a, first_query + TILE - 1); first_key += TILE) {
+        __syncthreads();
+        load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
+        __syncthreads();
+        float p[OWN][OWN] = {};
+        score_tile<D>(t, row, lane, p);
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            const float most =
+                max_of_row(mask_row(a, first_query + row + i, first_key, lane, p[i]));
+            if (MISTAKE == NO_RESCALE) {
+                largest[i] = first_key == 0 ? most : fmaxf(largest[i], most);
+            }
+            sum[i] += weigh_row<D>(t, row + i, lane, largest[i], p[i]);
+        }
+        __syncthreads();
+        load_tile<D>(a.v + head * a.Sk * D, first_key, a.Sk, t.kv);
+        __syncthreads();
+        add_values<D>(t, row, lane, out);
+    }
+    store_queries<D>(a, head, first_query + row, lane, largest, sum, out);
+}

@@ -1,0 +1,153 @@
+/* tiles.cuh: how a block of step 21 divides a tile among its threads, and the parts of its kernels
+ * that are products and copies.
+ *
+ * 16 threads have four neighbouring queries. In a tile of scores each has every 16th key for them,
+ * in a tile of output four neighbouring columns of every 64. So for a step along D, or along the
+ * keys, a thread loads 4 and 4 vectors of four and multiplies each with each.
+ */
+#pragma once
+
+#include "cuda/half_attention.cuh"
+
+#include <string.h>
+
+enum { THREADS = 256, TILE = 64, LANES = 16, OWN = TILE / LANES };
+
+struct flash_args {
+    const __half *q, *k, *v; // q [BH][Sq][D], k and v [BH][Sk][D]
+    __half *o;               // [BH][Sq][D]
+    float *lse;              // [BH][Sq]
+    int Sq, Sk;
+    bool causal;
+    float scale;
+};
+
+// In shared memory. Four floats more than a row has: 16 rows at the same column meet no bank twice
+// in a quarter of a warp.
+template <int D>
+struct tiles {
+    float q[TILE][D + 4];
+    float kv[TILE][D + 4]; // keys, then values
+    float p[TILE][TILE + 4];
+};
+
+static __device__ __forceinline__ float4 four_of(const float *from)
+{
+    return *(const float4 *)from;
+}
+
+// from [n][D], at a multiple of 8 bytes -> rows first to first + TILE - 1; those past the end are 0
+template <int D>
+static __device__ __forceinline__ void load_tile(const __half *from, int first, int n,
+                                                 float (*to)[D + 4])
+{
+    for (int i = threadIdx.x; i < TILE * D / 4; i += THREADS) {
+        const int row = i / (D / 4);
+        const int column = i % (D / 4) * 4;
+        uint2 words = {0, 0};
+        if (first + row < n) {
+            words = *(const uint2 *)(from + (int64_t)(first + row) * D + column);
+        }
+        __half2 pair[2];
+        memcpy((void *)pair, &words, sizeof pair);
+        const float2 a = __half22float2(pair[0]);
+        const float2 b = __half22float2(pair[1]);
+        *(float4 *)&to[row][column] = make_float4(a.x, a.y, b.x, b.y);
+    }
+}
+
+// q, kv [TILE][D] -> p [OWN][OWN], queries row to row + OWN - 1, every 16th key from lane on
+template <int D>
+static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, int lane,
+                                                  float (&p)[OWN][OWN])
+{
+    for (int d = 0; d < D; d += 4) {
+        float4 key[OWN];
+#pragma unroll
+        for (int j = 0; j < OWN; j++) {
+            key[j] = four_of(&t.kv[lane + j * LANES][d]);
+        }
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            const float4 query = four_of(&t.q[row + i][d]);
+#pragma unroll
+            for (int j = 0; j < OWN; j++) {
+                p[i][j] += query.x * key[j].x;
+                p[i][j] += query.y * key[j].y;
+                p[i][j] += query.z * key[j].z;
+                p[i][j] += query.w * key[j].w;
+            }
+        }
+    }
+}
+
+static __device__ __forceinline__ void add_four(float weight, float4 value, float *sum)
+{
+    sum[0] += weight * value.x;
+    sum[1] += weight * value.y;
+    sum[2] += weight * value.z;
+    sum[3] += weight * value.w;
+}
+
+// p [TILE][TILE], kv [TILE][D] -> out [OWN][D / LANES] += p kv; columns 4 lane to 4 lane + 3 of
+// every 64
+template <int D>
+static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, int lane,
+                                                  float (&out)[OWN][D / LANES])
+{
+    for (int j = 0; j < TILE; j += 4) {
+        float4 weight[OWN];
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            weight[i] = four_of(&t.p[row + i][j]);
+        }
+#pragma unroll
+        for (int c = 0; c < D / LANES; c += 4) {
+            const int column = 4 * lane + c * LANES;
+            float4 value[4];
+#pragma unroll
+            for (int m = 0; m < 4; m++) {
+                value[m] = four_of(&t.kv[j + m][column]);
+            }
+#pragma unroll
+            for (int i = 0; i < OWN; i++) {
+                add_four(weight[i].x, value[0], &out[i][c]);
+                add_four(weight[i].y, value[1], &out[i][c]);
+                add_four(weight[i].z, value[2], &out[i][c]);
+                add_four(weight[i].w, value[3], &out[i][c]);
+            }
+        }
+    }
+}
+
+// Over the 16 threads that have the same queries; all of them get the result.
+static __device__ __forceinline__ float max_of_row(float x)
+{
+    for (int bit = LANES / 2; bit > 0; bit /= 2) {
+        x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, bit));
+    }
+    return x;
+}
+
+static __device__ __forceinline__ float sum_of_row(float x)
+{
+    for (int bit = LANES / 2; bit > 0; bit /= 2) {
+        x += __shfl_xor_sync(0xffffffffu, x, bit);
+    }
+    return x;
+}
+
+// out [D / LANES] times factor -> o [D]
+template <int D>
+static __device__ __forceinline__ void store_row(__half *o, int lane, const float *out,
+                                                 float factor)
+{
+#pragma unroll
+    for (int c = 0; c < D / LANES; c += 4) {
+        const __half2 pair[2] = {__floats2half2_rn(out[c] * factor, out[c + 1] * factor),
+                                 __floats2half2_rn(out[c + 2] * factor, out[c + 3] * factor)};
+        uint2 words;
+        memcpy(&words, (const void *)pair, sizeof words);
+        *(uint2 *)(o + 4 * lane + c * LANES) = words;
+    }
+}
