@@ -114,11 +114,12 @@ $(book_html)/index.html: $(book_list) $(addprefix $(book_here)/,index.awk metada
 	@awk -f $(book_here)/index.awk $(book_here)/metadata.yaml $(book_list) | \
 	    pandoc $(book_page) -M pagetitle=Contents -o $@.tmp $(book_put)
 
+# A step's file, and what lies beside it.
 define book_source_rule
-$(book_html)/steps/$(call book_folder,$1).html: $1 \
+$(book_html)/steps/$(call book_folder,$1).html: $1 $(sort $(wildcard $(dir $1)*.cuh)) \
     $(addprefix $(book_here)/,source.awk page.html cuda.xml)
 	@mkdir -p $$(@D)
-	@awk -f $(book_here)/source.awk $$< | $(book_pandoc) $(book_page) -V root=../ -V wide=1 \
+	@awk -f $(book_here)/source.awk $$(filter %.cu %.cuh,$$^) | $(book_pandoc) $(book_page) -V root=../ -V wide=1 \
 	    -M pagetitle=$$(notdir $$<) -o $$@.tmp $$(book_put)
 endef
 $(foreach f,$(book_cu),$(eval $(call book_source_rule,$f)))

@@ -153,7 +153,10 @@ local function listing(el)
     if not text then return fail(what .. ": " .. path .. " " .. first, needle) end
     used[#used + 1] = path .. "\t" .. a.snippet
     local range = pandoc.Str(path .. ":" .. first .. "–" .. last)
-    local from = a.file and range or pandoc.Link({ range }, "source:" .. a.step .. "#L-" .. first)
+    -- What lies beside a step is on the step's page.
+    local nn, beside = path:match("steps/(%d%d)%-[^/]*/([^/]*)%.cuh$")
+    local target = a.step and a.step .. "#L-" or steps[nn] and nn .. "#" .. beside .. "-"
+    local from = target and pandoc.Link({ range }, "source:" .. target .. first) or range
     return pandoc.Div({
         pandoc.Div({ pandoc.Plain { from } }, { class = "from" }),
         code_block(text, "cuda"),

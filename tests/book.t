@@ -59,7 +59,7 @@ sub fixture {
         if (-d $_) { make_path("$to$rest") }
         else { copy($_, "$to$rest") or die "$_: $!"; chmod 0755, "$to$rest" if -x $_ }
     } }, "tests/book");
-    edit("$to/chapters/01-sum.md", qr{file=tests/book/}, "file=$to/");
+    edit("$to/chapters/01-sum.md", qr{file=tests/book/}, "file=$to/") for 1 .. 2;
     return $to;
 }
 
@@ -112,6 +112,8 @@ has($page, qr{<span id="cb1-1">(<a [^>]*></a>)?<span class="dt">float},
 has($page, qr{<span class="va">threadIdx</span>}, 'CUDA names are coloured');
 has($page, qr{<span class="ex">&lt;&lt;&lt;</span>}, 'so is a launch');
 has($text, qr{add\.cuh:3\xe2\x80\x936.*static __device__ float add}, 'a shared file is woven too');
+has($page, qr{href="steps/02-copy\.html#a-wide-3"[^>]*>\S*a-wide\.cuh:3\xe2\x80\x936<.*copy_four}s,
+    'what lies beside a step links to the page of the step');
 has($page, qr{<img[^>]*charts/03-time\.svg[^>]*alt="Time of a call against D, both axes}s,
     'a chart has its alt text');
 has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/,
@@ -146,6 +148,8 @@ has($start, qr{rel="next" href="01-sum\.html"}, 'the page after');
 has($start, qr{<math [^>]*display="block"}, 'math is MathML');
 has(slurp("$dir/out/book/html/index.html") // '', qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
     'the contents page lists chapters, steps and sources');
+has(slurp("$dir/out/book/html/steps/02-copy.html") // '', qr{id="L-1".*a-wide\.cuh.*id="a-wide-3"}s,
+    'which has its lines as well');
 has(slurp("$dir/out/book/html/steps/03-sum.html") // '', qr{id="L-13"},
     'a source page has numbered lines');
 
@@ -188,8 +192,10 @@ has(slurp("$dir/out/book/html/01-sum.html"), qr/7\.8.{1,3}\xc2\xb5s/, 'with the 
 has($said, qr/chart 03-time/, 'and the charts');
 older(grep { -f } @all);
 edit("$dir/steps/03-sum/sum.cu", qr/0\.0f;/, '1.5f;');
+edit("$dir/steps/02-copy/a-wide.cuh", qr/copy_four/, 'copy_4');
 book($dir, 'book');
 has(slurp("$dir/out/book/html/01-sum.html"), qr/1\.5f/, 'edited code reaches the page');
+has(slurp("$dir/out/book/html/$_.html"), qr/copy_4/, "so does what lies beside a step: $_") for qw(01-sum steps/02-copy);
 older(grep { -f } @all);
 edit("$dir/chapters/00-start.md", qr/title: How to read this book/, 'title: Another title');
 book($dir, 'book');

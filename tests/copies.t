@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # A step is a snapshot: a function or struct below a line "// same as step NN" is, token for token, what
-# has its name in step NN. Comments and layout may differ.
+# has its name in step NN, in its .cu or beside it. Below "// same as a-NAME.cuh" it is that of an earlier
+# rung of the same step. Comments and layout may differ.
 use strict;
 use warnings;
 use Test::More;
@@ -19,7 +20,7 @@ sub definitions {
         $comment = 1 if m{^\s*/\*};
         $comment = 0 if m{\*/};
         if (!$current) {
-            $marked = $1 if m{^// same as step (\d\d)$};
+            $marked = $1 if m{^// same as (step \d\d|[a-z]-[\w-]+\.cuh)$};
             next if $is_comment || /^\s*$/ || /^#/ || /^(?:namespace\b.*|\{|\} \/\/ namespace.*)$/;
             $current = { line => $n, marked => $marked, tokens => [] };
             $marked = undef;
@@ -51,15 +52,22 @@ sub name_of {
 
 # What is wrong with the marked copies of a file, a line each; and how many copies there are.
 sub drifted {
-    my ($file, %source_of) = @_;
+    my ($file, %sources_of) = @_;
+    my ($folder) = $file =~ m{(.*)/};
     my (@wrong, $copies);
     for my $copy (grep { $_->{marked} } definitions(slurp($file))) {
         $copies++;
         my ($at, $step) = ("$file:$copy->{line}", $copy->{marked});
-        my $origin = $source_of{$step};
-        push(@wrong, "$at: there is no step $step"), next if !$origin;
-        my ($there) = grep { $_->{name} eq $copy->{name} } definitions(slurp($origin));
-        push(@wrong, "$at: $origin has no $copy->{name}"), next if !$there;
+        my @origins = $step =~ /^step (\d\d)/ ? @{ $sources_of{$1} || [] } : grep { -f } "$folder/$step";
+        push(@wrong, "$at: there is no $step"), next if !@origins;
+        my ($there, $origin);
+        for my $path (@origins) {
+            ($there) = grep { $_->{name} eq $copy->{name} } definitions(slurp($path)) or next;
+            $origin = $path;
+            last;
+        }
+        push(@wrong, "$at: $origins[0] has no $copy->{name}" . (@origins > 1 ? ", and nothing beside it" : "")), next
+            if !$there;
         my ($a, $b) = ($copy->{tokens}, $there->{tokens});
         my $i = 0;
         $i++ while $i < @$a && $i < @$b && $a->[$i][0] eq $b->[$i][0];
@@ -67,16 +75,17 @@ sub drifted {
         my ($here, $same) = map { my ($path, $tokens) = @$_;
             my $line = ($tokens->[$i] || $tokens->[-1])->[1];
             "$path:$line: " . (split /\n/, slurp($path))[$line - 1] =~ s/^\s+//r } [$file, $a], [$origin, $b];
-        push @wrong, "$copy->{name} is not the same as in step $step: $here; there $same";
+        push @wrong, "$copy->{name} is not the same as in $step: $here; there $same";
     }
     return ($copies || 0, @wrong);
 }
 
-my %source_of = map { m{/(\d\d)-} ? ($1 => $_) : () } glob("steps/[0-9][0-9]-*/*.cu");
+my %sources_of;
+push @{ $sources_of{ (m{/(\d\d)-})[0] } }, $_ for glob("steps/[0-9][0-9]-*/*.cu"), glob("steps/[0-9][0-9]-*/*.cuh");
 # Rivals in headers are copies as well.
-for my $source ((map { $source_of{$_} } sort keys %source_of), glob("steps/*/*.cuh common/cuda/*.cuh")) {
-    my ($copies, @wrong) = drifted($source, %source_of);
-    my $marks = () = slurp($source) =~ m{^\s*// same as step}mg;
+for my $source ((map { @{ $sources_of{$_} } } sort keys %sources_of), glob("common/cuda/*.cuh")) {
+    my ($copies, @wrong) = drifted($source, %sources_of);
+    my $marks = () = slurp($source) =~ m{^\s*// same as (?:step|[a-z]-)}mg;
     is($copies, $marks, "$source: each mark stands above a definition");
     is(join("\n", @wrong), "", "$source: $copies copies are the same") if $copies;
 }
@@ -98,7 +107,7 @@ spew("$dir/one.cu", "/* a */\n#include <x.h>\n\n$kernel\n$struct");
 sub try_copy {
     my ($text) = @_;
     spew("$dir/two.cu", $text);
-    my ($copies, @wrong) = drifted("$dir/two.cu", "01" => "$dir/one.cu");
+    my ($copies, @wrong) = drifted("$dir/two.cu", "01" => ["$dir/one.cu"], "02" => ["$dir/one.cu", "$dir/a-rung.cuh"]);
     return join "\n", map { s/\Q$dir\E\///gr } @wrong;
 }
 my $mark = "// same as step 01\n";
@@ -115,4 +124,14 @@ is(try_copy("$mark// a comment\n" . $struct =~ s/.*\n\};\n//sr =~ s/4/5/r),
     "WIDTH is not the same as in step 01: two.cu:3: static const int WIDTH = 5;; there one.cu:16: static const int WIDTH = 4;", "and a constant");
 is(try_copy($mark . $kernel =~ s/add/sub/r), "two.cu:3: one.cu has no sub", "a name that is not there");
 is(try_copy($mark =~ s/01/09/r . $kernel), "two.cu:3: there is no step 09", "a step that is not there");
+spew("$dir/a-rung.cuh", "namespace a_rung {\n" . $kernel =~ s/add/sub/r . "}\n");
+is(try_copy($mark =~ s/01/02/r . $kernel =~ s/add/sub/r), "", "a function beside the step's file");
+is(try_copy($mark =~ s/01/02/r . $kernel =~ s/add/mul/r), "two.cu:3: one.cu has no mul, and nothing beside it",
+    "and one that is nowhere");
+my $rung = "// same as a-rung.cuh\n";
+is(try_copy($rung . $kernel =~ s/add/sub/r), "", "a function of another rung");
+is(try_copy($rung . $kernel =~ s/add/sub/r =~ s/1\.0f/2.0f/r),
+    "sub is not the same as in a-rung.cuh: two.cu:8: o[i] = x[i] + 2.0f;; there a-rung.cuh:8: o[i] = x[i] + 1.0f;",
+    "whose drift is found");
+is(try_copy($rung =~ s/a-/b-/r . $kernel), "two.cu:3: there is no b-rung.cuh", "and a rung that is not there");
 done_testing();

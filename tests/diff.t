@@ -12,7 +12,7 @@ use Workbook;
 my %most = ("05" => 68, "06" => 53, "07" => 40, "08" => 68, "09" => 47, 10 => 76, 11 => 55, 12 => 40, 13 => 40);
 
 my $dir = scratch_dir();
-for my $source (grep { m{/(\d\d)-} && $1 >= 4 && $1 <= 20 } glob("steps/[0-9][0-9]-*/*.cu")) {
+for my $source (grep { m{/(\d\d)-} && $1 >= 4 && $1 < 38 } glob("steps/[0-9][0-9]-*/*.cu")) {
     my ($name, $number) = $source =~ m{^steps/((\d\d)-[^/]+)/};
     my %r = run("sh common/make/reader/diff.sh $source $dir/$number");
     is($r{code}, 0, "$name is compared") or diag($r{err});
@@ -33,4 +33,24 @@ like($r{out}, qr/\A02-b: 70 % of its lines are new against 01-a \(story: 50 %\)\
 unlike($r{out}, qr/int variant|int table|02-b: b/, "neither header nor variants nor tables");
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
 like($r{out}, qr/^\+int variant;\n.*^\+int table;/ms, "unless they are asked for");
+
+# A ladder: rung against rung, in the order of their letters, and not what else lies there.
+my %rung = ("b-second" => $story =~ s/launch/lift/r, "a-first" => $story =~ s/launch/step/r, "tile" => "int tile;\n");
+spew("$dir/steps/02-b/$_.cuh", "/* $_: a rung */\n// snippet: $_\n$rung{$_}// end snippet: $_\n") for keys %rung;
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
+is($r{code}, 0, "a ladder is compared") or diag($r{err});
+like($r{out}, qr{\n
+    a-first\.cuh:\ \d+\ %\ of\ its\ lines\ are\ new\ against\ 01-a\ \(story:\ 50\ %\)\n
+    ---\ steps/01-a/a\.cu\n\+\+\+\ steps/02-b/a-first\.cuh\n(?:(?!---).*\n)*-int\ launch;\n\+int\ step;\n
+    b-second\.cuh:\ 67\ %\ of\ its\ lines\ are\ new\ against\ a-first\.cuh\ \(story:\ 50\ %\)\n
+    ---\ steps/02-b/a-first\.cuh\n\+\+\+\ steps/02-b/b-second\.cuh\n(?:(?!---).*\n)*-int\ step;\n\+int\ lift;\n\z}x,
+    "rung against rung, under a line each") or diag($r{out});
+is(() = $r{out} =~ /^What follows is the story/mg, 1, "what is shown is said once");
+unlike($r{out}, qr/snippet: |a rung|int tile/, "no markers, no headers, no other file");
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
+like($r{out}, qr/^-.*a-first: a rung.*\n\+.*b-second: a rung/m, "headers where all is asked for") or diag($r{out});
+spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: nothing\n */\n$story");
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
+like($r{out}, qr/\A02-b grows from nothing: .*\nb-second\.cuh: /, "the first rung of what grows from nothing is passed over")
+    or diag($r{out});
 done_testing();

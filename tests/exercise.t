@@ -39,21 +39,27 @@ ok(scalar(@steps), "there are steps");
 my (%slug, @begun);
 for my $step (@steps) {
     my ($number, $slug) = $step =~ m{/(\d\d)-[^/]*/(.*)\.cu$};
-    my $tasks = () = slurp($step) =~ m{^ *// solution: }mg;
+    # The step's file, and what lies beside it and has solutions.
+    my $has = qr{^ *// solution: }m;
+    my @beside = grep { slurp($_) =~ $has } glob($step =~ s{[^/]*$}{*.cuh}r);
+    my $tasks = () = join("", map { slurp($_) } $step, @beside) =~ m{$has}g;
     %r = in_tree("make step-$number exercise");
     is($r{code}, 0, "step-$number exercise") or diag($r{err});
     if (!$tasks) {
         like($r{out}, qr/has no solution to take out/, "step-$number: no exercise, and it says so");
         next;
     }
-    my $exercise = slurp("$tree/work" . "/$number-$slug.cu");
-    is(scalar(() = $exercise =~ m{^ *// YOUR CODE: \S}mg), $tasks,
+    my %exercise = ($step => slurp("$tree/work" . "/$number-$slug.cu"));
+    $exercise{$_} = slurp("$tree/work" . "/$number-$slug" . s{.*/}{/}r) for @beside;
+    is(scalar(() = join("", values %exercise) =~ m{^ *// YOUR CODE: \S}mg), $tasks,
         "step-$number: a task for each solution");
-    unlike($exercise, qr{^ *// (end )?(solution|snippet): }m, "step-$number: no marker is left");
-    # So a reader who fills in the solutions has the step, whose program other tests run and check.
-    my $without = join "", grep { !m{^ *// (end )?(solution|snippet): } } split /^/, slurp($step);
-    ok(solved($exercise, $step) eq $without,
-        "step-$number: with its solutions put back, it is the step without markers");
+    for my $file ($step, @beside) {
+        unlike($exercise{$file}, qr{^ *// (end )?(solution|snippet): }m, "$file: no marker is left");
+        # So a reader who fills in the solutions has the step, whose program other tests run and check.
+        my $without = join "", grep { !m{^ *// (end )?(solution|snippet): } } split /^/, slurp($file);
+        ok(solved($exercise{$file}, $file) eq $without,
+            "$file: with its solutions put back, it is what it was without markers");
+    }
     $slug{$number} = $slug;
     push @begun, $number;
 }
@@ -65,7 +71,7 @@ my %drawn = map { $_ => 1 } $model, drawn(3, @begun);
 my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
 run("cd '$tree' && printf '%s\n' "
     . join(" ", map { "$_-$slug{$_}" } @tried)
-    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -Icommon -Isteps/NAME "
+    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -Icommon -Iwork/NAME -Isteps/NAME "
     . "work/NAME.cu $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME "
     . ">work/NAME.log 2>&1'");
 sub fails_as_written {
@@ -142,6 +148,31 @@ spew($work, "int main()\n{\n    return 0\n}\n");
 %r = in_tree("make step-98 try BACKEND=cpu");
 is($r{code}, 2, "what does not compile fails");
 like($r{err}, qr{^work/98-tiny\.cu:3:}m, "and the compiler names the reader's file and line");
+
+# Solutions beside a step's file: the exercise's folder has them blanked, and the rest is found beside the
+# step. What the reader filled in there is compiled, and kept.
+tiny_step($tree, "97-rungs", "for this test", "    return second() + third();\n",
+    include => "#include \"a-first.cuh\"\n#include \"b-second.cuh\"\n#include \"third.cuh\"\n");
+my $beside = "$tree/steps/97-rungs";
+spew("$beside/a-first.cuh", "static int first()\n{\n    return 0;\n}\n");
+spew("$beside/b-second.cuh", "static int second()\n{\n    int code = 1;\n"
+    . "    // solution: code -- what ends a program well?\n    code = 0;\n    // end solution: code\n    return code + first();\n}\n");
+spew("$beside/third.cuh", "static int third()\n{\n    return 0;\n}\n");
+%r = in_tree("make step-97 exercise");
+is($r{out}, "work/97-rungs/b-second.cuh: 1 to fill in, then: make step-97 try\n  line 4: what ends a program well?\n",
+    "what is to fill in lies beside") or diag($r{err});
+ok(-e "$tree/work" . "/97-rungs.cu" && !-e "$tree/work" . "/97-rungs/a-first.cuh" && !-e "$tree/work" . "/97-rungs/third.cuh",
+    "with the program, and nothing else is copied");
+%r = in_tree("make step-97 try BACKEND=cpu");
+like($r{out}, qr/^step-97 try: not right yet/m, "the exercise's is compiled, not the step's") or diag($r{err});
+in_tree("sed -i 's,// YOUR CODE.*,code = 0;,' work/97-rungs/b-second.cuh");
+%r = in_tree("make step-97 try BACKEND=cpu");
+is($r{code}, 0, "and compiled again when it is filled in") or diag($r{out}, $r{err});
+%r = in_tree("make step-97 exercise");
+like($r{out}, qr{\Awork/97-rungs/b-second\.cuh is kept: .*b-second\.cuh\.bak\)\n\z}, "it is kept");
+%r = in_tree("make step-97 exercise FORCE=1");
+like(slurp("$tree/work" . "/97-rungs/b-second.cuh"), qr/YOUR CODE/, "unless it is to start over");
+like(slurp("$tree/work" . "/97-rungs/b-second.cuh.bak"), qr/^    code = 0;$/m, "then it is beside");
 
 # Markers that are not in order stop everything that reads them.
 sub markers {

@@ -3,7 +3,8 @@
 # figure in it is looked up in recorded rows: so what was measured is said there in words, and the
 # chapter has the figure. Idea and Predict may hold numbers: shapes and counts follow from the
 # source, and a prediction is a guess that was made before. Other comments hold no times either.
-# Below the header, within a screen, stands the kernel that the step is about.
+# Below the header, within a screen, stands the kernel that the step is about. The rungs of a step, which
+# are a-NAME.cuh, b-NAME.cuh and so on beside it, have a header each, and within two screens a kernel each.
 use strict;
 use warnings;
 use Test::More;
@@ -122,12 +123,14 @@ is(lines_to_kernel("/* __global__ */\nint main() {}\n"), 0, "or none");
 # --- The steps, and what they share.
 for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*.{c,h,cuh} common/problems/*.{c,h}")) {
     my $text = slurp($file);
-    my $is_step = $file =~ m{^steps/.*\.cu$};
+    my ($folder, $kind) = $file =~ m{^(steps/[^/]*)/(?:.*\.(cu)|[a-z]-.*\.(?:cuh))$};
+    my $is_step = $kind;
     my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
     is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
-    next if !$is_step || $file =~ m{/(\d\d)-} && $NO_KERNEL{$1};
-    my $below = lines_to_kernel($text);
-    ok($below >= 1 && $below <= $SCREEN, "$file: its kernel stands on the first screen")
-        or diag("it begins $below lines below the header (0: nowhere); $SCREEN at most are right");
+    my @rungs = $folder && $is_step ? glob("$folder/[a-z]-*.cuh") : ();
+    next if !$folder || @rungs || $NO_KERNEL{ ($file =~ m{/(\d\d)-})[0] };
+    my ($below, $most) = (lines_to_kernel($text), $is_step ? $SCREEN : 2 * $SCREEN);
+    ok($below >= 1 && $below <= $most, "$file: its kernel stands on the first " . ($is_step ? "screen" : "two screens"))
+        or diag("it begins $below lines below the header (0: nowhere); $most at most are right");
 }
 done_testing();

@@ -65,13 +65,14 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
         const float base = now == -INFINITY ? 0.0f : now * scale;
         const float shrink = exp2_approx(largest[half] * scale - base);
         largest[half] = now;
-        sum[half] *= shrink;
+        float of_tile = 0.0f;
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             s[n][2 * half] = exp2_approx(s[n][2 * half] * scale - base);
             s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
-            sum[half] += s[n][2 * half] + s[n][2 * half + 1];
+            of_tile += s[n][2 * half] + s[n][2 * half + 1];
         }
+        sum[half] = sum[half] * shrink + of_tile;
 #pragma unroll
         for (int d = 0; d < D / 8; d++) {
             out[d][2 * half] *= shrink;

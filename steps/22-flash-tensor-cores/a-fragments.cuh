@@ -28,8 +28,9 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *v, int key, in
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key, for each warp anew, in loads
 // of 4 bytes (K) and 2 (V) a lane
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];
     const int lane = threadIdx.x % 32;

@@ -12,23 +12,28 @@ namespace shared
 
 enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
 
+// snippet: tile
 // Rows first to first + KEYS of from [Sk][D] -> tile [KEYS][D]; rows past the end are zeros.
 template <int D>
 static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
                                                  int Sk)
 {
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
+    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
+    const int row = threadIdx.x / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS;
+    from += (int64_t)(first + row) * D + chunk * 8;
+    tile += row * D + chunk * 8;
 #pragma unroll
-    for (int i = 0; i < KEYS * CHUNKS / THREADS; i++) {
-        const int row = (i * THREADS + threadIdx.x) / CHUNKS;
-        const int chunk = threadIdx.x % CHUNKS;
+    for (int i = 0; i < KEYS; i += AT_ONCE) {
         uint4 values = {0, 0, 0, 0};
-        if (first + row < Sk) {
-            values = *(const uint4 *)(from + (int64_t)(first + row) * D + chunk * 8);
+        if (first + row + i < Sk) {
+            values = *(const uint4 *)(from + i * D);
         }
-        *(uint4 *)(tile + row * D + chunk * 8) = values;
+        *(uint4 *)(tile + i * D) = values;
     }
 }
+// end snippet: tile
 
 // Rows key and key + 1 of column d of a tile, in one register.
 template <int D>
@@ -40,13 +45,13 @@ static __device__ __forceinline__ uint32_t two_rows(const __half *tile, int key,
     return bits;
 }
 
-// snippet: shared
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
 // the same for each warp, K with conflicts of 8, V of 4
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [KEYS][D], v [KEYS][D]
     __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];
@@ -72,6 +77,7 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
+        // snippet: shared
         __syncthreads(); // nobody reads the tiles before
         load_tile<D>(k_tile, k, first, Sk);
         load_tile<D>(v_tile, v, first, Sk);
@@ -89,6 +95,7 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
                 warp_mma(s[n], query[d], b);
             }
         }
+        // end snippet: shared
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
@@ -121,6 +128,5 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: shared
 
 } // namespace shared

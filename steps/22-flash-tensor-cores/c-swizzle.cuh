@@ -18,26 +18,31 @@ template <int D>
 static __device__ __forceinline__ void load_tile(__half *tile, const __half *from, int first,
                                                  int Sk)
 {
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
+    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
+    const int row = threadIdx.x / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS;
+    // snippet: swizzle
+    from += (int64_t)(first + row) * D + chunk * 8;
+    tile += row * D + (chunk ^ row % 8) * 8;
+    // end snippet: swizzle
 #pragma unroll
-    for (int i = 0; i < KEYS * CHUNKS / THREADS; i++) {
-        const int row = (i * THREADS + threadIdx.x) / CHUNKS;
-        const int chunk = threadIdx.x % CHUNKS;
+    for (int i = 0; i < KEYS; i += AT_ONCE) {
         uint4 values = {0, 0, 0, 0};
-        if (first + row < Sk) {
-            values = *(const uint4 *)(from + (int64_t)(first + row) * D + chunk * 8);
+        if (first + row + i < Sk) {
+            values = *(const uint4 *)(from + i * D);
         }
-        *(uint4 *)(tile + row * D + (chunk ^ row % 8) * 8) = values;
+        *(uint4 *)(tile + i * D) = values;
     }
 }
 
-// snippet: swizzle
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block; from shared memory
 // the same for each warp, without conflicts, four matrices a request
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [KEYS][D], v [KEYS][D]
     __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];
@@ -53,6 +58,13 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     const uint32_t k_now = shared_address(tiles);
     const uint32_t v_now = k_now + KEYS * D * 2;
     __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
+    // snippet: lanes
+    // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
+    // 2 d further on. K: lanes 0-7 name keys 0-7, 8-15 their next chunk, 16-31 keys 8-15 likewise.
+    // V: lanes 0-15 name keys 0-15, 16-31 their next chunk.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    // end snippet: lanes
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
@@ -68,19 +80,19 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
         load_tile<D>(tiles + KEYS * D, v, first, Sk);
         __syncthreads();
 
+        // snippet: scores
         float s[KEYS / 8][4] = {};
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
 #pragma unroll
             for (int n = 0; n < KEYS / 16; n++) {
                 uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-                const int key = n * 16 + lane / 16 * 8 + lane % 8;
-                const int chunk = (d * 2 + lane / 8 % 2) ^ lane % 8;
-                warp_load_matrices(b, k_now + (key * D + chunk * 8) * 2);
+                warp_load_matrices(b, k_now + n * 16 * D * 2 + (k_lane ^ d * 32));
                 warp_mma(s[2 * n], query[d], b);
                 warp_mma(s[2 * n + 1], query[d], b + 2);
             }
         }
+        // end snippet: scores
 
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
@@ -103,9 +115,7 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
                 uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-                const int key = n * 16 + lane % 16;
-                const int chunk = (d * 2 + lane / 16) ^ lane % 8;
-                warp_load_transposed(b, v_now + (key * D + chunk * 8) * 2);
+                warp_load_transposed(b, v_now + n * 16 * D * 2 + (v_lane ^ d * 32));
                 warp_mma(out[2 * d], p, b);
                 warp_mma(out[2 * d + 1], p, b + 2);
             }
@@ -113,6 +123,5 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: swizzle
 
 } // namespace swizzle

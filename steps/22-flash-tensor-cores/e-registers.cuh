@@ -18,23 +18,24 @@ template <int D>
 static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
                                                  int Sk)
 {
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
+    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
+    const int row = threadIdx.x / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS;
+    from += (int64_t)(first + row) * D + chunk * 8;
+    tile += (row * D + (chunk ^ row % 8) * 8) * 2;
 #pragma unroll
-    for (int i = 0; i < KEYS * CHUNKS / THREADS; i++) {
-        const int row = (i * THREADS + threadIdx.x) / CHUNKS;
-        const int chunk = threadIdx.x % CHUNKS;
-        const bool inside = first + row < Sk;
-        const __half *source = from + (int64_t)(inside ? first + row : 0) * D + chunk * 8;
-        copy_async(tile + (row * D + (chunk ^ row % 8) * 8) * 2, source, inside ? 16 : 0);
+    for (int i = 0; i < KEYS; i += AT_ONCE) {
+        copy_async(tile + i * D * 2, from + i * D, first + row + i < Sk ? 16 : 0);
     }
 }
 
-// snippet: registers
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: as d-async, without the 4 bytes of shared memory a score
 template <int D>
-__global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *k, const __half *v,
-                                                 __half *o, float *lse, int Sq, int Sk, bool causal)
+__global__ void __launch_bounds__(THREADS, 3)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [2][KEYS][D], v [2][KEYS][D]
     const int lane = threadIdx.x % 32;
@@ -46,6 +47,9 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     v += head * Sk * D;
     const uint32_t k_tiles = shared_address(tiles);
     const uint32_t v_tiles = k_tiles + 2 * KEYS * D * 2;
+    // What this lane names to ldmatrix, as in c-swizzle.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
@@ -55,9 +59,11 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
-    load_tile<D>(k_tiles, k, 0, Sk);
-    load_tile<D>(v_tiles, v, 0, Sk);
-    copy_async_commit();
+    if (visible > 0) {
+        load_tile<D>(k_tiles, k, 0, Sk);
+        load_tile<D>(v_tiles, v, 0, Sk);
+        copy_async_commit();
+    }
     for (int first = 0; first < visible; first += KEYS) {
         const uint32_t stage = first / KEYS % 2 * KEYS * D * 2;
         const uint32_t other = KEYS * D * 2 - stage;
@@ -77,9 +83,7 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
 #pragma unroll
             for (int n = 0; n < KEYS / 16; n++) {
                 uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
-                const int key = n * 16 + lane / 16 * 8 + lane % 8;
-                const int chunk = (d * 2 + lane / 8 % 2) ^ lane % 8;
-                warp_load_matrices(b, k_now + (key * D + chunk * 8) * 2);
+                warp_load_matrices(b, k_now + n * 16 * D * 2 + (k_lane ^ d * 32));
                 warp_mma(s[2 * n], query[d], b);
                 warp_mma(s[2 * n + 1], query[d], b + 2);
             }
@@ -92,17 +96,19 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
 
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
-            uint32_t p[4]; // 16 rows, keys 16n to 16n+15
+            // snippet: pack
+            uint32_t p[4] = {}; // 16 rows, keys 16n to 16n+15
+            // solution: pack -- the four registers of a fragment, from s[2n] and s[2n + 1]
             p[0] = pack_halves(s[2 * n][0], s[2 * n][1]);
             p[1] = pack_halves(s[2 * n][2], s[2 * n][3]);
             p[2] = pack_halves(s[2 * n + 1][0], s[2 * n + 1][1]);
             p[3] = pack_halves(s[2 * n + 1][2], s[2 * n + 1][3]);
+            // end solution: pack
+            // end snippet: pack
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
                 uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
-                const int key = n * 16 + lane % 16;
-                const int chunk = (d * 2 + lane / 16) ^ lane % 8;
-                warp_load_transposed(b, v_now + (key * D + chunk * 8) * 2);
+                warp_load_transposed(b, v_now + n * 16 * D * 2 + (v_lane ^ d * 32));
                 warp_mma(out[2 * d], p, b);
                 warp_mma(out[2 * d + 1], p, b + 2);
             }
@@ -110,6 +116,5 @@ __global__ void __launch_bounds__(THREADS) flash(const __half *q, const __half *
     }
     store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
 }
-// end snippet: registers
 
 } // namespace registers

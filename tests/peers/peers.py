@@ -586,9 +586,9 @@ def header(seed):
     return "".join(f"# {key}: {value}\n" for key, value in lines)
 
 
-def write(path, text):
+def write(path, text, columns=COLUMNS):
     """All rows or none."""
-    for row in (COLUMNS, *rows):
+    for row in (columns, *rows):
         text += "\t".join(str(cell) for cell in row) + "\n"
     with open(path + ".tmp", "w", encoding="utf-8") as file:
         file.write(text)

@@ -134,8 +134,10 @@ endef
 # --- Programs ------------------------------------------------------------------------------------
 # A reader's own program may have warnings.
 strict = $(if $(filter try-%,$(@F)),,-Werror)
-# What lies beside a step is found from work/ as well.
-beside = $(if $(filter try-%,$(@F)),-I$(patsubst %/,%,$(dir $(call source,$(basename $(@F:try-%=%))))))
+# What lies beside a step is found from work/ as well, and before it what an exercise has of that.
+tried = $(basename $(@F:try-%=%))
+beside = $(if $(filter try-%,$(@F)),-I$(basename $(call exercise,$(tried))) \
+    -I$(patsubst %/,%,$(dir $(call source,$(tried)))))
 
 # $(call program,NAME,SOURCE)
 define program

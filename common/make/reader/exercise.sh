@@ -1,28 +1,52 @@
 #!/bin/sh
-# exercise.sh SOURCE EXERCISE [FORCE]: writes EXERCISE, the source with its solutions blanked.
+# exercise.sh SOURCE EXERCISE [FORCE]: writes EXERCISE, the source with its solutions blanked. What lies
+# beside the source and has solutions too goes to a folder that is called like EXERCISE, without .cu: a
+# program finds it there first, and what is not there beside the source.
 # A file that is there already and differs is somebody's work: it is kept, unless FORCE is not
-# empty. Then it is moved to EXERCISE.bak first.
+# empty. Then it is moved to its name with .bak first.
 set -e
 source=$1 exercise=$2 force=$3
+number=$(basename "$exercise" | cut -c1-2)
 
-if ! grep -q '^ *// solution: ' "$source"; then
+has_solutions() {
+    grep -q '^ *// solution: ' "$1"
+}
+
+# write SOURCE EXERCISE
+write() {
+    mkdir -p "$(dirname "$2")"
+    new=$2.new
+    awk -v mode=exercise -f common/make/reader/markers.awk "$1" >"$new"
+    if [ -f "$2" ] && ! cmp -s "$2" "$new"; then
+        if [ -z "$force" ]; then
+            rm "$new"
+            echo "$2 is kept: it differs from a fresh exercise" \
+                "(FORCE=1 starts over, yours becomes ${2##*/}.bak)"
+            return
+        fi
+        mv "$2" "$2.bak"
+        echo "your $2 is now $2.bak"
+    fi
+    mv "$new" "$2"
+    has_solutions "$1" || return 0
+    tasks=$(grep -c '// YOUR CODE: ' "$2")
+    echo "$2: $tasks to fill in, then: make step-$number try"
+    grep -n '// YOUR CODE: ' "$2" | sed 's/^\([0-9]*\): *\/\/ YOUR CODE: /  line \1: /'
+}
+
+beside=
+for file in "$(dirname "$source")"/*.cuh; do
+    if [ -f "$file" ] && has_solutions "$file"; then
+        beside="$beside $file"
+    fi
+done
+if [ -z "$beside" ] && ! has_solutions "$source"; then
     echo "$source has no solution to take out, so there is no exercise"
     exit 0
 fi
-mkdir -p "$(dirname "$exercise")"
-trap 'rm -f "$exercise.new"' EXIT
-awk -v mode=exercise -f common/make/reader/markers.awk "$source" >"$exercise.new"
-if [ -f "$exercise" ] && ! cmp -s "$exercise" "$exercise.new"; then
-    if [ -z "$force" ]; then
-        echo "$exercise is kept: it differs from a fresh exercise" \
-            "(FORCE=1 starts over, yours becomes ${exercise##*/}.bak)"
-        exit 0
-    fi
-    mv "$exercise" "$exercise.bak"
-    echo "your $exercise is now $exercise.bak"
-fi
-mv "$exercise.new" "$exercise"
-tasks=$(grep -c '// YOUR CODE: ' "$exercise")
-number=$(basename "$exercise" | cut -c1-2)
-echo "$exercise: $tasks to fill in, then: make step-$number try"
-grep -n '// YOUR CODE: ' "$exercise" | sed 's/^\([0-9]*\): *\/\/ YOUR CODE: /  line \1: /'
+new=
+trap 'rm -f "$new"' EXIT
+write "$source" "$exercise"
+for file in $beside; do
+    write "$file" "${exercise%.cu}/${file##*/}"
+done

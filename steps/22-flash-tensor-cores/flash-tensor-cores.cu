@@ -1,0 +1,88 @@
+/* 22-flash-tensor-cores: the same pass on tensor cores, in five rungs
+ *
+ * Grows from: 21-flash-forward
+ * Profile: --case D64-S2048 --case D128-S2048
+ *
+ * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and take away,
+ *          one a rung, what keeps them waiting: operands from device memory, bank conflicts, loads
+ *          that are waited for, P's way through shared memory. A rung is a file, a to e.
+ * Predict  a: a warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the limit.
+ *          b: a quarter of those reads reach the cache, but eight lanes share each bank: no gain.
+ *          c: no conflicts, and one request for four matrices: several times as fast. d: loads are
+ *          under way during the products: a fifth. e: without 4 of every 12 bytes that go through
+ *          shared memory: a tenth.
+ * Outcome  In this order, and c is most of it. b gains nothing, even loses at the short dimension:
+ *          what the cache is spared, the conflicts take. d gains more than predicted. At D = 128
+ *          the compiler is two or three registers short, and reads them again once a tile. The
+ *          last rung is level with FlashAttention-2, far from what Hopper's own instructions reach.
+ */
+#include "a-fragments.cuh"
+#include "b-shared.cuh"
+#include "c-swizzle.cuh"
+#include "d-async.cuh"
+#include "e-registers.cuh"
+#include "problems/flash_cases.h"
+
+// snippet: launch
+typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
+                          int Sq, int Sk, bool causal);
+
+// tiles: of KEYS rows in dynamic shared memory
+template <flash_kernel for_64, flash_kernel for_128, int tiles>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const int ROWS = 64, KEYS = 64, THREADS = 128; // those of every rung
+    const kf_shape s = run->shape;
+    flash_kernel *kernel = s.D == 64 ? for_64 : for_128;
+    const int bytes = tiles * KEYS * s.D * (int)sizeof(__half);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
+    kernel<<<grid, THREADS, bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), (__half *)kf_memory(run, "o", KF_F16),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: launch
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static const kf_case cases[] = {KF_FLASH_TIMED, KF_FLASH_ODD};
+
+static const kf_variant variants[] = {
+    {.name = "a-fragments",
+     .about = "operands straight from device memory",
+     .launch = launch<fragments::flash<64>, fragments::flash<128>, 0>},
+    {.name = "b-shared",
+     .about = "tiles of K and V in shared memory, rows one after the other",
+     .launch = launch<shared::flash<64>, shared::flash<128>, 2>},
+    {.name = "c-swizzle",
+     .about = "tiles swizzled, operands by ldmatrix",
+     .launch = launch<swizzle::flash<64>, swizzle::flash<128>, 2>},
+    {.name = "d-async",
+     .about = "the next tile comes by cp.async meanwhile: two stages",
+     .launch = launch<async::flash<64>, async::flash<128>, 4>},
+    {.name = "e-registers",
+     .about = "P stays in registers",
+     .launch = launch<registers::flash<64>, registers::flash<128>, 4>},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "22-flash-tensor-cores",
+        .title = "FlashAttention's forward pass on tensor cores, in five rungs",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = kf_flash_setup,
+        .reference = kf_flash_reference,
+        .cost = kf_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}
