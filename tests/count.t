@@ -68,6 +68,15 @@ spew("$dir/few/counts.tsv", "$ours" . "99\tv\tc\tadd<4>\t1\t7\n99\tv\tc\tadd<8>\
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 is("$r{code} $r{err}", "1 count: variant v, case c: ncu saw no kernel add<2>\n", "one of a name too few");
 
+# Several metrics are one counter of ours: the tensor pipe adds halves as well, which is no product.
+spew("$dir/few/ncu.tsv", join("\t", 1, "k", "smsp__inst_executed_pipe_tensor_op_hmma.sum=70",
+    "smsp__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum=6", "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp16.sum=0",
+    "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum=4096", "sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum=96") . "\n");
+spew("$dir/few/launches", "v\tc\t1\n");
+spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tmma\tmma_flops\n99\tv\tc\tk\t1\t64\t4096\n");
+%r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
+like($r{out}, qr/^  mma +64 +64 +0%\n  mma_flops +4096 +4192 +-2\.29%$/m, "differences and sums of metrics") or diag($r{err});
+
 # --- What reads compute-sanitizer ------------------------------------------------------------------
 my %found = (
     memcheck => "out of bounds: out-of-bounds.cu:126 __global__ read of size 16 bytes by thread (122,0,0) in block (1,0,0), memcheck\n"
@@ -110,6 +119,7 @@ for variant in $ran; do echo "  $variant  ok"; done | sed "/^  ${NOWHERE-none} /
 SCRIPT
 tool("bin/ncu", <<'SCRIPT');
 [ "$1" != --version ] || { echo 'Version 2025.3.0.0 (build 1)'; exit; }
+echo "$*" >>"$LOG.ncu"
 while [ ! -x "$1" ]; do [ "$1" != --log-file ] || cp "$SAMPLES/ncu-raw.csv" "$2"; shift; done
 exec "$@"
 SCRIPT
@@ -139,6 +149,14 @@ like(slurp("$dir/log"), qr/--case small/, "and gets the other arguments");
 %r = run("$count $dir/gpu/step-99 --", %path, PATH => "/usr/bin:/bin", LOG => "$dir/log");
 is("$r{code} $r{err}", "77 step-99: there is no ncu here; Nsight Compute, which comes with the CUDA toolkit, has it\n",
     "without ncu: 77 and a line") unless -x "/usr/bin/ncu";
+
+unlike(slurp("$dir/log.ncu"), qr/ldgsts|hmma|[+-]s?m?sp__/, "ncu is not asked for what no kernel has");
+spew("$dir/copies.tsv", slurp("$samples/counts.tsv") =~ s/(\tlaunches\b.*)/$1\tmma\tcp_async_bytes/r =~ s/^(\d.*)/$1\t3\t16/mgr);
+%r = run("$count $dir/gpu/step-99 --", %path, LOG => "$dir/log", SAMPLES => "$dir/samples", KF_COMMIT => "abc")
+    if system("cp -r $samples $dir/samples && cp $dir/copies.tsv $dir/samples/counts.tsv") == 0;
+is($r{code}, 0, "count of a step with copies") or diag($r{err});
+like(slurp("$dir/log.ncu"), qr/op_hmma\.sum,smsp__\w+hfma2\.sum,smsp__sass_data_bytes_mem_global_op_ldgsts\.sum /,
+    "but for what one has, each metric by itself");
 
 my $check = "sh common/make/reader/check.sh $dir/gpu/step-99";
 %r = run("$check --variant plain --case small --variant=racy", %path, LOG => "$dir/log");

@@ -221,6 +221,12 @@ like($lines[1], qr/^99\tright\tD8\tsum<float,4>\t0\t10\t.*\t0$/, "a row: no blan
 like($lines[4], qr/^99\tslow\tD8\tplain\t0\t10\t.*\t8$/, "and one that is");
 like(slurp("$dir/counts.tsv"), qr/\A# device: FAKE.*\n# backend: cpu\n# compiler: \S+ \d+\n# seed: 1\n# program: 99-toy\nstep/,
     "the header has neither date nor commit");
+like($lines[0], qr/\tmma\tK_rotations$/, "what no kernel has is no column");
+%r = run("$traced --case D8 --variant right --seed 1 --once --out $dir/copies.tsv", %count, FAKE_OPTIONAL => "cp_async_bytes");
+@lines = grep { !/^#/ } split /\n/, slurp("$dir/copies.tsv");
+like($lines[0], qr/\tmma\tcp_async_bytes(\tK_rotations)?$/, "what one has is one");
+like($lines[1], qr/\t290\t0(\t0)?$/, "and 0 in the other kernel") or diag($lines[1]);
+like($lines[2], qr/\t290\t5(\t0)?$/, "and its count in that one");
 %r = run("$traced --case D8 --variant right --once --by-line", %count);
 like($r{out}, qr/^lines$/m, "--by-line");
 %r = run("$traced --case D8 --variant right --variant slow --once --json", %count);

@@ -41,6 +41,35 @@ for my $how ("CUDACPU_ORDER=reverse", "CUDACPU_ORDER=random CUDACPU_SEED=5 CUDAC
 %r = run("common/cpu/cudacc --count -O1 tests/cpu/counted.cu -o $dir/counted && $dir/counted");
 is_deeply([split /\n/, $r{out}], \@expected, "and compiled with -O1");
 
+# The same of inline PTX: rows of ldmatrix 128 bytes apart, swizzled, padded and 64 bytes apart.
+my $one_store = "global_st_requests=1 global_st_sectors=4";
+my @ptx = (
+    "vectors: global_ld_requests=1 global_ld_sectors=16 $one_store shared_ld_requests=1 shared_ld_wavefronts=1 "
+        . "shared_st_requests=1 shared_st_wavefronts=2",
+    "some_lanes: global_ld_requests=3 global_ld_sectors=7 $one_store",
+    "trips: global_ld_requests=4 global_ld_sectors=16 $one_store",
+    "many: global_ld_requests=100 global_ld_sectors=400 $one_store",
+    "atomics: atomics=2",
+    "plain_rows: $one_store shared_ld_wavefronts=128 shared_ld_conflicts=112 "
+        . "ldmatrix_requests=4 ldmatrix_wavefronts=128 ldmatrix_conflicts=112",
+    "swizzled_rows: $one_store shared_ld_wavefronts=16 ldmatrix_requests=4 ldmatrix_wavefronts=16",
+    "padded_rows: $one_store shared_ld_wavefronts=16 ldmatrix_requests=4 ldmatrix_wavefronts=16",
+    "one_matrix: $one_store shared_ld_wavefronts=4 shared_ld_conflicts=3 "
+        . "ldmatrix_requests=1 ldmatrix_wavefronts=4 ldmatrix_conflicts=3",
+    "stored: shared_st_wavefronts=32 shared_st_conflicts=28 "
+        . "stmatrix_requests=1 stmatrix_wavefronts=32 stmatrix_conflicts=28",
+    "copied: $one_store shared_ld_requests=1 shared_ld_wavefronts=4 shared_ld_conflicts=3 cp_async_requests=2 "
+        . "cp_async_bytes=440 cp_async_sectors=14 cp_async_wavefronts=6 cp_async_conflicts=1",
+    "products: $one_store exp=32 mma=4 mma_flops=14336",
+);
+%r = run("common/cpu/cudacc --count -O2 tests/cpu/counted-ptx.cu -o $dir/ptx && $dir/ptx");
+is($r{code}, 0, "inline PTX runs") or diag($r{err});
+is_deeply([split /\n/, $r{out}], \@ptx, "each kernel does what its PTX says");
+for my $how ("CUDACPU_ORDER=reverse", "CUDACPU_ORDER=random CUDACPU_SEED=5 CUDACPU_WORKERS=1") {
+    my %again = run("$how $dir/ptx");
+    is($again{out}, $r{out}, "and the same with $how");
+}
+
 # A reader's own program runs as usual, then prints its table; by line on request.
 my $own = "$dir/own.cu";
 open my $f, '>', $own or die $!;

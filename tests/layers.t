@@ -13,26 +13,32 @@ my $cpu = "common/cpu";
 my ($here, $dir) = (getcwd(), scratch_dir());
 my ($cc) = grep { have($_) } ($ENV{CC} || ()), qw(gcc clang cc);
 
-my @order = slurp("$cpu/README.md") =~ /^- `((?:trace\/)?\w+\.c)`:/mg;
-my @files = map { s{^\Q$cpu\E/}{}r } grep { !/rewrite\.c$/ } glob("$cpu/*.c $cpu/trace/*.c");
+my @order = slurp("$cpu/README.md") =~ /^- `((?:(?:trace|ptx)\/)?\w+\.c)`:/mg;
+my @files = map { s{^\Q$cpu\E/}{}r } grep { !/rewrite\.c$/ } glob("$cpu/*.c $cpu/ptx/*.c $cpu/trace/*.c");
 is_deeply([sort @order], [sort @files], "README.md has each file of the runtime, once");
 my ($told) = slurp("$cpu/runtime.h") =~ m{\A/\*(.*?)\*/}s;
-is_deeply([$told =~ /\b(\w+\.c)\b/g], [grep { !/trace/ } @order], "runtime.h has the same order");
+is_deeply([$told =~ /\b(\w+\.c)\b/g], [grep { !m{/} } @order], "runtime.h has the same order");
+
+# The name of a source's object: there are a memory.c and one in ptx/.
+sub object {
+    my ($file) = @_;
+    return ($file =~ m{(?:^|/)ptx/} ? "ptx_" : "") . basename($file, ".c");
+}
 
 # Compiles sources into a folder as cudacc does for instrument 1 or 2, but inlines nothing: each call
 # is then a symbol that the object needs.
 sub compile {
     my ($folder, $instrument, @sources) = @_;
     mkdir "$dir/$folder";
-    return "(cd '$dir/$folder' && $cc -std=c11 -w -pthread -DCPU_TRACE=$instrument -I'$here/$cpu' "
-        . "-I'$here/$cpu/include' -c " . join(" ", map { "'$_'" } @sources)
-        . " && nm -P -A -g *.o >symbols) || touch '$dir/failed'";
+    return "(cd '$dir/$folder' && " . join(" && ", map { "$cc -std=c11 -w -pthread "
+        . "-DCPU_TRACE=$instrument -I'$here/$cpu' -I'$here/$cpu/include' -c '$_' -o " . object($_)
+        . ".o" } @sources) . " && nm -P -A -g *.o >symbols) || touch '$dir/failed'";
 }
 
 # What the objects in a folder need of each other and have, as [FILE, SYMBOL], [FILE, SYMBOL] ...
 sub symbols {
     my ($folder, $have) = @_;
-    my %of = map { basename($_, ".c") => $_ } @order;
+    my %of = map { object($_) => $_ } @order;
     return map { [$of{$_->[0]}, $_->[1]] } grep { ($_->[2] ne "U") == $have }
         map { /^(?:.*\[)?(\w+)\.o\]?: (\S+) (\w)/ ? [$1, $2, $3] : () }
         split /\n/, slurp("$dir/$folder/symbols");

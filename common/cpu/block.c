@@ -202,6 +202,7 @@ static void run_block(struct worker *w, uint64_t place)
     enter(w, (unsigned)first);
     w->threads[first].fiber = take_fiber(w);
     fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
+    copies_end_block(w);
 }
 
 static void prepare(struct worker *w)
@@ -233,6 +234,7 @@ void block_run_all(struct worker *w)
     if (sigsetjmp(w->escape, 0)) {
         w->fibers = w->idles = 0; /* their threads will never end: start all anew */
         w->running = 0;
+        copies_forget(w);
         return;
     }
     w->running = 1;

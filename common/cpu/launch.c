@@ -136,11 +136,12 @@ static cudaError_t run_kernel(void *state)
     fault_catch_signals();
     struct function *f = find_function(k->function);
     l.shared_limit = f->dynamic_limit ? SHARED_OPTIN : SHARED_DEFAULT;
+    l.multiprocessors = worker_count();
     l.id = ++launches;
     read_order(&l);
     TRACE_CHECK(launch(&l), (void)0);
     run(&l);
-    TRACE_COUNT(launch_end(&l), (void)0);
+    TRACE(launch_end(&l));
     if (l.static_shared > f->static_shared)
         f->static_shared = l.static_shared;
     pthread_mutex_unlock(&one_launch);

@@ -4,6 +4,7 @@
  *   __shared__ float a[32], b;    references into the block's arena, placed when first met
  *   extern __shared__ T s[];      a reference to the arena's start
  *   __global__, __device__ ...    nothing
+ *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
  *
  * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
  * in one line, exit code 2; it is never passed on to mean something else. */
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ctype.h>
+
+#include "ptx/ptx.h"
 
 struct token {
     const char *s;
@@ -500,7 +503,7 @@ static const struct {
     {"curandState*", "cuRAND is", "generate numbers with a hash of the index"},
 };
 
-static void check_limits(int i, int in_device)
+static void check_limits(int i)
 {
     if (is(i - 1, ".") || (is(i - 1, ">") && is(i - 2, "-")))
         return;
@@ -509,12 +512,180 @@ static void check_limits(int i, int in_device)
         if (star ? strncmp(tokens[i].s, s, (size_t)(star - s)) == 0 : is(i, s))
             unsupported(i, limits[k].what, limits[k].hint);
     }
-    if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm")))
-        unsupported(i, "inline PTX is", "guard it with #ifndef CUDA_CPU_BACKEND");
     if (is(i, "texture") && is(i + 1, "<"))
         unsupported(i, "textures are", "read through a pointer");
     if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))
         unsupported(i, "libcu++ is", "use the built-in functions");
+}
+
+/* Inline PTX. */
+
+enum { OPERANDS = 300 };
+
+/* An asm statement while it is read. */
+struct statement {
+    int first;  /* its token */
+    char *text; /* decoded */
+    int *lines; /* of each byte of it */
+    int n, operands;
+    char constraint[OPERANDS + 1]; /* a letter each */
+    char way[OPERANDS];            /* '=' written, '+' read and written, 0 read */
+    int value[OPERANDS];           /* the ( before it */
+};
+
+static void __attribute__((noreturn)) refuse(const struct statement *a, int line, const char *why)
+{
+    fprintf(stderr, "%s:%d: %s\n", files[tokens[a->first].file], line, why);
+    exit(2);
+}
+
+static void add_byte(struct statement *a, char c, int line)
+{
+    APPEND(a->lines, a->n, line);
+    a->n--;
+    APPEND(a->text, a->n, c);
+}
+
+/* One string literal of the statement. */
+static void add_literal(struct statement *a, int i)
+{
+    const char *p = tokens[i].s, *end = p + tokens[i].n - 1;
+    int line = tokens[i].line;
+    if (*p == 'R') {
+        const char *open = strchr(p, '(');
+        end -= open - p - 1;
+        for (p = open + 1; p < end; p++) {
+            add_byte(a, *p, line);
+            line += *p == '\n';
+        }
+        return;
+    }
+    for (p++; p < end; p++) {
+        static const char names[] = "ntrabfv", codes[] = "\n\t\r\a\b\f\v";
+        char c = *p, *after;
+        if (c == '\\') {
+            const char *known = strchr(names, *++p);
+            c = known ? codes[known - names] : *p;
+            if (*p == 'x' || (*p >= '0' && *p <= '7')) {
+                c = (char)strtol(*p == 'x' ? p + 1 : p, &after, *p == 'x' ? 16 : 8);
+                p = after - 1;
+            }
+        }
+        add_byte(a, c, line);
+    }
+}
+
+static int is_string(int i)
+{
+    return i < token_count &&
+           (*tokens[i].s == '"' || (tokens[i].n > 2 && strncmp(tokens[i].s, "R\"", 2) == 0));
+}
+
+/* [name] "=r" (value), ...; returns the token after them. */
+static int read_operands(struct statement *a, int i, int written)
+{
+    while (!is(i, ":") && !is(i, ")")) {
+        int k = a->operands;
+        if (k == OPERANDS)
+            refuse(a, tokens[i].line, "an asm statement of more than 300 operands");
+        if (is(i, "["))
+            refuse(a, tokens[i].line,
+                   "nvcc knows no names for operands of an asm statement: write "
+                   "%0, %1 and so on");
+        char joined[8] = ""; /* of several literals, without their quotes */
+        const int first = i;
+        for (; is_string(i); i++) {
+            const size_t n = strlen(joined), room = sizeof joined - 1 - n;
+            strncat(joined, tokens[i].s + 1,
+                    (size_t)tokens[i].n - 2 < room ? (size_t)tokens[i].n - 2 : room);
+        }
+        const char *c = joined;
+        if (i == first || !is(i, "("))
+            refuse(a, tokens[first].line,
+                   "an operand of an asm statement is \"constraint\"(value)");
+        a->way[k] = 0;
+        if (*c == '=' || *c == '+')
+            a->way[k] = *c++;
+        c += *c == '&';
+        if (!*c || !strchr("hrlfdnC", *c) || c[1] || !written != !a->way[k] ||
+            (written && strchr("nC", *c)))
+            refuse(a, tokens[i].line,
+                   format("constraint \"%s\" of an asm statement: need %s", joined,
+                          written ? "= or +, and h, r, l, f or d" : "h, r, l, f, d, n or C"));
+        a->constraint[k] = *c;
+        a->value[k] = i;
+        a->operands++;
+        i = match(i, 1) + 1;
+        i += is(i, ",");
+    }
+    return i;
+}
+
+/* A string literal whose value is s. */
+static char *literal(const char *s)
+{
+    char *text = format("\"");
+    for (; *s; s++)
+        text = format(isprint((unsigned char)*s) && !strchr("\"\\?", *s) ? "%s%c" : "%s\\%03o",
+                      text, (unsigned char)*s);
+    return format("%s\"", text);
+}
+
+/* asm volatile("text" : outputs : inputs : clobbers) at i; returns its last token. */
+static int inline_ptx(int i)
+{
+    static int count;
+    struct statement a = {.first = i};
+    struct ptx_error error;
+    int memory = 0, next = i + 1;
+    while (is(next, "volatile") || is(next, "__volatile__") || is(next, "__volatile"))
+        next++;
+    int close = is(next, "(") ? match(next, 1) : -1;
+    if (close < 0 || !is_string(next + 1))
+        refuse(&a, tokens[i].line,
+               "this form of asm statement is not supported by the CPU backend; "
+               "write asm(\"text\" : outputs : inputs : clobbers)");
+    for (next++; is_string(next); next++)
+        add_literal(&a, next);
+    for (int part = 0; is(next, ":") && part < 2; part++)
+        next = read_operands(&a, next + 1, part == 0);
+    for (; next < close; next++)
+        memory |= is(next, "\"memory\"");
+    add_byte(&a, '\0', 0);
+    a.n--;
+    const char *constraints = a.operands ? a.constraint : NULL; /* as nvcc: else % is itself */
+    int strings = strchr(a.constraint, 'C') != NULL;
+    ptx_program *p = strings ? NULL : ptx_parse(a.text, constraints, &error);
+    if (!p && !strings)
+        refuse(&a, error.offset < a.n ? a.lines[error.offset] : tokens[close].line, error.text);
+    if (p && !p->n) { /* a fence for the compiler, if it is anything */
+        replace(i, close, format(memory ? "__asm__ volatile(\"\" ::: \"memory\")" : "(void)0"));
+        return close;
+    }
+    int registers = p ? p->registers : a.operands + 200, id = count++;
+    char *in = format(""), *out = format("");
+    for (int k = 0; k < a.operands; k++) {
+        int open = a.value[k], end = match(open, 1);
+        char c = a.constraint[k];
+        int n = (int)(tokens[end].s + 1 - tokens[open].s);
+        if (c == 'C')
+            in = format("%s::cpu_asm_string(&cpu_r%d[%d], %.*s); ", in, id, k, n, tokens[open].s);
+        else if (a.way[k] != '=')
+            in = format("%s::cpu_asm_in<'%c'>(&cpu_r%d[%d], %.*s); ", in, c, id, k, n,
+                        tokens[open].s);
+        else if (!p || p->guarded) /* it may stay unwritten */
+            in = format("%s::cpu_asm_in<'l'>(&cpu_r%d[%d], -1ll); ", in, id, k);
+        if (a.way[k])
+            out = format("%s::cpu_asm_out<'%c'>(&cpu_r%d[%d], %.*s); ", out, c, id, k, n,
+                         tokens[open].s);
+    }
+    replace(i, close,
+            format("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
+                   "uint64_t cpu_r%d[%d]; %s::cpu_asm(&cpu_s%d, cpu_r%d); %s} while (0)",
+                   id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
+                   literal(files[tokens[i].file]), tokens[i].line, id, registers ? registers : 1,
+                   in, id, id, out));
+    return close;
 }
 
 /* Instruments. A kernel's divisions pass an object that counts those of floating-point numbers:
@@ -592,10 +763,12 @@ static void rewrite(void)
             if (!in_device)
                 unsupported(i, "a shared variable outside a kernel is", "declare it in the kernel");
             i = shared(i);
+        } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
+            i = inline_ptx(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
             launch_extended(i, in_device);
         } else if (is_name(i)) {
-            check_limits(i, in_device);
+            check_limits(i);
         }
     }
 }

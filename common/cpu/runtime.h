@@ -36,6 +36,7 @@ struct launch {
     uint64_t id; /* counts launches; 0 is none */
     uint64_t blocks;
     size_t shared_limit;
+    int multiprocessors; /* of the device */
     enum order order;
     uint64_t seed;
     atomic_ullong next;
@@ -51,12 +52,17 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source; /* the lane that a shuffle reads */
+    int source;          /* the lane that a shuffle reads */
+    unsigned carry;      /* of add.cc and its like */
+    const void *what;    /* of CPU_PTX: the instruction, */
+    const char *name;    /* its text, */
+    uint64_t *registers; /* and the lane's registers; ptx/run.c */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
 struct group {
     enum cpu_op op;
+    const void *what;
     unsigned mask, arrived;
     int line;
 };
@@ -97,6 +103,9 @@ struct worker {
     size_t shared_used, gaps; /* bytes of variables; between them, in instrumented programs */
     sigjmp_buf escape;        /* out of a kernel that failed */
     struct trace *trace;      /* what an instrument keeps */
+    struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
+    int async_used;           /* by the block that runs */
+    uint64_t async_random;
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -113,6 +122,16 @@ void fault_stuck(struct worker *w) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
+
+/* --- copies.c --------------------------------------------------------------------------------- */
+/* Asynchronous copies of the running thread, as PTX has them: `read` of the bytes are copied, the
+ * others become 0. A wait leaves out the latest `pending` groups. */
+void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
+void copies_commit(struct worker *w);
+void copies_wait(struct worker *w, uint32_t pending);
+void copies_wait_all(struct worker *w);  /* also for those in no group yet */
+void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
+void copies_forget(struct worker *w);    /* after a fault: it never does */
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
@@ -148,6 +167,12 @@ static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
     w->warps[warp].ready |= lanes;
     w->ready_warps |= 1u << warp;
 }
+
+/* --- warp.c ----------------------------------------------------------------------------------- */
+/* Waits until all lanes of the running thread's warp have come to the same `what`; the last to come
+ * calls run for them all. A lane that has exited never comes. `name` is for reports. */
+void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                   void (*run)(struct worker *w, int warp, unsigned lanes));
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 /* A piece of work that runs now, or becomes a node of the graph being captured. */

@@ -45,6 +45,7 @@ static uint64_t common_result(const struct thread *t, enum cpu_op op, unsigned m
     unsigned unset = op >= CPU_BALLOT && op <= CPU_ALL ? lanes_with(t, mask, 0) : 0;
     switch (op) {
     case CPU_SYNCWARP:
+    case CPU_PTX:
         return 0;
     case CPU_BALLOT:
         return mask & ~unset;
@@ -75,23 +76,27 @@ static void complete(struct worker *w, int warp, struct group *g)
     block_open_group(w, warp, g);
 }
 
-static inline uint64_t meet(struct worker *w, unsigned mask)
+static inline uint64_t meet(struct worker *w, unsigned mask, const void *what,
+                            void (*run)(struct worker *w, int warp, unsigned lanes))
 {
     struct thread *t = &w->threads[w->now];
     struct warp *warp = &w->warps[w->now / WARP];
     int line = t->op == CPU_ACTIVEMASK ? t->line : 0;
     struct group *g = warp->group, *end = g + warp->groups;
-    while (g < end && (g->op != t->op || g->mask != mask || g->line != line))
+    while (g < end && (g->op != t->op || g->mask != mask || g->line != line || g->what != what))
         g++;
     if (g == end) {
-        *g = (struct group){t->op, mask, 0, line};
+        *g = (struct group){t->op, what, mask, 0, line};
         warp->groups++;
     }
     t->mask = mask;
     block_stop(w);
     g->arrived |= 1u << w->now % WARP;
-    if (g->arrived == mask)
-        complete(w, w->now / WARP, g);
+    if (g->arrived == mask) {
+        if (run)
+            run(w, (int)(w->now / WARP), mask);
+        complete(w, (int)(w->now / WARP), g);
+    }
     block_wait(w);
     return t->result;
 }
@@ -111,7 +116,17 @@ uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *fil
 {
     struct worker *w = block_inside(op, file, line);
     w->threads[w->now].value = value;
-    return meet(w, op == CPU_ACTIVEMASK ? 0 : checked(w, mask));
+    return meet(w, op == CPU_ACTIVEMASK ? 0 : checked(w, mask), NULL, NULL);
+}
+
+void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                   void (*run)(struct worker *w, int warp, unsigned lanes))
+{
+    struct thread *t = &w->threads[w->now];
+    t->op = op;
+    t->what = what;
+    t->name = name;
+    meet(w, w->warps[w->now / WARP].exists, what, run);
 }
 
 uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, int width,
@@ -139,5 +154,5 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
                    file, line, w->now, lane, from, op_names[op], mask);
     t->value = value;
     t->source = from;
-    return meet(w, mask);
+    return meet(w, mask, NULL, NULL);
 }

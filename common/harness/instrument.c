@@ -134,21 +134,32 @@ static void put_json(FILE *to, const char *key, const char *text, const char *af
     fprintf(to, "\"%s", after);
 }
 
-static void put_row(FILE *to, const char *step, const kf_counted *row, bool json)
+/* Counters of tensor cores and asynchronous copies make a column only where something has them. */
+static bool has_column(const kf_session *s, int counter)
+{
+    bool any = counter <= CPU_MMA;
+    for (int i = 0; i < s->n_counted && !any; i++)
+        any = s->counted[i].value[counter] != 0;
+    return any;
+}
+
+static void put_row(FILE *to, const kf_session *s, const kf_counted *row, bool json)
 {
     const char *const *names;
     int n = cpu_named_counters(&names);
     char name[256];
     if (json) {
-        put_json(to, "step", step, ", ");
+        put_json(to, "step", s->step, ", ");
         put_json(to, "variant", row->variant, ", ");
         put_json(to, "case", row->case_name, ", ");
         put_json(to, "kernel", row->kernel, "");
     } else {
-        fprintf(to, "%s\t%s\t%s\t%s", step, row->variant, row->case_name, row->kernel);
+        fprintf(to, "%s\t%s\t%s\t%s", s->step, row->variant, row->case_name, row->kernel);
     }
     for (int i = 0; i < CPU_COUNTERS + n; i++) {
         bool fixed = i < CPU_COUNTERS;
+        if (fixed && !has_column(s, i))
+            continue;
         const char *column = fixed ? cpu_counter_names[i] : names[i - CPU_COUNTERS];
         uint64_t value = fixed ? row->value[i] : named_value(row, column);
         if (json)
@@ -171,7 +182,8 @@ void kf_counts_finish(kf_session *s)
         kf_die(KF_CANNOT_RUN, "no host memory for the rows");
     fputs("step\tvariant\tcase\tkernel", to);
     for (int i = 0; i < CPU_COUNTERS; i++)
-        fprintf(to, "\t%s", cpu_counter_names[i]);
+        if (has_column(s, i))
+            fprintf(to, "\t%s", cpu_counter_names[i]);
     for (int i = 0; i < n; i++)
         fprintf(to, "\t%s", without_blanks(names[i], name, sizeof name));
     if (fclose(to) != 0)
@@ -180,7 +192,7 @@ void kf_counts_finish(kf_session *s)
     free(text);
     to = open_memstream(&text, &size);
     for (int i = 0; i < s->n_counted && to; i++) {
-        put_row(to, s->step, &s->counted[i], false);
+        put_row(to, s, &s->counted[i], false);
         fputc('\n', to);
     }
     if (!to || fclose(to) != 0)
@@ -191,7 +203,7 @@ void kf_counts_finish(kf_session *s)
         printf("[");
     for (int i = 0; i < s->n_counted && s->options.json; i++) {
         printf("%s\n{", i ? "," : "");
-        put_row(stdout, s->step, &s->counted[i], true);
+        put_row(stdout, s, &s->counted[i], true);
         printf("}");
     }
     if (s->options.json)

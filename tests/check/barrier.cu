@@ -1,7 +1,7 @@
 /* Barriers that some threads never reach, or reach elsewhere. A GPU must not hang in them: whole
  * warps part at __syncthreads, which counts those that come to any and those that have ended; and a
  * lane that is missing in a warp has ended. */
-#include "suite.cuh"
+#include "ptx.cuh"
 
 template <bool fault>
 __global__ void half_the_block(const int *x, int *y)
@@ -180,6 +180,60 @@ static bool run_absent_lane()
     return came_out<fault>(y.p, want);
 }
 
+/* c = a b with ones: each element is 16. Half of the lanes have nothing to store. */
+template <bool fault>
+__global__ void product_in_half(float *y)
+{
+    const int lane = threadIdx.x;
+    const unsigned one = 0x3c003c00, a[4] = {one, one, one, one}, b[2] = {one, one};
+    float c[4] = {0, 0, 0, 0};
+    if (!fault || lane < 16) // fault here: product_in_half
+        mma(c, a, b);        // seen here: product_in_half
+    if (lane < 16)
+        y[lane] = c[0] + c[3];
+}
+
+template <bool fault>
+static bool run_product_in_half()
+{
+    array<float> y(16);
+    product_in_half<fault><<<1, 32>>>(y);
+    return came_out<fault>(y.p, std::vector<float>(16, 32));
+}
+
+/* Row r of the result needs tiles as long as 8 k <= r: lanes of other rows must come along. */
+template <bool fault>
+__global__ void tiles_of_a_row(const int *x, float *y, int tiles)
+{
+    __shared__ __align__(16) __half tile[16][16];
+    const int lane = threadIdx.x;
+    float sum = 0;
+    for (int i = lane; i < 256; i += 32)
+        tile[i / 16][i % 16] = __int2half_rn(x[i]);
+    __syncwarp();
+    for (int k = 0; k < (fault ? 1 + lane / 16 : tiles); k++) { // fault here: tiles_of_a_row
+        unsigned r[4];
+        ldmatrix_x4(r, &tile[lane % 16][lane / 16 * 8]); // seen here: tiles_of_a_row
+        if (k <= lane / 16)
+            sum += halves(r[k]).x;
+    }
+    y[lane] = sum;
+}
+
+template <bool fault>
+static bool run_tiles_of_a_row()
+{
+    const auto in = numbers(256);
+    array<int> x(in);
+    array<float> y(32);
+    tiles_of_a_row<fault><<<1, 32>>>(x, y, 2);
+    std::vector<float> want(32);
+    for (int lane = 0; lane < 32; lane++)
+        for (int k = 0; k <= lane / 16; k++)
+            want[lane] += (float)in[16 * (8 * k + lane / 4) + lane % 4 * 2];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -189,6 +243,8 @@ int main(int argc, char **argv)
         SUBTLE(leaves_early, "a warp leaves a loop with a barrier when it is ready itself"),
         SUBTLE(shuffle_in_tail, "lanes past the end return before a shuffle of all lanes"),
         SUBTLE(absent_lane, "__syncwarp waits for a lane that has ended"),
+        PLAIN(product_in_half, "an mma in a branch that half of the warp takes"),
+        SUBTLE(tiles_of_a_row, "a loop with ldmatrix runs longer in the upper lanes"),
     };
     return suite("barrier divergence", list, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* Accesses at an address that is no multiple of their size. All stay inside their memory. */
-#include "suite.cuh"
+#include "ptx.cuh"
 
 template <bool fault>
 __global__ void vector_at_one(const float *x, float *y)
@@ -169,6 +169,64 @@ static bool run_wide_counter()
     return came_out<fault>(words.p, want);
 }
 
+/* Every row of a matrix begins at a multiple of 16 bytes, whatever the pitch. */
+template <bool fault>
+__global__ void pitch_of_rows(const int *x, float *y)
+{
+    constexpr int pitch = fault ? 20 : 24; // fault here: pitch_of_rows
+    __shared__ __align__(16) __half tile[16 * 24];
+    const int t = threadIdx.x;
+    unsigned r[4];
+    for (int i = t; i < 256; i += 32)
+        tile[i / 16 * pitch + i % 16] = __int2half_rn(x[i]);
+    __syncwarp();
+    ldmatrix_x4(r, tile + t % 16 * pitch + t / 16 * 8); // seen here: pitch_of_rows
+    for (int i = 0; i < 4; i++) {
+        const float2 v = halves(r[i]);
+        y[4 * t + i] = 10 * v.x + v.y;
+    }
+}
+
+template <bool fault>
+static bool run_pitch_of_rows()
+{
+    const auto in = numbers(256);
+    array<int> x(in);
+    array<float> y(128);
+    pitch_of_rows<fault><<<1, 32>>>(x, y);
+    std::vector<float> want(128);
+    for (int t = 0; t < 32; t++)
+        for (int i = 0; i < 4; i++) {
+            const int row = i % 2 * 8 + t / 4, column = i / 2 * 8 + t % 4 * 2;
+            want[4 * t + i] = (float)(10 * in[16 * row + column] + in[16 * row + column + 1]);
+        }
+    return came_out<fault>(y.p, want);
+}
+
+/* Rows of 62 floats, copied 16 bytes at a time: right in even rows. */
+template <bool fault>
+__global__ void copied_rows(const float *x, float *y)
+{
+    constexpr int pitch = fault ? 62 : 64; // fault here: copied_rows
+    __shared__ float4 row[16];
+    const int t = threadIdx.x;
+    copy_16(&row[t], x + blockIdx.x * pitch + 4 * t); // seen here: copied_rows
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    y[blockIdx.x * 16 + t] = row[t].x + row[t].w;
+}
+
+template <bool fault>
+static bool run_copied_rows()
+{
+    const auto in = numbers<float>(3 * 64);
+    array<float> x(in), y(3 * 16);
+    copied_rows<fault><<<3, 16>>>(x, y);
+    std::vector<float> want(3 * 16);
+    for (int i = 0; i < 3 * 16; i++)
+        want[i] = in[4 * i] + in[4 * i + 3];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -179,6 +237,8 @@ int main(int argc, char **argv)
         SUBTLE(pairs_of_odd_blocks, "float2 stores at an odd pitch, wrong in odd blocks only"),
         SUBTLE(padded_tile, "a float4 load from a shared tile with rows of 33 floats"),
         SUBTLE(wide_counter, "a 64-bit atomic on an odd 32-bit word"),
+        SUBTLE(pitch_of_rows, "ldmatrix of rows 40 bytes apart: every second one is misaligned"),
+        SUBTLE(copied_rows, "asynchronous copies of 16 bytes from rows of 62 floats"),
     };
     return suite("misaligned", list, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* Accesses outside an allocation or outside a shared variable, by a few elements. */
-#include "suite.cuh"
+#include "ptx.cuh"
 
 template <bool fault>
 __global__ void end_included(const int *x, int *y, int n)
@@ -252,6 +252,68 @@ static bool run_one_tap_more()
     return came_out<fault>(y.p, want);
 }
 
+/* A tile of 16 rows: lanes 16 to 31 have the same rows as lanes 0 to 15, and the right half. */
+template <bool fault>
+__global__ void rows_of_x4(const int *x, float *y)
+{
+    __shared__ __align__(16) __half tile[16][16];
+    const int t = threadIdx.x;
+    unsigned r[4];
+    for (int i = t; i < 256; i += 32)
+        tile[i / 16][i % 16] = __int2half_rn(x[i]);
+    __syncwarp();
+    const int row = fault ? t : t % 16;                  // fault here: rows_of_x4
+    ldmatrix_x4(r, &tile[0][0] + 16 * row + t / 16 * 8); // seen here: rows_of_x4
+    for (int i = 0; i < 4; i++) {
+        const float2 v = halves(r[i]);
+        y[4 * t + i] = 10 * v.x + v.y;
+    }
+}
+
+template <bool fault>
+static bool run_rows_of_x4()
+{
+    const auto in = numbers(256);
+    array<int> x(in);
+    array<float> y(128);
+    rows_of_x4<fault><<<1, 32>>>(x, y);
+    std::vector<float> want(128);
+    for (int t = 0; t < 32; t++)
+        for (int i = 0; i < 4; i++) {
+            const int row = i % 2 * 8 + t / 4, column = i / 2 * 8 + t % 4 * 2;
+            want[4 * t + i] = (float)(10 * in[16 * row + column] + in[16 * row + column + 1]);
+        }
+    return came_out<fault>(y.p, want);
+}
+
+/* The last copy has fewer than four numbers left. What it does not read becomes 0. */
+template <bool fault>
+__global__ void copies_of_four(const int *x, int *y, int n)
+{
+    __shared__ int4 tile[64];
+    const int t = threadIdx.x, i = 256 * blockIdx.x + 4 * t;
+    const int have = max(0, min(4, n - i));
+    const int read = fault && have > 0 ? 16 : 4 * have; // fault here: copies_of_four
+    copy_16(&tile[t], have > 0 ? x + i : x, read);      // seen here: copies_of_four
+    commit();
+    wait_group<0>();
+    const int4 v = tile[t];
+    y[64 * blockIdx.x + t] = v.x + 2 * v.y + 3 * v.z + 4 * v.w;
+}
+
+template <bool fault>
+static bool run_copies_of_four()
+{
+    const int n = 2 * 256 + 70;
+    const auto in = numbers(n);
+    array<int> x(in), y(3 * 64);
+    copies_of_four<fault><<<3, 64>>>(x, y, n);
+    std::vector<int> want(3 * 64);
+    for (int i = 0; i < n; i++)
+        want[i / 4] += (i % 4 + 1) * in[i];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -266,6 +328,9 @@ int main(int argc, char **argv)
         SUBTLE(one_bin_too_few, "an atomic on a shared bin that only one value asks for"),
         SUBTLE(unrolled_twice, "the second access of an unrolled loop, in its last iteration"),
         SUBTLE(one_tap_more, "a loop that is one too long, seen at the last element only"),
+        SUBTLE(rows_of_x4,
+               "the upper lanes of ldmatrix.x4 point to rows that a tile does not have"),
+        SUBTLE(copies_of_four, "the last asynchronous copy reads past the end, and should fill up"),
     };
     return suite("out of bounds", list, argc, argv);
 }

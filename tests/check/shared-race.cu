@@ -1,6 +1,6 @@
 /* Races on shared memory between two barriers. Where a cell could be read too early it holds 0
  * before, so that the read is a race and not of memory that nobody has written. */
-#include "suite.cuh"
+#include "ptx.cuh"
 
 static __device__ int warp_sum(int v)
 {
@@ -557,6 +557,133 @@ static bool run_only_two_warps()
     return fine;
 }
 
+/* What a thread has waited for, the others have not: that takes a barrier. */
+template <bool fault>
+__global__ void waited_alone(const int *x, int *y)
+{
+    __shared__ int cell[64];
+    const int t = threadIdx.x;
+    cell[t] = 0;
+    __syncthreads();
+    copy_4(&cell[t], x + t); // seen here: waited_alone
+    commit();
+    wait_group<0>();
+    if (!fault) // fault here: waited_alone
+        __syncthreads();
+    y[t] = cell[63 - t]; // seen here: waited_alone
+}
+
+template <bool fault>
+static bool run_waited_alone()
+{
+    const auto in = numbers(64);
+    array<int> x(in), y(64);
+    waited_alone<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
+}
+
+/* Two tiles are fetched ahead, to the stage that has just been read. */
+template <bool fault>
+__global__ void copied_over(const int *x, int *y, int tiles)
+{
+    __shared__ int stage[2][64];
+    const int t = threadIdx.x;
+    stage[0][t] = stage[1][t] = 0;
+    __syncthreads();
+    for (int k = 0; k < 2; k++) {
+        copy_4(&stage[k][t], x + 64 * k + t);
+        commit();
+    }
+    int sum = 0;
+    for (int k = 0; k < tiles; k++) {
+        wait_group<1>();
+        __syncthreads();
+        sum += (k + 1) * stage[k % 2][63 - t]; // seen here: copied_over
+        if (!fault)                            // fault here: copied_over
+            __syncthreads();
+        if (k + 2 < tiles)
+            copy_4(&stage[k % 2][t], x + 64 * (k + 2) + t); // seen here: copied_over
+        commit();
+    }
+    y[t] = sum;
+}
+
+template <bool fault>
+static bool run_copied_over()
+{
+    const auto in = numbers(5 * 64);
+    array<int> x(in), y(64);
+    copied_over<fault><<<1, 64>>>(x, y, 5);
+    return came_out<fault>(y.p, reversed_sums(in));
+}
+
+/* The same with the copy first and three stages: with two it is to the stage that is read. */
+template <bool fault>
+__global__ void stages_of_two(const int *x, int *y, int tiles)
+{
+    constexpr int stages = fault ? 2 : 3; // fault here: stages_of_two
+    __shared__ int stage[3][64];
+    const int t = threadIdx.x;
+    for (int k = 0; k < 2; k++) {
+        copy_4(&stage[k][t], x + 64 * k + t);
+        commit();
+    }
+    int sum = 0;
+    for (int k = 0; k < tiles; k++) {
+        wait_group<1>();
+        __syncthreads();
+        if (k + 2 < tiles)
+            copy_4(&stage[(k + 2) % stages][t], x + 64 * (k + 2) + t); // seen here: stages_of_two
+        commit();
+        sum += (k + 1) * stage[k % stages][63 - t]; // seen here: stages_of_two
+    }
+    y[t] = sum;
+}
+
+template <bool fault>
+static bool run_stages_of_two()
+{
+    const auto in = numbers(5 * 64);
+    array<int> x(in), y(64);
+    stages_of_two<fault><<<1, 64>>>(x, y, 5);
+    return came_out<fault>(y.p, reversed_sums(in));
+}
+
+/* A warp's own tile, 16 x 16 halves. All lanes come to ldmatrix, but it orders no stores before it.
+ */
+template <bool fault>
+__global__ void rows_of_lanes(const int *x, float *y)
+{
+    __shared__ __align__(16) __half tile[16][16];
+    const int t = threadIdx.x;
+    unsigned r[4];
+    for (int i = 0; i < 8; i++)
+        tile[t / 2][t % 2 * 8 + i] = __int2half_rn(x[8 * t + i]); // seen here: rows_of_lanes
+    if (!fault)                                                   // fault here: rows_of_lanes
+        __syncwarp();
+    ldmatrix_x4(r, &tile[t % 16][t / 16 * 8]); // seen here: rows_of_lanes
+    for (int i = 0; i < 4; i++) {
+        const float2 v = halves(r[i]);
+        y[4 * t + i] = 10 * v.x + v.y;
+    }
+}
+
+template <bool fault>
+static bool run_rows_of_lanes()
+{
+    const auto in = numbers(256);
+    array<int> x(in);
+    array<float> y(128);
+    rows_of_lanes<fault><<<1, 32>>>(x, y);
+    std::vector<float> want(128);
+    for (int t = 0; t < 32; t++)
+        for (int i = 0; i < 4; i++) {
+            const int row = i % 2 * 8 + t / 4, column = i / 2 * 8 + t % 4 * 2;
+            want[4 * t + i] = (float)(10 * in[16 * row + column] + in[16 * row + column + 1]);
+        }
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -579,6 +706,10 @@ int main(int argc, char **argv)
         SUBTLE(without_the_shuffles, "lane 0 overwrites a cell without waiting for lane 1's read"),
         SUBTLE(warps_share_a_row, "two warps use the same row, each synchronised for itself"),
         SUBTLE(only_two_warps, "the barrier is left out for blocks of exactly two warps"),
+        SUBTLE(waited_alone, "each thread waits for its own copies, and no barrier follows"),
+        SUBTLE(copied_over, "a tile is copied over the one that others still read"),
+        SUBTLE(stages_of_two, "a ring of two stages where two tiles are copied ahead"),
+        SUBTLE(rows_of_lanes, "ldmatrix reads rows that other lanes have just stored"),
     };
     return suite("shared race", list, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* Reads of memory that nobody has written, global or shared. */
-#include "suite.cuh"
+#include "ptx.cuh"
 
 static __device__ int warp_sum(int v)
 {
@@ -268,6 +268,74 @@ static bool run_diagonal_left_out()
     return came_out<fault>(y.p, want);
 }
 
+/* Tiles of 16 rows of 16 halves. A row past the end is filled with zeros, by copies of no byte. */
+template <bool fault>
+__global__ void tail_not_filled(const __half *x, float *y, int rows)
+{
+    __shared__ __align__(16) __half tile[16][16];
+    const int t = threadIdx.x, row = 16 * blockIdx.x + t / 2;
+    unsigned r[4];
+    if (!fault || row < rows) // fault here: tail_not_filled
+        copy_16(&tile[t / 2][t % 2 * 8], row < rows ? x + 16 * row + t % 2 * 8 : x,
+                row < rows ? 16 : 0);
+    commit();
+    wait_group<0>();
+    __syncwarp();
+    ldmatrix_x4(r, &tile[t % 16][t / 16 * 8]); // seen here: tail_not_filled
+    float sum = 0;
+    for (int i = 0; i < 4; i++) {
+        const float2 v = halves(r[i]);
+        sum += v.x + 2 * v.y;
+    }
+    y[32 * blockIdx.x + t] = sum;
+}
+
+template <bool fault>
+static bool run_tail_not_filled()
+{
+    const int rows = 2 * 16 + 11;
+    std::vector<__half> in(16 * rows);
+    for (int i = 0; i < 16 * rows; i++)
+        in[i] = __int2half_rn(i % 7);
+    array<__half> x(in);
+    array<float> y(3 * 32);
+    tail_not_filled<fault><<<3, 32>>>(x, y, rows);
+    std::vector<float> want(3 * 32);
+    for (int i = 0; i < 16 * rows; i++)
+        want[i / 256 * 32 + i / 16 % 8 * 4 + i % 8 / 2] += (float)((i % 2 + 1) * (i % 7));
+    return came_out<fault>(y.p, want);
+}
+
+/* A 16 x 8 operand, transposed on its way. Its second matrix is the rows from 8 on. */
+template <bool fault>
+__global__ void half_of_the_rows(const int *x, float *y)
+{
+    constexpr int rows = fault ? 8 : 16; // fault here: half_of_the_rows
+    __shared__ __align__(16) __half tile[16][8];
+    const int t = threadIdx.x;
+    unsigned r[2];
+    for (int i = t; i < 8 * rows; i += 32)
+        tile[i / 8][i % 8] = __int2half_rn(x[i]);
+    __syncwarp();
+    ldmatrix_x2_trans(r, tile[t % 16]); // seen here: half_of_the_rows
+    const float2 a = halves(r[0]), b = halves(r[1]);
+    y[t] = a.x + 2 * a.y + 3 * b.x + 4 * b.y;
+}
+
+template <bool fault>
+static bool run_half_of_the_rows()
+{
+    const auto in = numbers(128);
+    array<int> x(in);
+    array<float> y(32);
+    half_of_the_rows<fault><<<1, 32>>>(x, y);
+    std::vector<float> want(32);
+    for (int t = 0; t < 32; t++)
+        for (int i = 0; i < 4; i++)
+            want[t] += (float)((i + 1) * in[(i / 2 * 8 + t % 4 * 2 + i % 2) * 8 + t / 4]);
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -281,6 +349,8 @@ int main(int argc, char **argv)
         SUBTLE(counter_not_set, "atomicAdd to a counter that was never set to 0"),
         SUBTLE(elements_not_bytes, "cudaMemset is given elements where it takes bytes"),
         SUBTLE(diagonal_left_out, "a triangle is written without its diagonal, and read with it"),
+        SUBTLE(tail_not_filled, "rows past the end are not copied where zeros are due"),
+        SUBTLE(half_of_the_rows, "ldmatrix reads 16 rows of which 8 are written"),
     };
     return suite("uninitialised read", list, argc, argv);
 }

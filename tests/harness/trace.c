@@ -16,7 +16,9 @@ int cpu_trace_mode(void)
     return !strcmp(knob("FAKE_TRACE"), "check") ? CPU_TRACE_CHECK : CPU_TRACE_COUNT;
 }
 
-/* --- Counts: each kernel has launched once, and counter number i stands at 10 i. -------------- */
+/* --- Counts: each kernel has launched once, and counter number i stands at 10 i; of those that may
+ * have no column, FAKE_OPTIONAL counts in the second kernel, the others nowhere.
+ * --------------------- */
 
 const char *const cpu_counter_names[CPU_COUNTERS] = {"launches",
                                                      "blocks",
@@ -47,7 +49,19 @@ const char *const cpu_counter_names[CPU_COUNTERS] = {"launches",
                                                      "sqrt",
                                                      "rsqrt",
                                                      "div",
-                                                     "mma"};
+                                                     "mma",
+                                                     "mma_flops",
+                                                     "ldmatrix_requests",
+                                                     "ldmatrix_wavefronts",
+                                                     "ldmatrix_conflicts",
+                                                     "stmatrix_requests",
+                                                     "stmatrix_wavefronts",
+                                                     "stmatrix_conflicts",
+                                                     "cp_async_requests",
+                                                     "cp_async_bytes",
+                                                     "cp_async_sectors",
+                                                     "cp_async_wavefronts",
+                                                     "cp_async_conflicts"};
 static const char *const named[] = {"K rotations"};
 static struct cpu_kernel_counts kernels[2] = {{"sum<float, 4>", {0}}, {"plain", {0}}};
 static int resets;
@@ -55,7 +69,10 @@ static int resets;
 int cpu_counts(const struct cpu_kernel_counts **list)
 {
     for (int i = 0; i < CPU_COUNTERS; i++)
-        kernels[0].value[i] = kernels[1].value[i] = (uint64_t)i * 10;
+        kernels[0].value[i] = kernels[1].value[i] = i <= CPU_MMA ? (uint64_t)i * 10 : 0;
+    for (int i = CPU_MMA + 1; i < CPU_COUNTERS; i++)
+        if (strcmp(knob("FAKE_OPTIONAL"), cpu_counter_names[i]) == 0)
+            kernels[1].value[i] = 5;
     *list = kernels;
     return 2;
 }

@@ -44,6 +44,7 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_NAMED_BARRIER,
               CPU_SYNCWARP,
               CPU_ACTIVEMASK,
+              CPU_PTX, /* an instruction of inline PTX that the whole warp executes */
               CPU_BALLOT,
               CPU_ANY,
               CPU_ALL,
@@ -71,6 +72,17 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
 uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *file, int line);
 uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, int width,
                      const char *file, int line);
+/* An asm statement of a kernel. The rewriter makes the site and writes operands to and from the
+ * registers: reg[k] is operand k. */
+struct cpu_asm_site {
+    const char *text, *constraints; /* h, r, l, f, d, n or C for each operand; NULL: no operands */
+    int registers;                  /* room in reg */
+    const char *file;
+    int line;
+    struct ptx_program *program; /* when it has run */
+};
+void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
+
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
@@ -80,6 +92,8 @@ long long cpu_clock(void);
 /* What an instrumented kernel reports itself; cpu_trace.h is what the host asks. */
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
 void cpu_trace_fence(void);
+void cpu_asm_put(uint64_t *reg, uint64_t bits);
+uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
 void cpu_trace_named(const char *name, uint64_t amount);
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant);

@@ -14,7 +14,9 @@ extern "C" {
 enum cpu_trace { CPU_TRACE_COUNT = 1, CPU_TRACE_CHECK = 2 };
 int cpu_trace_mode(void); /* which instrument this program is linked with */
 
-/* --- Counts. A request is one instruction of one warp; sectors are of 32 bytes. --------------- */
+/* --- Counts. A request is one instruction of one warp; sectors are of 32 bytes. Those behind the
+ * mma instructions make no column where all are 0. ------------------------------------------------
+ */
 #define CPU_COUNTER_LIST(X)                                                                        \
     X(CPU_LAUNCHES, "launches")                                                                    \
     X(CPU_BLOCKS, "blocks")                                                                        \
@@ -45,7 +47,19 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_SQRT, "sqrt")                                                                            \
     X(CPU_RSQRT, "rsqrt")                                                                          \
     X(CPU_DIV, "div") /* of floating-point numbers */                                              \
-    X(CPU_MMA, "mma")
+    X(CPU_MMA, "mma") /* requests */                                                               \
+    X(CPU_MMA_FLOPS, "mma_flops")                                                                  \
+    X(CPU_LDMATRIX_REQUESTS, "ldmatrix_requests")                                                  \
+    X(CPU_LDMATRIX_WAVEFRONTS, "ldmatrix_wavefronts") /* also in shared_ld_wavefronts */           \
+    X(CPU_LDMATRIX_CONFLICTS, "ldmatrix_conflicts")   /* also in shared_ld_conflicts */            \
+    X(CPU_STMATRIX_REQUESTS, "stmatrix_requests")                                                  \
+    X(CPU_STMATRIX_WAVEFRONTS, "stmatrix_wavefronts") /* likewise */                               \
+    X(CPU_STMATRIX_CONFLICTS, "stmatrix_conflicts")                                                \
+    X(CPU_CP_ASYNC_REQUESTS, "cp_async_requests")                                                  \
+    X(CPU_CP_ASYNC_BYTES, "cp_async_bytes")           /* read, without zeros filled in */          \
+    X(CPU_CP_ASYNC_SECTORS, "cp_async_sectors")       /* of global memory */                       \
+    X(CPU_CP_ASYNC_WAVEFRONTS, "cp_async_wavefronts") /* of shared memory */                       \
+    X(CPU_CP_ASYNC_CONFLICTS, "cp_async_conflicts")
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];

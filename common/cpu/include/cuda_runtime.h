@@ -365,6 +365,55 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
         name, reinterpret_cast<const void *>(f), f, std::tuple<P...>(std::move(a)...));
 }
 
+/* What the rewriter makes of the operands of an asm statement: constraint c, and the register that
+ * holds the operand. The operand's own address goes nowhere, so it may stay in a register. */
+template <char c, class T>
+__forceinline__ uint64_t cpu_asm_bits(T v)
+{
+    constexpr size_t bytes = c == 'h' ? 2 : c == 'r' || c == 'f' ? 4 : 8;
+    constexpr bool real = c == 'f' || c == 'd';
+    static_assert(c == 'n' || sizeof(T) == bytes,
+                  "the operand of an asm statement is not as wide as its constraint: h is 16 bits, "
+                  "r and f 32, l and d 64");
+    static_assert(
+        real ? std::is_floating_point<T>::value
+             : std::is_integral<T>::value || std::is_enum<T>::value ||
+                   (c == 'l' && std::is_pointer<T>::value),
+        "an asm statement takes f or d for floating-point numbers, h, r or l for integers");
+    if constexpr (c == 'n')
+        return (uint64_t)(int64_t)v;
+    else
+        return cpu_bits(v);
+}
+template <char c, class T>
+__forceinline__ void cpu_asm_in(uint64_t *reg, T v)
+{
+#ifdef CPU_TRACE
+    cpu_asm_put(reg, cpu_asm_bits<c>(v));
+#else
+    *reg = cpu_asm_bits<c>(v);
+#endif
+}
+template <char c, class T>
+__forceinline__ void cpu_asm_out(const uint64_t *reg, T &v)
+{
+    typedef std::remove_volatile_t<T> value;
+    (void)sizeof(cpu_asm_bits<c>(value()));
+#ifdef CPU_TRACE
+    v = cpu_value<value>(cpu_asm_get(reg));
+#else
+    v = cpu_value<value>(*reg);
+#endif
+}
+inline void cpu_asm_string(uint64_t *reg, const char *s)
+{
+#ifdef CPU_TRACE
+    cpu_asm_put(reg, (uintptr_t)s);
+#else
+    *reg = (uintptr_t)s;
+#endif
+}
+
 /* C++ forms of the API. */
 template <class T>
 inline cudaError_t cudaMalloc(T **p, size_t bytes)

@@ -1,11 +1,10 @@
 /* check: the rules that each load and store of a kernel is held to.
  *
  * Every 4 bytes of device and shared memory have a cell, which remembers the last write and two
- * reads: by which thread, where in the code, and when. When is a number that grows at each start of
- * a block, barrier, warp operation and fence. Two accesses race if one is a write, they are not
- * both atomic, and nothing orders them: no barrier or warp operation between threads of a block;
- * between blocks, no atomic that the later block has seen, made after a __threadfence. Blocks run
- * one after the other, so what is found does not depend on luck. */
+ * reads: by which thread, where in the code, and when (check_order.c). Two accesses race if one is
+ * a write, they are not both atomic, and nothing orders them: no barrier or warp operation between
+ * threads of a block; between blocks, no atomic that the later block has seen, made after a
+ * __threadfence. Blocks run one after the other, so what is found does not depend on luck. */
 #include "callbacks.h"
 
 #include "check.h"
@@ -17,215 +16,44 @@
 #include <ucontext.h>
 #endif
 
-enum { EPOCHS = 1 << 25 };
-
-/* The launch and the block that runs. */
-static const struct cpu_kernel *kernel;
-static uint32_t now = 1, launch_start, block_start, barrier_end;
-static uint64_t block;
-/* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp. */
-static uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
-static uint32_t joined[MAX_BARRIERS][MAX_WARPS];
-static struct start {
-    uint32_t when;
-    uint64_t block;
-} * starts;
-static int n_starts;
-/* Fences, and atomics that came after one in their thread or behind a barrier. */
-static struct sync {
-    uint32_t when, barrier; /* barrier: the end of the last one at that time */
-    int thread;
-    uintptr_t p; /* 0: a fence */
-} * syncs;
-static int n_syncs;
-
-static uint32_t when_of(record r)
-{
-    return (uint32_t)(r >> 39);
-}
-static int thread_of(record r)
-{
-    return (int)(r >> 24 & 1023);
-}
-static int is_atomic(record r)
-{
-    return r >> 38 & 1;
-}
-
-/* --- Order ------------------------------------------------------------------------------------ */
-
-static void start_add(void)
-{
-    starts = grown(starts, n_starts, sizeof *starts);
-    starts[n_starts++] = (struct start){now, block};
-}
-
-/* Time goes on. When it has run out, all records are forgotten. */
-static void tick(void)
-{
-    if (++now < EPOCHS)
-        return;
-    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0)
-        give_up(1, "check: the system does not take back memory that is to be forgotten");
-    memset(sees, 0, sizeof sees);
-    now = launch_start = block_start = barrier_end = 1;
-    n_starts = n_syncs = 0;
-    start_add();
-}
-
-/* The block that r belongs to: an index into starts. */
-static int start_of(record r)
-{
-    int low = 0, high = n_starts;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (starts[middle].when <= when_of(r))
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Within the block: does r come before what thread `me` does now? */
-static inline int ordered(record r, int me)
-{
-    int its = thread_of(r);
-    uint32_t when = when_of(r);
-    if (its == me || when < barrier_end || when < sees[me / WARP][its / WARP])
-        return 1;
-    return me / WARP == its / WARP && lane_sees[me / WARP] &&
-           when < lane_sees[me / WARP][me % WARP][its % WARP];
-}
-
-/* Between blocks: r's block made an atomic after a fence that covers r, and this block has met that
- * atomic's variable before. */
-static int released(record r, int me)
-{
-    int its = start_of(r), low = 0, high = n_syncs;
-    uint32_t end = its + 1 < n_starts ? starts[its + 1].when : UINT32_MAX;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (syncs[middle].when <= when_of(r))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
-        const struct sync *fence = &syncs[f], *atomic = fence + 1;
-        if (fence->p || !(fence->thread == thread_of(r) || when_of(r) < fence->barrier))
-            continue;
-        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++) {
-            record mine = atomic->p ? cells[atomic->p / 4].write : 0;
-            if ((atomic->thread == fence->thread || atomic->barrier > fence->when) &&
-                is_atomic(mine) && when_of(mine) >= block_start && ordered(mine, me))
-                return 1;
-        }
-    }
-    return 0;
-}
+/* Where each thread's last statement of inline PTX stands. */
+static uint32_t statement[MAX_THREADS];
 
 void trace_launch(struct launch *l)
 {
     kernels_ran = 1;
     memory_launch();
-    kernel = l->kernel;
-    n_starts = n_syncs = 0;
-    tick();
-    launch_start = now;
+    order_launch(l->kernel);
 }
 
 void trace_block(struct worker *w, uint64_t place)
 {
-    tick();
-    block = place;
-    block_start = barrier_end = now;
-    start_add();
+    pending_block();
+    order_block(place);
     memory_block(w);
-    memset(sees, 0, sizeof sees);
-    for (int i = 0; i < MAX_WARPS; i++) {
-        free(lane_sees[i]);
-        lane_sees[i] = NULL;
-    }
 }
 
-void trace_join(struct worker *w, int barrier)
+void trace_launch_end(struct launch *l)
 {
-    if (barrier == 0)
-        return;
-    tick();
-    joined[barrier][w->now / WARP] = now;
-}
-
-/* A named barrier joins what its warps know; a warp that only arrived is not told. */
-void trace_barrier(struct worker *w, int barrier)
-{
-    tick();
-    if (barrier == 0) {
-        barrier_end = now;
-        return;
-    }
-    uint32_t known[MAX_WARPS];
-    for (int i = 0; i < MAX_WARPS; i++) {
-        known[i] = joined[barrier][i];
-        for (int k = 0; k < MAX_WARPS; k++)
-            if (joined[barrier][k] && sees[k][i] > known[i])
-                known[i] = sees[k][i];
-    }
-    for (int k = 0; k < MAX_WARPS; k++)
-        if (w->barriers[barrier].waiting[k])
-            for (int i = 0; i < MAX_WARPS; i++)
-                if (known[i] > sees[k][i])
-                    sees[k][i] = known[i];
-    memset(joined[barrier], 0, sizeof joined[barrier]);
-}
-
-void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
-{
-    (void)op;
-    tick();
-    if (!(w->warps[warp].live & ~mask)) {
-        sees[warp][warp] = now;
-        return;
-    }
-    if (!lane_sees[warp])
-        lane_sees[warp] = need_memory(calloc(WARP, sizeof *lane_sees[warp]), "what check knows");
-    for (unsigned a = mask; a; a &= a - 1)
-        for (unsigned b = mask; b; b &= b - 1)
-            lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = now;
-}
-
-static void sync_add(uintptr_t p)
-{
-    syncs = grown(syncs, n_syncs, sizeof *syncs);
-    syncs[n_syncs++] = (struct sync){now, barrier_end, (int)cpu_worker->now, p};
-}
-
-void cpu_trace_fence(void)
-{
-    if (!cpu_worker || !cpu_worker->running)
-        return;
-    tick();
-    sync_add(0);
-    tick();
+    (void)l;
+    pending_block();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
 
-static void report(const struct worker *w, enum rule rule, enum kind kind, uint32_t code,
-                   uintptr_t p, unsigned bytes, const struct object *o)
+static void report(int thread, enum rule rule, enum kind kind, uint32_t code, uintptr_t p,
+                   unsigned bytes, const struct object *o)
 {
-    struct side side = {kind, code, (int)w->now, block};
-    finding_add(rule, kernel, &side, 1, bytes, o, p, NULL);
+    struct side side = {kind, code, thread, order.block};
+    finding_add(rule, order.kernel, &side, 1, bytes, o, p, NULL);
 }
 
-static void report_race(const struct worker *w, record r, enum kind was, enum kind kind,
-                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
-                        int is_shared)
+static void report_race(int thread, record r, enum kind was, enum kind kind, uint32_t code,
+                        uintptr_t p, unsigned bytes, const struct object *o, int is_shared)
 {
-    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), starts[start_of(r)].block},
-                            {kind, code, (int)w->now, block}};
-    finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, kernel, sides, 2, bytes,
+    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+                            {kind, code, thread, order.block}};
+    finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, order.kernel, sides, 2, bytes,
                 is_shared ? shared_at(p) : o, p, NULL);
 }
 
@@ -246,7 +74,7 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
         return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at) : -1;
     }
     if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK ||
-        p - (uintptr_t)kernel->arguments < kernel->size)
+        p - (uintptr_t)order.kernel->arguments < order.kernel->size)
         return -2;
     if (p - (uintptr_t)__executable_start >= program_size())
         return -1;
@@ -262,28 +90,26 @@ static inline int conflicts(record r, record mine, uint32_t start, int me, int i
 {
     if (when_of(r) < start || !((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
         return 0;
-    return when_of(r) >= block_start ? !ordered(r, me) : !is_shared && !released(r, me);
+    return when_of(r) >= order.block_start ? !ordered(r, me) : !is_shared && !order_released(r, me);
 }
 
 /* Whether a read that was noted may make room for one by thread me. */
 static inline int replaceable(record r, uint32_t start, int me)
 {
-    return when_of(r) < start || (when_of(r) >= block_start && ordered(r, me));
+    return when_of(r) < start || (when_of(r) >= order.block_start && ordered(r, me));
 }
 
-static inline void race(const struct worker *w, struct cell *c, record mine, enum kind kind,
-                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
-                        int is_shared)
+static inline void race(int me, struct cell *c, record mine, enum kind kind, uint32_t code,
+                        uintptr_t p, unsigned bytes, const struct object *o, int is_shared)
 {
-    int me = (int)w->now;
-    uint32_t start = is_shared ? block_start : launch_start;
+    uint32_t start = is_shared ? order.block_start : order.launch_start;
     if (conflicts(c->write, mine, start, me, is_shared))
-        report_race(w, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
+        report_race(me, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
                     is_shared);
     if (kind != READ) {
         for (int i = 0; i < 2; i++)
             if (conflicts(c->read[i], mine, start, me, is_shared))
-                report_race(w, c->read[i], READ, kind, code, p, bytes, o, is_shared);
+                report_race(me, c->read[i], READ, kind, code, p, bytes, o, is_shared);
             else
                 c->read[i] = 0;
         c->write = mine;
@@ -291,43 +117,54 @@ static inline void race(const struct worker *w, struct cell *c, record mine, enu
     }
     if (replaceable(c->read[0], start, me))
         c->read[0] = mine;
-    else if (replaceable(c->read[1], start, me) || when_of(c->read[1]) < block_start ||
+    else if (replaceable(c->read[1], start, me) || when_of(c->read[1]) < order.block_start ||
              thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
         c->read[1] = mine;
 }
 
-static void access_seen(struct worker *w, uintptr_t p, unsigned bytes, enum kind kind,
-                        uint32_t code)
+/* An access that `thread` asks for. Each 4 bytes of it are for a thread of their own, from `whose`
+ * on in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
+ * negative number when it breaks a rule of addresses. */
+static inline int64_t access_of(struct worker *w, int thread, int whose, int step, uintptr_t p,
+                                unsigned bytes, enum kind kind, uint32_t code)
 {
     const struct object *o;
     int64_t at = locate(w, p, bytes, &o);
     if (at == -2)
-        return;
+        return at;
     int is_shared = p - (uintptr_t)w->arena < ARENA;
-    if (at >= 0 && p % bytes == 0 && !(o && o->freed)) {
-        unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
-        if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
-            int unwritten = bytes <= 4;
-            for (unsigned i = 0; i < bytes; i += 4)
-                unwritten |= (have >> i & 15) == 0;
-            if (unwritten)
-                report(w, UNINITIALISED, kind, code, p, bytes, is_shared ? shared_at(p) : o);
-        }
-        if (kind != READ && have != all)
-            set_bits(written, (uint64_t)at, bytes, 1);
-        record mine = (record)now << 39 | (record)(kind == ATOMIC) << 38 | (record)w->now << 24 |
-                      (code & 0xffffff);
-        for (unsigned i = 0; i < bytes; i += 4) {
-            record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
-            race(w, &cells[at / 4 + i / 4], mine | mask << 34, kind, code, p, bytes, o, is_shared);
-        }
-        return;
+    if (at < 0 || p % bytes != 0 || (o && o->freed)) {
+        report(thread,
+               at < 0          ? BOUNDS
+               : o && o->freed ? FREED
+                               : MISALIGNED,
+               kind, code, p, bytes, is_shared ? shared_at(p) : o);
+        return -1;
     }
-    report(w,
-           at < 0          ? BOUNDS
-           : o && o->freed ? FREED
-                           : MISALIGNED,
-           kind, code, p, bytes, is_shared ? shared_at(p) : o);
+    unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
+    if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
+        int unwritten = bytes <= 4;
+        for (unsigned i = 0; i < bytes; i += 4)
+            unwritten |= (have >> i & 15) == 0;
+        if (unwritten)
+            report(thread, UNINITIALISED, kind, code, p, bytes, is_shared ? shared_at(p) : o);
+    }
+    if (kind != READ && have != all)
+        set_bits(written, (uint64_t)at, bytes, 1);
+    for (unsigned i = 0; i < bytes; i += 4, whose += step) {
+        record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
+        if (pending_copies)
+            pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
+        race(whose, &cells[at / 4 + i / 4], record_of(whose, code, kind == ATOMIC) | mask << 34,
+             kind, code, p, bytes, o, is_shared);
+    }
+    return at;
+}
+
+static int64_t access_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes,
+                           enum kind kind, uint32_t code)
+{
+    return access_of(w, thread, thread, 0, p, bytes, kind, code);
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -335,19 +172,109 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
 {
     (void)frame;
     if (!is_builtin_variable(p))
-        access_seen(w, p, bytes, writes ? WRITE : READ, code_of(from));
+        access_seen(w, (int)w->now, p, bytes, writes ? WRITE : READ, code_of(from));
+}
+
+static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
+{
+    const struct object *o;
+    access_seen(w, thread, p, bytes, ATOMIC, code);
+    int64_t at = locate(w, p, bytes, &o);
+    if (at >= 0 && at < (int64_t)ARENA_AT)
+        order_atomic((uintptr_t)at);
 }
 
 void cpu_trace_atomic(const volatile void *p, size_t bytes)
 {
     struct worker *w = cpu_worker;
-    const struct object *o;
-    if (!w || !w->running)
-        return;
-    access_seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, code_of(__builtin_return_address(0)));
-    int64_t at = locate(w, (uintptr_t)p, (unsigned)bytes, &o);
-    if (n_syncs && at >= 0 && at < (int64_t)ARENA_AT)
-        sync_add((uintptr_t)at);
+    if (w && w->running)
+        atomic_seen(w, (int)w->now, (uintptr_t)p, (unsigned)bytes,
+                    code_of(__builtin_return_address(0)));
+}
+
+/* --- Inline PTX ------------------------------------------------------------------------------- */
+
+static int thread_at(const struct worker *w, int lane)
+{
+    return (int)(w->now / WARP * WARP) + lane;
+}
+
+void trace_asm(struct worker *w, const void *from, const void *frame)
+{
+    (void)frame;
+    symbols_statement(statement[w->now] = code_of(from));
+}
+
+void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    access_seen(w, thread, p, bytes, READ, statement[thread]);
+}
+
+void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    access_seen(w, thread, p, bytes, WRITE, statement[thread]);
+}
+
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    atomic_seen(w, thread, p, bytes, statement[thread]);
+}
+
+/* The lane that has a row's address is not the lane that gets the row: 4 bytes of row r go to lanes
+ * 4r to 4r + 3; transposed, elements 2i and 2i + 1 to lanes 8i + r / 2 and 4 after it. */
+void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
+{
+    for (int i = 0; i < 8 * n; i++) {
+        int r = i % 8, thread = thread_at(w, i), whose = thread_at(w, transposed ? r / 2 : 4 * r);
+        access_of(w, thread, whose, transposed ? 8 : 1, (uintptr_t)rows[i], 16,
+                  what == TRACE_LDMATRIX ? READ : WRITE, statement[thread]);
+    }
+}
+
+void trace_mma(struct worker *w, uint64_t flops)
+{
+    (void)w, (void)flops;
+}
+
+/* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
+static int64_t copy_reads(struct worker *w, int thread, uintptr_t p, unsigned bytes, unsigned read,
+                          uint32_t code)
+{
+    int64_t at = -1;
+    unsigned n = 1;
+    if (p % bytes != 0 || read == bytes)
+        return read ? access_seen(w, thread, p, bytes, READ, code) : -1;
+    for (unsigned i = read; i > 0; i -= n) {
+        while (n * 2 <= i && (read - i) % (n * 2) == 0)
+            n *= 2;
+        while (n > i)
+            n /= 2;
+        at = access_seen(w, thread, p + read - i, n, READ, code);
+    }
+    return at < 0 ? -1 : at / bytes * bytes;
+}
+
+void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
+                       unsigned read)
+{
+    int thread = thread_at(w, lane);
+    uint32_t code = statement[thread];
+    int64_t source = copy_reads(w, thread, (uintptr_t)from, bytes, read, code);
+    int64_t target = access_seen(w, thread, (uintptr_t)to, bytes, WRITE, code);
+    pending_issue(thread, code, target < (int64_t)ARENA_AT ? -1 : target, bytes, source, read);
+}
+
+void trace_async_commit(struct worker *w, int lane)
+{
+    pending_commit(thread_at(w, lane));
+}
+
+void trace_async_wait(struct worker *w, int lane, int pending)
+{
+    pending_wait(thread_at(w, lane), pending);
 }
 
 /* What is told for count alone: blocks of code, and what is computed. */
@@ -368,12 +295,18 @@ void cpu_trace_named(const char *name, uint64_t amount)
 
 void trace_fault(struct worker *w, const char *text)
 {
-    struct side side = {READ, 0, (int)w->now, block};
+    struct side side = {READ, 0, (int)w->now, order.block};
     memory_broken();
+    for (int i = w->size - 1; i >= 0; i--)
+        if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_PTX)
+            side.code = statement[i]; /* where its function is called is worth telling */
     if (strncmp(text, "barrier divergence: ", 20) == 0)
-        finding_add(DIVERGENCE, kernel, &side, 1, 0, NULL, 0, text + 20);
-    else if (strstr(text, "leaves it out") || strstr(text, "leaves out"))
-        finding_add(DIVERGENCE, kernel, &side, 1, 0, NULL, 0, text);
+        finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
+    else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
+             strstr(text, "need a whole warp"))
+        finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, " bytes of shared memory"))
+        finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
 /* An x86-64 stops at a move of 16 bytes that says its address is a multiple of 16, if it is not.

@@ -8,8 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum rule { BOUNDS, MISALIGNED, FREED, UNINITIALISED, SHARED_RACE, GLOBAL_RACE, DIVERGENCE, LEAK };
-enum kind { READ, WRITE, ATOMIC };
+enum rule {
+    BOUNDS,
+    MISALIGNED,
+    FREED,
+    UNINITIALISED,
+    SHARED_RACE,
+    GLOBAL_RACE,
+    PENDING_COPY,
+    DIVERGENCE,
+    LEAK
+};
+enum kind { READ, WRITE, ATOMIC, COPY };
 
 /* A variable or an allocation. */
 struct object {
@@ -82,5 +92,68 @@ const struct object *shared_at(uintptr_t p); /* the variable that holds p, or th
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
 void memory_block(struct worker *w);         /* and nothing of them written */
 void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
+
+/* --- check_order.c: what comes before what -----------------------------------------------------
+ */
+
+extern struct ordering {
+    const struct cpu_kernel *kernel; /* of the launch */
+    uint64_t block;                  /* that runs */
+    uint32_t now, launch_start, block_start, barrier_end;
+    /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
+     */
+    uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
+} order;
+
+static inline uint32_t when_of(record r)
+{
+    return (uint32_t)(r >> 39);
+}
+static inline int thread_of(record r)
+{
+    return (int)(r >> 24 & 1023);
+}
+static inline int is_atomic(record r)
+{
+    return r >> 38 & 1;
+}
+static inline record record_of(int thread, uint32_t code, int atomic)
+{
+    return (record)order.now << 39 | (record)atomic << 38 | (record)thread << 24 |
+           (code & 0xffffff);
+}
+
+/* Within the block: does r come before what thread `me` does now? */
+static inline int ordered(record r, int me)
+{
+    int its = thread_of(r);
+    uint32_t when = when_of(r);
+    if (its == me || when < order.barrier_end || when < order.sees[me / WARP][its / WARP])
+        return 1;
+    return me / WARP == its / WARP && order.lane_sees[me / WARP] &&
+           when < order.lane_sees[me / WARP][me % WARP][its % WARP];
+}
+
+/* Between blocks: r's block made an atomic after a fence that covers r, and this block has met that
+ * atomic's variable before. */
+int order_released(record r, int me);
+uint64_t order_block_of(record r);
+void order_launch(const struct cpu_kernel *kernel);
+void order_block(uint64_t place);
+void order_atomic(uintptr_t at); /* at that cell, counted in bytes */
+
+/* --- check_async.c: copies that have been issued and not waited for -----------------------------
+ */
+
+extern int pending_copies;
+/* The thread makes an access, to a cell and to all of its bytes, that races with nothing. */
+void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                     uint32_t code);
+/* to, from: cells, counted in bytes, or -1 where there is none. */
+void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
+                   unsigned read);
+void pending_commit(int thread);
+void pending_wait(int thread, int pending);
+void pending_block(void); /* the block has ended */
 
 #endif

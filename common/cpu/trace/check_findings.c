@@ -24,9 +24,9 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
-static const char *const rules[] = {"out of bounds",      "misaligned",  "freed memory",
-                                    "uninitialised read", "shared race", "global race",
-                                    "barrier divergence", "leak"};
+static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
+                                    "uninitialised read", "shared race",        "global race",
+                                    "pending copy",       "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -70,8 +70,11 @@ static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
 static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
                      int with_block)
 {
-    static const char *const kinds[] = {"read", "write", "atomic"};
-    fprintf(out, "%s at %s:%d by", kinds[f->side[i].kind], place->file, place->line);
+    static const char *const kinds[] = {"read", "write", "atomic", "copy"};
+    fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
+    if (place->caller)
+        fprintf(out, " (called at %s:%d)", place->caller, place->caller_line);
+    fputs(" by", out);
     put_index(out, " thread", (uint64_t)f->side[i].thread, f->shape);
     if (with_block)
         put_index(out, " of block", f->side[i].block, f->grid);
@@ -114,7 +117,10 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, " of %s", f->object.name);
         fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
     } else if (f->text) {
-        fprintf(out, "%s; in", f->text);
+        fputs(f->text, out);
+        if (place[0].caller)
+            fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
+        fputs("; in", out);
         put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
     } else {
@@ -132,6 +138,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fputs(", which is freed", out);
         if (f->rule == UNINITIALISED)
             fputs(", never written", out);
+        if (f->rule == PENDING_COPY)
+            fputs(", before the wait for the copy", out);
     }
 }
 
@@ -141,7 +149,7 @@ static int same_line(const struct finding *a, const struct place *p, const struc
     if (a->rule != b->rule || a->text || b->text || a->sides != b->sides)
         return 0;
     for (int i = 0; i < 2; i++)
-        if (p[i].line != q[i].line || strcmp(p[i].file, q[i].file) != 0)
+        if (!symbols_same(&p[i], &q[i]))
             return 0;
     return a->rule != LEAK || a->object.site == b->object.site;
 }
@@ -175,8 +183,7 @@ int cpu_findings_print(FILE *out)
         of_rule[f->rule]++;
         distinct++;
     }
-    for (int i = 0; i < 3 * n; i++)
-        free(places[i].file);
+    symbols_free(places, 3 * n);
     for (int i = 0; i < n; i++)
         free(findings[i].kernel), free(findings[i].text);
     free(codes), free(places), free(findings);

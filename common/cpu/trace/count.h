@@ -14,11 +14,14 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes);
  * *parts is how many it would be without conflicts. */
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts);
+/* The same of ldmatrix and stmatrix: n matrices of 8 rows, 16 bytes each. */
+int count_matrix_passes(void *const *rows, int n);
 
 /* --- count_tally.c ---------------------------------------------------------------------------- */
 
 /* One load or store in the code of a kernel, and all that is counted of a kernel. */
-enum what { READS, WRITES, ATOMIC, LOOPS };
+/* COPY_TO and COPY_FROM are the two sides of cp.async. */
+enum what { READS, WRITES, ATOMIC, LOOPS, LDMATRIX, STMATRIX, COPY_TO, COPY_FROM };
 enum space { GLOBAL, SHARED, LOCAL, NEITHER };
 enum { SITES = 2048, NAMED = 32 };
 struct site {
@@ -54,7 +57,8 @@ struct lanes {
 
 struct trace {
     struct lanes *of_warp[MAX_WARPS], *spare;
-    uint64_t last[MAX_THREADS]; /* order of a thread's last note or block of code */
+    uint64_t last[MAX_THREADS];      /* order of a thread's last note or block of code */
+    uint64_t statement[MAX_THREADS]; /* order of its last statement of inline PTX */
     const char *top[MAX_THREADS];
     struct tally tally; /* of the launch */
     struct trace *next;

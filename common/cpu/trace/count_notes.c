@@ -56,6 +56,83 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)writes << 52, order);
 }
 
+/* --- Inline PTX ------------------------------------------------------------------------------- */
+
+void trace_asm(struct worker *w, const void *from, const void *frame)
+{
+    w->trace->statement[w->now] = order_of(w, from, frame);
+    symbols_statement(code_of(from));
+}
+
+static void statement_note(struct worker *w, uintptr_t p, unsigned bytes, enum what what)
+{
+    uint64_t order = w->trace->statement[w->now];
+    w->trace->last[w->now] = order;
+    note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)what << 52, order);
+}
+
+void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    (void)lane; /* it is the running one */
+    statement_note(w, p, bytes, READS);
+}
+
+void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    (void)lane;
+    statement_note(w, p, bytes, WRITES);
+}
+
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    (void)lane;
+    statement_note(w, p, bytes, ATOMIC);
+}
+
+/* A lane that only fills in zeros reads nothing. So the read is noted last, and the writes of all
+ * lanes are one request. */
+void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
+                       unsigned read)
+{
+    (void)lane;
+    w->trace->tally.value[CPU_CP_ASYNC_BYTES] += read;
+    statement_note(w, (uintptr_t)to, bytes, COPY_TO);
+    if (read)
+        statement_note(w, (uintptr_t)from, bytes, COPY_FROM);
+}
+
+void trace_async_commit(struct worker *w, int lane)
+{
+    (void)w, (void)lane;
+}
+
+void trace_async_wait(struct worker *w, int lane, int pending)
+{
+    (void)w, (void)lane, (void)pending;
+}
+
+/* What a warp does together is one request, and needs no notes of its lanes. */
+
+void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
+{
+    (void)transposed;
+    struct site *s = tally_site(&w->trace->tally, (uint32_t)w->trace->statement[w->now],
+                                what == TRACE_LDMATRIX ? LDMATRIX : STMATRIX, SHARED);
+    int all = count_matrix_passes(rows, n);
+    s->requests++;
+    s->bytes += (uint64_t)n * 8 * 16;
+    s->passes += (uint64_t)all;
+    s->conflicts += (uint64_t)(all - n);
+}
+
+void trace_mma(struct worker *w, uint64_t flops)
+{
+    w->trace->tally.value[CPU_MMA]++;
+    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
+}
+
+/* --- C++ -------------------------------------------------------------------------------------- */
+
 /* At the head of each block of code (-fsanitize-coverage=trace-pc). */
 void __sanitizer_cov_trace_pc(void)
 {
@@ -95,4 +172,9 @@ void cpu_trace_named(const char *name, uint64_t amount)
 
 void cpu_trace_fence(void)
 {
+}
+
+void trace_fence(struct worker *w)
+{
+    (void)w;
 }

@@ -77,16 +77,26 @@ struct line {
     uint64_t value[CPU_COUNTERS];
 };
 
-/* Loads and stores of one kind together. */
-static uint64_t both(const struct line *l, enum cpu_counter loads, enum cpu_counter stores)
+/* Loads, stores and asynchronous copies of one kind together. */
+static uint64_t sum(const struct line *l, enum cpu_counter loads, enum cpu_counter stores,
+                    enum cpu_counter copies)
 {
-    return l->value[loads] + l->value[stores];
+    return l->value[loads] + l->value[stores] + l->value[copies];
+}
+
+static uint64_t sectors(const struct line *l)
+{
+    return sum(l, CPU_GLOBAL_LD_SECTORS, CPU_GLOBAL_ST_SECTORS, CPU_CP_ASYNC_SECTORS);
+}
+
+static uint64_t wavefronts(const struct line *l)
+{
+    return sum(l, CPU_SHARED_LD_WAVEFRONTS, CPU_SHARED_ST_WAVEFRONTS, CPU_CP_ASYNC_WAVEFRONTS);
 }
 
 static uint64_t weight(const struct line *l)
 {
-    return both(l, CPU_GLOBAL_LD_SECTORS, CPU_GLOBAL_ST_SECTORS) +
-           both(l, CPU_SHARED_LD_WAVEFRONTS, CPU_SHARED_ST_WAVEFRONTS);
+    return sectors(l) + wavefronts(l);
 }
 
 static int worst_first(const void *a, const void *b)
@@ -95,20 +105,27 @@ static int worst_first(const void *a, const void *b)
     if (weight(x) != weight(y))
         return weight(x) > weight(y) ? -1 : 1;
     int order = strcmp(x->place.file, y->place.file);
-    return order ? order : x->place.line - y->place.line;
+    order = order ? order : x->place.line - y->place.line;
+    return order ? order : x->place.caller_line - y->place.caller_line;
 }
 
-/* The text of a source line without its indentation; nothing when the file is not there. */
+/* The text of a source line without its indentation; nothing when the file is not there. Of inline
+ * PTX in a function of its own it is the line of the call. */
 static void put_source(FILE *out, const struct place *place)
 {
+    const char *file = place->caller ? place->caller : place->file;
+    int line = place->caller ? place->caller_line : place->line;
     char text[512] = "";
-    FILE *f = fopen(place->file, "r");
-    for (int i = 0; f && i < place->line && fgets(text, sizeof text, f); i++)
+    FILE *f = fopen(file, "r");
+    for (int i = 0; f && i < line && fgets(text, sizeof text, f); i++)
         ;
     if (f)
         fclose(f);
     text[strcspn(text, "\n")] = '\0';
-    fprintf(out, "  %s:%d  %s\n", place->file, place->line, text + strspn(text, " \t"));
+    fprintf(out, "  %s:%d", file, line);
+    if (place->caller)
+        fprintf(out, " > %s:%d", place->file, place->line);
+    fprintf(out, "  %s\n", text + strspn(text, " \t"));
 }
 
 void cpu_counts_print_lines(FILE *out)
@@ -123,8 +140,7 @@ void cpu_counts_print_lines(FILE *out)
     symbols_find(codes, n, places);
     for (int i = 0; i < n; i++) {
         int at = 0;
-        while (at < lines && (line[at].place.line != places[i].line ||
-                              strcmp(line[at].place.file, places[i].file) != 0))
+        while (at < lines && !symbols_same(&line[at].place, &places[i]))
             at++;
         if (at == lines)
             line[lines++].place = places[i];
@@ -139,16 +155,16 @@ void cpu_counts_print_lines(FILE *out)
         fprintf(out,
                 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64 "%10" PRIu64
                 "%10" PRIu64,
-                both(l, CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS),
-                both(l, CPU_GLOBAL_LD_SECTORS, CPU_GLOBAL_ST_SECTORS), l->value[CPU_ATOMICS],
-                both(l, CPU_SHARED_LD_REQUESTS, CPU_SHARED_ST_REQUESTS),
-                both(l, CPU_SHARED_LD_WAVEFRONTS, CPU_SHARED_ST_WAVEFRONTS),
-                both(l, CPU_SHARED_LD_CONFLICTS, CPU_SHARED_ST_CONFLICTS),
-                both(l, CPU_LOCAL_LD_REQUESTS, CPU_LOCAL_ST_REQUESTS));
+                sum(l, CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS, CPU_CP_ASYNC_REQUESTS),
+                sectors(l), l->value[CPU_ATOMICS],
+                sum(l, CPU_SHARED_LD_REQUESTS, CPU_SHARED_ST_REQUESTS, CPU_CP_ASYNC_REQUESTS) +
+                    l->value[CPU_LDMATRIX_REQUESTS] + l->value[CPU_STMATRIX_REQUESTS],
+                wavefronts(l),
+                sum(l, CPU_SHARED_LD_CONFLICTS, CPU_SHARED_ST_CONFLICTS, CPU_CP_ASYNC_CONFLICTS),
+                l->value[CPU_LOCAL_LD_REQUESTS] + l->value[CPU_LOCAL_ST_REQUESTS]);
         put_source(out, &l->place);
     }
-    for (int i = 0; i < n; i++)
-        free(places[i].file);
+    symbols_free(places, n);
     free(codes), free(places), free(line), free(sites);
     tally_unprinted = 0;
 }

@@ -64,6 +64,20 @@ static int passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned
     return deepest;
 }
 
+int count_matrix_passes(void *const *rows, int n)
+{
+    int total = 0;
+    for (int matrix = 0; matrix < n; matrix++) {
+        static const unsigned char lane[8];
+        uintptr_t p[8];
+        int at = 0;
+        for (int row = 0; row < 8; row++)
+            p[row] = (uintptr_t)rows[8 * matrix + row];
+        total += passes(p, lane, 8, 4, 1, &at);
+    }
+    return total;
+}
+
 /* Do lanes i and i^step, where both take part, all read the same address? */
 static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsigned step)
 {

@@ -43,6 +43,26 @@ void tally_site_add(uint64_t *value, const struct site *s)
         [GLOBAL] = {CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS},
         [SHARED] = {CPU_SHARED_LD_REQUESTS, CPU_SHARED_ST_REQUESTS},
         [LOCAL] = {CPU_LOCAL_LD_REQUESTS, CPU_LOCAL_ST_REQUESTS}};
+    if (s->what == COPY_FROM) {
+        value[CPU_CP_ASYNC_SECTORS] += s->sectors;
+        return;
+    }
+    if (s->what == COPY_TO) {
+        value[CPU_CP_ASYNC_REQUESTS] += s->requests;
+        value[CPU_CP_ASYNC_WAVEFRONTS] += s->passes;
+        value[CPU_CP_ASYNC_CONFLICTS] += s->conflicts;
+        return;
+    }
+    if (s->what == LDMATRIX || s->what == STMATRIX) {
+        uint64_t *own =
+            value + (s->what == LDMATRIX ? CPU_LDMATRIX_REQUESTS : CPU_STMATRIX_REQUESTS);
+        uint64_t *all =
+            value + (s->what == LDMATRIX ? CPU_SHARED_LD_WAVEFRONTS : CPU_SHARED_ST_WAVEFRONTS);
+        own[0] += s->requests;
+        own[1] += s->passes, all[0] += s->passes;
+        own[2] += s->conflicts, all[1] += s->conflicts;
+        return;
+    }
     uint64_t *v = value + (s->what == ATOMIC ? CPU_ATOMICS : first[s->space][s->what]);
     v[0] += s->requests;
     if (s->what != ATOMIC && s->space != LOCAL) {

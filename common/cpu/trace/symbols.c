@@ -9,6 +9,31 @@
 
 enum { AT_ONCE = 4000 }; /* addresses in one command, well below its longest */
 
+static uint8_t statements[(1 << 24) / 8]; /* a bit for each code */
+
+static int is_statement(uint32_t code)
+{
+    return code / 8 < sizeof statements && statements[code / 8] >> code % 8 & 1;
+}
+
+void symbols_statement(uint32_t code)
+{
+    if (code / 8 < sizeof statements && !is_statement(code))
+        __atomic_fetch_or(&statements[code / 8], (uint8_t)(1 << code % 8), __ATOMIC_RELAXED);
+}
+
+void symbols_free(struct place *places, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(places[i].file), free(places[i].caller);
+}
+
+int symbols_same(const struct place *a, const struct place *b)
+{
+    return a->line == b->line && strcmp(a->file, b->file) == 0 && !a->caller == !b->caller &&
+           (!a->caller || (a->caller_line == b->caller_line && strcmp(a->caller, b->caller) == 0));
+}
+
 static char *shortened(char *file)
 {
     char here[4096];
@@ -22,7 +47,7 @@ static char *shortened(char *file)
 
 static void unknown(struct place *place)
 {
-    *place = (struct place){need_memory(strdup("?"), "the name of a file"), 0};
+    *place = (struct place){.file = need_memory(strdup("?"), "the name of a file")};
 }
 
 /* For every address its number, then a line "FILE:LINE" for each inlined call, innermost first. */
@@ -47,14 +72,20 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
             continue;
         }
         char *colon = strrchr(line, ':');
-        if (at < 0 || at >= n || !colon || *line == '?' || places[at].line)
+        if (at < 0 || at >= n || !colon || *line == '?' ||
+            (places[at].line && (places[at].caller || !is_statement(codes[at]))))
             continue;
         *colon = '\0';
         int number = atoi(colon + 1);
         if (number == 0 || strstr(line, "common/cpu/include/") || strncmp(line, "/usr/", 5) == 0)
             continue;
+        if (places[at].line) {
+            places[at].caller = shortened(line);
+            places[at].caller_line = number;
+            continue;
+        }
         free(places[at].file);
-        places[at] = (struct place){shortened(line), number};
+        places[at] = (struct place){.file = shortened(line), .line = number};
     }
     if (answer)
         pclose(answer);

@@ -21,10 +21,17 @@ static inline uint32_t code_of(const void *return_address)
 struct place {
     char *file; /* "?" when nothing is known */
     int line;
+    char *caller; /* of a statement of inline PTX in an inlined function: who calls it, or NULL */
+    int caller_line;
 };
 
+/* This is the code of a statement of inline PTX. Such statements are mostly wrapped in a function
+ * each, and its place alone would say little. Codes from 16 MiB on are not noted. */
+void symbols_statement(uint32_t code);
 /* places[i] of codes[i]: of inlined calls the innermost that is not in a header of this backend.
  * One run of addr2line (binutils, as g++ needs) answers all. */
 void symbols_find(const uint32_t *codes, int n, struct place *places);
+void symbols_free(struct place *places, int n); /* what they point to */
+int symbols_same(const struct place *a, const struct place *b);
 
 #endif

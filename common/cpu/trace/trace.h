@@ -6,6 +6,8 @@
 
 #include "cpu_runtime.h"
 
+#include <stdint.h>
+
 #ifndef CPU_TRACE
 #define CPU_TRACE 0
 #endif
@@ -39,6 +41,50 @@ int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for
 void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
 int trace_goes_on(void *context); /* after an access that this CPU does not make */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
+
+/* Inline PTX. Lanes are those of the running thread's warp. `from` and `frame` are where the kernel
+ * calls the statement, and how deep its stack is there: what follows is that statement's. */
+enum matrix { TRACE_LDMATRIX, TRACE_STMATRIX };
+void trace_asm(struct worker *w, const void *from, const void *frame);
+void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+void trace_fence(struct worker *w);
+/* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
+void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
+void trace_mma(struct worker *w, uint64_t flops); /* once a warp */
+/* cp.async: `read` of the bytes come from `from`, the others are zeros. Then its groups: a wait
+ * leaves the latest `pending` of them out, or with -1 waits for what is in no group as well. */
+void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
+                       unsigned read);
+void trace_async_commit(struct worker *w, int lane);
+void trace_async_wait(struct worker *w, int lane, int pending);
+
+/* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
+ * all of a vector. A lane may wait in here while others run. */
+static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
+{
+    (void)w, (void)lane, (void)p, (void)bytes;
+    TRACE(lane_read(w, lane, (uintptr_t)p, bytes));
+}
+static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned bytes)
+{
+    (void)w, (void)lane, (void)p, (void)bytes;
+    TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
+}
+static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes)
+{
+    (void)w, (void)lane, (void)p, (void)bytes;
+    TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes));
+}
+/* A function that count knows by name: ex2 is CPU_EXP, rcp CPU_DIV. */
+static inline void ptx_counted(int counter)
+{
+    (void)counter;
+#if CPU_TRACE
+    cpu_trace_special(counter);
+#endif
+}
 
 /* Memory. A site is the place in the caller's code that asked for it. */
 void trace_site(const void *site);

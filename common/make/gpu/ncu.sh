@@ -3,7 +3,7 @@
 # there is one. Leaves in the folder WORK
 #   ncu.tsv  what ncu counted, as ncu.awk writes it     said     what the program said
 #   command  how ncu was called                         version  which ncu it was
-# METRICS is a file with our name and ncu's in each line. CACHE is all (empty caches before each pass,
+# METRICS is a file with our name and ncu's in each line, or several of ncu's with + or - between. CACHE is all (empty caches before each pass,
 # ncu's default) or none. NAME begins every message; 77 means that ncu cannot run here.
 name=$1
 
@@ -16,7 +16,7 @@ fi
 work=$2 metrics=$3 cache=$4
 shift 4
 "$ncu" --version | sed -n 's/^Version //p' >"$work/version"
-names=$(awk '!/^#/ && NF > 1 { printf "%s%s", n++ ? "," : "", $2 }' "$metrics")
+names=$(awk '!/^#/ && NF > 1 { gsub(/[+-]/, ",", $2); printf "%s%s", n++ ? "," : "", $2 }' "$metrics")
 # Counts do not depend on clocks, so they are left alone. Launches of others are not looked at.
 set -- --csv --page raw --print-units base --print-kernel-base demangled --clock-control none \
     --cache-control "$cache" --profile-from-start off --metrics "$names" "$@"

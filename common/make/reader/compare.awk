@@ -17,6 +17,20 @@ function fail(message) {
     exit 1
 }
 
+# Whether ncu has counted all that a counter of ours is compared with; `sum` is then what it has.
+function counted_by_gpu(what,    n, i, part, sign) {
+    sum = 0
+    gsub(/-/, "+-", what)
+    n = split(what, part, "+")
+    for (i = 1; i <= n; i++) {
+        sign = sub(/^-/, "", part[i]) ? -1 : 1
+        if ((part[i] in missing) || !((key, k, part[i]) in value))
+            return 0
+        sum += sign * value[key, k, part[i]]
+    }
+    return n
+}
+
 # The passes of the GPU that a count of conflicts is a part of.
 function passes(name) {
     sub(/_conflicts$/, "_wavefronts", name)
@@ -33,9 +47,11 @@ function bare(kernel) {
 FNR == 1 { file++ }
 
 file == 1 {
-    if ($0 !~ /^#/ && split($0, word, " ") == 2) {
+    if ($0 !~ /^#/ && split($0, word, " ") > 1) {
         metric[word[1]] = word[2]
-        wanted[word[2]] = 1
+        n = split(word[2], part, /[+-]/)
+        for (i = 1; i <= n; i++)
+            wanted[part[i]] = 1
     }
     next
 }
@@ -95,9 +111,9 @@ file == 3 {
     for (i = 5; i <= named; i++) {
         name = column[i]
         what = name == "launches" ? name : metric[name]
-        if (what == "" || (what in missing) || !((key, k, what) in value))
+        if (what == "" || !counted_by_gpu(what))
             continue
-        gpu = value[key, k, what]
+        gpu = sum
         if (gpu == 0 && $i == 0)
             continue
         whole = name ~ /_conflicts$/ ? passes(name) : gpu

@@ -1,0 +1,257 @@
+/* Arithmetic on floating-point numbers. */
+#include "cpu_trace.h"
+#include "handler.h"
+#include "real.h"
+
+#include <fenv.h>
+#include <math.h>
+
+enum op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, EX2, LG2, SIN, COS, TANH };
+
+/* The result to more bits than any format but f64 has, rounded to odd where it can be told what is
+ * missing; of the last six, a double that is at most an ulp of double off. */
+static double compute(enum op op, double a, double b, double c)
+{
+    double r;
+    switch (op) {
+    case ADD:
+        return ptx_sum(a, b);
+    case SUB:
+        return ptx_sum(a, -b);
+    case MUL:
+        return a * b;
+    case FMA:
+        return ptx_sum(a * b, c);
+    case DIV:
+        r = a / b;
+        return isfinite(r) && isfinite(b) ? ptx_odd(r, b < 0 ? -fma(-r, b, a) : fma(-r, b, a)) : r;
+    case RCP:
+        return compute(DIV, 1, a, 0);
+    case SQRT:
+        r = sqrt(a);
+        return isfinite(r) ? ptx_odd(r, fma(-r, r, a)) : r;
+    case RSQRT:
+        return 1 / sqrt(a);
+    case EX2:
+        return exp2(a);
+    case LG2:
+        return log2(a);
+    case SIN:
+        return sin(a);
+    case COS:
+        return cos(a);
+    default:
+        return tanh(a);
+    }
+}
+
+/* The same for f64, where nothing is left to round. */
+static double compute_double(enum op op, double a, double b, double c, enum ptx_rounding rounding)
+{
+    int before = rounding == PTX_NEAREST ? 0 : ptx_set_rounding(rounding);
+    volatile double x = a, y = b, z = c,
+                    r; /* computed here, not where the compiler would like to */
+    switch (op) {
+    case ADD:
+        r = x + y;
+        break;
+    case SUB:
+        r = x - y;
+        break;
+    case MUL:
+        r = x * y;
+        break;
+    case FMA:
+        r = fma(x, y, z);
+        break;
+    case DIV:
+        r = x / y;
+        break;
+    case RCP:
+        r = 1 / x;
+        break;
+    case SQRT:
+        r = sqrt(x);
+        break;
+    default:
+        r = 1 / sqrt(x);
+        break;
+    }
+    if (rounding != PTX_NEAREST)
+        fesetround(before);
+    return r;
+}
+
+static uint64_t one_result(const ptx_insn *i, enum op op, enum ptx_type type, const uint64_t v[3])
+{
+    double d[3], r;
+    int ftz = ptx_has(i, PTX_M_ftz);
+    enum ptx_rounding rounding = ptx_rounding_of(i);
+    for (int k = 0; k < 3; k++)
+        d[k] = ptx_decode(type, ftz ? ptx_flush(type, v[k]) : v[k]);
+    r = type == PTX_F64 ? compute_double(op, d[0], d[1], d[2], rounding)
+                        : compute(op, d[0], d[1], d[2]);
+    if (ptx_has(i, PTX_M_sat))
+        r = r >= 1 ? 1 : r > 0 ? r : 0;
+    if (ptx_has(i, PTX_M_relu) && !(r > 0) && r == r)
+        r = 0;
+    uint64_t bits = ptx_encode(type, r, rounding);
+    /* an exact sum that is 0 is -0 where rounding is downwards, but for -0 + -0 it is so always */
+    if (r == 0 && rounding == PTX_DOWN && type != PTX_F64 && op <= FMA && op != MUL &&
+        !ptx_has(i, PTX_M_sat)) {
+        double x = op == FMA ? d[0] * d[1] : d[0], y = op == FMA ? d[2] : op == SUB ? -d[1] : d[1];
+        if (signbit(x) != signbit(y))
+            bits = ptx_encode(type, -0.0, PTX_NEAREST);
+    }
+    return ftz ? ptx_flush(type, bits) : bits;
+}
+
+/* d = op(a, b, c); of packed types for each half. */
+static inline __attribute__((always_inline)) void real(const ptx_insn *i, uint64_t *reg, enum op op)
+{
+    enum ptx_type type = i->type[0];
+    uint64_t v[3] = {0}, result;
+    for (int k = 1; k < i->n; k++)
+        v[k - 1] = ptx_get(&i->operand[k], reg);
+    if (type == PTX_F32 && op <= MUL && ptx_only_nearest(i)) { /* the usual, fast */
+        float a = ptx_float(v[0]), b = ptx_float(v[1]);
+        float r = op == ADD ? a + b : op == SUB ? a - b : a * b;
+        result = r == r ? ptx_float_bits(r) : 0x7fffffff;
+    } else if (type == PTX_F16X2 || type == PTX_BF16X2) {
+        uint64_t low[3], high[3];
+        for (int k = 0; k < 3; k++) {
+            low[k] = v[k] & 0xffff;
+            high[k] = v[k] >> 16 & 0xffff;
+        }
+        result = one_result(i, op, ptx_single(type), low) |
+                 one_result(i, op, ptx_single(type), high) << 16;
+    } else {
+        result = one_result(i, op, type, v);
+    }
+    ptx_set(&i->operand[0], reg, result);
+}
+
+#define REAL(name, op)                                                                             \
+    void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
+    {                                                                                              \
+        (void)w;                                                                                   \
+        real(i, reg, op);                                                                          \
+    }
+/* Those that count has a name for. */
+#define COUNTED(name, op, counter)                                                                 \
+    void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
+    {                                                                                              \
+        (void)w;                                                                                   \
+        ptx_counted(counter);                                                                      \
+        real(i, reg, op);                                                                          \
+    }
+REAL(ptx_add_real, ADD)
+REAL(ptx_sub_real, SUB)
+REAL(ptx_mul_real, MUL)
+REAL(ptx_fma_real, FMA)
+COUNTED(ptx_div_real, DIV, CPU_DIV)
+COUNTED(ptx_sqrt, SQRT, CPU_SQRT)
+COUNTED(ptx_rcp, RCP, CPU_DIV)
+COUNTED(ptx_rsqrt, RSQRT, CPU_RSQRT)
+COUNTED(ptx_ex2, EX2, CPU_EXP)
+COUNTED(ptx_lg2, LG2, CPU_LOG)
+COUNTED(ptx_sin, SIN, CPU_SIN)
+COUNTED(ptx_cos, COS, CPU_COS)
+REAL(ptx_tanh, TANH)
+
+/* Minimum and maximum: -0 is below +0. NaN gives way to a number, unless .NaN says otherwise. */
+static uint64_t choose(const ptx_insn *i, enum ptx_type type, uint64_t x, uint64_t y, int greater)
+{
+    uint64_t sign = 1ull << (ptx_type_bits[type] - 1), signs = 0;
+    if (ptx_has(i, PTX_M_ftz)) {
+        x = ptx_flush(type, x);
+        y = ptx_flush(type, y);
+    }
+    if (ptx_has(i, PTX_M_xorsign)) {
+        signs = (x ^ y) & sign;
+        x &= ~sign;
+        y &= ~sign;
+    }
+    double a = ptx_decode(type, x), b = ptx_decode(type, y);
+    if ((a != a && b != b) || (ptx_has(i, PTX_M_NaN) && (a != a || b != b)))
+        return ptx_encode(type, NAN, PTX_NEAREST);
+    int first = b != b || (a != a ? 0 : a == b ? (!(x & sign)) == greater : (a > b) == greater);
+    return (first ? x : y) ^ signs;
+}
+
+static void choose_each(const ptx_insn *i, uint64_t *reg, int greater)
+{
+    enum ptx_type type = ptx_single(i->type[0]);
+    uint64_t r = ptx_get(&i->operand[1], reg);
+    for (int k = 2; k < i->n; k++) {
+        uint64_t x = r, y = ptx_get(&i->operand[k], reg);
+        if (type == i->type[0])
+            r = choose(i, type, x, y, greater);
+        else
+            r = choose(i, type, x & 0xffff, y & 0xffff, greater) |
+                choose(i, type, x >> 16 & 0xffff, y >> 16 & 0xffff, greater) << 16;
+    }
+    ptx_set(&i->operand[0], reg, r);
+}
+
+void ptx_min_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    choose_each(i, reg, 0);
+}
+
+void ptx_max_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    choose_each(i, reg, 1);
+}
+
+/* What changes the sign alone. */
+static uint64_t sign_bits(enum ptx_type type)
+{
+    return type == PTX_F16X2 || type == PTX_BF16X2 ? 0x80008000 : 1ull << (ptx_type_bits[type] - 1);
+}
+
+static uint64_t flushed(const ptx_insn *i, uint64_t v)
+{
+    enum ptx_type type = i->type[0], single = ptx_single(type);
+    if (!ptx_has(i, PTX_M_ftz))
+        return v;
+    return type == single ? ptx_flush(type, v)
+                          : ptx_flush(single, v & 0xffff) | ptx_flush(single, v >> 16) << 16;
+}
+
+void ptx_neg_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    ptx_set(&i->operand[0], reg, flushed(i, ptx_get(&i->operand[1], reg)) ^ sign_bits(i->type[0]));
+}
+
+void ptx_abs_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    ptx_set(&i->operand[0], reg, flushed(i, ptx_get(&i->operand[1], reg)) & ~sign_bits(i->type[0]));
+}
+
+void ptx_copysign(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    uint64_t sign = sign_bits(i->type[0]);
+    ptx_set(&i->operand[0], reg,
+            (ptx_get(&i->operand[1], reg) & sign) | (ptx_get(&i->operand[2], reg) & ~sign));
+}
+
+void ptx_testp(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    uint64_t v = ptx_get(&i->operand[1], reg);
+    double d = ptx_decode(i->type[0], v);
+    int zero = d == 0, subnormal = !zero && ptx_flush(i->type[0], v) != v;
+    int r = ptx_has(i, PTX_M_finite)       ? isfinite(d)
+            : ptx_has(i, PTX_M_infinite)   ? isinf(d)
+            : ptx_has(i, PTX_M_number)     ? d == d
+            : ptx_has(i, PTX_M_notanumber) ? d != d
+            : ptx_has(i, PTX_M_normal)     ? isfinite(d) && !zero && !subnormal
+                                           : subnormal;
+    ptx_set(&i->operand[0], reg, (uint64_t)r);
+}

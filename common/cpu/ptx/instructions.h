@@ -1,0 +1,278 @@
+/* Each instruction that is executed, a line for each form of it:
+ *
+ *   PTX_BY_LANE(name, modifiers, operands, function)   each lane does it for itself
+ *   PTX_BY_WARP(name, modifiers, operands, function)   once a warp, when all its lanes have come
+ *
+ * Modifiers: groups in the order that PTX wants, separated by blanks; a group is one word or
+ * several with | between them, after ? when none of them may stand there. A word is a type of
+ * ptx.h, or a modifier of its list.
+ *
+ * Operands, in order, separated by blanks:
+ *   0 1 2 3     a register or a number of that type among the modifiers; or a type's name
+ *   =0          written
+ *   w0          of type 0 twice as wide
+ *   0+          a register may be wider (as with ld, st, cvt)
+ *   4x0         a vector of four; vx0: of as many as .v2, .v4 or .v8 says, else one register
+ *   pack0       a register, or a vector whose parts are as wide together
+ *   any0        the same, or a special register
+ *   pred pred|  a predicate, perhaps negated; with |q, which may be left out, the one to be written
+ *   addr        [register + number] or [number]
+ *   imm         a number, or an operand with constraint n
+ *   label
+ * ? before one that may be left out, with all that follow. */
+
+/* mov, special registers */
+PTX_BY_LANE("mov", "b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64", "=pack0 any0", ptx_mov)
+PTX_BY_LANE("mov", "pred", "=pred pred", ptx_mov)
+
+/* integers */
+PTX_BY_LANE("add", "?sat s32", "=0 0 0", ptx_add)
+PTX_BY_LANE("add", "u16|u32|u64|s16|s64", "=0 0 0", ptx_add)
+PTX_BY_LANE("add", "cc u32|s32|u64|s64", "=0 0 0", ptx_add_cc)
+PTX_BY_LANE("addc", "?cc u32|s32|u64|s64", "=0 0 0", ptx_addc)
+PTX_BY_LANE("sub", "?sat s32", "=0 0 0", ptx_sub)
+PTX_BY_LANE("sub", "u16|u32|u64|s16|s64", "=0 0 0", ptx_sub)
+PTX_BY_LANE("sub", "cc u32|s32|u64|s64", "=0 0 0", ptx_sub_cc)
+PTX_BY_LANE("subc", "?cc u32|s32|u64|s64", "=0 0 0", ptx_subc)
+PTX_BY_LANE("mul", "lo|hi u16|u32|u64|s16|s32|s64", "=0 0 0", ptx_mul)
+PTX_BY_LANE("mul", "wide u16|u32|s16|s32", "=w0 0 0", ptx_mul)
+PTX_BY_LANE("mad", "hi sat s32", "=0 0 0 0", ptx_mad)
+PTX_BY_LANE("mad", "lo|hi u16|u32|u64|s16|s32|s64", "=0 0 0 0", ptx_mad)
+PTX_BY_LANE("mad", "wide u16|u32|s16|s32", "=w0 0 0 w0", ptx_mad)
+PTX_BY_LANE("mul24", "lo|hi u32|s32", "=0 0 0", ptx_mul24)
+PTX_BY_LANE("mad24", "lo|hi u32|s32", "=0 0 0 0", ptx_mad24)
+PTX_BY_LANE("dp4a", "u32|s32 u32|s32", "=0 0 1 0", ptx_dp4a)
+PTX_BY_LANE("dp2a", "lo|hi u32|s32 u32|s32", "=0 0 1 0", ptx_dp2a)
+PTX_BY_LANE("div", "u16|u32|u64|s16|s32|s64", "=0 0 0", ptx_div)
+PTX_BY_LANE("rem", "u16|u32|u64|s16|s32|s64", "=0 0 0", ptx_rem)
+PTX_BY_LANE("min", "?relu s32", "=0 0 0", ptx_min)
+PTX_BY_LANE("min", "u16|u32|u64|s16|s64", "=0 0 0", ptx_min)
+PTX_BY_LANE("max", "?relu s32", "=0 0 0", ptx_max)
+PTX_BY_LANE("max", "u16|u32|u64|s16|s64", "=0 0 0", ptx_max)
+PTX_BY_LANE("sad", "u16|u32|u64|s16|s32|s64", "=0 0 0 0", ptx_sad)
+PTX_BY_LANE("neg", "s16|s32|s64", "=0 0", ptx_neg)
+PTX_BY_LANE("abs", "s16|s32|s64", "=0 0", ptx_abs)
+
+/* logic, shifts, fields */
+PTX_BY_LANE("and", "pred|b16|b32|b64", "=0 0 0", ptx_and)
+PTX_BY_LANE("or", "pred|b16|b32|b64", "=0 0 0", ptx_or)
+PTX_BY_LANE("xor", "pred|b16|b32|b64", "=0 0 0", ptx_xor)
+PTX_BY_LANE("not", "pred|b16|b32|b64", "=0 0", ptx_not)
+PTX_BY_LANE("cnot", "b16|b32|b64", "=0 0", ptx_cnot)
+PTX_BY_LANE("lop3", "b32", "=0 0 0 0 imm", ptx_lop3)
+PTX_BY_LANE("shl", "b16|b32|b64", "=0 0 u32", ptx_shl)
+PTX_BY_LANE("shr", "b16|b32|b64|u16|u32|u64|s16|s32|s64", "=0 0 u32", ptx_shr)
+PTX_BY_LANE("shf", "l|r clamp|wrap b32", "=0 0 0 u32", ptx_shf)
+PTX_BY_LANE("prmt", "b32 ?f4e|b4e|rc8|ecl|ecr|rc16", "=0 0 0 0", ptx_prmt)
+PTX_BY_LANE("bfe", "u32|u64|s32|s64", "=0 0 u32 u32", ptx_bfe)
+PTX_BY_LANE("bfi", "b32|b64", "=0 0 0 u32 u32", ptx_bfi)
+PTX_BY_LANE("popc", "b32|b64", "=u32 0", ptx_popc)
+PTX_BY_LANE("clz", "b32|b64", "=u32 0", ptx_clz)
+PTX_BY_LANE("bfind", "?shiftamt u32|u64|s32|s64", "=u32 0", ptx_bfind)
+PTX_BY_LANE("brev", "b32|b64", "=0 0", ptx_brev)
+
+/* floating point */
+PTX_BY_LANE("add", "?rn|rz|rm|rp ?ftz ?sat f32", "=0 0 0", ptx_add_real)
+PTX_BY_LANE("add", "?rn|rz|rm|rp f64", "=0 0 0", ptx_add_real)
+PTX_BY_LANE("add", "?rn ?ftz ?sat f16|f16x2", "=0 0 0", ptx_add_real)
+PTX_BY_LANE("add", "?rn bf16|bf16x2", "=0 0 0", ptx_add_real)
+PTX_BY_LANE("sub", "?rn|rz|rm|rp ?ftz ?sat f32", "=0 0 0", ptx_sub_real)
+PTX_BY_LANE("sub", "?rn|rz|rm|rp f64", "=0 0 0", ptx_sub_real)
+PTX_BY_LANE("sub", "?rn ?ftz ?sat f16|f16x2", "=0 0 0", ptx_sub_real)
+PTX_BY_LANE("sub", "?rn bf16|bf16x2", "=0 0 0", ptx_sub_real)
+PTX_BY_LANE("mul", "?rn|rz|rm|rp ?ftz ?sat f32", "=0 0 0", ptx_mul_real)
+PTX_BY_LANE("mul", "?rn|rz|rm|rp f64", "=0 0 0", ptx_mul_real)
+PTX_BY_LANE("mul", "?rn ?ftz ?sat f16|f16x2", "=0 0 0", ptx_mul_real)
+PTX_BY_LANE("mul", "?rn bf16|bf16x2", "=0 0 0", ptx_mul_real)
+PTX_BY_LANE("fma", "rn|rz|rm|rp ?ftz ?sat f32", "=0 0 0 0", ptx_fma_real)
+PTX_BY_LANE("fma", "rn|rz|rm|rp f64", "=0 0 0 0", ptx_fma_real)
+PTX_BY_LANE("fma", "rn ?ftz ?sat|relu f16|f16x2", "=0 0 0 0", ptx_fma_real)
+PTX_BY_LANE("fma", "rn ?relu bf16|bf16x2", "=0 0 0 0", ptx_fma_real)
+PTX_BY_LANE("mad", "rn|rz|rm|rp ?ftz ?sat f32", "=0 0 0 0", ptx_fma_real)
+PTX_BY_LANE("mad", "rn|rz|rm|rp f64", "=0 0 0 0", ptx_fma_real)
+PTX_BY_LANE("div", "approx|full|rn|rz|rm|rp ?ftz f32", "=0 0 0", ptx_div_real)
+PTX_BY_LANE("div", "rn|rz|rm|rp f64", "=0 0 0", ptx_div_real)
+PTX_BY_LANE("sqrt", "approx|rn|rz|rm|rp ?ftz f32", "=0 0", ptx_sqrt)
+PTX_BY_LANE("sqrt", "rn|rz|rm|rp f64", "=0 0", ptx_sqrt)
+PTX_BY_LANE("rcp", "approx|rn|rz|rm|rp ?ftz f32", "=0 0", ptx_rcp)
+PTX_BY_LANE("rcp", "rn|rz|rm|rp f64", "=0 0", ptx_rcp)
+PTX_BY_LANE("rsqrt", "approx ?ftz f32", "=0 0", ptx_rsqrt)
+PTX_BY_LANE("ex2", "approx ?ftz f32", "=0 0", ptx_ex2)
+PTX_BY_LANE("ex2", "approx f16|f16x2", "=0 0", ptx_ex2)
+PTX_BY_LANE("ex2", "approx ftz bf16|bf16x2", "=0 0", ptx_ex2)
+PTX_BY_LANE("lg2", "approx ?ftz f32", "=0 0", ptx_lg2)
+PTX_BY_LANE("sin", "approx ?ftz f32", "=0 0", ptx_sin)
+PTX_BY_LANE("cos", "approx ?ftz f32", "=0 0", ptx_cos)
+PTX_BY_LANE("tanh", "approx f32|f16|f16x2|bf16|bf16x2", "=0 0", ptx_tanh)
+PTX_BY_LANE("min", "?ftz ?NaN ?xorsign ?abs f32|f16|f16x2", "=0 0 0", ptx_min_real)
+PTX_BY_LANE("min", "?NaN ?xorsign ?abs bf16|bf16x2", "=0 0 0", ptx_min_real)
+PTX_BY_LANE("min", "f64", "=0 0 0", ptx_min_real)
+PTX_BY_LANE("max", "?ftz ?NaN ?xorsign ?abs f32|f16|f16x2", "=0 0 0", ptx_max_real)
+PTX_BY_LANE("max", "?NaN ?xorsign ?abs bf16|bf16x2", "=0 0 0", ptx_max_real)
+PTX_BY_LANE("max", "f64", "=0 0 0", ptx_max_real)
+PTX_BY_LANE("neg", "?ftz f32|f16|f16x2", "=0 0", ptx_neg_real)
+PTX_BY_LANE("neg", "f64|bf16|bf16x2", "=0 0", ptx_neg_real)
+PTX_BY_LANE("abs", "?ftz f32|f16|f16x2", "=0 0", ptx_abs_real)
+PTX_BY_LANE("abs", "f64|bf16|bf16x2", "=0 0", ptx_abs_real)
+PTX_BY_LANE("copysign", "f32|f64", "=0 0 0", ptx_copysign)
+PTX_BY_LANE("testp", "finite|infinite|number|notanumber|normal|subnormal f32|f64", "=pred 0",
+            ptx_testp)
+
+/* comparisons */
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64",
+            "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp",
+            "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f32|f16|f16x2",
+            "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor f64|bf16|bf16x2",
+            "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE(
+    "set",
+    "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor u32|s32|f32 b16|b32|b64|u16|u32|u64|s16|s32|s64",
+    "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("set",
+            "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz u32|s32|f32 "
+            "f32|f64|f16|bf16",
+            "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16x2 f16x2",
+            "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16 f16",
+            "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("selp", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=0 0 0 pred", ptx_selp)
+PTX_BY_LANE("slct", "?ftz b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 s32|f32", "=0 0 0 1",
+            ptx_slct)
+
+/* conversions */
+PTX_BY_LANE("cvt", "?sat u8|u16|u32|u64|s8|s16|s32|s64 u8|u16|u32|u64|s8|s16|s32|s64", "=0+ 1+",
+            ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz|rm|rp ?ftz ?sat f16|bf16|f32|f64 u8|u16|u32|u64|s8|s16|s32|s64", "=0+ 1+",
+            ptx_cvt)
+PTX_BY_LANE("cvt", "rni|rzi|rmi|rpi ?ftz ?sat u8|u16|u32|u64|s8|s16|s32|s64 f16|bf16|f32|f64",
+            "=0+ 1+", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz|rm|rp ?ftz ?sat f32 f64", "=0 1", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz|rm|rp ?ftz ?sat f16 f32|f64", "=0+ 1", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz|rm|rp bf16 f32|f64", "=0+ 1", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz ?relu ?satfinite f16|bf16 f32", "=0+ 1", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz|rm|rp ?sat bf16 f16", "=0+ 1+", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz|rm|rp ?sat f16 bf16", "=0+ 1+", ptx_cvt)
+PTX_BY_LANE("cvt", "?rn ?ftz ?sat f32|f64 f16|bf16|f32", "=0 1+", ptx_cvt)
+PTX_BY_LANE("cvt", "rni|rzi|rmi|rpi ?ftz ?sat f32 f32", "=0 1", ptx_cvt)
+PTX_BY_LANE("cvt", "rni|rzi|rmi|rpi ?sat f64 f64", "=0 1", ptx_cvt)
+PTX_BY_LANE("cvt", "?rni|rzi|rmi|rpi ?ftz ?sat f16 f16", "=0+ 1+", ptx_cvt)
+PTX_BY_LANE("cvt", "rni|rzi|rmi|rpi ?sat bf16 bf16", "=0+ 1+", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz ?relu ?satfinite f16x2|bf16x2 f32", "=0 1 1", ptx_cvt_packed)
+PTX_BY_LANE("cvt", "rna ?satfinite tf32 f32", "=b32 1", ptx_cvt)
+PTX_BY_LANE("cvt", "rn|rz ?relu ?satfinite tf32 f32", "=b32 1", ptx_cvt)
+
+/* control */
+PTX_BY_LANE("nanosleep", "u32", "0", ptx_nanosleep)
+PTX_BY_LANE("trap", "", "", ptx_trap)
+
+/* memory */
+#define PTX_SPACES "?global|shared|shared::cta "
+#define PTX_SCOPES "cta|cluster|gpu|sys "
+#define PTX_HINTS                                                                                  \
+    "?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "        \
+    "?L2::evict_normal|L2::evict_first|L2::evict_last "
+#define PTX_MOVED                                                                                  \
+    "?L2::64B|L2::128B|L2::256B ?v2|v4 b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
+#define PTX_HINTED "L2::cache_hint "
+PTX_BY_LANE("ld", "?weak|volatile " PTX_SPACES "?ca|cg|cs|lu|cv ?nc " PTX_HINTS PTX_MOVED,
+            "=vx0+ addr", ptx_ld)
+PTX_BY_LANE("ld", "?weak " PTX_SPACES "?ca|cg|cs|lu|cv ?nc " PTX_HINTS PTX_HINTED PTX_MOVED,
+            "=vx0+ addr b64", ptx_ld)
+PTX_BY_LANE("ld", "relaxed|acquire " PTX_SCOPES PTX_SPACES PTX_HINTS PTX_MOVED, "=vx0+ addr",
+            ptx_ld)
+PTX_BY_LANE("ld", "relaxed|acquire " PTX_SCOPES PTX_SPACES PTX_HINTS PTX_HINTED PTX_MOVED,
+            "=vx0+ addr b64", ptx_ld)
+PTX_BY_LANE("st", "?weak|volatile " PTX_SPACES "?wb|cg|cs|wt " PTX_HINTS PTX_MOVED, "addr vx0+",
+            ptx_st)
+PTX_BY_LANE("st", "?weak " PTX_SPACES "?wb|cg|cs|wt " PTX_HINTS PTX_HINTED PTX_MOVED,
+            "addr vx0+ b64", ptx_st)
+PTX_BY_LANE("st", "relaxed|release " PTX_SCOPES PTX_SPACES PTX_HINTS PTX_MOVED, "addr vx0+", ptx_st)
+PTX_BY_LANE("st", "relaxed|release " PTX_SCOPES PTX_SPACES PTX_HINTS PTX_HINTED PTX_MOVED,
+            "addr vx0+ b64", ptx_st)
+#define PTX_ATOMIC "?relaxed|acquire|release|acq_rel ?cta|cluster|gpu|sys " PTX_SPACES
+#define PTX_BOTH(modifiers, values)                                                                \
+    PTX_BY_LANE("atom", PTX_ATOMIC modifiers, "=vx0 addr " values, ptx_atom)                       \
+    PTX_BY_LANE("red", PTX_ATOMIC modifiers, "addr " values, ptx_red)
+#define PTX_BOTH_HINTED(operation, types, values)                                                  \
+    PTX_BOTH(operation " " types, values)                                                          \
+    PTX_BOTH(operation " " PTX_HINTED types, values " b64")
+PTX_BOTH_HINTED("add", "u32|s32|u64|f32|f64", "0")
+PTX_BOTH_HINTED("add", "v2|v4 f32", "vx0")
+PTX_BOTH_HINTED("add noftz", "f16|f16x2|bf16|bf16x2", "0")
+PTX_BOTH_HINTED("add noftz", "v2|v4 f16|f16x2|bf16|bf16x2", "vx0")
+PTX_BOTH_HINTED("add noftz", "v8 f16|bf16", "vx0")
+PTX_BOTH_HINTED("min|max", "u32|s32|u64|s64", "0")
+PTX_BOTH_HINTED("and|or|xor", "b32|b64", "0")
+PTX_BOTH_HINTED("inc|dec", "u32", "0")
+PTX_BY_LANE("atom", PTX_ATOMIC "exch b32|b64", "=0 addr 0", ptx_atom)
+PTX_BY_LANE("atom", PTX_ATOMIC "exch " PTX_HINTED "b32|b64", "=0 addr 0 b64", ptx_atom)
+PTX_BY_LANE("atom", PTX_ATOMIC "cas b16|b32|b64", "=0 addr 0 0", ptx_atom)
+PTX_BY_LANE("atom", PTX_ATOMIC "cas " PTX_HINTED "b16|b32|b64", "=0 addr 0 0 b64", ptx_atom)
+PTX_BY_LANE("cvta", "?to global|shared|shared::cta u32|u64", "=0 0", ptx_cvta)
+PTX_BY_LANE("isspacep", "global|shared|shared::cta", "=pred b64", ptx_isspacep)
+PTX_BY_LANE("membar", "cta|gl|sys", "", ptx_fence)
+PTX_BY_LANE("fence", "?sc|acq_rel|acquire|release cta|cluster|gpu|sys", "", ptx_fence)
+PTX_BY_LANE("fence", "proxy alias|async ?global|shared::cta", "", ptx_fence)
+PTX_BY_LANE("prefetch", "?global L1|L2", "addr", ptx_prefetch)
+PTX_BY_LANE("prefetch", "global L2::evict_last|L2::evict_normal", "addr", ptx_prefetch)
+PTX_BY_LANE("prefetchu", "L1", "addr", ptx_prefetch)
+#define PTX_POLICY                                                                                 \
+    "fractional L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged "              \
+    "?L2::evict_first|L2::evict_unchanged b64"
+PTX_BY_LANE("createpolicy", PTX_POLICY, "=0 ?f32", ptx_createpolicy)
+
+/* asynchronous copies */
+#define PTX_FROM_GLOBAL "async ca|cg shared|shared::cta global "
+#define PTX_FETCHED "?L2::64B|L2::128B|L2::256B"
+PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_FETCHED, "addr addr imm", ptx_cp_async)
+PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_FETCHED, "addr addr imm b32", ptx_cp_async)
+PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_FETCHED, "addr addr imm pred", ptx_cp_async)
+PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_HINTED PTX_FETCHED, "addr addr imm b64", ptx_cp_async)
+PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_HINTED PTX_FETCHED, "addr addr imm b32 b64", ptx_cp_async)
+PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_HINTED PTX_FETCHED, "addr addr imm pred b64", ptx_cp_async)
+PTX_BY_LANE("cp", "async commit_group", "", ptx_cp_async_commit)
+PTX_BY_LANE("cp", "async wait_group", "imm", ptx_cp_async_wait)
+PTX_BY_LANE("cp", "async wait_all", "", ptx_cp_async_wait)
+
+/* lanes and barriers */
+PTX_BY_LANE("shfl", "sync idx|up|down|bfly b32", "=0| 0 b32 b32 b32", ptx_shfl)
+PTX_BY_LANE("vote", "sync any|all|uni pred", "=pred pred b32", ptx_vote)
+PTX_BY_LANE("vote", "sync ballot b32", "=b32 pred b32", ptx_vote)
+PTX_BY_LANE("match", "any sync b32|b64", "=b32 0 b32", ptx_match)
+PTX_BY_LANE("match", "all sync b32|b64", "=b32| 0 b32", ptx_match)
+PTX_BY_LANE("redux", "sync add|min|max u32|s32", "=0 0 b32", ptx_redux)
+PTX_BY_LANE("redux", "sync and|or|xor b32", "=0 0 b32", ptx_redux)
+PTX_BY_LANE("activemask", "b32", "=0", ptx_activemask)
+PTX_BY_LANE("elect", "sync", "=b32| b32", ptx_elect)
+PTX_BY_LANE("bar", "warp sync", "b32", ptx_warp_sync)
+#define PTX_BARRIER(name, aligned)                                                                 \
+    PTX_BY_LANE(name, "?cta sync" aligned, "b32 ?b32", ptx_bar)                                    \
+    PTX_BY_LANE(name, "?cta arrive" aligned, "b32 b32", ptx_bar)                                   \
+    PTX_BY_LANE(name, "?cta red popc" aligned " u32", "=0 b32 pred", ptx_bar_red)                  \
+    PTX_BY_LANE(name, "?cta red popc" aligned " u32", "=0 b32 b32 pred", ptx_bar_red)              \
+    PTX_BY_LANE(name, "?cta red and|or" aligned " pred", "=0 b32 pred", ptx_bar_red)               \
+    PTX_BY_LANE(name, "?cta red and|or" aligned " pred", "=0 b32 b32 pred", ptx_bar_red)
+PTX_BARRIER("bar", "")
+PTX_BARRIER("barrier", " ?aligned")
+
+/* matrices */
+#define PTX_MMA "sync aligned "
+PTX_BY_WARP("mma", PTX_MMA "m16n8k16 row col f32 f16 f16 f32", "=4xf32 4xb32 2xb32 4xf32", ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k16 row col f32 bf16 bf16 f32", "=4xf32 4xb32 2xb32 4xf32",
+            ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k16 row col f16 f16 f16 f16", "=2xb32 4xb32 2xb32 2xb32", ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 f16 f16 f32", "=4xf32 2xb32 1xb32 4xf32", ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 bf16 bf16 f32", "=4xf32 2xb32 1xb32 4xf32", ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f16 f16 f16 f16", "=2xb32 2xb32 1xb32 2xb32", ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 tf32 tf32 f32", "=4xf32 4xb32 2xb32 4xf32", ptx_mma)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1xb32 4xf32", ptx_mma)
+#define PTX_ROWS "?trans ?shared|shared::cta b16"
+PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x1 " PTX_ROWS, "=1xb32 addr", ptx_ldmatrix)
+PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x2 " PTX_ROWS, "=2xb32 addr", ptx_ldmatrix)
+PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x4 " PTX_ROWS, "=4xb32 addr", ptx_ldmatrix)
+PTX_BY_WARP("stmatrix", "sync aligned m8n8 x1 " PTX_ROWS, "addr 1xb32", ptx_stmatrix)
+PTX_BY_WARP("stmatrix", "sync aligned m8n8 x2 " PTX_ROWS, "addr 2xb32", ptx_stmatrix)
+PTX_BY_WARP("stmatrix", "sync aligned m8n8 x4 " PTX_ROWS, "addr 4xb32", ptx_stmatrix)

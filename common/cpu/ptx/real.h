@@ -1,0 +1,81 @@
+/* Floating-point numbers of any of PTX's formats, as doubles and back. */
+#ifndef PTX_REAL_H
+#define PTX_REAL_H
+
+#include "ptx.h"
+
+enum ptx_rounding { PTX_NEAREST, PTX_ZERO, PTX_DOWN, PTX_UP, PTX_AWAY /* nearest, ties away */ };
+
+/* --- real.c ----------------------------------------------------------------------------------- */
+/* The value of a number of type f16, bf16, tf32, f32 or f64; a double holds each of them. */
+double ptx_decode(enum ptx_type type, uint64_t bits);
+/* The number of that type that v is rounded to. NaN becomes the one that a GPU makes. */
+uint64_t ptx_encode(enum ptx_type type, double v, enum ptx_rounding rounding);
+/* s, or if it lacks `error` of the exact result, its neighbour whose last bit is 1: rounding that
+ * to fewer bits, in any direction, is as good as rounding the exact result. */
+double ptx_odd(double s, double error);
+/* x + y and x * y + z so, where a double holds x * y exactly. */
+double ptx_sum(double x, double y);
+/* Subnormal becomes zero of the same sign. */
+uint64_t ptx_flush(enum ptx_type type, uint64_t bits);
+/* Operations on doubles that follow round with it. Returns what it was before. */
+int ptx_set_rounding(enum ptx_rounding rounding);
+
+static inline uint32_t ptx_float_bits(float f)
+{
+    union {
+        float f;
+        uint32_t bits;
+    } u = {f};
+    return u.bits;
+}
+static inline float ptx_float(uint64_t bits)
+{
+    union {
+        uint32_t bits;
+        float f;
+    } u = {(uint32_t)bits};
+    return u.f;
+}
+static inline uint64_t ptx_double_bits(double d)
+{
+    union {
+        double d;
+        uint64_t bits;
+    } u = {d};
+    return u.bits;
+}
+static inline double ptx_double(uint64_t bits)
+{
+    union {
+        uint64_t bits;
+        double d;
+    } u = {bits};
+    return u.d;
+}
+
+/* The rounding that an instruction names; the first of rn, rz, rm, rp and their .rni forms. */
+static inline enum ptx_rounding ptx_rounding_of(const ptx_insn *i)
+{
+    return ptx_has(i, PTX_M_rz) || ptx_has(i, PTX_M_rzi)   ? PTX_ZERO
+           : ptx_has(i, PTX_M_rm) || ptx_has(i, PTX_M_rmi) ? PTX_DOWN
+           : ptx_has(i, PTX_M_rp) || ptx_has(i, PTX_M_rpi) ? PTX_UP
+           : ptx_has(i, PTX_M_rna)                         ? PTX_AWAY
+                                                           : PTX_NEAREST;
+}
+
+static inline int ptx_only_nearest(const ptx_insn *i)
+{
+    uint64_t others = i->modifiers[0] & ~(1ull << PTX_M_rn);
+    for (size_t k = 1; k < sizeof i->modifiers / sizeof *i->modifiers; k++)
+        others |= i->modifiers[k];
+    return !others;
+}
+
+/* The type of one part of a packed type; any other type itself. */
+static inline enum ptx_type ptx_single(enum ptx_type type)
+{
+    return type == PTX_F16X2 ? PTX_F16 : type == PTX_BF16X2 ? PTX_BF16 : type;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* The instructions and their words as arrays, without the functions that execute them: the rewriter
+ * has no use for those. */
+#include "ptx.h"
+
+#define PTX_BY_LANE(name, modifiers, operands, function) {name, modifiers, operands, PTX_LANE},
+#define PTX_BY_WARP(name, modifiers, operands, function) {name, modifiers, operands, PTX_WARP},
+const struct ptx_form ptx_forms[] = {
+#include "instructions.h"
+    {"bra", "?uni", "label", PTX_JUMP},
+};
+const int ptx_form_count = sizeof ptx_forms / sizeof *ptx_forms;
+
+#define PTX_NAME(id, name, ...) name,
+const char *const ptx_type_names[PTX_TYPES] = {"", PTX_TYPE_LIST(PTX_NAME)};
+const char *const ptx_modifier_names[PTX_MODIFIERS] = {PTX_MODIFIER_LIST(PTX_NAME)};
+const char *const ptx_special_names[] = {PTX_SPECIAL_LIST(PTX_NAME) NULL};
+
+#define PTX_BITS(id, name, bits, kind) bits,
+const unsigned char ptx_type_bits[PTX_TYPES] = {0, PTX_TYPE_LIST(PTX_BITS)};
+#define PTX_KIND(id, name, bits, kind) kind,
+const unsigned char ptx_type_kinds[PTX_TYPES] = {0, PTX_TYPE_LIST(PTX_KIND)};

@@ -1,0 +1,182 @@
+/* check: which accesses come before which.
+ *
+ * Time is a number that grows at each start of a block, barrier, warp operation and fence. Within a
+ * block, what a warp or a lane did before a certain time is known to another; between blocks, what
+ * came before a fence is known to those who met an atomic that was made after it. */
+#include "check.h"
+
+#include <sys/mman.h>
+
+enum { EPOCHS = 1 << 25 };
+
+struct ordering order = {.now = 1};
+static uint32_t joined[MAX_BARRIERS][MAX_WARPS];
+static struct start {
+    uint32_t when;
+    uint64_t block;
+} * starts;
+static int n_starts;
+/* Fences, and atomics that came after one in their thread or behind a barrier. */
+static struct sync {
+    uint32_t when, barrier; /* barrier: the end of the last one at that time */
+    int thread;
+    uintptr_t p; /* 0: a fence */
+} * syncs;
+static int n_syncs;
+
+static void start_add(void)
+{
+    starts = grown(starts, n_starts, sizeof *starts);
+    starts[n_starts++] = (struct start){order.now, order.block};
+}
+
+/* Time goes on. When it has run out, all records are forgotten. */
+static void tick(void)
+{
+    if (++order.now < EPOCHS)
+        return;
+    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0)
+        give_up(1, "check: the system does not take back memory that is to be forgotten");
+    memset(order.sees, 0, sizeof order.sees);
+    order.now = order.launch_start = order.block_start = order.barrier_end = 1;
+    n_starts = n_syncs = 0;
+    start_add();
+}
+
+/* The block that r belongs to: an index into starts. */
+static int start_of(record r)
+{
+    int low = 0, high = n_starts;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (starts[middle].when <= when_of(r))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t order_block_of(record r)
+{
+    return starts[start_of(r)].block;
+}
+
+int order_released(record r, int me)
+{
+    int its = start_of(r), low = 0, high = n_syncs;
+    uint32_t end = its + 1 < n_starts ? starts[its + 1].when : UINT32_MAX;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (syncs[middle].when <= when_of(r))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
+        const struct sync *fence = &syncs[f], *atomic = fence + 1;
+        if (fence->p || !(fence->thread == thread_of(r) || when_of(r) < fence->barrier))
+            continue;
+        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++) {
+            record mine = atomic->p ? cells[atomic->p / 4].write : 0;
+            if ((atomic->thread == fence->thread || atomic->barrier > fence->when) &&
+                is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+void order_launch(const struct cpu_kernel *kernel)
+{
+    order.kernel = kernel;
+    n_starts = n_syncs = 0;
+    tick();
+    order.launch_start = order.now;
+}
+
+void order_block(uint64_t place)
+{
+    tick();
+    order.block = place;
+    order.block_start = order.barrier_end = order.now;
+    start_add();
+    memset(order.sees, 0, sizeof order.sees);
+    for (int i = 0; i < MAX_WARPS; i++) {
+        free(order.lane_sees[i]);
+        order.lane_sees[i] = NULL;
+    }
+}
+
+void trace_join(struct worker *w, int barrier)
+{
+    if (barrier == 0)
+        return;
+    tick();
+    joined[barrier][w->now / WARP] = order.now;
+}
+
+/* A named barrier joins what its warps know; a warp that only arrived is not told. */
+void trace_barrier(struct worker *w, int barrier)
+{
+    tick();
+    if (barrier == 0) {
+        order.barrier_end = order.now;
+        return;
+    }
+    uint32_t known[MAX_WARPS];
+    for (int i = 0; i < MAX_WARPS; i++) {
+        known[i] = joined[barrier][i];
+        for (int k = 0; k < MAX_WARPS; k++)
+            if (joined[barrier][k] && order.sees[k][i] > known[i])
+                known[i] = order.sees[k][i];
+    }
+    for (int k = 0; k < MAX_WARPS; k++)
+        if (w->barriers[barrier].waiting[k])
+            for (int i = 0; i < MAX_WARPS; i++)
+                if (known[i] > order.sees[k][i])
+                    order.sees[k][i] = known[i];
+    memset(joined[barrier], 0, sizeof joined[barrier]);
+}
+
+void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
+{
+    (void)op;
+    tick();
+    if (!(w->warps[warp].live & ~mask)) {
+        order.sees[warp][warp] = order.now;
+        return;
+    }
+    if (!order.lane_sees[warp])
+        order.lane_sees[warp] =
+            need_memory(calloc(WARP, sizeof *order.lane_sees[warp]), "what check knows");
+    for (unsigned a = mask; a; a &= a - 1)
+        for (unsigned b = mask; b; b &= b - 1)
+            order.lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = order.now;
+}
+
+static void sync_add(uintptr_t p)
+{
+    syncs = grown(syncs, n_syncs, sizeof *syncs);
+    syncs[n_syncs++] = (struct sync){order.now, order.barrier_end, (int)cpu_worker->now, p};
+}
+
+void order_atomic(uintptr_t at)
+{
+    if (n_syncs)
+        sync_add(at);
+}
+
+void trace_fence(struct worker *w)
+{
+    (void)w;
+    tick();
+    sync_add(0);
+    tick();
+}
+
+void cpu_trace_fence(void)
+{
+    if (cpu_worker && cpu_worker->running)
+        trace_fence(cpu_worker);
+}
