@@ -286,6 +286,42 @@ local function origin_of(path, text)
     return path .. ": " .. text:gsub("%f[%w_]step=%S+ ?", ""):gsub("%f[%w_]file=%S+ ?", "")
 end
 
+-- The value of the one row that a figure names, as text, and where it is.
+local function value_named(a, conditions, what, text)
+    local t, path = rows_of(a, what, text)
+    if not t then return end
+    local missing = a.col ~= "count" and missing_of(t, a.col)
+    if missing then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
+    local found = rows_that(t, path, conditions, what, text)
+    if not found then return end
+    if #found ~= 1 and (a.col ~= "count" or #found == 0) then
+        return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
+    end
+    return tostring(a.col == "count" and #found or value_of(t, found[1], a.col)), path
+end
+
+-- Words that begin with over_ name a second row, which has the others' values besides: the figure is
+-- the first row's value divided by that one's.
+local function split_over(a, conditions)
+    local over, others = { col = a.col, device = a.device }, {}
+    for key, value in pairs(conditions) do
+        if not key:match("^over_") then others[key] = value end
+    end
+    local rest, any = {}, false
+    for key, value in pairs(others) do rest[key] = value end
+    for key, value in pairs(conditions) do
+        local name = key:match("^over_(.+)$")
+        if name == "file" or name == "step" then
+            over[name] = value
+        elseif name then
+            rest[name] = value
+        end
+        any = any or name
+    end
+    if not over.file and not over.step then over.file, over.step = a.file, a.step end
+    return others, any and over, rest
+end
+
 local function figure(el)
     local text = pandoc.utils.stringify(el.content)
     local what = "figure [" .. text .. "]"
@@ -297,16 +333,14 @@ local function figure(el)
     if a.scale and not scale then
         return fail(what .. ": scale=" .. a.scale .. " is not a number", text)
     end
-    local t, path = rows_of(a, what, text)
-    if not t then return end
-    local missing = a.col ~= "count" and missing_of(t, a.col)
-    if missing then return fail(what .. ": " .. path .. " has no column " .. missing, text) end
-    local found = rows_that(t, path, conditions, what, text)
-    if not found then return end
-    if #found ~= 1 and (a.col ~= "count" or #found == 0) then
-        return fail(what .. ": " .. #found .. " rows of " .. path .. " match, not 1", text)
+    local others, over, rest = split_over(a, conditions)
+    local raw, path = value_named(a, others, what, text)
+    if not raw then return end
+    if over then
+        local below = value_named(over, rest, what, text)
+        if not below then return end
+        raw = tonumber(raw) and tonumber(below) and tonumber(raw) / tonumber(below) or "-"
     end
-    local raw = a.col == "count" and #found or value_of(t, found[1], a.col)
     local shown_text, why = show(tostring(raw), a.fmt, scale)
     if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end
     local unit = a.unit and (UNIT[a.unit] or " " .. a.unit) or ""

@@ -102,6 +102,7 @@ has($text, qr/shuffle is 1\.61\xc3\x97 as fast/, 'a ratio is printed as one');
 has($text, qr/and 8192 elements are wrong/, 'the row without a clock is found');
 has($text, qr/limit\xe2\x80\x99s 30\xc2\xa0%/, 'a share has its sign');
 has($text, qr/milliseconds: 0\.0234\xc2\xa0ms/, 'a figure is scaled');
+has($text, qr/that is\s+7\.887\xc3\x97\s+as long/, 'a figure is divided by another row\'s');
 has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
 has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
 has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
@@ -297,6 +298,8 @@ fault('a file that is not there', qr{add\.cuh}, 'sub.cuh',
 fault('a chart that is not there', qr/chart:03-time/, 'chart:03-tine',
     qr{^chart 03-tine: there is no \S+/03-tine\.gp$});
 fault('a figure without a row', qr/case=D64 variant=tree/, 'case=D65 variant=tree',
+    qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+fault('a figure over no row', qr/over_case=D64/, 'over_case=D65',
     qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
 fault('a figure with two rows', qr/variant=tree clock=graph col=median_us fmt=%.1f/, 'variant=tree col=p5_us fmt=%.1f',
     qr{^figure \[.*\]: 3 rows of \S+ match, not 1$});

@@ -62,8 +62,12 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
         }
         now = quad_max(now);
         // A row that has seen no key: -INFINITY - -INFINITY would be NaN.
-        const float base = now == -INFINITY ? 0.0f : now * scale;
-        const float shrink = exp2_approx(largest[half] * scale - base);
+        const float top = now == -INFINITY ? 0.0f : now;
+        // Exactly 1 where the maximum stays. The difference of two products would not be: nvcc
+        // makes an FMA of it, one of the two is rounded, and every tile multiplies the sum by a
+        // little more.
+        const float shrink = exp2_approx((largest[half] - top) * scale);
+        const float base = top * scale;
         largest[half] = now;
         float of_tile = 0.0f;
 #pragma unroll

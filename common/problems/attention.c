@@ -230,11 +230,11 @@ static void lse_of_row(const job *j, int64_t row, int64_t keys, const double *p,
 {
     double u = kf_unit_roundoff(KF_F32), more = 0.0, less = 0.0;
     for (int64_t i = 0; i < keys; i++) {
-        more += p[i] * exp(fine[i]);
-        less += p[i] * exp(-fine[i]);
+        more += p[i] * expm1(fine[i]);
+        less += p[i] * expm1(-fine[i]);
     }
     j->lse[row] = largest + log(sum);
-    j->lse_bound[row] = fmax(log(more), -log(less)) + kf_gamma(keys, u) + 8.0 * u +
+    j->lse_bound[row] = fmax(log1p(more), -log1p(less)) + kf_gamma(keys, u) + 8.0 * u +
                         4.0 * u * (fabs(largest) + log(sum));
 }
 

@@ -46,6 +46,7 @@
         KF_FLASH_ONE("odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),                         \
         KF_FLASH_ONE("few-queries", 2, 33, 200, 64, true, 0),                                      \
         KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
+        KF_FLASH_ONE("one-key-more", 1, 128, 129, 64, true, 0), /* one query sees the last */      \
         KF_FLASH_ONE("more-queries", 1, 150, 70, 64, false, 0),                                    \
         KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see none */       \
         KF_FLASH_ONE("no-key-D128", 1, 45, 19, 128, true, 0),                                      \

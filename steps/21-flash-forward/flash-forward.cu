@@ -1,17 +1,19 @@
 /* 21-flash-forward: attention in one pass over the keys, and no S x S matrix
  *
  * Grows from: 01-naive-attention
+ * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
  *          shared memory. A softmax needs the largest score before the first weight; it starts with
  *          the largest so far, and where a tile has a larger one, what is summed up is scaled down.
- *          fp16 in and out, fp32 and plain threads in between, each with 4 x 4 scores in registers.
- * Predict  No matrix: memory grows with S. At 32 heads of S = 4096, 2 GiB and 28 bytes of traffic a
- *          score go. A load of 16 bytes from shared memory feeds 8 multiply-adds, so these units
- *          should be half busy: 10 to 25 TFLOP/s, ten times naive. `two-passes` finds the largest
- *          score first and computes scores twice: 1.5 times the time. `no-rescale` is wrong in rows
- *          whose maximum rises after the first tile; `no-max` where a score exceeds log(FLT_MAX).
- * Outcome  Memory, and both wrong variants, as predicted, to the row.
+ *          fp16 in and out, fp32 and plain threads in between, each with 8 x 4 scores in registers.
+ * Predict  No matrix: memory grows with S. At 32 heads of S = 4096, 2 GiB of it and 28 bytes of
+ *          traffic a score go. For 128 multiply-adds a warp loads 12 times 16 bytes a lane from
+ *          shared memory, 32 wavefronts: with four schedulers to one shared memory both are as
+ *          busy. Half the fp32 rate at best, 15 to 30 TFLOP/s, 20 times naive. `two-passes` finds
+ *          the largest score first and computes scores twice: 1.5 times the time. `no-rescale` is
+ *          wrong in rows whose maximum rises after the first tile, `no-max` where exp overflows.
+ * Outcome  Memory, wavefronts and both mistakes are as predicted, the mistakes to the row.
  */
 #include "tiles.cuh"
 #include "other_ways.cuh"
@@ -30,28 +32,32 @@ __global__ void flash(const flash_args a)
     tiles<D> &t = *(tiles<D> *)memory;
     const int64_t head = blockIdx.y;
     const int first_query = blockIdx.x * TILE;
-    const int row = threadIdx.x / LANES * OWN; // the first of its queries in the tile
+    const int row = threadIdx.x / LANES * ROWS; // the first of its queries in the tile
     const int lane = threadIdx.x % LANES;
     const int end = a.causal ? min(a.Sk, a.Sk - a.Sq + first_query + TILE) : a.Sk;
-    float largest[OWN] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
-    float sum[OWN] = {}; // of its own keys
-    float out[OWN][D / LANES] = {};
+    float largest[ROWS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        largest[i] = -INFINITY;
+    }
+    float sum[ROWS] = {}; // of its own keys
+    float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
     for (int first_key = 0; first_key < end; first_key += TILE) {
         __syncthreads(); // all are done with the values before
         load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
         __syncthreads();
-        float p[OWN][OWN] = {};
+        float p[ROWS][KEYS] = {};
         score_tile<D>(t, row, lane, p);
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
+        for (int i = 0; i < ROWS; i++) {
             // solution: mask -- how many keys does the query see? the scores of others are -Inf
             const int query = first_query + row + i;
             const int seen = a.causal ? min(a.Sk, a.Sk - a.Sq + query + 1) : a.Sk;
             float most = -INFINITY;
 #pragma unroll
-            for (int j = 0; j < OWN; j++) {
+            for (int j = 0; j < KEYS; j++) {
                 const bool sees = first_key + lane + j * LANES < seen;
                 p[i][j] = sees ? p[i][j] * a.scale : -INFINITY;
                 most = fmaxf(most, p[i][j]);
@@ -64,7 +70,7 @@ __global__ void flash(const flash_args a)
             const float keep = expf(was - base);
             sum[i] *= keep;
 #pragma unroll
-            for (int j = 0; j < OWN; j++) {
+            for (int j = 0; j < KEYS; j++) {
                 p[i][j] = expf(p[i][j] - base);
                 sum[i] += p[i][j];
                 t.p[row + i][lane + j * LANES] = p[i][j];
@@ -81,7 +87,7 @@ __global__ void flash(const flash_args a)
         add_values<D>(t, row, lane, out);
     }
 #pragma unroll
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < ROWS; i++) {
         const int query = first_query + row + i;
         const float all = sum_of_row(sum[i]);
         if (query < a.Sq) {
@@ -130,7 +136,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
     }
 }
 
-// --- The algebra, on four numbers --------------------------------------------------------------
+// --- Variants that explain ----------------------------------------------------------------------
 
 // snippet: four
 // Scores and values of four keys, in tiles of two: what a query has summed up after each tile, and
@@ -154,16 +160,14 @@ static void say_four_numbers(void)
                largest, keep, a, b, sum, out);
     }
     for (int i = 0; i < 4; i++) {
-        true_sum += expf(score[i] - 5.0f);
-        true_out += expf(score[i] - 5.0f) * value[i];
+        true_sum += expf(score[i] - largest);
+        true_out += expf(score[i] - largest) * value[i];
     }
     kf_say("  all four at once: sum %.5f, weighted sum %.5f\n", true_sum, true_out);
     kf_say("  o = %.5f and %.5f, lse = %.5f\n", out / sum, true_out / true_sum,
            largest + logf(sum));
 }
 // end snippet: four
-
-// --- What the mistakes must show -----------------------------------------------------------------
 
 // Rows of all heads whose largest score stands behind the first tile and is larger by more than
 // `by` than that of the tile.

@@ -18,7 +18,7 @@ static __device__ __forceinline__ float mask_row(const flash_args &a, int query,
     const int seen = keys_seen(a, query);
     float most = -INFINITY;
 #pragma unroll
-    for (int j = 0; j < OWN; j++) {
+    for (int j = 0; j < KEYS; j++) {
         p[j] = first_key + lane + j * LANES < seen ? p[j] * a.scale : -INFINITY;
         most = fmaxf(most, p[j]);
     }
@@ -32,7 +32,7 @@ static __device__ __forceinline__ float weigh_row(tiles<D> &t, int row, int lane
 {
     float sum = 0.0f;
 #pragma unroll
-    for (int j = 0; j < OWN; j++) {
+    for (int j = 0; j < KEYS; j++) {
         p[j] = expf(p[j] - base);
         sum += p[j];
         t.p[row][lane + j * LANES] = p[j];
@@ -43,10 +43,10 @@ static __device__ __forceinline__ float weigh_row(tiles<D> &t, int row, int lane
 template <int D>
 static __device__ __forceinline__ void
 store_queries(const flash_args &a, int64_t head, int first_query, int lane, const float *largest,
-              const float *sum, float (&out)[OWN][D / LANES])
+              const float *sum, float (&out)[ROWS][D / LANES])
 {
 #pragma unroll
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < ROWS; i++) {
         const float all = sum_of_row(sum[i]);
         const int64_t at = head * a.Sq + first_query + i;
         if (first_query + i < a.Sq) {
@@ -58,7 +58,6 @@ store_queries(const flash_args &a, int64_t head, int first_query, int lane, cons
     }
 }
 
-// snippet: two-passes
 // q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; the first pass over the keys
 // finds each query's largest score, the second weighs and adds: nothing is ever rescaled
 // cost: 6 D flops and an exponential a pair; reads k twice and v once for TILE queries
@@ -69,12 +68,16 @@ __global__ void two_passes(const flash_args a)
     tiles<D> &t = *(tiles<D> *)memory;
     const int64_t head = blockIdx.y;
     const int first_query = blockIdx.x * TILE;
-    const int row = threadIdx.x / LANES * OWN;
+    const int row = threadIdx.x / LANES * ROWS;
     const int lane = threadIdx.x % LANES;
     const int end = keys_seen(a, first_query + TILE - 1);
-    float largest[OWN] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
-    float sum[OWN] = {};
-    float out[OWN][D / LANES] = {};
+    float largest[ROWS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        largest[i] = -INFINITY;
+    }
+    float sum[ROWS] = {};
+    float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
     for (int pass = 0; pass < 2; pass++) {
@@ -82,10 +85,10 @@ __global__ void two_passes(const flash_args a)
             __syncthreads();
             load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
             __syncthreads();
-            float p[OWN][OWN] = {};
+            float p[ROWS][KEYS] = {};
             score_tile<D>(t, row, lane, p);
 #pragma unroll
-            for (int i = 0; i < OWN; i++) {
+            for (int i = 0; i < ROWS; i++) {
                 const float most = mask_row(a, first_query + row + i, first_key, lane, p[i]);
                 if (pass == 0) {
                     largest[i] = fmaxf(largest[i], max_of_row(most));
@@ -105,7 +108,6 @@ __global__ void two_passes(const flash_args a)
     }
     store_queries<D>(a, head, first_query + row, lane, largest, sum, out);
 }
-// end snippet: two-passes
 
 // One pass that goes wrong: what is summed up keeps the maximum that it was weighted with, or no
 // maximum is subtracted at all.
@@ -118,21 +120,21 @@ __global__ void wrong(const flash_args a)
     tiles<D> &t = *(tiles<D> *)memory;
     const int64_t head = blockIdx.y;
     const int first_query = blockIdx.x * TILE;
-    const int row = threadIdx.x / LANES * OWN;
+    const int row = threadIdx.x / LANES * ROWS;
     const int lane = threadIdx.x % LANES;
-    float largest[OWN] = {};
-    float sum[OWN] = {};
-    float out[OWN][D / LANES] = {};
+    float largest[ROWS] = {};
+    float sum[ROWS] = {};
+    float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
     for (int first_key = 0; first_key < keys_seen(a, first_query + TILE - 1); first_key += TILE) {
         __syncthreads();
         load_tile<D>(a.k + head * a.Sk * D, first_key, a.Sk, t.kv);
         __syncthreads();
-        float p[OWN][OWN] = {};
+        float p[ROWS][KEYS] = {};
         score_tile<D>(t, row, lane, p);
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
+        for (int i = 0; i < ROWS; i++) {
             const float most =
                 max_of_row(mask_row(a, first_query + row + i, first_key, lane, p[i]));
             if (MISTAKE == NO_RESCALE) {

@@ -1,17 +1,19 @@
 /* tiles.cuh: how a block of step 21 divides a tile among its threads, and the parts of its kernels
  * that are products and copies.
  *
- * 16 threads have four neighbouring queries. In a tile of scores each has every 16th key for them,
- * in a tile of output four neighbouring columns of every 64. So for a step along D, or along the
- * keys, a thread loads 4 and 4 vectors of four and multiplies each with each.
+ * 16 threads have eight neighbouring queries. In a tile of scores each has every 16th key for them,
+ * in a tile of output four neighbouring columns of every 64. So for four steps along D, or along
+ * the keys, a thread loads 8 + 4 vectors of four, and has 128 multiply-adds to do with them. That
+ * there are more of the 8, which threads share, is deliberate: 16 bytes for each of 32 lanes are
+ * four wavefronts, and two if groups of eight lanes load the same.
  */
 #pragma once
 
-#include "cuda/half_attention.cuh"
+#include "naive.cuh"
 
 #include <string.h>
 
-enum { THREADS = 256, TILE = 64, LANES = 16, OWN = TILE / LANES };
+enum { THREADS = 128, TILE = 64, LANES = 16, ROWS = TILE * LANES / THREADS, KEYS = TILE / LANES };
 
 struct flash_args {
     const __half *q, *k, *v; // q [BH][Sq][D], k and v [BH][Sk][D]
@@ -22,8 +24,8 @@ struct flash_args {
     float scale;
 };
 
-// In shared memory. Four floats more than a row has: 16 rows at the same column meet no bank twice
-// in a quarter of a warp.
+// In shared memory. Four floats more than a row has: 8 lanes that load 16 bytes of 8 rows, at the
+// same column, have all 32 banks.
 template <int D>
 struct tiles {
     float q[TILE][D + 4];
@@ -56,22 +58,23 @@ static __device__ __forceinline__ void load_tile(const __half *from, int first, 
     }
 }
 
-// q, kv [TILE][D] -> p [OWN][OWN], queries row to row + OWN - 1, every 16th key from lane on
+// snippet: scores
+// q, kv [TILE][D] -> p [ROWS][KEYS], queries row to row + ROWS - 1, every 16th key from lane on
 template <int D>
 static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, int lane,
-                                                  float (&p)[OWN][OWN])
+                                                  float (&p)[ROWS][KEYS])
 {
     for (int d = 0; d < D; d += 4) {
-        float4 key[OWN];
+        float4 key[KEYS];
 #pragma unroll
-        for (int j = 0; j < OWN; j++) {
+        for (int j = 0; j < KEYS; j++) {
             key[j] = four_of(&t.kv[lane + j * LANES][d]);
         }
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
+        for (int i = 0; i < ROWS; i++) {
             const float4 query = four_of(&t.q[row + i][d]);
 #pragma unroll
-            for (int j = 0; j < OWN; j++) {
+            for (int j = 0; j < KEYS; j++) {
                 p[i][j] += query.x * key[j].x;
                 p[i][j] += query.y * key[j].y;
                 p[i][j] += query.z * key[j].z;
@@ -80,6 +83,7 @@ static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, in
         }
     }
 }
+// end snippet: scores
 
 static __device__ __forceinline__ void add_four(float weight, float4 value, float *sum)
 {
@@ -89,16 +93,16 @@ static __device__ __forceinline__ void add_four(float weight, float4 value, floa
     sum[3] += weight * value.w;
 }
 
-// p [TILE][TILE], kv [TILE][D] -> out [OWN][D / LANES] += p kv; columns 4 lane to 4 lane + 3 of
+// p [TILE][TILE], kv [TILE][D] -> out [ROWS][D / LANES] += p kv; columns 4 lane to 4 lane + 3 of
 // every 64
 template <int D>
 static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, int lane,
-                                                  float (&out)[OWN][D / LANES])
+                                                  float (&out)[ROWS][D / LANES])
 {
     for (int j = 0; j < TILE; j += 4) {
-        float4 weight[OWN];
+        float4 weight[ROWS];
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
+        for (int i = 0; i < ROWS; i++) {
             weight[i] = four_of(&t.p[row + i][j]);
         }
 #pragma unroll
@@ -110,7 +114,7 @@ static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, in
                 value[m] = four_of(&t.kv[j + m][column]);
             }
 #pragma unroll
-            for (int i = 0; i < OWN; i++) {
+            for (int i = 0; i < ROWS; i++) {
                 add_four(weight[i].x, value[0], &out[i][c]);
                 add_four(weight[i].y, value[1], &out[i][c]);
                 add_four(weight[i].z, value[2], &out[i][c]);

@@ -9,12 +9,12 @@
  * Predict  a: a warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the limit.
  *          b: a quarter of those reads reach the cache, but eight lanes share each bank: no gain.
  *          c: no conflicts, and one request for four matrices: several times as fast. d: loads are
- *          under way during the products: a fifth. e: without 4 of every 12 bytes that go through
- *          shared memory: a tenth.
- * Outcome  In this order, and c is most of it. b gains nothing, even loses at the short dimension:
- *          what the cache is spared, the conflicts take. d gains more than predicted. At D = 128
- *          the compiler is two or three registers short, and reads them again once a tile. The
- *          last rung is level with FlashAttention-2, far from what Hopper's own instructions reach.
+ *          under way during the products: a fifth. e: without P, a fifth of what goes through
+ *          shared memory at D = 64: a tenth.
+ * Outcome  In this order, and c is most of it. b gains nothing: what the cache is spared, the
+ *          conflicts take. e gains more than the bytes that it saves. At D = 128 the compiler is
+ *          two or three registers short, and reads them again once a tile. The last rung is level
+ *          with FlashAttention-2, and far from what Hopper's own instructions reach.
  */
 #include "a-fragments.cuh"
 #include "b-shared.cuh"
@@ -33,11 +33,11 @@ static void launch(const kf_run *run, cudaStream_t stream)
 {
     const int ROWS = 64, KEYS = 64, THREADS = 128; // those of every rung
     const kf_shape s = run->shape;
-    flash_kernel *kernel = s.D == 64 ? for_64 : for_128;
+    flash_kernel *flash = s.D == 64 ? for_64 : for_128;
     const int bytes = tiles * KEYS * s.D * (int)sizeof(__half);
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    CUDA_CHECK(cudaFuncSetAttribute(flash, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
-    kernel<<<grid, THREADS, bytes, stream>>>(
+    flash<<<grid, THREADS, bytes, stream>>>(
         (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
         (const __half *)kf_memory(run, "v", KF_F16), (__half *)kf_memory(run, "o", KF_F16),
         kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);

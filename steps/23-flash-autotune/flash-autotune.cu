@@ -23,10 +23,11 @@ template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
                                                  int S);
 
-// Whether the fragments of q, D / 4 registers a strip, stay in registers: where that is at most 32.
-static __host__ __device__ constexpr bool keeps_query(int D, int strips)
+// Whether q stays in registers: where that makes its fragments, the scores' and those of the sums
+// 192 registers at most.
+static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strips)
 {
-    return D * strips <= 128;
+    return strips * (D / 4 + KEYS / 2 + D / 2) <= 192;
 }
 
 // snippet: kernel
@@ -41,9 +42,9 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 {
     constexpr int THREADS = WARPS * 32;
     constexpr int STRIPS = ROWS / WARPS / 16;
-    constexpr bool KEPT = keeps_query(D, STRIPS);      // q in registers, and not in shared memory
-    constexpr int TILE = KEYS * D * 2;                 // bytes
-    constexpr int AHEAD = STAGES > 1 ? STAGES - 1 : 1; // tiles that are asked for before the loop
+    constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers, and not in shared memory
+    constexpr int TILE = KEYS * D * 2;                  // bytes
+    constexpr int AHEAD = STAGES > 1 ? STAGES - 1 : 1;  // tiles that are asked for before the loop
     extern __shared__ __align__(16) __half tiles[]; // q [ROWS] unless kept, k and v [STAGES][KEYS]
     const int lane = threadIdx.x % 32;
     const int64_t head = blockIdx.y;
@@ -187,7 +188,7 @@ static __device__ void load_tile(uint32_t tile, const __half *from, int first, i
     constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
     const int row = threadIdx.x / CHUNKS;
     const int chunk = threadIdx.x % CHUNKS;
-    from += (int64_t)(first + row) * D + chunk * 8;
+    from += (int64_t)first * D + (row * D + chunk * 8);
     tile += (row * D + (chunk ^ row % 8) * 8) * 2;
 #pragma unroll
     for (int i = 0; i < ROWS; i += AT_ONCE) {
@@ -208,7 +209,7 @@ typedef struct tiles {
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 static tiles tiles_of_width()
 {
-    const bool kept = keeps_query(D, ROWS / WARPS / 16);
+    const bool kept = keeps_query(D, KEYS, ROWS / WARPS / 16);
     const int bytes = ((kept ? 0 : ROWS) + 2 * STAGES * KEYS) * D * (int)sizeof(__half);
     return {flash<D, ROWS, KEYS, WARPS, STAGES>, ROWS, WARPS * 32, bytes};
 }
@@ -284,11 +285,12 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     CANDIDATE(64, 64, 4, 2), // the tile of step 22
-    CANDIDATE(64, 64, 4, 1),   CANDIDATE(64, 32, 4, 3),   CANDIDATE(64, 128, 4, 2),
-    CANDIDATE(128, 64, 4, 2),  CANDIDATE(128, 64, 4, 1),  CANDIDATE(128, 32, 4, 2),
-    CANDIDATE(128, 32, 4, 3),  CANDIDATE(128, 64, 8, 2),  CANDIDATE(128, 64, 8, 1),
-    CANDIDATE(128, 128, 8, 2), CANDIDATE(256, 64, 8, 2),  CANDIDATE(256, 32, 8, 3),
-    CANDIDATE(128, 128, 4, 2), CANDIDATE(256, 128, 8, 3),
+    CANDIDATE(64, 64, 4, 1),   CANDIDATE(64, 32, 4, 3),   CANDIDATE(64, 128, 4, 1),
+    CANDIDATE(64, 128, 4, 2),  CANDIDATE(64, 64, 2, 1),   CANDIDATE(128, 64, 4, 1),
+    CANDIDATE(128, 64, 4, 2),  CANDIDATE(128, 64, 4, 3),  CANDIDATE(128, 32, 4, 3),
+    CANDIDATE(128, 96, 4, 2),  CANDIDATE(128, 128, 4, 2), CANDIDATE(128, 64, 8, 2),
+    CANDIDATE(128, 128, 8, 2), CANDIDATE(256, 64, 8, 2),  CANDIDATE(256, 128, 8, 2),
+    CANDIDATE(256, 128, 8, 3),
 };
 // end snippet: candidates
 

@@ -8,9 +8,10 @@ name, and then its kernel is looked for in a profile of each case; another one i
 TFLOP/s are flops / median_us / 1e6; flops are 4 B H Sq Sk D, half of it if causal.
 
 The clock is `graph` of peers.py, the L2 warm. At the power limit a device clocks down, for one
-kernel further than for another, and in turn, sample by sample, both would run at the lower clock
-rate. So each is timed alone, after IDLE_S of idleness, in TURNS turns of TURN_S, and the other in
-between.
+kernel further than for another, and in turn, sample by sample, both would run at a clock rate in
+between. So each is timed alone, in TURNS turns of TURN_S, the other in between; the first half of a
+turn, in which the clock rate settles, does not count. The device is never idle, as it is not where
+the steps are timed.
 
 Every output is compared with fp64 of the same inputs before and after timing. It may be off by
 twice what a plain fp16 implementation is in the same head: common/problems/plain.c, attention.c.
@@ -33,7 +34,7 @@ LONGEST_ON_CPU = 512
 ALL_ROWS = 1024  # up to this S every row is compared
 TAIL, SAMPLED = 128, 64  # beyond it the last tile, rows that are drawn, and the borders of tiles
 HEADS = 4  # at a time: fp64 takes four times the memory
-IDLE_S, TURN_S, TURNS = 0.1, 0.15, 2
+TURN_S, TURNS = 0.3, 2
 U16 = 2.0**-11  # unit roundoff of fp16
 HALF_STEP = 2.0**-25  # of the numbers below its smallest normal one
 
@@ -167,12 +168,12 @@ def measure(lanes):
     """Each alone, in an order that favours neither: A B, then B A."""
     for turn in range(TURNS):
         for lane in lanes[::-1] if turn % 2 else lanes:
-            stream.synchronize()
-            time.sleep(IDLE_S)
-            end = time.perf_counter() + TURN_S
-            least = len(lane.samples) + peers.LEAST
-            while len(lane.samples) < least or time.perf_counter() < end:
-                lane.samples.append(lane.sample())
+            began, kept = time.perf_counter(), len(lane.samples)
+            while (spent := time.perf_counter() - began) < TURN_S or \
+                    len(lane.samples) < kept + peers.LEAST:
+                sample = lane.sample()
+                if spent > TURN_S / 2:
+                    lane.samples.append(sample)
 
 
 # --- One case -------------------------------------------------------------------------------------

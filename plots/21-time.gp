@@ -1,0 +1,19 @@
+# alt: Time of naive attention, of two passes over the keys and of one against the sequence length, both axes logarithmic. All grow by four for each doubling. One pass lies below two passes, and both far below naive. The dashed limit of the tensor cores lies far below all of them.
+# data: step-21.tsv
+load 'plots/style.gp'
+set xlabel 'sequence length S'
+set ylabel 'time of a call, ms'
+set logscale xy
+set xtics (512, 1024, 2048, 4096, 8192, 16384)
+set xrange [420:20000]
+set format y '10^{%T}'
+set yrange [1e-3:1e5]
+set key top left maxrows 3
+f = 'step-21.tsv'
+w = ' clock=graph l2=warm B=4 H=8 D=64 causal='
+c = 'Sq median_us p5_us p95_us'
+plot rows(f, 'variant=naive' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 2 title 'naive', \
+     rows(f, 'variant=two-passes' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 3 title 'two passes', \
+     rows(f, 'variant=flash' . w . '0', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 1 title 'one pass', \
+     rows(f, 'variant=flash' . w . '1', c) using 1:($2/1e3):($3/1e3):($4/1e3) with yerrorlines ls 4 title 'causal', \
+     rows(f, 'variant=flash' . w . '0', 'Sq limit_us') using 1:($2/1e3) with lines ls LIMIT title 'limit'
