@@ -140,7 +140,7 @@ my $tune = "TOY_TUNES=1 $toy --case D8 --case odd --seed 3 --tuned $dir/tuned.ts
 is($r{code}, 0, "--tuned") or diag($r{err});
 like($r{out}, qr/^  variant bug: refused: this toy has no room for it\n/m, "a variant is refused, and why");
 like($r{out}, qr/^  bug +refused +- +- +- +-\n/m, "it stands in the table");
-like(slurp("$dir/tuning.tsv"), qr/^99\tbug\tD8\t.*\trefused\t-\t-\t-\t-\t-\n/m, "and has a row");
+like(slurp("$dir/tuning.tsv"), qr/^99\tbug\tD8\t.*\trefused-room\t-\t-\t-\t-\t-\n/m, "and has a row");
 is(scalar(() = slurp("$dir/tuning.tsv") =~ /\tbug\t/g), 2, "and no time");
 like($r{out}, qr/^  B=1 H=2 S=5 D=8 +right +20\.00  2\.000x  1\.000x       -\n/m, "the fastest of each shape");
 like($r{out}, qr/the two halves of the rounds choose the same in 1 of 1; else at most 0\.0% slower/, "and how sure that is");

@@ -81,9 +81,9 @@ typedef struct kf_variant {
     const char *name, *about; /* about: one line for --list */
     kf_launch *launch;
     bool (*applies)(const kf_case *c) KF_ELSE(NULL); /* NULL: to every case */
-    /* Why this device, or what its compiler made of it, does not allow it, in a few words; NULL: it
-     * does. A row has the status "refused". */
-    const char *(*refused)(const kf_case *c)KF_ELSE(NULL);
+    /* NULL: the device, and what its compiler made of it, allow it. Else the status of its rows,
+     * "refused" or "refused-" and a word, and the reason in why. */
+    const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ELSE(NULL);
     int block KF_ELSE(0); /* thread d % block writes column d of the output; 0: no such rule */
     kf_predicted *predicted KF_ELSE(NULL); /* NULL: must be right */
     /* The rule that checkers must find broken, "shared race" or the like. A bug may break none. */

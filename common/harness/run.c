@@ -157,12 +157,11 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 /* Whether the device allows it; if not, says why not. */
 static bool allowed(const kf_case *c, const kf_variant *variant, kf_outcome *out)
 {
-    const char *why = variant->refused ? variant->refused(c) : NULL;
-    if (!why)
-        return true;
-    kf_say("  variant %s: refused: %s\n", variant->name, why);
-    out->status = "refused";
-    return false;
+    char why[256] = "";
+    out->status = variant->refused ? variant->refused(c, why, sizeof why) : NULL;
+    if (out->status)
+        kf_say("  variant %s: refused: %s\n", variant->name, why);
+    return !out->status;
 }
 
 static void run_case(kf_session *s, int index)

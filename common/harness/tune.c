@@ -77,7 +77,7 @@ int kf_choose(const kf_row *rows, int n, const char *first, const kf_timing *how
         kf_choice c = {.rows = rows + i};
         for (end = i; end < n && strcmp(rows[end].case_name, rows[i].case_name) == 0; end++) {
             c.candidates += may_win(&rows[end], how);
-            c.refused += strcmp(rows[end].status, "refused") == 0;
+            c.refused += strncmp(rows[end].status, "refused", strlen("refused")) == 0;
         }
         c.n = end - i;
         c.best = fastest(c.rows, c.n, how, by_median, NULL);

@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
     const int warp_row = threadIdx.x / 32 * STRIPS * 16;
-    const int row = block_row + warp_row + lane / 4; // of this lane, and row + 8; and of each strip
+    const int row =
+        block_row + warp_row + threadIdx.x % 32 / 4; // of this lane, and row + 8; and of each strip
     q += head * Sq * D;
     k += head * Sk * D;
     v += head * Sk * D;
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
-    const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     uint32_t query[KEPT ? STRIPS : 1][D / 16][4];
     float out[STRIPS][D / 8][4] = {};
@@ -184,15 +185,14 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 template <int D, int ROWS, int THREADS>
 static __device__ void load_tile(uint32_t tile, const __half *from, int first, int S)
 {
-    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
-    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
-    const int row = threadIdx.x / CHUNKS;
+    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
     const int chunk = threadIdx.x % CHUNKS;
-    from += (int64_t)first * D + (row * D + chunk * 8);
-    tile += (row * D + (chunk ^ row % 8) * 8) * 2;
+    from += (int64_t)first * D + chunk * 8;
 #pragma unroll
-    for (int i = 0; i < ROWS; i += AT_ONCE) {
-        copy_async(tile + i * D * 2, from + i * D, row + i < S - first ? 16 : 0);
+    for (int i = 0; i < ROWS; i += THREADS / CHUNKS) {
+        const int row = i + threadIdx.x / CHUNKS;
+        copy_async(tile + (row * D + (chunk ^ row % 8) * 8) * 2, from + row * D,
+                   row < S - first ? 16 : 0);
     }
 }
 // end snippet: load-tile
@@ -222,27 +222,26 @@ static tiles tiles_for(const kf_shape *s)
 }
 
 // snippet: refuse
-// Why this device does not run a candidate as it is meant, or NULL: its tiles are more than a block
-// may have of shared memory, or its fragments more than a thread may have registers. What the
-// compiler found no register for it keeps in local memory. A CPU has all the registers it wants.
+// A candidate that this device does not run as it is meant: its tiles are more than a block may
+// have of shared memory, or its fragments more than a thread may have of registers. What the
+// compiler has no register for lies in local memory, and is read from there in the loop. A CPU has
+// as many registers as it wants.
 template <int ROWS, int KEYS, int WARPS, int STAGES>
-static const char *refused(const kf_case *c)
+static const char *refused(const kf_case *c, char *why, size_t size)
 {
-    static char why[128];
     const tiles t = tiles_for<ROWS, KEYS, WARPS, STAGES>(&c->shape);
-    int most = 0;
-    CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    int room = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     cudaFuncAttributes made;
     CUDA_CHECK(cudaFuncGetAttributes(&made, t.kernel));
-    if (t.bytes > most) {
-        snprintf(why, sizeof why, "%d bytes of shared memory a block; the device has %d", t.bytes,
-                 most);
-        return why;
+    const int spilled = (int)made.localSizeBytes;
+    if (t.bytes > room) {
+        snprintf(why, size, "%d bytes of shared memory a block, and there are %d", t.bytes, room);
+        return "refused-room";
     }
-    if (made.localSizeBytes > 0) {
-        snprintf(why, sizeof why, "spills %d bytes a thread; it has all of its %d registers",
-                 (int)made.localSizeBytes, made.numRegs);
-        return why;
+    if (spilled > 0) {
+        snprintf(why, size, "%d registers a thread, and %d bytes spilled", made.numRegs, spilled);
+        return "refused-spills";
     }
     return NULL;
 }

@@ -65,7 +65,7 @@ static void some_rows(void)
     add(row("long", 8192, false, "fixed", 100, 100, 100));
     add(row("long", 8192, false, "large", 80, 80, 80));
     add(row("long", 8192, false, "small", 130, 130, 130));
-    add(with_status(untimed(row("long", 8192, false, "huge", 0, 0, 0)), "refused"));
+    add(with_status(untimed(row("long", 8192, false, "huge", 0, 0, 0)), "refused-room"));
     add(with_status(row("none", 2048, false, "fixed", 7, 7, 7), "wrong"));
     add(row("masked", 512, true, "fixed", 6, 6, 6));
 }
