@@ -134,6 +134,30 @@ $r{out} = slurp("$dir/limit.tsv");
 like($r{out}, qr/\A(# .*\n)+step\t.*\n(99\t.*\n)+\z/, "earlier rows stay, no half row");
 is(scalar(() = $r{out} =~ /^99\t/mg), scalar(() = $r{out} =~ /^99\t.*\t[-0-9.e+]+$/mg), "each row is whole");
 
+# --- A program that tunes.
+my $tune = "TOY_TUNES=1 $toy --case D8 --case odd --seed 3 --tuned $dir/tuned.tsv";
+%r = run("$tune --out $dir/tuning.tsv");
+is($r{code}, 0, "--tuned") or diag($r{err});
+like($r{out}, qr/^  variant bug: refused: this toy has no room for it\n/m, "a variant is refused, and why");
+like($r{out}, qr/^  bug +refused +- +- +- +-\n/m, "it stands in the table");
+like(slurp("$dir/tuning.tsv"), qr/^99\tbug\tD8\t.*\trefused-room\t-\t-\t-\t-\t-\n/m, "and has a row");
+is(scalar(() = slurp("$dir/tuning.tsv") =~ /\tbug\t/g), 2, "and no time");
+like($r{out}, qr/^  B=1 H=2 S=5 D=8 +right +20\.00  2\.000x  1\.000x       -\n/m, "the fastest of each shape");
+like($r{out}, qr/the two halves of the rounds choose the same in 1 of 1; else at most 0\.0% slower/, "and how sure that is");
+ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
+like(slurp("$dir/tuned.tsv"), qr/\A(# .*\n)+Sq\tSk\t.*\n5\t5\t8\t0\t1\t2\tright\t20\tslow\t40\tright\t20\tright\t20\tright\t20\t-\t-\t-\t2\t1\n\z/,
+    "a row a shape that was timed");
+%r = run("TOY_BUG=later $tune 2>/dev/null");
+is($r{code}, 1, "the fastest is wrong after it was timed");
+like(slurp("$dir/tuned.tsv"), qr/^5\t5\t8\t0\t1\t2\tslow\t40\t-\t-\t-\t-\tslow\t40\tslow\t40\t-\t-\t-\t1\t1$/m, "and does not win");
+%r = run("$tune --variant bug --variant right 2>/dev/null", TOY_BUG => "later", KF_COMMIT => "x");
+is($r{code}, 1, "nothing is right");
+like(slurp("$dir/tuned.tsv"), qr/\tslow\t/, "and the table of before stays");
+fails("--tuned of a program that tunes nothing", "$toy --tuned $dir/tuned.tsv", 2, "tunes nothing");
+fails("--tuned on a CPU", "TOY_TUNES=1 $toy --tuned $dir/tuned.tsv", 77, "a CPU has no times to choose by", FAKE_CPU => 1);
+%r = run("TOY_TUNES=1 $toy --case odd", FAKE_CPU => 1);
+like($r{out}, qr/^no choice: candidates are verified here, and times are not measured$/m, "which says so");
+
 # --- Errors by index, and the outputs themselves.
 %r = run("$toy --case odd --variant right --variant bug --seed 3 --errors $dir/errors.tsv --dump $dir/dump");
 is($r{code}, 0, "--errors and --dump") or diag($r{err});

@@ -263,7 +263,7 @@ if [ "$probe" ]; then
     fi
 else
     echo 'echo "ran $(basename $0) $*"; while [ $# -gt 0 ]; do
-        case $1 in --out | --map) echo "row $KF_COMMIT" >>$2 ;; esac; shift; done'
+        case $1 in --out | --map | --tuned) echo "row $KF_COMMIT" >>$2 ;; esac; shift; done'
 fi >"$out"
 chmod +x "$out"
 SCRIPT
@@ -280,16 +280,16 @@ refused("step-01 run ARCH=50 $fake", qr/ARCH=50 is not among those this nvcc com
 like($r{out}, qr/-gencode arch=compute_90a,code=sm_90a/, "ARCH=90a is passed on");
 unlike($r{out}, qr/sm_80/, "and nothing else");
 
-# A step may ask for a run of its own.
+# A step may ask for a run of its own, and for more of the run that all have.
 tiny_step($tree, "04-map", "asks for a map", "    return 0;\n",
-    header => " * Data: --case odd --map step-04-map.tsv\n");
+    header => " * Record: --tuned tuned-map.tsv\n * Data: --case odd --map step-04-map.tsv\n");
 in_tree("mkdir -p build/data/nvidia-test-1 && echo old >build/data/nvidia-test-1/step-02.tsv");
 tool("bare/python3", "exit 1\n");
 %r = in_tree("make data $fake KF_COMMIT=abc", PATH => "$tree/build/bare:$ENV{PATH}");
 is($r{code}, 0, "data with a device") or diag($r{out}, $r{err});
 is(join("", $r{out} =~ /^(.*peers.*\n)/mg), "== peers: passed over, there is no python3 with PyTorch\n",
     "without PyTorch its peers are passed over, in one line");
-for my $name (qw(ceilings step-01 step-02 step-03 step-04 step-04-map)) {
+for my $name (qw(ceilings step-01 step-02 step-03 step-04 tuned-map step-04-map)) {
     is(slurp("$tree/build/data/nvidia-test-1/$name.tsv"), "row abc\n",
         "data: $name.tsv is there, fresh, with the commit");
 }

@@ -81,6 +81,9 @@ typedef struct kf_variant {
     const char *name, *about; /* about: one line for --list */
     kf_launch *launch;
     bool (*applies)(const kf_case *c) KF_ELSE(NULL); /* NULL: to every case */
+    /* NULL: the device, and what its compiler made of it, allow it. Else the status of its rows,
+     * "refused" or "refused-" and a word, and the reason in why. */
+    const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ELSE(NULL);
     int block KF_ELSE(0); /* thread d % block writes column d of the output; 0: no such rule */
     kf_predicted *predicted KF_ELSE(NULL); /* NULL: must be right */
     /* The rule that checkers must find broken, "shared race" or the like. A bug may break none. */
@@ -115,6 +118,9 @@ typedef struct kf_program {
     kf_cost (*cost)(const kf_case *c) KF_ELSE(NULL);
     const kf_timing *timings KF_ELSE(NULL); /* NULL: graph warm, graph cold */
     int n_timings KF_ELSE(0);
+    /* The variants are candidates: --tuned writes which is the fastest of each shape, on the first
+     * of the clocks, for kf_tuned. */
+    bool tunes KF_ELSE(false);
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 /* Runs the program as its command line says and returns its exit code. */
@@ -132,6 +138,12 @@ kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_d
 kf_tensor *kf_find(const kf_run *run, const char *name);
 void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype); /* on the device */
 float *kf_f32(const kf_run *run, const char *name);                        /* that of fp32 */
+
+/* The variant that a program that tunes has found to be the fastest on this device for a shape:
+ * that of the row with the same D and causal whose Sq and Sk are nearest, as ratios. It is looked
+ * for in build/data/DEVICE/tuned-TABLE.tsv, then in plots/data/DEVICE. false: no table, or no such
+ * row. A table that is damaged, or another device's, ends the program with a line. */
+bool kf_tuned(const char *table, const kf_shape *shape, char *variant, size_t size);
 
 bool kf_on_cpu(void);              /* the CPU backend is underneath */
 const char *kf_thread_order(void); /* "forward", "reverse", "random" on the CPU; "hardware" */

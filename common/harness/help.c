@@ -28,6 +28,7 @@ void kf_help_print(const kf_program *p)
         "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
         "  --errors FILE             largest error of each index of an output's first axis\n"
         "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
+        "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
         "  --by-line                 by source line too, where the program counts (make count)\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"

@@ -109,6 +109,7 @@ void kf_sort(double *values, int64_t n);
 bool kf_median_interval(int n, int *low, int *high); /* ranks, 0-based; false: n is too small */
 typedef struct kf_stat {
     double median, p5, p95, ratio, ratio_p5, ratio_p95;
+    double half[2]; /* the medians of the first and of the second half of the rounds */
     int n;
     bool noisy;
 } kf_stat;
@@ -199,13 +200,33 @@ bool kf_cell_is_text(int column);
 void kf_json_print(const kf_row *rows, int n);
 void kf_table_print(const kf_row *rows, int n);
 
+/* --- tune.c ----------------------------------------------------------------------------------- */
+typedef struct kf_choice {
+    const kf_row *rows; /* those of the case */
+    int n;
+    const kf_row *best;
+    const kf_row *second, *first; /* first: variant 0. NULL if there is none, or it may not win */
+    const kf_row *half, *again;   /* what the first and the second half of the rounds choose */
+    const kf_row *far;            /* of those that win at other lengths the slowest here, or NULL */
+    int far_Sk;                   /* where it wins */
+    int candidates, refused;
+} kf_choice;
+/* From the rows of all cases, those of a case together. choices [n]; returns how many there are:
+ * one a case that has a variant that may win. */
+int kf_choose(const kf_row *rows, int n, const char *first, const kf_timing *how,
+              kf_choice *choices);
+void kf_choices_print(const kf_choice *choices, int n);
+void kf_choices_write(FILE *to, const kf_choice *choices, int n);
+bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, char *variant,
+                   size_t size);
+
 /* --- options.c, help.c ------------------------------------------------------------------------ */
 enum { KF_MAX_CHOICES = 64, KF_MAX_REPS = 100000 };
 typedef struct kf_options {
     bool list, json, has_seed, by_line, once;
     uint64_t seed;
     int reps; /* most timing rounds */
-    const char *out, *map, *errors, *dump, *launches;
+    const char *out, *map, *errors, *dump, *launches, *tuned;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
 } kf_options;

@@ -165,21 +165,15 @@ static void check_program(const kf_program *p)
 
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"case", required_argument, NULL, 'c'},
-                                          {"variant", required_argument, NULL, 'v'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"reps", required_argument, NULL, 'r'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"map", required_argument, NULL, 'm'},
-                                          {"errors", required_argument, NULL, 'e'},
-                                          {"dump", required_argument, NULL, 'd'},
-                                          {"by-line", no_argument, NULL, 'b'},
-                                          {"once", no_argument, NULL, '1'},
-                                          {"launches", required_argument, NULL, 'L'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"help", no_argument, NULL, 'h'},           {"list", no_argument, NULL, 'l'},
+        {"json", no_argument, NULL, 'j'},           {"case", required_argument, NULL, 'c'},
+        {"variant", required_argument, NULL, 'v'},  {"seed", required_argument, NULL, 's'},
+        {"reps", required_argument, NULL, 'r'},     {"out", required_argument, NULL, 'o'},
+        {"map", required_argument, NULL, 'm'},      {"errors", required_argument, NULL, 'e'},
+        {"dump", required_argument, NULL, 'd'},     {"tuned", required_argument, NULL, 't'},
+        {"by-line", no_argument, NULL, 'b'},        {"once", no_argument, NULL, '1'},
+        {"launches", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
     bool some_case = false, some_variant = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
@@ -218,6 +212,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->errors = optarg;
         else if (c == 'd')
             o->dump = optarg;
+        else if (c == 't')
+            o->tuned = optarg;
         else if (c == 'r')
             o->reps = (int)number("reps", optarg, 1, KF_MAX_REPS);
         else if (c == 's') {
@@ -238,6 +234,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                "--by-line: this program counts nothing; `make step-%.*s count "
                "ARGS=--by-line` makes one that does",
                (int)strcspn(p->step, "-"), p->step);
+    if (o->tuned && !p->tunes)
+        kf_die(KF_USAGE, "--tuned %s: this program tunes nothing; leave it out", o->tuned);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     for (int i = 0; i < p->n_variants; i++)

@@ -154,6 +154,16 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
         kf_verify(s, run, v, (enum kf_how)how, out);
 }
 
+/* Whether the device allows it; if not, says why not. */
+static bool allowed(const kf_case *c, const kf_variant *variant, kf_outcome *out)
+{
+    char why[256] = "";
+    out->status = variant->refused ? variant->refused(c, why, sizeof why) : NULL;
+    if (out->status)
+        kf_say("  variant %s: refused: %s\n", variant->name, why);
+    return !out->status;
+}
+
 static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
@@ -176,7 +186,8 @@ static void run_case(kf_session *s, int index)
     if (allocate(s, &run, out)) {
         p->reference(&run);
         for (int v = 0; v < p->n_variants; v++)
-            if (s->options.variant_chosen[v] && applies(s, c, v))
+            if (s->options.variant_chosen[v] && applies(s, c, v) &&
+                allowed(c, &p->variants[v], &out[v]))
                 verify(s, &run, v, &out[v]);
         if (!kf_on_cpu() && !s->options.once && !(c->flags & KF_VERIFY_ONLY)) {
             kf_time_variants(s, &run, out);
@@ -231,6 +242,31 @@ static void close_file(const char *option, const char *path, FILE *to)
         kf_die(KF_WRONG, "%s %s: %s; the file is not complete", option, path, strerror(errno));
 }
 
+/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
+static void tune(const kf_session *s)
+{
+    if (kf_instrument() != KF_PLAIN || s->options.once)
+        return;
+    if (kf_on_cpu()) {
+        kf_say("\nno choice: candidates are verified here, and times are not measured\n");
+        return;
+    }
+    kf_choice *choices = kf_alloc(s->n_rows, sizeof *choices);
+    int n = kf_choose(s->rows, s->n_rows, s->program->variants[0].name, &s->timings[0], choices);
+    if (n > 0)
+        kf_choices_print(choices, n);
+    if (s->options.tuned && n == 0)
+        kf_complain("--tuned %s: not written, for no variant was right and timed",
+                    s->options.tuned);
+    if (s->options.tuned && n > 0) {
+        FILE *to = open_file("--tuned", s->options.tuned);
+        begin_file(s, to, "");
+        kf_choices_write(to, choices, n);
+        close_file("--tuned", s->options.tuned, to);
+    }
+    free(choices);
+}
+
 static void open_record(const kf_session *s)
 {
     bool counts = kf_instrument() == KF_COUNT;
@@ -262,6 +298,9 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.n_timings = program->timings ? program->n_timings : 2;
     s.device = kf_open_device();
     kf_ceilings_find(s.device->slug, &s.ceilings);
+    if (s.options.tuned && kf_on_cpu())
+        kf_die(KF_CANNOT_RUN, "--tuned %s: a CPU has no times to choose by; a GPU is needed",
+               s.options.tuned);
     open_record(&s);
     s.map = open_file("--map", s.options.map);
     s.errors = open_file("--errors", s.options.errors);
@@ -276,6 +315,8 @@ int kf_main(const kf_program *program, int argc, char **argv)
     for (int i = 0; i < program->n_cases; i++)
         if (s.options.case_chosen[i])
             run_case(&s, i);
+    if (program->tunes)
+        tune(&s);
     close_file("--map", s.options.map, s.map);
     close_file("--errors", s.options.errors, s.errors);
     close_file("--dump", s.options.dump, s.dump);

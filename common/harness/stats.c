@@ -85,6 +85,14 @@ enum kf_verdict kf_decide(const double *samples, int variants, int stride, int n
     return KF_GO_ON;
 }
 
+/* Leaves the samples, in order, in sorted [n]. */
+static double median_of(const double *samples, int n, double *sorted)
+{
+    memcpy(sorted, samples, (size_t)n * sizeof *sorted);
+    kf_sort(sorted, n);
+    return kf_percentile(sorted, n, 50.0);
+}
+
 void kf_summarise(const double *samples, int variants, int stride, int n, bool is_stable,
                   kf_stat *stat)
 {
@@ -92,10 +100,10 @@ void kf_summarise(const double *samples, int variants, int stride, int n, bool i
     for (int v = 0; v < variants; v++) {
         const double *mine = samples + (int64_t)v * stride;
         kf_stat *s = &stat[v];
-        memcpy(sorted, mine, (size_t)n * sizeof *sorted);
-        kf_sort(sorted, n);
+        s->half[0] = median_of(mine, n > 1 ? n / 2 : n, sorted);
+        s->half[1] = median_of(mine + n / 2, n - n / 2, sorted);
         s->n = n;
-        s->median = kf_percentile(sorted, n, 50.0);
+        s->median = median_of(mine, n, sorted);
         s->p5 = kf_percentile(sorted, n, 5.0);
         s->p95 = kf_percentile(sorted, n, 95.0);
         s->noisy = !is_stable && s->p95 - s->p5 > NOISY * s->median;

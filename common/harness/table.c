@@ -37,7 +37,8 @@ static void print_timed(const kf_row *r, int width)
 
 static void print_verified(const kf_row *r, int width)
 {
-    kf_say("  %-*.*s %-9s", width, width, r->variant, r->status);
+    int length = (int)strcspn(r->status, "-"); /* of refused-room: why is said above */
+    kf_say("  %-*.*s %-9.*s", width, width, r->variant, length, r->status);
     if (r->verified)
         kf_say(" %10lld %10lld %10lld %15.3g\n", (long long)r->wrong, (long long)r->nonfinite,
                (long long)r->total, r->max_ratio);

@@ -1,7 +1,8 @@
 /* toy.c: a small step for tests of the command line, rows and timing. Its kernels are C functions
  * on the fake runtime: attention over memory that is really the host's. TOY_BUG plants a bug in
  * "right", TOY_FIXED makes the bug that "bug" predicts disappear. With TOY_ANGLES the variants are
- * others: off by so much that only some bounds allow it. */
+ * others: off by so much that only some bounds allow it. With TOY_TUNES it is a program that tunes,
+ * and refuses "bug". */
 #include "fake.h"
 #include <math.h>
 #include <stdlib.h>
@@ -173,6 +174,13 @@ static bool even(const kf_case *c)
     return c->shape.D % 2 == 0;
 }
 
+static const char *unwanted(const kf_case *c, char *why, size_t size)
+{
+    (void)c;
+    snprintf(why, size, "this toy has no room for it");
+    return getenv("TOY_TUNES") ? "refused-room" : NULL;
+}
+
 static const kf_case cases[] = {
     {.name = "D8", .shape = {1, 2, 5, 5, 8, 0, false, 0}},
     {.name = "odd", .shape = {1, 1, 3, 7, 5, 0, true, 0}, .flags = KF_VERIFY_ONLY},
@@ -185,6 +193,7 @@ static const kf_variant variants[] = {
      .about = "half of the outputs NaN",
      .launch = bug,
      .applies = even,
+     .refused = unwanted,
      .block = 32,
      .predicted = bug_shows,
      .finding = "shared race"},
@@ -225,6 +234,7 @@ int main(int argc, char **argv)
                                 .reference = angles ? allow : kf_attention_reference,
                                 .cost = kf_attention_cost,
                                 .timings = timings,
-                                .n_timings = 4};
+                                .n_timings = 4,
+                                .tunes = getenv("TOY_TUNES") != NULL};
     return kf_main(&program, argc, argv);
 }

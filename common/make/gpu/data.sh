@@ -2,8 +2,9 @@
 # data.sh PROGRAMS DEVICE PARTIAL SOURCE...: records what this device does, in build/data/DEVICE/.
 # PARTIAL, if not empty: these are not all steps, and ceilings that are there are kept.
 # The ceilings first, for every table ends in per cent of them; then each step at full size, one
-# after the other, and with all of them PyTorch's peers. A step's header may ask for further runs,
-# one a line: " * Data: ARGUMENTS", where a name that ends in .tsv is a file in the same folder.
+# after the other, and with all of them PyTorch's peers. A step's header may have more arguments for
+# that, " * Record: ARGUMENTS", and ask for further runs, one a line: " * Data: ARGUMENTS". A name that
+# ends in .tsv is a file in the same folder.
 programs=$1 device=$2 partial=$3
 shift 3
 
@@ -33,6 +34,20 @@ record() {
     esac
 }
 
+# beside LINE: the words of the line as arguments; a name that ends in .tsv is a new file in the folder.
+beside() {
+    arguments=
+    for word in $1; do
+        case $word in
+        *.tsv)
+            word=$out/$word
+            rm -f "$word"
+            ;;
+        esac
+        arguments="$arguments $word"
+    done
+}
+
 mkdir -p "$out"
 if [ -z "$partial" ] || [ ! -f "$out/ceilings.tsv" ]; then
     rm -f "$out/ceilings.tsv"
@@ -42,20 +57,14 @@ for source in "$@"; do
     name=$(basename "$(dirname "$source")")
     number=${name%%-*}
     rm -f "$out/step-$number.tsv"
-    record "step-$number" "$programs/step-$number" --out "$out/step-$number.tsv"
-    # One line of the header a turn of the loop, its words are split in the loop.
+    beside "$(sed -n "s/^ \\* Record: *//p" "$source")"
+    # shellcheck disable=SC2086
+    record "step-$number" "$programs/step-$number" --out "$out/step-$number.tsv" $arguments
+    # One line of the header a turn of the loop.
     IFS=$newline
     for line in $(sed -n "s/^ \\* Data: *//p" "$source"); do
-        IFS=$blanks arguments=
-        for word in $line; do
-            case $word in
-            *.tsv)
-                word=$out/$word
-                rm -f "$word"
-                ;;
-            esac
-            arguments="$arguments $word"
-        done
+        IFS=$blanks
+        beside "$line"
         # shellcheck disable=SC2086
         record "step-$number" "$programs/step-$number" $arguments
     done

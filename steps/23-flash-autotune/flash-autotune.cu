@@ -1,0 +1,342 @@
+/* 23-flash-autotune: which tile is the fastest, by trying
+ *
+ * Grows from: 22-flash-tensor-cores
+ * Record: --tuned tuned-flash.tsv
+ *
+ * Idea     The last rung of step 22 with the tile's size, the number of warps and that of stages
+ *          as parameters: sixteen kernels from one text. For each shape all of them are verified,
+ *          those that are right are timed, and the fastest goes into a table that later steps
+ *          look up. What does not fit the device is refused, with the reason.
+ * Predict  The log gained 7 to 14 % over one fixed tile. 32 queries a warp read each tile of keys
+ *          half as often from shared memory: they win where there are enough blocks, at long S,
+ *          and 16 win at short S. A third stage gains nothing. D = 128 runs out of registers
+ *          before it runs out of shared memory.
+ * Outcome  -
+ */
+#include "cuda/flash_rows.cuh"
+#include "problems/flash_cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+template <int D, int ROWS, int THREADS>
+static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
+                                                 int S);
+
+// Whether q stays in registers: where that makes its fragments, the scores' and those of the sums
+// 192 registers at most.
+static __host__ __device__ constexpr bool keeps_query(int D, int KEYS, int strips)
+{
+    return strips * (D / 4 + KEYS / 2 + D / 2) <= 192;
+}
+
+// snippet: tile
+// q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. It is compiled for
+// 8 warps a multiprocessor: with 255 registers a thread no more find room. cost: 4 D flops a score.
+// For each key a warp reads 4 D bytes of shared memory, for all its queries
+template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
+    flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
+          bool causal)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = ROWS / WARPS / 16;
+    constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers, and not in shared memory
+    constexpr int TILE = KEYS * D * 2;                  // bytes
+    constexpr int AHEAD = STAGES > 1 ? STAGES - 1 : 1;  // tiles that are asked for before the loop
+    // end snippet: tile
+    extern __shared__ __align__(16) __half tiles[]; // q [ROWS] unless kept, k and v [STAGES][KEYS]
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    // Of this lane, in its first strip; row + 8 is the other.
+    const int row = block_row + warp_row + threadIdx.x % 32 / 4;
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + (KEPT ? 0 : ROWS * D * 2);
+    const uint32_t v_tiles = k_tiles + STAGES * TILE;
+    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    uint32_t query[KEPT ? STRIPS : 1][D / 16][4];
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        if (KEPT) {
+            load_query<D>(query[KEPT ? i : 0], q, row + i * 16, Sq);
+        }
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    if (!KEPT) {
+        load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
+    }
+    // A group of copies a tile, also where nothing is left to copy, so that a wait can count them.
+    // With one stage k and v take turns: one comes while the other is multiplied.
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++) {
+        const int first = i * KEYS;
+        if (first < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + i * TILE, k, first, Sk);
+        }
+        if (first < visible && STAGES > 1) {
+            load_tile<D, KEYS, THREADS>(v_tiles + i * TILE, v, first, Sk);
+        }
+        copy_async_commit();
+    }
+    for (int first = 0; first < visible; first += KEYS) {
+        // snippet: stages
+        const int next = first + AHEAD * KEYS;
+        uint32_t stage = 0;
+        uint32_t next_stage = 0;
+        // solution: stages -- where this tile lies, where the next one goes, and the wait for this
+        // one
+        stage = first / KEYS % STAGES * TILE;
+        next_stage = next / KEYS % STAGES * TILE;
+        copy_async_wait<AHEAD - 1>();
+        // end solution: stages
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (STAGES == 1) {
+            load_tile<D, KEYS, THREADS>(v_tiles, v, first, Sk);
+        } else if (next < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + next_stage, k, next, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + next_stage, v, next, Sk);
+        }
+        copy_async_commit();
+        // end snippet: stages
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                if (KEPT) {
+                    memcpy(a[i], query[KEPT ? i : 0][d], sizeof a[i]);
+                } else {
+                    warp_load_matrices(a[i],
+                                       q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
+                }
+            }
+            // snippet: strips
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) { // one load, STRIPS times two products
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+            // end snippet: strips
+        }
+        if (STAGES == 1) {
+            copy_async_wait<0>();
+            __syncthreads(); // the tile of v is there for all, and nobody reads that of k
+            if (next < visible) {
+                load_tile<D, KEYS, THREADS>(k_tiles, k, next, Sk);
+            }
+            copy_async_commit();
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+                      row + i * 16, Sq);
+    }
+}
+
+// Rows first to first + ROWS of from [S][D] -> the tile [ROWS][D] at this address of shared memory,
+// swizzled; rows past the end are zeros. They are there after a wait and a barrier.
+template <int D, int ROWS, int THREADS>
+static __device__ void load_tile(uint32_t tile, const __half *from, int first, int S)
+{
+    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
+    const int chunk = threadIdx.x % CHUNKS;
+    from += (int64_t)first * D + chunk * 8;
+#pragma unroll
+    for (int i = 0; i < ROWS; i += THREADS / CHUNKS) {
+        const int row = i + threadIdx.x / CHUNKS;
+        copy_async(tile + (row * D + (chunk ^ row % 8) * 8) * 2, from + row * D,
+                   row < S - first ? 16 : 0);
+    }
+}
+
+typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
+                          int Sq, int Sk, bool causal);
+
+// A candidate for one D, and what its launch needs.
+typedef struct tiles {
+    flash_kernel *kernel;
+    int rows, threads, bytes; // of a block
+} tiles;
+
+template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
+static tiles tiles_of_width()
+{
+    const bool kept = keeps_query(D, KEYS, ROWS / WARPS / 16);
+    const int bytes = ((kept ? 0 : ROWS) + 2 * STAGES * KEYS) * D * (int)sizeof(__half);
+    return {flash<D, ROWS, KEYS, WARPS, STAGES>, ROWS, WARPS * 32, bytes};
+}
+
+template <int ROWS, int KEYS, int WARPS, int STAGES>
+static tiles tiles_for(const kf_shape *s)
+{
+    return s->D == 64 ? tiles_of_width<64, ROWS, KEYS, WARPS, STAGES>()
+                      : tiles_of_width<128, ROWS, KEYS, WARPS, STAGES>();
+}
+
+// snippet: refuse
+// A candidate that this device does not run as it is meant: its tiles are more than a block may
+// have of shared memory, or its fragments more than a thread may have of registers. What the
+// compiler has no register for lies in local memory, and is read from there in the loop. A CPU has
+// as many registers as it wants.
+template <int ROWS, int KEYS, int WARPS, int STAGES>
+static const char *refused(const kf_case *c, char *why, size_t size)
+{
+    const tiles t = tiles_for<ROWS, KEYS, WARPS, STAGES>(&c->shape);
+    int room = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    cudaFuncAttributes made;
+    CUDA_CHECK(cudaFuncGetAttributes(&made, t.kernel));
+    const int spilled = (int)made.localSizeBytes;
+    if (t.bytes > room) {
+        snprintf(why, size, "%d bytes of shared memory a block, and there are %d", t.bytes, room);
+        return "refused-room";
+    }
+    if (spilled > 0) {
+        snprintf(why, size, "%d registers a thread, and %d bytes spilled", made.numRegs, spilled);
+        return "refused-spills";
+    }
+    return NULL;
+}
+// end snippet: refuse
+
+template <int ROWS, int KEYS, int WARPS, int STAGES>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const tiles t = tiles_for<ROWS, KEYS, WARPS, STAGES>(&s);
+    CUDA_CHECK(
+        cudaFuncSetAttribute(t.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, t.bytes));
+    const dim3 grid((s.Sq + t.rows - 1) / t.rows, s.B * s.H);
+    t.kernel<<<grid, t.threads, t.bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), (__half *)kf_memory(run, "o", KF_F16),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+#define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192), shape(d, 16384)
+
+static const kf_case cases[] = {
+    LENGTHS(KF_FLASH_SQUARE, 64),
+    LENGTHS(KF_FLASH_CAUSAL, 64),
+    LENGTHS(KF_FLASH_SQUARE, 128),
+    LENGTHS(KF_FLASH_CAUSAL, 128),
+    KF_FLASH_ODD,
+};
+
+// A CPU runs a short case five times, and pads it to a whole tile: that is left to the first one.
+static bool takes_part(const kf_case *c)
+{
+    return !kf_on_cpu() || c->shape.Sq >= 64;
+}
+
+// snippet: candidates
+#define CANDIDATE(rows, keys, warps, stages)                                                       \
+    {                                                                                              \
+        .name = "m" #rows "-n" #keys "-w" #warps "-s" #stages,                                     \
+        .about = #rows " queries, " #keys " keys, " #warps " warps, stages: " #stages,             \
+        .launch = launch<rows, keys, warps, stages>, .applies = takes_part,                        \
+        .refused = refused<rows, keys, warps, stages>                                              \
+    }
+
+static const kf_variant variants[] = {
+    {.name = "m64-n64-w4-s2",
+     .about = "the tile of step 22",
+     .launch = launch<64, 64, 4, 2>,
+     .refused = refused<64, 64, 4, 2>},
+    CANDIDATE(64, 64, 4, 1),
+    CANDIDATE(64, 32, 4, 3),
+    CANDIDATE(64, 128, 4, 1),
+    CANDIDATE(64, 128, 4, 2),
+    CANDIDATE(64, 64, 2, 1),
+    CANDIDATE(128, 64, 4, 1),
+    CANDIDATE(128, 64, 4, 2),
+    CANDIDATE(128, 64, 4, 3),
+    CANDIDATE(128, 32, 4, 3),
+    CANDIDATE(128, 96, 4, 2),
+    CANDIDATE(128, 128, 4, 2),
+    CANDIDATE(128, 64, 8, 2),
+    CANDIDATE(128, 128, 8, 2),
+    CANDIDATE(256, 64, 8, 2),
+    CANDIDATE(256, 128, 8, 2),
+    CANDIDATE(256, 128, 8, 3),
+};
+// end snippet: candidates
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "23-flash-autotune",
+        .title = "which tile is the fastest, by trying",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = kf_flash_setup,
+        .reference = kf_flash_reference,
+        .cost = kf_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+        .tunes = true,
+    };
+    return kf_main(&program, argc, argv);
+}

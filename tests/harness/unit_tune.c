@@ -1,0 +1,226 @@
+/* unit_tune.c: which variant is chosen, what may not win, what the table says, and who reads it. */
+#define _DEFAULT_SOURCE
+#include "unit.h"
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const kf_timing how = {KF_GRAPH, KF_WARM}, other = {KF_CALL, KF_WARM};
+
+/* A row of a case of S queries and keys; half: what the two halves of the rounds say. */
+static kf_row row(const char *case_name, int S, bool causal, const char *variant, double us,
+                  double first_half, double second_half)
+{
+    kf_row r = {.step = "99",
+                .variant = variant,
+                .case_name = case_name,
+                .status = "ok",
+                .shape = {4, 8, S, S, 64, 0, causal, 0},
+                .how = &how,
+                .stat = {.median = us, .half = {first_half, second_half}, .n = 10}};
+    return r;
+}
+
+static kf_row with_status(kf_row r, const char *status)
+{
+    r.status = status;
+    return r;
+}
+
+static kf_row untimed(kf_row r)
+{
+    r.how = NULL;
+    return r;
+}
+
+static bool is(const kf_row *r, const char *variant)
+{
+    return variant ? r && strcmp(r->variant, variant) == 0 : !r;
+}
+
+static kf_row rows[32];
+static int n_rows;
+
+static void add(kf_row r)
+{
+    rows[n_rows++] = r;
+}
+
+/* Three lengths, one of them causal, and one where nothing is right. */
+static void some_rows(void)
+{
+    n_rows = 0;
+    add(untimed(row("short", 512, false, "fixed", 0, 0, 0)));
+    add(row("short", 512, false, "fixed", 10, 10, 10));
+    add(row("short", 512, false, "large", 12, 12, 12));
+    add(row("short", 512, false, "small", 9, 9.5, 9.25));
+    add(row("short", 512, false, "close", 9.1, 9.0, 9.5));
+    add(with_status(row("short", 512, false, "wrong", 1, 1, 1), "wrong"));
+    add(with_status(row("short", 512, false, "shaky", 2, 2, 2), "noisy"));
+    add(with_status(row("short", 512, false, "bug", 3, 3, 3), "predicted"));
+    add(with_status(untimed(row("short", 512, false, "huge", 0, 0, 0)), "refused"));
+    kf_row called = row("short", 512, false, "large", 5, 5, 5);
+    called.how = &other;
+    add(called);
+    add(row("long", 8192, false, "fixed", 100, 100, 100));
+    add(row("long", 8192, false, "large", 80, 80, 80));
+    add(row("long", 8192, false, "small", 130, 130, 130));
+    add(with_status(untimed(row("long", 8192, false, "huge", 0, 0, 0)), "refused-room"));
+    add(with_status(row("none", 2048, false, "fixed", 7, 7, 7), "wrong"));
+    add(row("masked", 512, true, "fixed", 6, 6, 6));
+}
+
+static void choices(kf_choice *c)
+{
+    some_rows();
+    int n = kf_choose(rows, n_rows, "fixed", &how, c);
+    ok(n == 3, "a choice a case that has a variant that may win: %d", n);
+    ok(is(c[0].best, "small") && c[0].best->stat.median == 9 && is(c[0].second, "close"),
+       "the fastest, and who comes second; what is wrong, noisy, a bug or untimed does not win");
+    ok(is(c[1].best, "large") && is(c[2].best, "fixed") && !c[2].second, "each case has its own");
+    ok(is(c[0].first, "fixed") && c[0].first->stat.median == 10, "beside variant 0");
+    ok(is(c[0].half, "close") && is(c[0].again, "small"),
+       "the halves of the rounds choose for themselves");
+    ok(is(c[0].far, "large") && c[0].far->stat.median == 12 && c[0].far_Sk == 8192,
+       "the winner of another length, on this clock");
+    ok(is(c[1].far, "small") && c[1].far->stat.median == 130 && c[1].far_Sk == 512,
+       "and the other way round");
+    ok(!c[2].far, "but not that of another mask");
+    ok(c[0].candidates == 4 && c[0].refused == 1 && c[1].candidates == 3 && c[1].refused == 1,
+       "how many took part, and how many were refused");
+    some_rows();
+    rows[1].status = "wrong";
+    kf_choose(rows, n_rows, "fixed", &how, c);
+    ok(!c[0].first && is(c[0].best, "small"), "variant 0 may be wrong, and others win");
+}
+
+static void halves(void)
+{
+    const double x[] = {1, 2, 3, 10, 20, 30, 40};
+    kf_stat stat;
+    kf_summarise(x, 1, 7, 7, true, &stat);
+    ok(stat.half[0] == 2 && stat.half[1] == 25 && stat.median == 10,
+       "medians of each half of the rounds: %g and %g", stat.half[0], stat.half[1]);
+    kf_summarise(x, 1, 7, 1, true, &stat);
+    ok(stat.half[0] == 1 && stat.half[1] == 1, "a single round is both halves");
+}
+
+/* --- The table ------------------------------------------------------------------------------- */
+
+static char path[] = "/tmp/unit_tune.XXXXXX";
+
+static void write_text(const char *text)
+{
+    FILE *to = fopen(path, "w");
+    fputs(text, to);
+    fclose(to);
+}
+
+static const char *variant_for(int Sq, int Sk, int D, bool causal)
+{
+    static char variant[16];
+    const kf_shape shape = {1, 1, Sq, Sk, D, 0, causal, 0};
+    return kf_tuned_read(path, "G-100", &shape, variant, sizeof variant) ? variant : "none";
+}
+
+static char table[4096];
+
+static void reading(const kf_choice *c)
+{
+    FILE *to = fopen(path, "w");
+    fputs("# device: G-100\n# seed: 1\n", to);
+    kf_choices_write(to, c, 3);
+    fclose(to);
+    FILE *from = fopen(path, "r");
+    table[fread(table, 1, sizeof table - 1, from)] = '\0';
+    fclose(from);
+    ok(strstr(table, "\n512\t512\t64\t0\t4\t8\tsmall\t9\tclose\t9.1\tfixed\t10\tclose\t9.5\tsmall\t"
+                     "9.25\tlarge\t8192\t12\t4\t1\n") != NULL,
+       "a row of the table");
+    ok(strstr(table, "\n512\t512\t64\t1\t4\t8\tfixed\t6\t-\t-\tfixed\t6\tfixed\t6\tfixed\t6\t-\t-\t"
+                     "-\t1\t0\n") != NULL,
+       "what there is not is a -");
+    ok(!strcmp(variant_for(512, 512, 64, false), "small") &&
+           !strcmp(variant_for(8192, 8192, 64, false), "large") &&
+           !strcmp(variant_for(512, 512, 64, true), "fixed"),
+       "looked up by its key");
+    ok(!strcmp(variant_for(1, 1, 64, false), "small") &&
+           !strcmp(variant_for(2000, 2000, 64, false), "small") &&
+           !strcmp(variant_for(2100, 2100, 64, false), "large") &&
+           !strcmp(variant_for(1 << 20, 1 << 20, 64, false), "large") &&
+           !strcmp(variant_for(1024, 100000, 64, false), "large"),
+       "other lengths have the choice of the nearest, as a ratio");
+    ok(!strcmp(variant_for(512, 512, 128, false), "none"), "another D has none");
+    const kf_shape shape = {1, 1, 1, 1, 64, 0, false, 0};
+    char variant[16];
+    ok(!kf_tuned_read("/tmp/unit_tune.none", "G-100", &shape, variant, sizeof variant),
+       "nor has a table that is not there");
+}
+
+/* Whether the table ends the program with code 1 and one line that has this in it. */
+static void dies(const char *text, const char *line)
+{
+    char said[1024] = "";
+    int pipes[2], status = 0;
+    write_text(text);
+    fflush(stdout);
+    if (pipe(pipes) != 0)
+        abort();
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(pipes[1], STDERR_FILENO);
+        variant_for(512, 512, 64, false);
+        _exit(0);
+    }
+    close(pipes[1]);
+    size_t length = 0;
+    ssize_t more;
+    while (length + 1 < sizeof said &&
+           (more = read(pipes[0], said + length, sizeof said - length - 1)) > 0)
+        length += (size_t)more;
+    close(pipes[0]);
+    waitpid(child, &status, 0);
+    const char *end = strchr(said, '\n');
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == KF_WRONG && strstr(said, line) && end && !end[1],
+       "refused: %s", line);
+    if (!strstr(said, line))
+        printf("# it said: %s", said);
+}
+
+/* The table with its first row of S = 512 in other words. */
+static const char *changed(const char *was, const char *is)
+{
+    static char text[8192];
+    const char *at = strstr(table, was);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - table), table, is, at + strlen(was));
+    return text;
+}
+
+static void damage(void)
+{
+    dies("", "no line with the columns' names; tune again");
+    dies("# device: G-200\n", ":1: was tuned for G-200, and this is G-100; tune again");
+    dies(changed("# device: G-100\n", ""), "no line \"# device: ...\"; tune again");
+    dies(changed("Sq\tSk", "Sk\tSq"), ":3: not the columns of a table that tuning writes");
+    dies(changed("\t12\t4\t1\n", "\t12\t4\n"), ":4: 20 cells; 21 are right");
+    dies(changed("512\t512\t64\t0", "512\t0\t64\t0"), ":4: Sk is \"0\"; a whole number from 1");
+    dies(changed("512\t512\t64\t0", "x\t512\t64\t0"), ":4: Sq is \"x\"; a whole number");
+    dies(changed("512\t512\t64\t0", "512\t512\t6.4\t0"), ":4: D is \"6.4\"; a whole number");
+    dies(changed("512\t512\t64\t0", "512\t512\t64\t2"), ":4: causal is \"2\"; a whole number");
+    dies(changed("\tsmall\t9\t", "\t\t9\t"), ":4: variant is \"\"; a name of 1 to 15 letters");
+    dies(changed("\tsmall\t9\t", "\tsixteen-letters-\t9\t"), ":4: variant is \"sixteen-letters-\"");
+}
+
+int main(void)
+{
+    kf_choice chosen[32];
+    close(mkstemp(path));
+    halves();
+    choices(chosen);
+    some_rows();
+    kf_choose(rows, n_rows, "fixed", &how, chosen);
+    reading(chosen);
+    damage();
+    unlink(path);
+    return done();
+}
