@@ -119,15 +119,28 @@ PTX_BY_LANE("testp", "finite|infinite|number|notanumber|normal|subnormal f32|f64
             ptx_testp)
 
 /* comparisons */
-PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64", "=pred| 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f32|f16x2", "=pred| 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor f64|bf16x2", "=pred| 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16", "=pred 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor bf16", "=pred 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor u32|s32|f32 b16|b32|b64|u16|u32|u64|s16|s32|s64", "=0 1 1 ?pred", ptx_set_number)
-PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz u32|s32|f32 f32|f64|f16|bf16", "=0 1 1 ?pred", ptx_set_number)
-PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16x2 f16x2", "=0 1 1 ?pred", ptx_set_number)
-PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16 f16", "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64",
+            "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f32|f16x2",
+            "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor f64|bf16x2",
+            "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16",
+            "=pred 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor bf16",
+            "=pred 0 0 ?pred", ptx_setp)
+PTX_BY_LANE(
+    "set",
+    "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor u32|s32|f32 b16|b32|b64|u16|u32|u64|s16|s32|s64",
+    "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("set",
+            "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz u32|s32|f32 "
+            "f32|f64|f16|bf16",
+            "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16x2 f16x2",
+            "=0 1 1 ?pred", ptx_set_number)
+PTX_BY_LANE("set", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16 f16",
+            "=0 1 1 ?pred", ptx_set_number)
 PTX_BY_LANE("selp", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=0 0 0 pred", ptx_selp)
 PTX_BY_LANE("slct", "?ftz b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64 s32|f32", "=0 0 0 1",
             ptx_slct)
