@@ -1,7 +1,8 @@
 /* Arithmetic on floating-point numbers. */
-#include "cpu_trace.h"
 #include "handler.h"
 #include "real.h"
+
+#include "cpu_trace.h"
 
 #include <fenv.h>
 #include <math.h>
