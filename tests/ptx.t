@@ -152,6 +152,12 @@ my @refused = (
     ['asm("add.s32 %0, %1, 2;" : "=r"(r) : "0"(1));', 'constraint "0" of an asm statement: need h, r, l, f, d, n or C'],
     ['asm("add.s32 %0, %1, 2;" : "r"(r) : "r"(1));', 'constraint "r" of an asm statement: need = or +, and h, r, l, f or d'],
     ['asm("add.s32 %0, %1, 2;" : "=m"(r) : "r"(1));', 'constraint "=m" of an asm statement: need = or +, and h, r, l, f or d'],
+    ['asm("{ .reg .b32 t; cvt.f16.f32.rn %0, %1; ld.global.relaxed.gpu.u32 t, [%2]; }" : "=h"(h) : "f"(f), "l"(&r));', "", "modifiers in an order that ptxas takes too"],
+    ['asm("{ .reg .b32 t; ld.global.global.u32 t, [%0]; }" :: "l"(&r));', "PTX instruction ld.global.global.u32 is not executed by the CPU backend (it knows no .global there); $listed"],
+    ['asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%0, %0, %0, %0}, {%1, %1, %1, %1}, {%1, %1}, {%0, %0, %0, %0};" : "+f"(f) : "r"(r));', "PTX instruction mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 is not executed by the CPU backend (it knows no .bf16 there); $listed"],
+    ['asm("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(0));', "PTX instruction ldmatrix.sync.aligned.m8n8.x2.shared.b16: operand 1 has 1 parts, need 2"],
+    ['asm("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(0), "l"(&r), "r"(4));', "PTX instruction cp.async.ca.shared.global: operand 3 must be a constant"],
+    ['asm("ld.const.u32 %0, [%1];" : "=r"(r) : "l"(&r));', "PTX instruction ld.const.u32 is not executed by the CPU backend (it knows no .const there); $listed"],
     ['asm goto("add.s32 %0, %1, 2;" : "=r"(r));', 'this form of asm statement is not supported by the CPU backend; write asm("text" : outputs : inputs : clobbers)'],
 );
 for my $case (@refused) {

@@ -4,6 +4,8 @@
 #include "cpu_trace.h"
 #include "real.h"
 
+#include "cpu_trace.h"
+
 #include <fenv.h>
 #include <math.h>
 
