@@ -702,7 +702,7 @@ static void variable(int i)
     for (; !is(name, ";") && !is(name, "=") && !is(name, "[") && !is(name, "{"); name++) {
         if (is(name, "__align__") || is(name, "alignas") || is(name, "__attribute__"))
             name = match(name + 1, 1);
-        else if (name >= token_count || is(name, "(") || is(name, "extern"))
+        else if (name >= token_count || is(name, "(") || is(name, "extern") || is(name, "operator"))
             return; /* a function; or declared elsewhere */
     }
     if (is(statement_start(i), "template") || is(statement_start(i), "extern"))

@@ -1,6 +1,9 @@
 // Integers, logic, bits, moves: each against plain C.
 #include "scalar.h"
 
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
+
 static uint64_t bits32(uint64_t v)
 {
     return v & 0xffffffff;
@@ -32,12 +35,13 @@ static uint64_t high64_signed(uint64_t a, uint64_t b)
     return high64(a, b) - (a >> 63 ? b : 0) - (b >> 63 ? a : 0);
 }
 
-// Field of bits, as PTX's manual writes it.
+// Field of bits, as PTX's manual writes it; but of 64 bits a GPU takes where it begins, and its
+// length, as they are, while of 32 bits the lowest byte of each counts.
 static uint64_t field(uint64_t a, unsigned at, unsigned n, int width, int is_signed)
 {
     uint64_t r = 0;
-    at &= 255;
-    n &= 255;
+    at = width == 32 ? at & 255 : LEAST(at, 255);
+    n = width == 32 ? n & 255 : LEAST(n, 255);
     int top = at + n - 1 < (unsigned)width - 1 ? (int)(at + n - 1) : width - 1;
     int sign = !is_signed || n == 0 ? 0 : (int)(a >> top & 1);
     for (int i = 0; i < width; i++)
@@ -47,8 +51,8 @@ static uint64_t field(uint64_t a, unsigned at, unsigned n, int width, int is_sig
 }
 static uint64_t inserted(uint64_t a, uint64_t b, unsigned at, unsigned n, int width)
 {
-    at &= 255;
-    n &= 255;
+    at = width == 32 ? at & 255 : LEAST(at, 255);
+    n = width == 32 ? n & 255 : LEAST(n, 255);
     for (unsigned i = 0; i < n && at + i < (unsigned)width; i++)
         b = (b & ~(1ull << (at + i))) | (a >> i & 1) << (at + i);
     return b;
@@ -136,8 +140,6 @@ static uint64_t funnel(uint64_t a, uint64_t b, uint64_t n, int left)
     uint64_t both = b << 32 | a;
     return left ? (n == 32 ? a : bits32((both << n) >> 32)) : bits32(n == 32 ? b : both >> n);
 }
-#define LEAST(a, b) ((a) < (b) ? (a) : (b))
-#define MOST(a, b) ((a) > (b) ? (a) : (b))
 
 OP1("mov.b32", r, r, "i", a)
 OP1("mov.u64", l, l, "l", a)
@@ -211,8 +213,8 @@ OP3("dp2a.hi.s32.s32", r, r, r, r, "iii", dot2(a, b, c, 1))
 OP2("div.u32", r, r, r, "ii", b ? a / b : 0xffffffff)
 OP2("div.s32", r, r, r, "ii", bits32(b ? (uint64_t)(s32(a) / s32(b)) : ~0ull))
 OP2("div.u64", l, l, l, "ll", b ? a / b : ~0ull)
-OP2("rem.u32", r, r, r, "ii", b ? a % b : a)
-OP2("rem.s32", r, r, r, "ii", bits32(b ? (uint64_t)(s32(a) % s32(b)) : a))
+OP2("rem.u32", r, r, r, "ii", b ? a % b : 0xffffffff)
+OP2("rem.s32", r, r, r, "ii", bits32(b ? (uint64_t)(s32(a) % s32(b)) : ~0ull))
 OP2("min.u16", h, h, h, "ss", LEAST(a, b))
 OP2("min.s32", r, r, r, "ii", bits32((uint64_t)LEAST(s32(a), s32(b))))
 OP2("min.u32", r, r, r, "ii", LEAST(a, b))

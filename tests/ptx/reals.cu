@@ -16,8 +16,7 @@ static double f64(uint64_t bits)
     return from_bits<double>(bits);
 }
 
-// --- f32 and f64 by the host's instructions, in the wanted rounding mode
-// ---------------------------
+// f32 and f64 by the host's instructions, in the wanted rounding mode:
 
 static uint64_t flushed(uint64_t bits, int flags)
 {
@@ -40,9 +39,19 @@ static uint64_t single(char what, int mode, int flags, uint64_t a, uint64_t b, u
         r = !(r > 0) ? 0.0f : r > 1 ? 1.0f : r;
     return r != r ? 0x7fffffff : flushed(to_bits<float>(r), flags);
 }
+// Of f64, a GPU keeps the NaN that an operand is: the second's, the third's, the first's, or of a
+// division the first's.
+static uint64_t quiet(uint64_t a)
+{
+    return a | 1ull << 51;
+}
 static uint64_t wide(char what, int mode, uint64_t a, uint64_t b, uint64_t c)
 {
     volatile double x = f64(a), y = f64(b), z = f64(c), r;
+    if (what == '/' && x != x)
+        return quiet(a);
+    if (y != y || z != z || x != x)
+        return quiet(y != y ? b : z != z ? c : a);
     fesetround(mode);
     r = what == '+'   ? x + y
         : what == '-' ? x - y
@@ -55,8 +64,7 @@ static uint64_t wide(char what, int mode, uint64_t a, uint64_t b, uint64_t c)
     return r != r ? 0xfff8000000000000 : to_bits<double>(r);
 }
 
-// --- 16 bits: the nearest of all numbers that there are
-// --------------------------------------------
+// 16 bits: the nearest of all numbers that there are:
 
 struct format {
     int exponent, fraction;
@@ -136,8 +144,7 @@ static uint64_t pair(struct format f, char what, int flags, uint64_t a, uint64_t
            small(f, what, flags, a >> 16, b >> 16, c >> 16) << 16;
 }
 
-// --- Minimum, maximum, sign
-// -------------------------------------------------------------------------
+// Minimum, maximum, sign:
 
 static double valued(int bits, struct format f, uint64_t v)
 {
@@ -153,7 +160,7 @@ static uint64_t extreme(int bits, struct format f, int flags, int greater, uint6
     double x = valued(bits, f, a), y = valued(bits, f, b);
     uint64_t none = bits == 16 ? 0x7fff : bits == 32 ? 0x7fffffff : 0xfff8000000000000;
     if (isnan(x) && isnan(y))
-        return none;
+        return bits == 64 ? quiet(b) : none;
     if (isnan(x) || isnan(y))
         return flags & NAN_WINS ? none : (isnan(x) ? b : a) | signs;
     if (x == 0 && y == 0)
@@ -166,8 +173,21 @@ static uint64_t extreme_pair(struct format f, int flags, int greater, uint64_t a
            extreme(16, f, flags, greater, a >> 16, b >> 16) << 16;
 }
 
-// --- Conversions
-// ------------------------------------------------------------------------------------
+// What neg and abs give is a GPU's own NaN where a NaN comes in, or of f64 that NaN.
+static uint64_t signed_one(int bits, struct format f, int negates, uint64_t a)
+{
+    double v = valued(bits, f, a);
+    uint64_t sign = 1ull << (bits - 1);
+    if (isnan(v))
+        return bits == 64 ? quiet(a) : sign - 1;
+    return negates ? a ^ sign : a & ~sign;
+}
+static uint64_t signed_pair(struct format f, int negates, uint64_t a)
+{
+    return signed_one(16, f, negates, a & 0xffff) | signed_one(16, f, negates, a >> 16) << 16;
+}
+
+// Conversions:
 
 static uint64_t saturated(double v, double low, double high)
 {
@@ -211,11 +231,24 @@ static uint64_t small_of(struct format f, double v, int mode, int flags)
 {
     return flags & RELU && v <= 0 ? 0 : small_bits(f, v, mode);
 }
+// A NaN of `bits` bits, `from` of them the fraction, that keeps its sign and as much of its payload
+// as there is room for in another type.
+static uint64_t kept_nan(uint64_t a, int bits, int from, int bits_to, int to)
+{
+    uint64_t sign = a >> (bits - 1), payload = a & ((1ull << from) - 1);
+    payload = from > to ? payload >> (from - to) : payload << (to - from);
+    uint64_t infinity = ((1ull << (bits_to - 1 - to)) - 1) << to;
+    return sign << (bits_to - 1) | infinity | 1ull << (to - 1) | payload;
+}
+static uint64_t float_of_double(uint64_t a, int mode)
+{
+    return isnan(f64(a)) ? kept_nan(a, 64, 52, 32, 23) : float_of(f64(a), mode);
+}
 // tf32 has 10 bits of fraction; the lower 13 of an f32 become 0.
 static uint64_t tf32_of(uint64_t a, int away)
 {
     if (isnan(f32(a)))
-        return 0x7fffffff;
+        return away ? a & 0xffffe000 : 0x7fffe000;
     if (isinf(f32(a)))
         return a;
     uint64_t rest = a & 0x1fff, kept = a & ~0x1fffull;
@@ -331,17 +364,17 @@ OP2("max.bf16", h, h, h, "bb", extreme(16, BRAIN, 0, 1, a, b))
 OP2("max.bf16x2", r, r, r, "BB", extreme_pair(BRAIN, 0, 1, a, b))
 OP2("min.NaN.bf16x2", r, r, r, "BB", extreme_pair(BRAIN, NAN_WINS, 0, a, b))
 OP2("max.NaN.xorsign.abs.bf16x2", r, r, r, "BB", extreme_pair(BRAIN, NAN_WINS | XORSIGN, 1, a, b))
-OP1("neg.f32", f, f, "f", a ^ 0x80000000)
-OP1("neg.ftz.f32", f, f, "f", flushed(a, FTZ) ^ 0x80000000)
-OP1("neg.f64", d, d, "d", a ^ 1ull << 63)
-OP1("neg.f16", h, h, "h", a ^ 0x8000)
-OP1("neg.f16x2", r, r, "H", a ^ 0x80008000)
-OP1("neg.bf16x2", r, r, "B", a ^ 0x80008000)
-OP1("abs.f32", f, f, "f", a & 0x7fffffff)
-OP1("abs.ftz.f32", f, f, "f", flushed(a, FTZ) & 0x7fffffff)
-OP1("abs.f64", d, d, "d", a & ~(1ull << 63))
-OP1("abs.f16x2", r, r, "H", a & 0x7fff7fff)
-OP1("abs.bf16", h, h, "b", a & 0x7fff)
+OP1("neg.f32", f, f, "f", signed_one(32, HALF, 1, a))
+OP1("neg.ftz.f32", f, f, "f", signed_one(32, HALF, 1, flushed(a, FTZ)))
+OP1("neg.f64", d, d, "d", signed_one(64, HALF, 1, a))
+OP1("neg.f16", h, h, "h", signed_one(16, HALF, 1, a))
+OP1("neg.f16x2", r, r, "H", signed_pair(HALF, 1, a))
+OP1("neg.bf16x2", r, r, "B", signed_pair(BRAIN, 1, a))
+OP1("abs.f32", f, f, "f", signed_one(32, HALF, 0, a))
+OP1("abs.ftz.f32", f, f, "f", signed_one(32, HALF, 0, flushed(a, FTZ)))
+OP1("abs.f64", d, d, "d", signed_one(64, HALF, 0, a))
+OP1("abs.f16x2", r, r, "H", signed_pair(HALF, 0, a))
+OP1("abs.bf16", h, h, "b", signed_one(16, BRAIN, 0, a))
 OP2("copysign.f32", f, f, f, "ff", (a & 0x80000000) | (b & 0x7fffffff))
 
 #define PROPERTY(title, i, classes, expression)                                                    \
@@ -351,7 +384,7 @@ PROPERTY("testp.finite.f32", f, "f", isfinite(f32(a)))
 PROPERTY("testp.infinite.f32", f, "f", isinf(f32(a)))
 PROPERTY("testp.number.f32", f, "f", !isnan(f32(a)))
 PROPERTY("testp.notanumber.f64", d, "d", isnan(f64(a)))
-PROPERTY("testp.normal.f32", f, "f", isnormal(f32(a)))
+PROPERTY("testp.normal.f32", f, "f", isnormal(f32(a)) || f32(a) == 0)
 PROPERTY("testp.subnormal.f32", f, "f", fpclassify(f32(a)) == FP_SUBNORMAL)
 
 #define COMPARE(title, i, classes, expression)                                                     \
@@ -430,7 +463,8 @@ OP1("cvt.rm.f16.f32", h, f, "f", small_of(HALF, f32(a), RM, 0))
 OP1("cvt.rp.f16.f32", h, f, "f", small_of(HALF, f32(a), RP, 0))
 OP1("cvt.rn.relu.f16.f32", h, f, "f", small_of(HALF, f32(a), RN, RELU))
 OP1("cvt.rn.sat.f16.f32", h, f, "f", small_bits(HALF, f32(sat_of(f32(a))), RN))
-OP1("cvt.rn.f16.f64", h, d, "d", small_of(HALF, f64(a), RN, 0))
+OP1("cvt.rn.f16.f64", h, d, "d",
+    isnan(f64(a)) ? kept_nan(a, 64, 52, 16, 10) : small_of(HALF, f64(a), RN, 0))
 OP1("cvt.rn.bf16.f32", h, f, "f", small_of(BRAIN, f32(a), RN, 0))
 OP1("cvt.rz.bf16.f32", h, f, "f", small_of(BRAIN, f32(a), RZ, 0))
 OP1("cvt.rn.relu.bf16.f32", h, f, "f", small_of(BRAIN, f32(a), RN, RELU))
@@ -446,14 +480,14 @@ OP2("cvt.rz.relu.bf16x2.f32", r, f, f, "ff",
     small_of(BRAIN, f32(a), RZ, RELU) << 16 | small_of(BRAIN, f32(b), RZ, RELU))
 OP1("cvt.f32.f16", f, h, "h", float_of((double)small_value(HALF, a), RN))
 OP1("cvt.sat.f32.f16", f, h, "h", sat_of((double)small_value(HALF, a)))
-OP1("cvt.f32.bf16", f, h, "b", float_of((double)small_value(BRAIN, a), RN))
+OP1("cvt.f32.bf16", f, h, "b", a << 16)
 OP1("cvt.f64.f16", d, h, "h",
-    isnan((double)small_value(HALF, a)) ? 0xfff8000000000000
+    isnan((double)small_value(HALF, a)) ? kept_nan(a, 16, 10, 64, 52)
                                         : to_bits<double>((double)small_value(HALF, a)))
-OP1("cvt.f64.f32", d, f, "f", isnan(f32(a)) ? 0xfff8000000000000 : to_bits<double>(f32(a)))
-OP1("cvt.rn.f32.f64", f, d, "d", float_of(f64(a), RN))
-OP1("cvt.rz.f32.f64", f, d, "d", float_of(f64(a), RZ))
-OP1("cvt.rp.ftz.f32.f64", f, d, "d", flushed(float_of(f64(a), RP), FTZ))
+OP1("cvt.f64.f32", d, f, "f", isnan(f32(a)) ? kept_nan(a, 32, 23, 64, 52) : to_bits<double>(f32(a)))
+OP1("cvt.rn.f32.f64", f, d, "d", float_of_double(a, RN))
+OP1("cvt.rz.f32.f64", f, d, "d", float_of_double(a, RZ))
+OP1("cvt.rp.ftz.f32.f64", f, d, "d", flushed(float_of_double(a, RP), FTZ))
 OP1("cvt.rni.f32.f32", f, f, "f", whole(a, RN, 0))
 OP1("cvt.rmi.f32.f32", f, f, "f", whole(a, RM, 0))
 OP1("cvt.rzi.ftz.sat.f32.f32", f, f, "f", whole(a, RZ, FTZ | SAT))

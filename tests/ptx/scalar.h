@@ -30,7 +30,7 @@ __host__ __device__ uint64_t to_bits(T v)
     return bits;
 }
 
-enum { CASES = 4096, SHOWN = 96 };
+enum { CASES = 4096, SHOWN = 64 };
 
 /* in [CASES][3] -> out [CASES] */
 template <class Op>
