@@ -97,8 +97,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         const int next = first + AHEAD * KEYS;
         uint32_t stage = 0;
         uint32_t next_stage = 0;
-        // solution: stages -- where this tile lies, where the next one goes, and the wait for this
-        // one
+        // solution: stages -- where this tile lies, where the next one goes; the wait
         stage = first / KEYS % STAGES * TILE;
         next_stage = next / KEYS % STAGES * TILE;
         copy_async_wait<AHEAD - 1>();
