@@ -98,6 +98,29 @@ like($r{out}, qr/^  sectors per request +8\.00$/m, "with sectors per request");
 like($r{out}, qr/^  bytes moved +256$/m, "and bytes moved");
 like($r{out}, qr/^ +2 +16 +0 +0 +0 +0 +0  \S*own\.cu:4  x\[threadIdx\.x \* 2\] \*= 2;$/m, "and the line");
 
+# What a thread read too early is told even when the kernel dies of it.
+spew("$dir/early.cu", <<'CUDA');
+__global__ void early(const int *x)
+{
+    __shared__ int cell;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(&cell)), "l"(x));
+    if (cell != 0)
+        __trap();
+}
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 4);
+    cudaMemset(x, 0, 4);
+    early<<<1, 1>>>(x);
+    cudaFree(x);
+    return 0;
+}
+CUDA
+%r = run("common/cpu/cudacc --check $dir/early.cu -o $dir/early && $dir/early");
+like($r{err}, qr/^pending copy: copy at \S*early\.cu:4 by thread \(0,0,0\) and read at \S*early\.cu:5 by thread/m,
+    "a read before the wait, of which the kernel dies") or diag($r{err});
+
 # Where nothing ran, "no findings" would be false comfort.
 open $f, '>', "$dir/refused.cu" or die $!;
 print $f "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); return 0; }\n";

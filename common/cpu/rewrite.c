@@ -592,17 +592,13 @@ static int read_operands(struct statement *a, int i, int written)
             refuse(a, tokens[i].line,
                    "nvcc knows no names for operands of an asm statement: write "
                    "%0, %1 and so on");
-        char joined[8] = ""; /* of several literals, without their quotes */
-        const int first = i;
-        for (; is_string(i); i++) {
-            const size_t n = strlen(joined), room = sizeof joined - 1 - n;
-            strncat(joined, tokens[i].s + 1,
-                    (size_t)tokens[i].n - 2 < room ? (size_t)tokens[i].n - 2 : room);
-        }
-        const char *c = joined;
-        if (i == first || !is(i, "("))
-            refuse(a, tokens[first].line,
-                   "an operand of an asm statement is \"constraint\"(value)");
+        char text[8] = "";
+        for (size_t n = 0; is_string(i); i++)
+            for (int p = 1; p < tokens[i].n - 1 && n + 1 < sizeof text; p++)
+                text[n++] = tokens[i].s[p];
+        if (!*text || !is(i, "("))
+            refuse(a, tokens[i].line, "an operand of an asm statement is \"constraint\"(value)");
+        const char *c = text;
         a->way[k] = 0;
         if (*c == '=' || *c == '+')
             a->way[k] = *c++;
@@ -610,7 +606,7 @@ static int read_operands(struct statement *a, int i, int written)
         if (!*c || !strchr("hrlfdnC", *c) || c[1] || !written != !a->way[k] ||
             (written && strchr("nC", *c)))
             refuse(a, tokens[i].line,
-                   format("constraint \"%s\" of an asm statement: need %s", joined,
+                   format("constraint \"%s\" of an asm statement: need %s", text,
                           written ? "= or +, and h, r, l, f or d" : "h, r, l, f, d, n or C"));
         a->constraint[k] = *c;
         a->value[k] = i;
@@ -706,7 +702,7 @@ static void variable(int i)
     for (; !is(name, ";") && !is(name, "=") && !is(name, "[") && !is(name, "{"); name++) {
         if (is(name, "__align__") || is(name, "alignas") || is(name, "__attribute__"))
             name = match(name + 1, 1);
-        else if (name >= token_count || is(name, "(") || is(name, "extern"))
+        else if (name >= token_count || is(name, "(") || is(name, "extern") || is(name, "operator"))
             return; /* a function; or declared elsewhere */
     }
     if (is(statement_start(i), "template") || is(statement_start(i), "extern"))

@@ -12,6 +12,7 @@ namespace registers
 
 enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
 
+// same as d-async.cuh
 // Rows first to first + KEYS of from [Sk][D] -> the tile [KEYS][D] at this address of shared
 // memory, swizzled; rows past the end are zeros. They are there after a wait and a barrier.
 template <int D>

@@ -33,11 +33,11 @@ static void launch(const kf_run *run, cudaStream_t stream)
 {
     const int ROWS = 64, KEYS = 64, THREADS = 128; // those of every rung
     const kf_shape s = run->shape;
-    flash_kernel *flash = s.D == 64 ? for_64 : for_128;
+    flash_kernel *kernel = s.D == 64 ? for_64 : for_128;
     const int bytes = tiles * KEYS * s.D * (int)sizeof(__half);
-    CUDA_CHECK(cudaFuncSetAttribute(flash, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
-    flash<<<grid, THREADS, bytes, stream>>>(
+    kernel<<<grid, THREADS, bytes, stream>>>(
         (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
         (const __half *)kf_memory(run, "v", KF_F16), (__half *)kf_memory(run, "o", KF_F16),
         kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);

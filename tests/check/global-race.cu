@@ -1,5 +1,5 @@
-/* Races on global memory, between blocks but for the last. */
-#include "suite.cuh"
+/* Races on global memory, between blocks but for the last two. */
+#include "ptx.cuh"
 
 template <bool fault>
 __global__ void count_without_atomic(const int *x, int *bins)
@@ -357,6 +357,38 @@ static bool run_scratch_of_a_block()
     return came_out<fault>(y.p, want);
 }
 
+/* A warp copies what the other one overwrites. A copy may read until it has been waited for. */
+template <bool fault>
+__global__ void copied_then_set(int *x)
+{
+    __shared__ int cell[32];
+    const int t = threadIdx.x;
+    if (t < 32)
+        copy_4(&cell[t], x + t); // seen here: copied_then_set
+    commit();
+    if (!fault) // fault here: copied_then_set
+        wait_group<0>();
+    __syncthreads();
+    if (t >= 32)
+        x[t - 32] = 100; // seen here: copied_then_set
+    wait_group<0>();
+    __syncthreads();
+    if (t < 32)
+        x[31 - t] += cell[t];
+}
+
+template <bool fault>
+static bool run_copied_then_set()
+{
+    const auto in = numbers(32);
+    array<int> x(in);
+    copied_then_set<fault><<<1, 64>>>(x);
+    std::vector<int> want(in.rbegin(), in.rend());
+    for (int &v : want)
+        v += 100;
+    return came_out<fault>(x.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -374,6 +406,7 @@ int main(int argc, char **argv)
         SUBTLE(stride_one_short, "a stride one too short: two threads meet in the second round"),
         SUBTLE(segment_begins_before, "a segment that began in the block before, added plainly"),
         SUBTLE(scratch_of_a_block, "warps exchange through global memory without a barrier"),
+        SUBTLE(copied_then_set, "the source of a copy is overwritten before its thread has waited"),
     };
     return suite("global race", list, argc, argv);
 }

@@ -582,6 +582,33 @@ static bool run_waited_alone()
     return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
 }
 
+/* A warp copies, and the other one reads. The barrier has to come after the wait: of what follows
+ * it, nobody else is told. */
+template <bool fault>
+__global__ void barrier_then_wait(const int *x, int *y)
+{
+    __shared__ int cell[32];
+    const int t = threadIdx.x;
+    if (t < 32)
+        copy_4(&cell[t], x + t); // seen here: barrier_then_wait
+    commit();
+    if (!fault) // fault here: barrier_then_wait
+        wait_group<0>();
+    __syncthreads();
+    wait_group<0>();
+    if (t >= 32)
+        y[t - 32] = cell[t - 32]; // seen here: barrier_then_wait
+}
+
+template <bool fault>
+static bool run_barrier_then_wait()
+{
+    const auto in = numbers(32);
+    array<int> x(in), y(32);
+    barrier_then_wait<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, in);
+}
+
 /* Two tiles are fetched ahead, to the stage that has just been read. */
 template <bool fault>
 __global__ void copied_over(const int *x, int *y, int tiles)
@@ -707,6 +734,7 @@ int main(int argc, char **argv)
         SUBTLE(warps_share_a_row, "two warps use the same row, each synchronised for itself"),
         SUBTLE(only_two_warps, "the barrier is left out for blocks of exactly two warps"),
         SUBTLE(waited_alone, "each thread waits for its own copies, and no barrier follows"),
+        SUBTLE(barrier_then_wait, "the barrier comes before the wait for the copies"),
         SUBTLE(copied_over, "a tile is copied over the one that others still read"),
         SUBTLE(stages_of_two, "a ring of two stages where two tiles are copied ahead"),
         SUBTLE(rows_of_lanes, "ldmatrix reads rows that other lanes have just stored"),

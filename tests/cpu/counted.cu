@@ -137,6 +137,15 @@ __global__ void structs(const float *x, float *y, int bytes)
     y[threadIdx.x + 128] = t.x + t.y + t.z;
 }
 
+// An operator of a class is no variable of the device, though a [ follows its name.
+struct Row {
+    float v[4];
+    __device__ float &operator[](int i)
+    {
+        return v[i];
+    }
+};
+
 // What an intrinsic or an operator of 16-bit numbers returns is stored: two pairs and one number.
 __global__ void halves(const float *x, float *y)
 {

@@ -16,9 +16,9 @@ int cpu_trace_mode(void)
     return !strcmp(knob("FAKE_TRACE"), "check") ? CPU_TRACE_CHECK : CPU_TRACE_COUNT;
 }
 
-/* --- Counts: each kernel has launched once, and counter number i stands at 10 i; of those that may
- * have no column, FAKE_OPTIONAL counts in the second kernel, the others nowhere.
- * --------------------- */
+/* --- Counts: each kernel has launched once, and counter number i stands at 10 i. -------------- */
+/* Of those that may have no column, FAKE_OPTIONAL counts in the second kernel, the others nowhere.
+ */
 
 const char *const cpu_counter_names[CPU_COUNTERS] = {"launches",
                                                      "blocks",

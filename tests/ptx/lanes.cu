@@ -285,5 +285,6 @@ int main()
     handshake<<<1, 2 * TAKERS>>>((uint32_t *)di, (uint32_t *)d);
     to_host(taken, d, sizeof taken);
     printf("handshake\t\t%x %08x\n", taken[0], hashed(0, taken, sizeof taken));
+    cudaFree(di), cudaFree(d);
     return any_wrong;
 }

@@ -153,5 +153,6 @@ int main()
         }
         print_result(names[mode], "rows anywhere", h, wrong);
     }
+    cudaFree(din), cudaFree(dplace), cudaFree(dregs), cudaFree(dout);
     return any_wrong;
 }

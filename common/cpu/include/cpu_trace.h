@@ -14,9 +14,9 @@ extern "C" {
 enum cpu_trace { CPU_TRACE_COUNT = 1, CPU_TRACE_CHECK = 2 };
 int cpu_trace_mode(void); /* which instrument this program is linked with */
 
-/* --- Counts. A request is one instruction of one warp; sectors are of 32 bytes. Those behind the
- * mma instructions make no column where all are 0. ------------------------------------------------
- */
+/* --- Counts ----------------------------------------------------------------------------------- */
+/* A request is one instruction of one warp; sectors are of 32 bytes. Those behind the mma
+ * instructions make no column where all are 0. */
 #define CPU_COUNTER_LIST(X)                                                                        \
     X(CPU_LAUNCHES, "launches")                                                                    \
     X(CPU_BLOCKS, "blocks")                                                                        \

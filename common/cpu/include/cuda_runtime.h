@@ -368,37 +368,38 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
 /* What the rewriter makes of the operands of an asm statement: constraint c, and the register that
  * holds the operand. The operand's own address goes nowhere, so it may stay in a register. */
 template <char c, class T>
-__forceinline__ uint64_t cpu_asm_bits(T v)
-{
-    constexpr size_t bytes = c == 'h' ? 2 : c == 'r' || c == 'f' ? 4 : 8;
-    constexpr bool real = c == 'f' || c == 'd';
-    static_assert(c == 'n' || sizeof(T) == bytes,
+struct cpu_asm_fits {
+    static_assert(c == 'n' || sizeof(T) == (c == 'h'               ? 2
+                                            : c == 'r' || c == 'f' ? 4
+                                                                   : 8),
                   "the operand of an asm statement is not as wide as its constraint: h is 16 bits, "
                   "r and f 32, l and d 64");
     static_assert(
-        real ? std::is_floating_point<T>::value
-             : std::is_integral<T>::value || std::is_enum<T>::value ||
-                   (c == 'l' && std::is_pointer<T>::value),
+        c == 'f' || c == 'd' ? std::is_floating_point<T>::value
+                             : std::is_integral<T>::value || std::is_enum<T>::value ||
+                                   (c == 'l' && std::is_pointer<T>::value),
         "an asm statement takes f or d for floating-point numbers, h, r or l for integers");
-    if constexpr (c == 'n')
-        return (uint64_t)(int64_t)v;
-    else
-        return cpu_bits(v);
-}
+};
 template <char c, class T>
 __forceinline__ void cpu_asm_in(uint64_t *reg, T v)
 {
+    (void)cpu_asm_fits<c, T>();
+    uint64_t bits;
+    if constexpr (c == 'n')
+        bits = (uint64_t)(int64_t)v;
+    else
+        bits = cpu_bits(v);
 #ifdef CPU_TRACE
-    cpu_asm_put(reg, cpu_asm_bits<c>(v));
+    cpu_asm_put(reg, bits);
 #else
-    *reg = cpu_asm_bits<c>(v);
+    *reg = bits;
 #endif
 }
 template <char c, class T>
 __forceinline__ void cpu_asm_out(const uint64_t *reg, T &v)
 {
     typedef std::remove_volatile_t<T> value;
-    (void)sizeof(cpu_asm_bits<c>(value()));
+    (void)cpu_asm_fits<c, value>();
 #ifdef CPU_TRACE
     v = cpu_value<value>(cpu_asm_get(reg));
 #else

@@ -1,7 +1,8 @@
 /* Arithmetic on floating-point numbers. */
-#include "cpu_trace.h"
 #include "handler.h"
 #include "real.h"
+
+#include "cpu_trace.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -45,9 +46,18 @@ static double compute(enum op op, double a, double b, double c)
     }
 }
 
+/* A result that is NaN since an operand is: of f64 a GPU keeps the operand's bits, and of several
+ * it takes the second, then the third; in a division the first. */
+static uint64_t quiet(double v)
+{
+    return ptx_double_bits(v) | 1ull << 51;
+}
+
 /* The same for f64, where nothing is left to round. */
 static double compute_double(enum op op, double a, double b, double c, enum ptx_rounding rounding)
 {
+    if (b != b || c != c || a != a)
+        return ptx_double(quiet(b != b && !(op == DIV && a != a) ? b : c != c ? c : a));
     int before = rounding == PTX_NEAREST ? 0 : ptx_set_rounding(rounding);
     volatile double x = a, y = b, z = c,
                     r; /* computed here, not where the compiler would like to */
@@ -79,6 +89,8 @@ static double compute_double(enum op op, double a, double b, double c, enum ptx_
     }
     if (rounding != PTX_NEAREST)
         fesetround(before);
+    if (r != r) /* of numbers: as a GPU has it, whatever this CPU makes */
+        r = ptx_double(ptx_encode(PTX_F64, NAN, PTX_NEAREST));
     return r;
 }
 
@@ -95,10 +107,11 @@ static uint64_t one_result(const ptx_insn *i, enum op op, enum ptx_type type, co
         r = r >= 1 ? 1 : r > 0 ? r : 0;
     if (ptx_has(i, PTX_M_relu) && !(r > 0) && r == r)
         r = 0;
+    if (type == PTX_F64)
+        return ptx_double_bits(r);
     uint64_t bits = ptx_encode(type, r, rounding);
     /* an exact sum that is 0 is -0 where rounding is downwards, but for -0 + -0 it is so always */
-    if (r == 0 && rounding == PTX_DOWN && type != PTX_F64 && op <= FMA && op != MUL &&
-        !ptx_has(i, PTX_M_sat)) {
+    if (r == 0 && rounding == PTX_DOWN && op <= FMA && op != MUL && !ptx_has(i, PTX_M_sat)) {
         double x = op == FMA ? d[0] * d[1] : d[0], y = op == FMA ? d[2] : op == SUB ? -d[1] : d[1];
         if (signbit(x) != signbit(y))
             bits = ptx_encode(type, -0.0, PTX_NEAREST);
@@ -173,6 +186,8 @@ static uint64_t choose(const ptx_insn *i, enum ptx_type type, uint64_t x, uint64
         y &= ~sign;
     }
     double a = ptx_decode(type, x), b = ptx_decode(type, y);
+    if (type == PTX_F64 && a != a && b != b)
+        return quiet(b);
     if ((a != a && b != b) || (ptx_has(i, PTX_M_NaN) && (a != a || b != b)))
         return ptx_encode(type, NAN, PTX_NEAREST);
     int first = b != b || (a != a ? 0 : a == b ? (!(x & sign)) == greater : (a > b) == greater);
@@ -206,37 +221,46 @@ void ptx_max_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
     choose_each(i, reg, 1);
 }
 
-/* What changes the sign alone. */
-static uint64_t sign_bits(enum ptx_type type)
+/* The sign alone changes; NaN stays, or becomes the one that a GPU makes. */
+static uint64_t with_sign(const ptx_insn *i, enum ptx_type type, uint64_t v, int negates)
 {
-    return type == PTX_F16X2 || type == PTX_BF16X2 ? 0x80008000 : 1ull << (ptx_type_bits[type] - 1);
+    uint64_t sign = 1ull << (ptx_type_bits[type] - 1);
+    double d = ptx_decode(type, v);
+    if (d != d)
+        return type == PTX_F64 ? quiet(d) : ptx_encode(type, d, PTX_NEAREST);
+    if (ptx_has(i, PTX_M_ftz))
+        v = ptx_flush(type, v);
+    return negates ? v ^ sign : v & ~sign;
 }
 
-static uint64_t flushed(const ptx_insn *i, uint64_t v)
+static void sign_each(const ptx_insn *i, uint64_t *reg, int negates)
 {
-    enum ptx_type type = i->type[0], single = ptx_single(type);
-    if (!ptx_has(i, PTX_M_ftz))
-        return v;
-    return type == single ? ptx_flush(type, v)
-                          : ptx_flush(single, v & 0xffff) | ptx_flush(single, v >> 16) << 16;
+    enum ptx_type type = ptx_single(i->type[0]);
+    uint64_t v = ptx_get(&i->operand[1], reg);
+    if (type == i->type[0])
+        v = with_sign(i, type, v, negates);
+    else
+        v = with_sign(i, type, v & 0xffff, negates) | with_sign(i, type, v >> 16 & 0xffff, negates)
+                                                          << 16;
+    ptx_set(&i->operand[0], reg, v);
 }
 
 void ptx_neg_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    ptx_set(&i->operand[0], reg, flushed(i, ptx_get(&i->operand[1], reg)) ^ sign_bits(i->type[0]));
+    sign_each(i, reg, 1);
 }
 
 void ptx_abs_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    ptx_set(&i->operand[0], reg, flushed(i, ptx_get(&i->operand[1], reg)) & ~sign_bits(i->type[0]));
+    sign_each(i, reg, 0);
 }
 
 void ptx_copysign(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    uint64_t sign = sign_bits(i->type[0]);
+    uint64_t sign = 1ull << (ptx_type_bits[i->type[0]] - 1);
     ptx_set(&i->operand[0], reg,
             (ptx_get(&i->operand[1], reg) & sign) | (ptx_get(&i->operand[2], reg) & ~sign));
 }
@@ -246,12 +270,12 @@ void ptx_testp(struct worker *w, const ptx_insn *i, uint64_t *reg)
     (void)w;
     uint64_t v = ptx_get(&i->operand[1], reg);
     double d = ptx_decode(i->type[0], v);
-    int zero = d == 0, subnormal = !zero && ptx_flush(i->type[0], v) != v;
+    int subnormal = d != 0 && ptx_flush(i->type[0], v) != v;
     int r = ptx_has(i, PTX_M_finite)       ? isfinite(d)
             : ptx_has(i, PTX_M_infinite)   ? isinf(d)
             : ptx_has(i, PTX_M_number)     ? d == d
             : ptx_has(i, PTX_M_notanumber) ? d != d
-            : ptx_has(i, PTX_M_normal)     ? isfinite(d) && !zero && !subnormal
+            : ptx_has(i, PTX_M_normal)     ? isfinite(d) && !subnormal /* 0 too */
                                            : subnormal;
     ptx_set(&i->operand[0], reg, (uint64_t)r);
 }

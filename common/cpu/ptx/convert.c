@@ -92,6 +92,24 @@ static uint64_t integer_to_integer(enum ptx_type to, enum ptx_type from, uint64_
     return v > greatest(to) ? greatest(to) : v;
 }
 
+/* What NaN becomes. From or to f64, a GPU keeps sign and payload as far as there is room; so it
+ * does from bf16 to f32, which is a shift, and with cvt.rna.tf32. Elsewhere it makes one of its
+ * own. */
+static uint64_t converted_nan(const ptx_insn *i, enum ptx_type to, enum ptx_type from, uint64_t v)
+{
+    if (from == PTX_BF16 && to == PTX_F32)
+        return v << 16;
+    if (to == PTX_TF32)
+        return ptx_has(i, PTX_M_rna) ? v & 0xffffe000 : 0x7fffe000;
+    if (from != PTX_F64 && to != PTX_F64)
+        return ptx_encode(to, NAN, PTX_NEAREST);
+    int have = ptx_fraction_bits(from), need = ptx_fraction_bits(to);
+    uint64_t sign = v >> (ptx_type_bits[from] - 1), payload = v & ((1ull << have) - 1);
+    payload = have > need ? payload >> (have - need) : payload << (need - have);
+    uint64_t exponent = (1ull << (ptx_type_bits[to] - 1 - need)) - 1;
+    return sign << (ptx_type_bits[to] - 1) | exponent << need | 1ull << (need - 1) | payload;
+}
+
 /* Between numbers with a fraction; of the same type, or with .rni and its like, to an integer. */
 static uint64_t real_to_real(const ptx_insn *i, enum ptx_type to, enum ptx_type from, uint64_t v)
 {
@@ -102,6 +120,8 @@ static uint64_t real_to_real(const ptx_insn *i, enum ptx_type to, enum ptx_type 
     if (ptx_has(i, PTX_M_rni) || ptx_has(i, PTX_M_rzi) || ptx_has(i, PTX_M_rmi) ||
         ptx_has(i, PTX_M_rpi))
         d = integral(d, rounding);
+    if (d != d && !ptx_has(i, PTX_M_sat))
+        return converted_nan(i, to, from, v);
     if (ptx_has(i, PTX_M_sat))
         d = d >= 1 ? 1 : d > 0 ? d : 0;
     if (ptx_has(i, PTX_M_relu) && d <= 0)

@@ -44,11 +44,11 @@ static enum mode mode(void)
     return (enum mode)chosen;
 }
 
-/* Does not touch the random numbers of the order of threads. */
-static int heads(struct worker *w)
+/* True one time in eight. Does not touch the random numbers of the order of threads. */
+static int chance(struct worker *w)
 {
     w->async_random = w->async_random * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
-    return (int)(w->async_random >> 62) == 0;
+    return w->async_random >> 61 == 0;
 }
 
 static void take_effect(const struct copy *c)
@@ -62,7 +62,7 @@ static void finish(struct worker *w, struct async *a, unsigned group)
 {
     int left = 0, random = mode() == RANDOM;
     for (int k = 0; k < a->n; k++)
-        if ((int)(a->copy[k].group - group) < 0 || (random && heads(w)))
+        if ((int)(a->copy[k].group - group) < 0 || (random && chance(w)))
             take_effect(&a->copy[k]);
         else
             a->copy[left++] = a->copy[k];
@@ -88,7 +88,7 @@ void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, 
     w->async_used = 1;
     if (mode() == RANDOM)
         finish(w, a, a->group - (1u << 30));
-    if (mode() == EARLY || (mode() == RANDOM && heads(w))) {
+    if (mode() == EARLY || (mode() == RANDOM && chance(w))) {
         take_effect(&c);
         return;
     }

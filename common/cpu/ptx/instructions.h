@@ -121,11 +121,14 @@ PTX_BY_LANE("testp", "finite|infinite|number|notanumber|normal|subnormal f32|f64
 /* comparisons */
 PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64",
             "=pred| 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("setp",
-            "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f32|f16|f16x2",
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f32|f16x2",
             "=pred| 0 0 ?pred", ptx_setp)
-PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor f64|bf16|bf16x2",
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor f64|bf16x2",
             "=pred| 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor ?ftz f16",
+            "=pred 0 0 ?pred", ptx_setp)
+PTX_BY_LANE("setp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan ?and|or|xor bf16",
+            "=pred 0 0 ?pred", ptx_setp)
 PTX_BY_LANE(
     "set",
     "eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor u32|s32|f32 b16|b32|b64|u16|u32|u64|s16|s32|s64",
@@ -269,10 +272,12 @@ PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 bf16 bf16 f32", "=4xf32 2xb32 1x
 PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f16 f16 f16 f16", "=2xb32 2xb32 1xb32 2xb32", ptx_mma)
 PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 tf32 tf32 f32", "=4xf32 4xb32 2xb32 4xf32", ptx_mma)
 PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1xb32 4xf32", ptx_mma)
-#define PTX_ROWS "?trans ?shared|shared::cta b16"
-PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x1 " PTX_ROWS, "=1xb32 addr", ptx_ldmatrix)
-PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x2 " PTX_ROWS, "=2xb32 addr", ptx_ldmatrix)
-PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x4 " PTX_ROWS, "=4xb32 addr", ptx_ldmatrix)
-PTX_BY_WARP("stmatrix", "sync aligned m8n8 x1 " PTX_ROWS, "addr 1xb32", ptx_stmatrix)
-PTX_BY_WARP("stmatrix", "sync aligned m8n8 x2 " PTX_ROWS, "addr 2xb32", ptx_stmatrix)
-PTX_BY_WARP("stmatrix", "sync aligned m8n8 x4 " PTX_ROWS, "addr 4xb32", ptx_stmatrix)
+#define PTX_ROWS " ?shared|shared::cta b16"
+#define PTX_MOVE(n)                                                                                \
+    PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x" n " ?trans" PTX_ROWS, "=" n "xb32 addr",         \
+                ptx_ldmatrix)                                                                      \
+    PTX_BY_WARP("stmatrix", "sync aligned m8n8 x" n " ?trans" PTX_ROWS, "addr " n "xb32",          \
+                ptx_stmatrix)
+PTX_MOVE("1")
+PTX_MOVE("2")
+PTX_MOVE("4")

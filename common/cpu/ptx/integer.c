@@ -164,7 +164,7 @@ void ptx_dp2a(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, (uint64_t)dot(i, reg, 2, 16, ptx_has(i, PTX_M_hi) ? 16 : 0));
 }
 
-/* Division by zero stops no GPU: it gives all ones, and the dividend as remainder. */
+/* Division by zero stops no GPU: quotient and remainder are all ones. */
 void ptx_div(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
@@ -181,7 +181,7 @@ void ptx_rem(struct worker *w, const ptx_insn *i, uint64_t *reg)
     (void)w;
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg);
     put(i, reg,
-        !b              ? a
+        !b              ? ~0ull
         : !is_signed(i) ? a % b
         : b == ~0ull    ? 0
                         : (uint64_t)((int64_t)a % (int64_t)b));
@@ -315,29 +315,35 @@ void ptx_prmt(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, r);
 }
 
+/* Where a field begins, or how long it is: 8 bits of the operand count, and of a field in 64 bits,
+ * for which a GPU has no instruction of its own, all of them. */
+static unsigned extent(const ptx_insn *i, int k, const uint64_t *reg)
+{
+    uint32_t n = (uint32_t)ptx_get(&i->operand[k], reg);
+    return ptx_type_bits[i->type[0]] == 32 ? n & 255 : n < 255 ? n : 255;
+}
+
 void ptx_bfe(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    int bits = ptx_type_bits[i->type[0]];
-    uint64_t a = operand(i, 1, reg);
-    unsigned at = ptx_get(&i->operand[2], reg) & 255, n = ptx_get(&i->operand[3], reg) & 255;
-    unsigned last = at + n - 1 < (unsigned)bits ? at + n - 1 : (unsigned)bits - 1;
-    uint64_t sign = is_signed(i) && n ? a >> last & 1 : 0, r = at < (unsigned)bits ? a >> at : 0;
-    if (!n || at >= (unsigned)bits)
-        r = 0;
-    r = cut(bits - (int)(at < (unsigned)bits ? at : 0), r);
-    r = n < 64 ? r & ((1ull << n) - 1) : r;
-    unsigned have = at >= (unsigned)bits ? 0 : last - at + 1; /* above them stands the sign */
-    if (sign && have < 64)
-        r |= ~0ull << have;
+    unsigned bits = ptx_type_bits[i->type[0]], at = extent(i, 2, reg), n = extent(i, 3, reg);
+    uint64_t a = operand(i, 1, reg); /* its sign stands above it */
+    uint64_t r = at < bits      ? (uint64_t)((int64_t)a >> at)
+                 : is_signed(i) ? (uint64_t)((int64_t)a >> 63)
+                                : 0;
+    if (!is_signed(i) && at < bits)
+        r = a >> at;
+    if (n < bits) {
+        uint64_t sign = is_signed(i) && n ? r >> (n - 1) & 1 : 0;
+        r = (r & ((1ull << n) - 1)) | (sign ? ~0ull << n : 0);
+    }
     put(i, reg, r);
 }
 
 void ptx_bfi(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    unsigned bits = ptx_type_bits[i->type[0]];
-    unsigned at = ptx_get(&i->operand[3], reg) & 255, n = ptx_get(&i->operand[4], reg) & 255;
+    unsigned bits = ptx_type_bits[i->type[0]], at = extent(i, 3, reg), n = extent(i, 4, reg);
     uint64_t mask = n < 64 ? (1ull << n) - 1 : ~0ull;
     mask = at < bits ? mask << at : 0;
     uint64_t a = at < bits ? operand(i, 1, reg) << at : 0;

@@ -32,11 +32,8 @@ void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsig
                                                   : 4;
     const int halves = i->type[1] == PTX_TF32 ? 1 : 2, k = words * halves;
     const int half_sums = i->type[0] == PTX_F16;
-    const struct number_format *in = i->type[1] == PTX_F16    ? &format_f16
-                                     : i->type[1] == PTX_BF16 ? &format_bf16
-                                                              : &format_tf32;
     uint32_t a[PRODUCT_ROWS * PRODUCT_K], b[PRODUCT_K * PRODUCT_COLUMNS];
-    uint32_t c[PRODUCT_ROWS * PRODUCT_COLUMNS];
+    uint32_t c[PRODUCT_ROWS * PRODUCT_COLUMNS], d[PRODUCT_ROWS * PRODUCT_COLUMNS];
     need_whole_warp(w, i, lanes);
     TRACE(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k));
     for (int lane = 0; lane < WARP; lane++) {
@@ -67,11 +64,11 @@ void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsig
             }
         }
     }
-    product(in, half_sums ? &format_f16 : &format_f32, k, a, b, c, c);
+    product(i->type[1], i->type[0], k, a, b, c, d);
     for (int lane = 0; lane < WARP; lane++) {
         const int g = lane / 4, t = lane % 4;
         for (int p = 0; p < (half_sums ? 2 : 4); p++) {
-            const uint32_t *from = c + (g + (half_sums ? p : p / 2) * 8) * PRODUCT_COLUMNS + t * 2;
+            const uint32_t *from = d + (g + (half_sums ? p : p / 2) * 8) * PRODUCT_COLUMNS + t * 2;
             ptx_set(ptx_part(&i->operand[0], p), reg[lane],
                     half_sums ? from[0] | from[1] << 16 : from[p % 2]);
         }

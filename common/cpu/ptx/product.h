@@ -2,18 +2,12 @@
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
-#include <stdint.h>
+#include "ptx.h"
 
 enum { PRODUCT_ROWS = 16, PRODUCT_COLUMNS = 8, PRODUCT_K = 16 };
 
-/* A format of numbers: its bits are sign, exponent, fraction. */
-struct number_format {
-    int exponent, fraction;
-};
-extern const struct number_format format_f16, format_bf16, format_tf32, format_f32;
-
-/* a [16][k], b [k][8], c and d [16][8], a number's bits in each element. c and d are of format sum,
- * which is f16 or f32; a and b of format in. k is at most 16. d may be c. */
-void product(const struct number_format *in, const struct number_format *sum, int k,
-             const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d);
+/* a [16][k], b [k][8], c and d [16][8], a number's bits in each element. a and b are of type `in`,
+ * which is f16, bf16 or tf32, c and d of type `sum`, which is f32 or f16. k is 4, 8 or 16. */
+void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, const uint32_t *b,
+             const uint32_t *c, uint32_t *d);
 #endif

@@ -21,6 +21,11 @@ static const struct format {
     [PTX_F64] = {11, 52, 0, 0xfff8000000000000},
 };
 
+int ptx_fraction_bits(enum ptx_type type)
+{
+    return formats[type].fraction;
+}
+
 double ptx_decode(enum ptx_type type, uint64_t bits)
 {
     if (type == PTX_F64)

@@ -16,6 +16,7 @@ uint64_t ptx_encode(enum ptx_type type, double v, enum ptx_rounding rounding);
 double ptx_odd(double s, double error);
 /* x + y and x * y + z so, where a double holds x * y exactly. */
 double ptx_sum(double x, double y);
+int ptx_fraction_bits(enum ptx_type type);
 /* Subnormal becomes zero of the same sign. */
 uint64_t ptx_flush(enum ptx_type type, uint64_t bits);
 /* Operations on doubles that follow round with it. Returns what it was before. */

@@ -297,6 +297,7 @@ void trace_fault(struct worker *w, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
     memory_broken();
+    pending_broken();
     for (int i = w->size - 1; i >= 0; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_PTX)
             side.code = statement[i]; /* where its function is called is worth telling */

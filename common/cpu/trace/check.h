@@ -154,6 +154,7 @@ void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_
                    unsigned read);
 void pending_commit(int thread);
 void pending_wait(int thread, int pending);
-void pending_block(void); /* the block has ended */
+void pending_block(void);  /* the block has ended */
+void pending_broken(void); /* it is stopped, and nobody knows which waits would have come */
 
 #endif

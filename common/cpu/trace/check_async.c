@@ -164,6 +164,12 @@ void pending_wait(int thread, int pending)
     }
 }
 
+void pending_broken(void)
+{
+    for (int i = 1; i < n_copies; i++)
+        memset(copies[i].touch, 0, sizeof copies[i].touch);
+}
+
 void pending_block(void)
 {
     for (int thread = 0; thread < MAX_THREADS && pending_copies; thread++)
@@ -172,5 +178,4 @@ void pending_block(void)
             first[thread] = copies[i].next;
             finish(i, 0);
         }
-    memset(groups, 0, sizeof groups);
 }

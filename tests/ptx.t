@@ -1,0 +1,208 @@
+#!/usr/bin/env perl
+# Inline PTX: the programs of tests/ptx give what an H200 gave, bit for bit (tests/ptx/h200.tsv), where
+# an instruction only approximates within tests/ptx/bounds.tsv; what is not executed, or wrong, is one
+# line when it is compiled; what lanes do wrong together is one line when it runs.
+use strict;
+use warnings;
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my ($dir, $cudacc) = (scratch_dir(), "common/cpu/cudacc");
+my (%lines, @programs);
+for (split /\n/, slurp("tests/ptx/h200.tsv")) {
+    my ($program, $line) = split /\t/, $_, 2;
+    push @programs, $program if !$lines{$program};
+    push @{$lines{$program}}, $line;
+}
+cmp_ok(scalar(@programs), ">=", 8, "programs were recorded");
+run("$cudacc --runtime-only");
+my %r = run("printf '%s\\n' @programs | xargs -P 2 -I NAME $cudacc -O1 "
+    . "tests/ptx/NAME.cu -o $dir/NAME");
+is("$r{code}$r{err}", "0", "they compile") or BAIL_OUT($r{err});
+
+# What differs between two lists of lines, and how many there are of it.
+sub different {
+    my ($got, $wanted) = @_;
+    my $most = @$got > @$wanted ? @$got : @$wanted;
+    return map { ($got->[$_] // "nothing") . " instead of " . ($wanted->[$_] // "nothing") }
+        grep { ($got->[$_] // "") ne ($wanted->[$_] // "") } 0 .. $most - 1;
+}
+for my $program (grep { $_ ne "approx" } @programs) {
+    my %r = run("$dir/$program");
+    is($r{code}, 0, "$program: what comes out is what its reference says") or diag($r{err});
+    my @wrong = different([split /\n/, $r{out}], $lines{$program});
+    is(scalar(@wrong), 0, "$program: an H200 gave the same") or diag(join "\n", @wrong[0 .. ($#wrong > 5 ? 5 : $#wrong)]);
+}
+
+# Values of the numbers that a result holds, and their bits as integers that count in last places.
+sub parts {
+    my ($instruction, $hex) = @_;
+    my $bits = hex $hex;
+    return [$bits & 0x80000000 ? -($bits & 0x7fffffff) : $bits, unpack "f", pack "L", $bits]
+        if $instruction !~ /x2$/;
+    return map {
+        my ($sign, $rest) = ($_ >> 15 ? -1 : 1, $_ & 0x7fff);
+        [$sign * $rest, undef]
+    } $bits & 0xffff, $bits >> 16;
+}
+my %bounds = map { my @f = split /\t/; ($f[0] => {units => $f[2], absolute => $f[3]}) }
+    grep { !/^#/ } split /\n/, slurp("tests/ptx/bounds.tsv");
+sub too_far {
+    my ($got, $wanted) = @_;
+    my ($instruction, $operand, $a) = split /\t/, $got;
+    my ($same, $also, $b) = split /\t/, $wanted;
+    return 1 if "$instruction $operand" ne "$same $also";
+    my $bound = $bounds{$instruction} or return 1;
+    my @a = parts($instruction, $a);
+    my @b = parts($instruction, $b);
+    return grep {
+        abs($a[$_][0] - $b[$_][0]) > $bound->{units}
+            && !($bound->{absolute} && abs($a[$_][1] - $b[$_][1]) <= $bound->{absolute})
+    } 0 .. $#a;
+}
+%r = run("$dir/approx");
+my (@got, %seen) = split /\n/, $r{out};
+@got = grep { !$seen{join "\t", (split /\t/)[0, 1]}++ } @got;
+is(scalar(@got), scalar @{$lines{approx}}, "approx: as many lines as recorded");
+my @far = grep { too_far($got[$_], $lines{approx}[$_]) } 0 .. $#got;
+is(scalar(@far), 0, "approx: as near to an H200 as bounds.tsv says")
+    or diag(map { "$got[$_] and $lines{approx}[$_]\n" } @far[0 .. ($#far > 5 ? 5 : $#far)]);
+is(join(" ", sort keys %bounds), join(" ", sort keys %{{map { (split /\t/)[0] => 1 } @got}}),
+    "and of each of its instructions");
+ok(too_far("ex2.approx.f32\t0\t3f800004", "ex2.approx.f32\t0\t3f800000"), "more than that is noticed");
+
+# Forms of statements, with both compilers.
+my %forms = (
+    "macro with comments" => "64,65,69", "n in a template" => "0,7,23", "template" => "2,4,c",
+    "member" => "7,11,39", "early clobber" => "1,3,b", "predicate" => "ffffffff,ffffffff,1",
+    "!predicate" => "6,6,5", "two declarations" => "0,2,a", "registers t<4>" => "2,5,11",
+    "nested braces" => "1,3,b", "loop" => "0,1,f", "jump forwards" => "b,b,c",
+    "octal and escapes" => "2,3,7", "raw string" => "3,4,8", "no operands" => "4,4,4",
+    "empty" => "0,1,5", "in an unrolled loop" => "0,6,1e", "in a lambda" => "1,3,b",
+    "hexadecimal" => "12,12,12", "pointer" => "4,4,4", "special registers" => "c80,c82,c8a",
+    "packed" => "0,10000,50000", "a result unused" => "6,2,1", "64 bits" => "1,40000001,40000002",
+    "C" => "1,1,1");
+for my $cxx (grep { have($_) } qw(g++ clang++)) {
+    for my $flags ("-O0", "-O2", $cxx eq "g++" ? ("-O1 --count", "-O1 --check") : ()) {
+        my %r = run("CXX=$cxx $cudacc $flags -Wall -Wextra -Werror tests/ptx/forms.cu -o $dir/forms && $dir/forms");
+        my %got = map { /^(.*)\tlanes 0, 1, 5\t(.*)$/ ? ($1 => $2) : () } split /\n/, $r{out};
+        is_deeply(\%got, \%forms, "forms of statements, $cxx $flags") or diag($r{err});
+    }
+}
+
+# README names each instruction that has a line, and no other.
+my ($table) = slurp("common/cpu/README.md") =~ /^\| kind \| instructions \|\n\|---\|---\|\n(.*?)\n\n/ms;
+my %told = map { $_ => 1 } map { split /, / } map { (split / \| /)[1] =~ s/ \|$//r } split /\n/, $table;
+my %have = map { $_ => 1 } "bra", slurp("common/cpu/ptx/instructions.h") =~ /^\s*PTX_[A-Z_]+\("([a-z]\w*)"/mg;
+is(join(" ", sort keys %told), join(" ", sort keys %have), "README lists the instructions");
+
+# A statement of a kernel, in line 3 of a file.
+sub compiled {
+    my ($statement) = @_;
+    spew("$dir/one.cu", "// nothing\n__global__ void k(int r, long long l, float f, double d, short h, int *p)\n"
+            . "{   $statement }\nint main() { return 0; }\n");
+    return run("cd $dir && '$ENV{PWD}/$cudacc' one.cu -o one");
+}
+my $listed = "common/cpu/README.md lists those that are";
+my @refused = (
+    ['asm("wgmma.fence.sync.aligned;");', "PTX instruction wgmma.fence.sync.aligned is not executed by the CPU backend; $listed"],
+    ['asm("add.foo.s32 %0, %0, 1;" : "+r"(r));', "PTX instruction add.foo.s32 is not executed by the CPU backend (it knows no .foo there); $listed"],
+    ['asm("add.ftz.f64 %0, %0, %0;" : "+d"(d));', "PTX instruction add.ftz.f64 is not executed by the CPU backend (it knows no .f64 there); $listed"],
+    ['asm("fma.f32 %0, %0, %0, %0;" : "+f"(f));', "PTX instruction fma.f32 is not executed by the CPU backend (it knows no .f32 there); $listed"],
+    ['asm("add %0, %0, %0;" : "+r"(r));', "PTX instruction add is not executed by the CPU backend (a modifier is missing); $listed"],
+    ['asm("add.s32 %0, %1;" : "=r"(r) : "r"(1));', "PTX instruction add.s32: 2 operands, need 3"],
+    ['asm("add.s32 %0, %1, 2, 3;" : "=r"(r) : "r"(1));', "PTX instruction add.s32: 4 operands, need 3"],
+    ['asm("add.s64 %0, %1, 2;" : "=l"(l) : "r"(1));', "PTX instruction add.s64: operand 2 has 32 bits, need 64"],
+    ['asm("add.s32 %0, %1, 2;" : "=h"(h) : "r"(1));', "PTX instruction add.s32: operand 1 has 16 bits, need 32"],
+    ['asm("mov.b64 %0, %1;" : "=l"(l) : "r"(1));', "PTX instruction mov.b64: operand 2 has 32 bits, need 64"],
+    ['asm("add.s32 %0, %0, 2;" : "+f"(f));', "PTX instruction add.s32: operand 1 is a register of type .f32"],
+    ['asm("add.f32 %0, %0, 2;" : "+f"(f));', "PTX instruction add.f32: operand 3 is a number without a point"],
+    ['asm("add.s32 %0, %0, 1.5;" : "+r"(r));', "PTX instruction add.s32: operand 3 is a number with a point"],
+    ['asm("add.s32 %0, %0, 0f3f80;" : "+r"(r));', "`0f3f80` is no number: 0f has 8 hexadecimal digits"],
+    ['asm("add.s32 %0, %1, 2;" :: "r"(r), "n"(3));', "", "reading one's own operand is allowed"],
+    ['asm("add.s32 %1, %0, 2;" :: "r"(r), "n"(3));', "PTX instruction add.s32: operand 1 is written, and is no register"],
+    ['asm("add.s32 3, %0, 2;" :: "r"(r));', "PTX instruction add.s32: operand 1 is written, and is no register"],
+    ['asm("add.s32 %0, _, 2;" : "=r"(r));', "PTX instruction add.s32: operand 2 is _ and is read"],
+    ['asm("add.s32 %0, %2, 2;" : "=r"(r) : "r"(1));', "%2: the statement has 2 operands"],
+    ['asm("add.s32 %0, %x, 2;" : "=r"(r) : "r"(1));', "%x, 2;: %0 to %1 are operands, and the name of a register has %%"],
+    ['asm("add.s32 %0, x, 2;" : "=r"(r));', "x is no register that the statement declares or the CPU backend knows"],
+    ['asm("mov.u32 %0, %%pm0;" : "=r"(r));', "%pm0 is no register that the statement declares or the CPU backend knows"],
+    ['asm("add.u32 %0, %%laneid, 1;" : "=r"(r));', "PTX instruction add.u32: operand 2 is a special register: only mov reads it"],
+    ['asm("add.s32 %0, %0, 2" : "+r"(r));', "PTX instruction add.s32: need `;` after it"],
+    ['asm("add.s32 %0 %0, 2;" : "+r"(r));', "need `,`, not `%0`"],
+    ['asm("{ add.s32 %0, %0, 2;" : "+r"(r));', "need `}` at the end"],
+    ['asm("add.s32 %0, %0, 2; }" : "+r"(r));', "there is no `{` to this `}`"],
+    ['asm("/* add.s32 %0, %0, 2;" : "+r"(r));', "a comment has no end"],
+    ['asm(".reg .pred p; bra OUT;");', "there is no label OUT"],
+    ['asm("A: A: bra A;");', "label A is there twice"],
+    ['asm(".shared .b32 x;");', "PTX directive .shared is not supported by the CPU backend; .reg is"],
+    ['asm(".reg .b7 x;");', "there is no type .b7 for a register"],
+    ['asm("@%0 add.s32 %0, %0, 2;" : "+r"(r));', "after \@ need a predicate"],
+    ['asm("setp.eq.s32 %0, %0, 2;" : "+r"(r));', "PTX instruction setp.eq.s32: operand 1 is not a predicate"],
+    ['asm("{ .reg .pred p; add.s32 %0, p, 2; }" : "+r"(r));', "PTX instruction add.s32: operand 2 is a predicate"],
+    ['asm("{ .reg .pred p; setp.eq.f16 p|p, %0, %0; }" :: "h"(h));', "PTX instruction setp.eq.f16: operand 1 cannot have a second predicate"],
+    ['asm("add.s32 %0, !%0, 2;" : "+r"(r));', "PTX instruction add.s32: operand 2 cannot be negated"],
+    ['asm("mov.b64 %0, {%1, %1, %1};" : "=l"(l) : "r"(r));', "PTX instruction mov.b64: operand 2 has 3 parts"],
+    ['asm("add.s32 %0, {%0, %0}, 1;" : "+r"(r));', "PTX instruction add.s32: operand 2 must be a register"],
+    ['asm("add.s32 %0, [%0], 1;" : "+r"(r));', "PTX instruction add.s32: operand 2 must be a register"],
+    ['asm("lop3.b32 %0, %0, %0, %0, %0;" : "+r"(r));', "PTX instruction lop3.b32: operand 5 must be a constant"],
+    ['asm("add.s32 %0, %0, 1 / 0;" : "+r"(r));', "`/` has no integer after it, or 0"],
+    ['asm("add.s32 %[a], %[a], 2;" : [a] "+r"(r));', "nvcc knows no names for operands of an asm statement: write %0, %1 and so on"],
+    ['asm("add.s32 %0, %1, 2;" : "=r"(r) : "0"(1));', 'constraint "0" of an asm statement: need h, r, l, f, d, n or C'],
+    ['asm("add.s32 %0, %1, 2;" : "r"(r) : "r"(1));', 'constraint "r" of an asm statement: need = or +, and h, r, l, f or d'],
+    ['asm("add.s32 %0, %1, 2;" : "=m"(r) : "r"(1));', 'constraint "=m" of an asm statement: need = or +, and h, r, l, f or d'],
+    ['asm("{ .reg .b32 t; cvt.f16.f32.rn %0, %1; ld.global.relaxed.gpu.u32 t, [%2]; }" : "=h"(h) : "f"(f), "l"(&r));', "", "modifiers in an order that ptxas takes too"],
+    ['asm("{ .reg .b32 t; ld.global.global.u32 t, [%0]; }" :: "l"(&r));', "PTX instruction ld.global.global.u32 is not executed by the CPU backend (it knows no .global there); $listed"],
+    ['asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%0, %0, %0, %0}, {%1, %1, %1, %1}, {%1, %1}, {%0, %0, %0, %0};" : "+f"(f) : "r"(r));', "PTX instruction mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 is not executed by the CPU backend (it knows no .bf16 there); $listed"],
+    ['asm("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(0));', "PTX instruction ldmatrix.sync.aligned.m8n8.x2.shared.b16: operand 1 has 1 parts, need 2"],
+    ['asm("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(0), "l"(&r), "r"(4));', "PTX instruction cp.async.ca.shared.global: operand 3 must be a constant"],
+    ['asm("ld.const.u32 %0, [%1];" : "=r"(r) : "l"(&r));', "PTX instruction ld.const.u32 is not executed by the CPU backend (it knows no .const there); $listed"],
+    ['asm goto("add.s32 %0, %1, 2;" : "=r"(r));', 'this form of asm statement is not supported by the CPU backend; write asm("text" : outputs : inputs : clobbers)'],
+);
+for my $case (@refused) {
+    my ($statement, $why, $name) = @$case;
+    my %r = compiled($statement);
+    my $wanted = $why eq "" ? "" : "one.cu:3: $why\n";
+    is("$r{code} $r{err}", ($why eq "" ? 0 : 2) . " $wanted", $name // $why);
+}
+%r = compiled("asm(\"add.s32 %0, %0, 1;\\n\\t\"\n    \"add.s32 %0, %0, 2;\\n\\t\"\n    \"nonsense.s32 %0;\" : \"+r\"(r));");
+like($r{err}, qr/^one\.cu:5: PTX instruction nonsense\.s32 is not executed/, "the line is the instruction's own");
+for my $case (['asm("mov.b32 %0, 1;" : "=r"(l));', "as wide as its constraint"],
+    ['asm("mov.b32 %0, 1;" : "=r"(f));', "f or d for floating-point numbers"],
+    ['asm("mov.f32 %0, %1;" : "=f"(f) : "f"(r));', "f or d for floating-point numbers"]) {
+    my %r = compiled($case->[0]);
+    ok($r{code} == 1 && $r{err} =~ /\Q$case->[1]\E/, "the compiler says: $case->[1]") or diag($r{err});
+}
+
+# Asm of the host is the host's.
+spew("$dir/host.cu", qq{#include <cstdio>\n__global__ void k() {}\nint main() { int a = 3; asm("" : "+r"(a)); printf("%d\\n", a); }\n});
+%r = run("$cudacc $dir/host.cu -o $dir/host && $dir/host");
+is($r{out}, "3\n", "an asm statement of the host stays") or diag($r{err});
+
+# An instruction of the whole warp that some lanes never reach, or reach elsewhere.
+spew("$dir/apart.cu", <<'END');
+#include <cstdio>
+__global__ void half(int *p)
+{
+    unsigned a = 0, b[4] = {0}, s = 0;
+    if (threadIdx.x < 16)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(s));
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(s));
+    *p = (int)(a + b[0]);
+}
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 4);
+    half<<<1, 32, 1024>>>(p);
+    return cudaDeviceSynchronize() == cudaErrorLaunchFailure ? 0 : 3;
+}
+END
+%r = run("cd $dir && '$ENV{PWD}/$cudacc' apart.cu -o apart && ./apart");
+is($r{code}, 0, "the launch fails");
+like($r{err}, qr/threads 0-15 wait at ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16 of mask 0xffffffff \(apart\.cu:6\); threads 16-31 wait at ldmatrix\.sync\.aligned\.m8n8\.x1/,
+    "and the line names instructions and places") or diag($r{err});
+done_testing();
