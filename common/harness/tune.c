@@ -58,10 +58,11 @@ static void find_far(kf_choice *choices, int n, const kf_timing *how)
         kf_choice *c = &choices[i];
         for (int j = 0; j < n; j++) {
             const kf_row *other = choices[j].best;
-            if (other->shape.D != c->best->shape.D || other->shape.causal != c->best->shape.causal)
+            if (j == i || other->shape.D != c->best->shape.D ||
+                other->shape.causal != c->best->shape.causal)
                 continue;
             const kf_row *here = row_of(c->rows, c->n, how, other->variant);
-            if (here && here != c->best && (!c->far || by_median(here) > by_median(c->far))) {
+            if (here && (!c->far || by_median(here) > by_median(c->far))) {
                 c->far = here;
                 c->far_Sk = other->shape.Sk;
             }
@@ -132,7 +133,7 @@ void kf_choices_print(const kf_choice *choices, int n)
 
 static const char columns[] =
     "Sq\tSk\tD\tcausal\tB\tH\tvariant\tus\tsecond\tsecond_us\tfirst\tfirst_us\thalf\thalf_us\t"
-    "again\tagain_us\tfar\tfar_Sk\tfar_us\tcandidates\trefused";
+    "again\tagain_us\tfar\tfar_Sk\tfar_us\tcandidates\trefused\ttflops";
 
 static void write_cells(FILE *to, const kf_row *row, double us)
 {
@@ -158,7 +159,8 @@ void kf_choices_write(FILE *to, const kf_choice *choices, int n)
             fprintf(to, "\t%s\t%d\t%.6g", c->far->variant, c->far_Sk, by_median(c->far));
         else
             fprintf(to, "\t-\t-\t-");
-        fprintf(to, "\t%d\t%d\n", c->candidates, c->refused);
+        double tflops = c->best->cost.flops / by_median(c->best) * 1e-6;
+        fprintf(to, "\t%d\t%d\t%.6g\n", c->candidates, c->refused, tflops);
     }
 }
 
@@ -180,7 +182,7 @@ static int split(char *line, char **cell, int most)
 }
 
 /* The columns that are looked at. */
-enum { SQ, SK, D, CAUSAL, VARIANT = 6, COLUMNS = 21 };
+enum { SQ, SK, D, CAUSAL, VARIANT = 6, COLUMNS = 22 };
 
 static int number(const char *path, int line, const char *name, const char *text, int least,
                   int most)

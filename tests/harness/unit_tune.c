@@ -17,6 +17,7 @@ static kf_row row(const char *case_name, int S, bool causal, const char *variant
                 .status = "ok",
                 .shape = {4, 8, S, S, 64, 0, causal, 0},
                 .how = &how,
+                .cost = {.flops = 4.5e8},
                 .stat = {.median = us, .half = {first_half, second_half}, .n = 10}};
     return r;
 }
@@ -89,6 +90,12 @@ static void choices(kf_choice *c)
     ok(c[0].candidates == 4 && c[0].refused == 1 && c[1].candidates == 3 && c[1].refused == 1,
        "how many took part, and how many were refused");
     some_rows();
+    rows[11].stat.median = 200;
+    rows[12].stat.median = 90;
+    kf_choose(rows, n_rows, "fixed", &how, c);
+    ok(is(c[1].best, "small") && c[1].far == c[1].best && c[0].far == c[0].best,
+       "where one wins at all lengths, it is that one");
+    some_rows();
     rows[1].status = "wrong";
     kf_choose(rows, n_rows, "fixed", &how, c);
     ok(!c[0].first && is(c[0].best, "small"), "variant 0 may be wrong, and others win");
@@ -135,10 +142,10 @@ static void reading(const kf_choice *c)
     table[fread(table, 1, sizeof table - 1, from)] = '\0';
     fclose(from);
     ok(strstr(table, "\n512\t512\t64\t0\t4\t8\tsmall\t9\tclose\t9.1\tfixed\t10\tclose\t9.5\tsmall\t"
-                     "9.25\tlarge\t8192\t12\t4\t1\n") != NULL,
+                     "9.25\tlarge\t8192\t12\t4\t1\t50\n") != NULL,
        "a row of the table");
     ok(strstr(table, "\n512\t512\t64\t1\t4\t8\tfixed\t6\t-\t-\tfixed\t6\tfixed\t6\tfixed\t6\t-\t-\t"
-                     "-\t1\t0\n") != NULL,
+                     "-\t1\t0\t75\n") != NULL,
        "what there is not is a -");
     ok(!strcmp(variant_for(512, 512, 64, false), "small") &&
            !strcmp(variant_for(8192, 8192, 64, false), "large") &&
@@ -202,7 +209,7 @@ static void damage(void)
     dies("# device: G-200\n", ":1: was tuned for G-200, and this is G-100; tune again");
     dies(changed("# device: G-100\n", ""), "no line \"# device: ...\"; tune again");
     dies(changed("Sq\tSk", "Sk\tSq"), ":3: not the columns of a table that tuning writes");
-    dies(changed("\t12\t4\t1\n", "\t12\t4\n"), ":4: 20 cells; 21 are right");
+    dies(changed("\t12\t4\t1\t50\n", "\t12\t4\t1\n"), ":4: 21 cells; 22 are right");
     dies(changed("512\t512\t64\t0", "512\t0\t64\t0"), ":4: Sk is \"0\"; a whole number from 1");
     dies(changed("512\t512\t64\t0", "x\t512\t64\t0"), ":4: Sq is \"x\"; a whole number");
     dies(changed("512\t512\t64\t0", "512\t512\t6.4\t0"), ":4: D is \"6.4\"; a whole number");
