@@ -14,6 +14,15 @@
  *   KF_INTEGERS  keys 0 | 1, 2 | 3 to 6 | 7 to 14 | and so on share a code: 1, 2, 4, 8 of them. A
  *                query asks for such a group that it sees as a whole. v is -3 to 3, so the sums are
  *                whole numbers below 2^11, but for one in 10^20, and a power of two divides them.
+ *   KF_ODD       with it v is an odd number below 2^11 for each group: o is that number, and the
+ * sum over a part of the group is none that fp16 holds.
+ *
+ * KF_ONES is without codes. v is 1, so o is the sum of the weights as they are multiplied, over the
+ * sum as they are added up, and the result is 1 exactly if that is within 2^-12 of 1. Weights are
+ * rounded by half a step at most, either way: with lambda of tolerance.c that is lambda 2^-12 /
+ * sqrt(3 n) for n keys of like weight, a quarter of 2^-12 for n = 300. q is an eighth, so that
+ * weights are alike. Weights that are cut lose half a step on average, all the same way: 2^-12 and
+ * more.
  */
 #include "flash.h"
 #include <math.h>
@@ -97,6 +106,23 @@ static void add_outliers(const kf_run *run, kf_tensor *k, kf_tensor *v)
         }
 }
 
+static void add_to(kf_tensor *t, float value)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        t->host[i] = kf_round_to(KF_F16, t->host[i] + value);
+}
+
+/* v [heads][Sk][D]: an odd number from -2047 to 2047 for each group of keys and column. */
+static void fill_odd(const kf_run *run, kf_tensor *v)
+{
+    const kf_shape *s = &run->shape;
+    for (int64_t i = 0; i < v->count; i++) {
+        int64_t row = i / s->D, group = row / s->Sk * 64 + group_of(row % s->Sk);
+        uint64_t index = (uint64_t)(group * s->D + i % s->D);
+        v->host[i] = 2.0f * (float)kf_random_below(run->seed, index, 2048) - 2047.0f;
+    }
+}
+
 void kf_flash_setup(kf_run *run)
 {
     const kf_shape *s = &run->shape;
@@ -115,13 +141,23 @@ void kf_flash_setup(kf_run *run)
     if (codes)
         fill_codes(run, q->host, k->host);
     if (flags & KF_INTEGERS)
-        fill_integers(run, v);
+        (flags & KF_ODD ? fill_odd : fill_integers)(run, v);
     if (flags & (KF_RISING | KF_FALLING))
         add_ramp(run, q, k);
     if (flags & KF_OUTLIERS)
         add_outliers(run, k, v);
     for (int64_t i = 0; i < q->count && flags & KF_STEEP; i++)
         q->host[i] *= 64.0f;
+    if (flags & KF_NEGATIVE) {
+        add_to(q, 4.0f);
+        add_to(k, -32.0f / sqrtf((float)s->D));
+    }
+    if (flags & KF_FLAT)
+        add_to(k, 8.0f);
+    for (int64_t i = 0; i < q->count && flags & KF_ONES; i++)
+        q->host[i] = kf_round_to(KF_F16, q->host[i] / 8.0f);
+    for (int64_t i = 0; i < v->count && flags & KF_ONES; i++)
+        v->host[i] = 1.0f;
     kf_output(run, "o", "BHSD", KF_F16, query);
     kf_output(run, "lse", "BHSD", KF_F32, row);
 }
@@ -130,7 +166,7 @@ void kf_flash_reference(kf_run *run)
 {
     kf_tensor *o = kf_find(run, "o");
     kf_attention_reference_lse(run, kf_find(run, "lse"));
-    for (int64_t i = 0; i < o->count && run->c->flags & (KF_ONE_HOT | KF_INTEGERS); i++) {
+    for (int64_t i = 0; i < o->count && run->c->flags & (KF_ONE_HOT | KF_INTEGERS | KF_ONES); i++) {
         o->want[i] = kf_round_to(KF_F16, (float)o->want[i]);
         o->bound[i] = 0.0;
     }

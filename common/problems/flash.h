@@ -22,9 +22,15 @@ enum {
     KF_ONE_HOT = 2 * KF_OF_PROBLEM,
     /* The same with a power of two of equal scores, and v of small integers: o is exact. */
     KF_INTEGERS = 4 * KF_OF_PROBLEM,
-    KF_RISING = 8 * KF_OF_PROBLEM,   /* scores grow with the key: each tile raises the maximum */
-    KF_FALLING = 16 * KF_OF_PROBLEM, /* and fall: the first tile has the maximum */
-    KF_OUTLIERS = 32 * KF_OF_PROBLEM /* some keys are 4 times, their values 32 times as large */
+    KF_RISING = 8 * KF_OF_PROBLEM,     /* scores grow with the key: each tile raises the maximum */
+    KF_FALLING = 16 * KF_OF_PROBLEM,   /* and fall: the first tile has the maximum */
+    KF_OUTLIERS = 32 * KF_OF_PROBLEM,  /* some keys are 4 times, their values 32 times as large */
+    KF_ONES = 64 * KF_OF_PROBLEM,      /* v is 1: so is o, if weights and o are rounded, not cut */
+    KF_NEGATIVE = 128 * KF_OF_PROBLEM, /* all scores are near -128 */
+    /* With KF_INTEGERS: v is one odd number for all keys of a code. o is that number; sums of a
+     * part of the keys are not numbers of fp16. */
+    KF_ODD = 256 * KF_OF_PROBLEM,
+    KF_FLAT = 512 * KF_OF_PROBLEM /* keys are larger by 8: scores rise and fall by less */
 };
 
 /* Inputs q, k, v, outputs o and lse. */

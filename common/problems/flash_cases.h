@@ -44,6 +44,7 @@
         KF_FLASH_ONE("odd-long", 1, 333, 333, 64, true, 0),                                        \
         KF_FLASH_ONE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                              \
         KF_FLASH_ONE("odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),                         \
+        KF_FLASH_ONE("tail-63", 1, 70, 127, 64, false, 0), /* a tile of 64 lacks one key */        \
         KF_FLASH_ONE("few-queries", 2, 33, 200, 64, true, 0),                                      \
         KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
         KF_FLASH_ONE("one-key-more", 1, 128, 129, 64, true, 0), /* one query sees the last */      \
@@ -59,12 +60,20 @@
         KF_FLASH_ONE("rising", 1, 70, 300, 64, false, KF_RISING),                                  \
         KF_FLASH_ONE("rising-D128", 1, 129, 200, 128, true, KF_RISING),                            \
         KF_FLASH_ONE("falling", 1, 70, 300, 64, false, KF_FALLING),                                \
+        KF_FLASH_ONE("falling-D128", 1, 70, 200, 128, false, KF_FALLING),                          \
+        KF_FLASH_ONE("falling-long", 1, 16, 16384, 64, false, KF_FALLING | KF_FLAT),               \
+        KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
+        KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
         KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
         KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_ONE_HOT),                               \
         KF_FLASH_ONE("one-hot-causal", 1, 150, 130, 128, true, KF_ONE_HOT),                        \
         KF_FLASH_ONE("one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),              \
         KF_FLASH_ONE("integers", 1, 100, 255, 64, false, KF_INTEGERS),                             \
         KF_FLASH_ONE("integers-causal", 1, 131, 150, 128, true, KF_INTEGERS),                      \
+        KF_FLASH_ONE("odd-integers", 1, 100, 255, 64, false, KF_INTEGERS | KF_ODD),                \
+        KF_FLASH_ONE("odd-integers-D128", 1, 40, 510, 128, true, KF_INTEGERS | KF_ODD),            \
+        KF_FLASH_ONE("ones", 1, 70, 300, 64, false, KF_ONES),                                      \
+        KF_FLASH_ONE("ones-D128", 2, 33, 500, 128, true, KF_ONES),                                 \
         KF_FLASH_ONE("integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE)
 
 #endif

@@ -200,12 +200,14 @@ static bool rises_show(const kf_run *run, const kf_diagnosis *seen, char *why, s
     const kf_diagnosis *lse = kf_seen(run, seen, "lse");
     const int64_t most = rows_that_rise(run, 0.0);
     const int64_t least = rows_that_rise(run, 1e-3);
+    const int64_t by_far = rows_that_rise(run, 1.0);
+    const int64_t wrong = kf_seen(run, seen, "o")->wrong;
     snprintf(why, size,
              "predicted lse wrong in the %lld to %lld rows whose maximum rises after the first "
              "tile, none NaN or Inf; seen %lld",
              (long long)least, (long long)most, (long long)lse->wrong);
     return lse->wrong >= least && lse->wrong <= most && seen->nonfinite + lse->nonfinite == 0 &&
-           (kf_seen(run, seen, "o")->wrong > 0) == (most > 0);
+           (wrong > 0 ? most > 0 : by_far == 0);
 }
 
 // Where lse is above the logarithm of the largest float, the sum is not a float; where it is below
@@ -254,7 +256,7 @@ static bool fits(const kf_case *c)
 // Where the mistakes show, or by their prediction do not.
 static bool is_telling(const kf_case *c)
 {
-    return c->flags & (KF_STEEP | KF_RISING | KF_FALLING);
+    return c->flags & (KF_STEEP | KF_RISING | KF_FALLING) && !(c->flags & KF_FLAT);
 }
 
 #define MATRIX(S)                                                                                  \

@@ -1,4 +1,4 @@
-/* half_attention.cuh: step 01's three kernels for fp16, with the log-sum-exp: what steps 21 to 23
+/* naive.cuh: step 01's three kernels for fp16, with the log-sum-exp: what steps 21 to 23
  * are compared with. The S x S matrix stays fp32, and lies in memory.
  */
 #pragma once

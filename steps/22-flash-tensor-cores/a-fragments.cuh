@@ -1,7 +1,7 @@
 /* a-fragments: tensor cores, and every operand straight from device memory.
  *
- * A lane loads the halves that mma wants of it. Only P goes through shared memory, for a lane's
- * scores are not the weights that mma wants of the same lane. */
+ * A lane loads the halves that mma wants of it. P goes through shared memory, as a matrix that is
+ * written and read again. (Each lane reads what it has written itself: rung e is what follows.) */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
@@ -74,13 +74,11 @@ __global__ void __launch_bounds__(THREADS, 3)
         }
         online_softmax<D, KEYS>(s, out, largest, sum, scale);
 
-        __syncwarp(); // the warp has read the P before
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             *(uint32_t *)&weights[g][n * 8 + 2 * t] = pack_halves(s[n][0], s[n][1]);
             *(uint32_t *)&weights[g + 8][n * 8 + 2 * t] = pack_halves(s[n][2], s[n][3]);
         }
-        __syncwarp();
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
             uint32_t p[4]; // 16 rows, keys 16n to 16n+15
