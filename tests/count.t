@@ -77,6 +77,17 @@ spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tmma\tmma_flo
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 like($r{out}, qr/^  mma +64 +64 +0%\n  mma_flops +4096 +4192 +-2\.29%$/m, "differences and sums of metrics") or diag($r{err});
 
+# What the GPU counts as a load and is cp.async is taken off, where there is any.
+my $copies = "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum";
+spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tglobal_ld_requests\n99\tv\tc\tk\t1\t7\n99\tw\tc\tk\t1\t7\n");
+for my $case (["$ld=7", 7], ["$ld=10\t$copies=3", 7], ["$ld=7\t$copies=3", 4]) {
+    spew("$dir/few/ncu.tsv", "1\tk\t$case->[0]\n");
+    %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
+    like($r{out}, qr/^  global_ld_requests +7 +$case->[1] /m, "loads of $case->[0]") or diag($r{err});
+}
+is("$r{code} $r{err}", "0 count: rows passed over, as the GPU program did not run their variant and case: 1\n",
+    "a variant that the GPU program refuses");
+
 # --- What reads compute-sanitizer ------------------------------------------------------------------
 my %found = (
     memcheck => "out of bounds: out-of-bounds.cu:126 __global__ read of size 16 bytes by thread (122,0,0) in block (1,0,0), memcheck\n"

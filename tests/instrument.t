@@ -59,7 +59,7 @@ my @ptx = (
     "stored: shared_st_wavefronts=32 shared_st_conflicts=28 "
         . "stmatrix_requests=1 stmatrix_wavefronts=32 stmatrix_conflicts=28",
     "copied: $one_store shared_ld_requests=1 shared_ld_wavefronts=4 shared_ld_conflicts=3 cp_async_requests=2 "
-        . "cp_async_bytes=440 cp_async_sectors=14 cp_async_wavefronts=6 cp_async_conflicts=1",
+        . "cp_async_bytes=440 cp_async_sectors=14 cp_async_wavefronts=9 cp_async_conflicts=1",
     "products: $one_store exp=32 mma=4 mma_flops=14336",
 );
 %r = run("common/cpu/cudacc --count -O2 tests/cpu/counted-ptx.cu -o $dir/ptx && $dir/ptx");

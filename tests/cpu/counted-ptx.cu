@@ -121,8 +121,9 @@ __global__ void stored(void)
                  : "memory");
 }
 
-// 32 copies of 16 bytes, of which lanes 20 to 31 only fill in zeros, and lane 19 half of it; then
-// 32 of 4 bytes to every second word.
+// 32 copies of 16 bytes, of which lanes 20 to 31 only fill in zeros, and lane 19 half of it: a pass
+// for each of 4 lines, and for the 3 that are read. Then 32 of 4 bytes to every second word: 2
+// passes.
 __global__ void copied(const float *x, float *y)
 {
     __shared__ float4 wide[32];

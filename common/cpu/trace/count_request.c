@@ -100,31 +100,31 @@ static int is_in(const uintptr_t *list, int n, uintptr_t p)
 /* Around L1, whole sectors travel, and of lanes that write to one place only the last counts. Parts
  * of 16 bytes are one sector when they come from one and go to one, and take one pass when they do
  * so with a line of 128 bytes; in both, only if their places there differ in the same bits. Zeros
- * go with what else is written to their line. */
+ * take a pass for each line, and what is read beside them another one. */
 static int passes_around_l1(const uintptr_t *to, const uintptr_t *from, int n, int *sectors)
 {
     enum { LINE = 128, UNIT = 16 };
-    uintptr_t a[WARP], b[WARP]; /* those that count: where to and where from */
-    int total = 0, kept = 0;
+    uintptr_t a[WARP], b[WARP]; /* of lanes that count: where to and where from */
+    int lines = 0, reads = 0, kept = 0, zeros = 0;
     *sectors = 0;
-    for (int zeros = 0; zeros < 2; zeros++)
-        for (int i = 0; i < n; i++) {
-            int new_pass = 1, new_sector = !zeros;
-            if ((from[i] == 0) != zeros || is_in(to + i + 1, n - i - 1, to[i]))
-                continue;
-            for (int k = 0; k < kept; k++) {
-                uintptr_t places = (to[i] ^ from[i] ^ a[k] ^ b[k]) / UNIT;
-                if (to[i] / LINE != a[k] / LINE)
-                    continue;
-                new_pass &= !zeros && (from[i] / LINE != b[k] / LINE || places % 8 != 0);
-                new_sector &= to[i] / SECTOR != a[k] / SECTOR ||
-                              from[i] / SECTOR != b[k] / SECTOR || places % 2 != 0;
-            }
-            total += new_pass;
-            *sectors += new_sector;
-            a[kept] = to[i], b[kept++] = from[i];
+    for (int i = 0; i < n; i++) {
+        int new_line = 1, new_read = from[i] != 0, new_sector = new_read;
+        if (is_in(to + i + 1, n - i - 1, to[i]))
+            continue;
+        for (int k = 0; k < kept; k++) {
+            uintptr_t places = (to[i] ^ from[i] ^ a[k] ^ b[k]) / UNIT;
+            new_line &= to[i] / LINE != a[k] / LINE;
+            new_read &= to[i] / LINE != a[k] / LINE || from[i] / LINE != b[k] / LINE || places % 8;
+            new_sector &=
+                to[i] / SECTOR != a[k] / SECTOR || from[i] / SECTOR != b[k] / SECTOR || places % 2;
         }
-    return total;
+        lines += new_line;
+        reads += new_read;
+        *sectors += new_sector;
+        zeros += from[i] == 0;
+        a[kept] = to[i], b[kept++] = from[i];
+    }
+    return reads + (zeros ? lines : 0);
 }
 
 /* As an H200 counts in every pattern of tests/banks/matrix.cu but the two in which parts of a line

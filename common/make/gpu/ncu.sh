@@ -16,7 +16,12 @@ fi
 work=$2 metrics=$3 cache=$4
 shift 4
 "$ncu" --version | sed -n 's/^Version //p' >"$work/version"
-names=$(awk '!/^#/ && NF > 1 { gsub(/[+-]/, ",", $2); printf "%s%s", n++ ? "," : "", $2 }' "$metrics")
+names=$(awk '!/^#/ && NF > 1 {
+    parts = split($2, part, /[+-]/)
+    for (i = 1; i <= parts; i++)
+        if (!asked[part[i]]++)
+            printf "%s%s", n++ ? "," : "", part[i]
+}' "$metrics")
 # Counts do not depend on clocks, so they are left alone. Launches of others are not looked at.
 set -- --csv --page raw --print-units base --print-kernel-base demangled --clock-control none \
     --cache-control "$cache" --profile-from-start off --metrics "$names" "$@"

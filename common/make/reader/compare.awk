@@ -5,7 +5,7 @@
 # Launches are told apart by their order; those of one kernel in one variant and case are added up,
 # as the counts are. Then kernels of one name pair in the order of their first launch, and if a launch
 # through a pointer has hidden the name, all kernels do. Where the CPU backend has plain_product the
-# GPU has kernels of a library: there is nothing to compare.
+# GPU has kernels of a library: there is nothing to compare, as where the GPU program refused a variant.
 # A difference is a percentage of what the GPU counts; that of conflicts is one of all its passes
 # through the banks (wavefronts), loads or stores. It counts as conflicts also the few passes that are
 # lost because something else had the banks, so 63 of them where we count none is no difference of 100%.
@@ -24,6 +24,8 @@ function counted_by_gpu(what,    n, i, part, sign) {
     n = split(what, part, "+")
     for (i = 1; i <= n; i++) {
         sign = sub(/^-/, "", part[i]) ? -1 : 1
+        if (sign < 0 && !(part[i] in asked))
+            continue # there was none to be taken off
         if ((part[i] in missing) || !((key, k, part[i]) in value))
             return 0
         sum += sign * value[key, k, part[i]]
@@ -74,6 +76,7 @@ file == 3 {
     value[key, k, "launches"]++
     for (i = 3; i <= NF; i++) {
         split($i, pair, "=")
+        asked[pair[1]] = 1
         if (pair[2] == "-" && pair[1] in wanted)
             missing[pair[1]] = 1
         value[key, k, pair[1]] += pair[2]
@@ -103,6 +106,10 @@ file == 3 {
     named_alike = ++cpu_names[key, name]
     if ((key, name, 1) in of_name)
         k = (key, name, named_alike) in of_name ? of_name[key, name, named_alike] : kernels[key] + 1
+    if (!(key in kernels)) {
+        nowhere++
+        next
+    }
     if (k > kernels[key])
         fail("variant " $2 ", case " $3 ": ncu saw no kernel " $4)
     if (words)
@@ -141,6 +148,8 @@ END {
         fail("nothing to compare: no row of counts")
     if (passed_over)
         print "count: plain_product is passed over, on a GPU it is a kernel of the library" >"/dev/stderr"
+    if (nowhere)
+        print "count: rows passed over, as the GPU program did not run their variant and case: " nowhere >"/dev/stderr"
     for (name in missing)
         print "count: ncu has no value for " name >"/dev/stderr"
     printf "\n%d of %d counts equal", equal, compared

@@ -48,6 +48,7 @@ awk 'FNR == 1 { file++ }
     /^#/ { next }
     file == 1 && !columns { columns = split($0, name, "\t"); next }
     file == 1 { for (i = 1; i <= columns; i++) if ($i + 0 > 0) has[name[i]] = 1; next }
+    !("cp_async_requests" in has) { sub(/-[^-+ ]*ldgsts[^-+ ]*/, "", $2) }
     $3 != "counted" || $1 in has' FS='\t' "$work/counts.tsv" FS=' ' common/make/gpu/metrics.txt \
     >"$work/metrics"
 KF_COMMIT=$(sh common/make/gpu/commit.sh)
