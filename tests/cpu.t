@@ -132,7 +132,6 @@ my @unsupported = (
     ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2D<float>(t, 0, 0); }', 'textures'],
     ['__global__ void k(float *p) { surf2Dwrite(1.0f, p, 0, 0); }', 'surfaces'],
     ['__global__ void a() {} __global__ void k() { a<<<1, 1>>>(); }', 'dynamic parallelism'],
-    ['__device__ void a() { asm volatile("bar.sync 0;"); }', 'inline PTX'],
     ['#include <cooperative_groups.h>', 'cooperative_groups.h'],
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
     ['#include <mma.h>', 'mma.h'],

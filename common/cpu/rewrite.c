@@ -654,8 +654,10 @@ static int inline_ptx(int i)
     ptx_program *p = strings ? NULL : ptx_parse(a.text, constraints, &error);
     if (!p && !strings)
         refuse(&a, error.offset < a.n ? a.lines[error.offset] : tokens[close].line, error.text);
+    free(a.lines);
     if (p && !p->n) { /* a fence for the compiler, if it is anything */
         replace(i, close, format(memory ? "__asm__ volatile(\"\" ::: \"memory\")" : "(void)0"));
+        free(a.text);
         return close;
     }
     int registers = p ? p->registers : a.operands + 200, id = count++;
@@ -681,6 +683,7 @@ static int inline_ptx(int i)
                    id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
                    literal(files[tokens[i].file]), tokens[i].line, id, registers ? registers : 1,
                    in, id, id, out));
+    free(a.text);
     return close;
 }
 

@@ -13,7 +13,9 @@
  *          busy. Half the fp32 rate at best, 15 to 30 TFLOP/s, 20 times naive. `two-passes` finds
  *          the largest score first and computes scores twice: 1.5 times the time. `no-rescale` is
  *          wrong in rows whose maximum rises after the first tile, `no-max` where exp overflows.
- * Outcome  Memory, wavefronts and both mistakes are as predicted, the mistakes to the row.
+ * Outcome  Memory, wavefronts and both mistakes are as predicted, the mistakes to the row. Time is
+ *          a little better at long S: both units are busy side by side. Naive is slower than the
+ *          guess, for its loads of keys do not coalesce.
  */
 #include "tiles.cuh"
 #include "other_ways.cuh"

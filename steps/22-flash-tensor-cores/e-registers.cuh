@@ -97,7 +97,6 @@ __global__ void __launch_bounds__(THREADS, 3)
 
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
-            // snippet: pack
             uint32_t p[4] = {}; // 16 rows, keys 16n to 16n+15
             // solution: pack -- the four registers of a fragment, from s[2n] and s[2n + 1]
             p[0] = pack_halves(s[2 * n][0], s[2 * n][1]);
@@ -105,7 +104,6 @@ __global__ void __launch_bounds__(THREADS, 3)
             p[2] = pack_halves(s[2 * n + 1][0], s[2 * n + 1][1]);
             p[3] = pack_halves(s[2 * n + 1][2], s[2 * n + 1][3]);
             // end solution: pack
-            // end snippet: pack
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
                 uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8

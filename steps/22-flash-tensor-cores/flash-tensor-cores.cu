@@ -13,7 +13,7 @@
  *          shared memory at D = 64: a tenth.
  * Outcome  In this order, and c is most of it. b gains nothing: what the cache is spared, the
  *          conflicts take. e gains more than the bytes that it saves. At D = 128 the compiler is
- *          two or three registers short, and reads them again once a tile. The last rung is level
+ *          two registers short for e, and reads them again once a tile. The last rung is level
  *          with FlashAttention-2, and far from what Hopper's own instructions reach.
  */
 #include "a-fragments.cuh"

@@ -363,4 +363,12 @@ OP1("cvt.sat.u32.s32", r, r, "i", s32(a) < 0 ? 0 : a)
 OP1("cvt.sat.s32.s64", r, l, "l", bits32((uint64_t)clamped((int64_t)a, INT32_MIN, INT32_MAX)))
 OP1("cvt.sat.u64.s32", l, r, "i", s32(a) < 0 ? 0 : a)
 
+OPX1("mov.pred !p",
+     "{ .reg .pred p, q; setp.gt.s32 p, %1, 20; mov.pred q, !p; selp.b32 %0, 1, 2, q; }", r, r, "n",
+     a > 20 ? 2 : 1)
+OPX2("and.pred !q",
+     "{ .reg .pred p, q; setp.gt.s32 p, %1, 20; setp.gt.s32 q, %2, 20; and.pred p, !q, p;\n\t"
+     "selp.b32 %0, 1, 2, !p; }",
+     r, r, r, "nn", a > 20 && b <= 20 ? 2 : 1)
+
 MAIN

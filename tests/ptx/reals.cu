@@ -501,4 +501,18 @@ OP1("cvt.rn.f16.bf16", h, h, "b", small_bits(HALF, small_value(BRAIN, a), RN))
 OP1("cvt.rna.tf32.f32", r, f, "f", tf32_of(a, 1))
 OP1("cvt.rn.tf32.f32", r, f, "f", tf32_of(a, 0))
 
+// Where rounding twice would show, and the least number that is too large.
+OPX1("cvt.rn.f32.s64 near a tie",
+     "{ .reg .b64 t; and.b64 t, %1, 3; or.b64 t, t, 0x4000004000000000; cvt.rn.f32.s64 %0, t; }", f,
+     l, "l", a & 3 ? 0x5e800001 : 0x5e800000)
+OPX1("cvt.rn.f16.s64 near a tie",
+     "{ .reg .b64 t; and.b64 t, %1, 0; or.b64 t, t, 0x801; cvt.rn.f16.s64 %0, t; }", h, l, "l",
+     small_bits(HALF, 0x801, RN))
+OPX1("cvt.rni.s32.f32 of 2^31",
+     "{ .reg .f32 t; copysign.f32 t, %1, 0f4F000000; cvt.rni.s32.f32 %0, t; }", r, f, "f",
+     a >> 31 ? 0x80000000 : 0x7fffffff)
+OPX1("cvt.rzi.u64.f32 of 2^64",
+     "{ .reg .f32 t; copysign.f32 t, %1, 0f5F800000; cvt.rzi.u64.f32 %0, t; }", l, f, "f",
+     a >> 31 ? 0 : ~0ull)
+
 MAIN

@@ -1,5 +1,7 @@
 /* Arithmetic on floating-point numbers. */
 #include "handler.h"
+
+#include "cpu_trace.h"
 #include "real.h"
 
 #include "cpu_trace.h"
@@ -13,7 +15,6 @@ enum op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, EX2, LG2, SIN, COS, TANH };
  * missing; of the last six, a double that is at most an ulp of double off. */
 static double compute(enum op op, double a, double b, double c)
 {
-    double r;
     switch (op) {
     case ADD:
         return ptx_sum(a, b);
@@ -23,14 +24,12 @@ static double compute(enum op op, double a, double b, double c)
         return a * b;
     case FMA:
         return ptx_sum(a * b, c);
-    case DIV:
-        r = a / b;
-        return isfinite(r) && isfinite(b) ? ptx_odd(r, b < 0 ? -fma(-r, b, a) : fma(-r, b, a)) : r;
+    case DIV: /* quotients and roots of f32 do not come so near to a boundary of rounding */
+        return a / b;
     case RCP:
-        return compute(DIV, 1, a, 0);
+        return 1 / a;
     case SQRT:
-        r = sqrt(a);
-        return isfinite(r) ? ptx_odd(r, fma(-r, r, a)) : r;
+        return sqrt(a);
     case RSQRT:
         return 1 / sqrt(a);
     case EX2:

@@ -27,7 +27,7 @@ void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
                    t->file, t->line, (int)w->now, lane, i->text, (long long)bytes, (long long)read);
     void *to = ptx_pointer(w, lane, i, PTX_SHARED, ptx_address(&i->operand[0], reg), bytes);
     const void *from = ptx_pointer(w, lane, i, PTX_GLOBAL, ptx_address(&i->operand[1], reg), bytes);
-    TRACE(async_issue(w, lane, to, from, (unsigned)bytes, (unsigned)read));
+    TRACE(async_issue(w, lane, to, from, (unsigned)bytes, (unsigned)read, ptx_has(i, PTX_M_cg)));
     copies_issue(w, to, from, (unsigned)bytes, (unsigned)read);
 }
 

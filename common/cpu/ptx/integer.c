@@ -264,16 +264,18 @@ void ptx_shl(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, n >= ptx_type_bits[i->type[0]] ? 0 : operand(i, 1, reg) << n);
 }
 
+static inline uint64_t shifted_right(const ptx_insn *i, uint64_t a, unsigned n)
+{
+    int out = n >= ptx_type_bits[i->type[0]];
+    if (!is_signed(i))
+        return out ? 0 : a >> n;
+    return out ? -(uint64_t)((int64_t)a < 0) : (uint64_t)((int64_t)a >> n);
+}
+
 void ptx_shr(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    uint64_t a = operand(i, 1, reg);
-    uint32_t n = (uint32_t)ptx_get(&i->operand[2], reg);
-    int out = n >= ptx_type_bits[i->type[0]];
-    if (is_signed(i))
-        put(i, reg, (uint64_t)((int64_t)a >> (out ? 63 : n)));
-    else
-        put(i, reg, out ? 0 : a >> n);
+    put(i, reg, shifted_right(i, operand(i, 1, reg), (uint32_t)ptx_get(&i->operand[2], reg)));
 }
 
 /* A funnel of 64 bits, a below and b above. */
@@ -327,13 +329,8 @@ void ptx_bfe(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
     unsigned bits = ptx_type_bits[i->type[0]], at = extent(i, 2, reg), n = extent(i, 3, reg);
-    uint64_t a = operand(i, 1, reg); /* its sign stands above it */
-    uint64_t r = at < bits      ? (uint64_t)((int64_t)a >> at)
-                 : is_signed(i) ? (uint64_t)((int64_t)a >> 63)
-                                : 0;
-    if (!is_signed(i) && at < bits)
-        r = a >> at;
-    if (n < bits) {
+    uint64_t r = shifted_right(i, operand(i, 1, reg), at);
+    if (n < bits && n < 64) {
         uint64_t sign = is_signed(i) && n ? r >> (n - 1) & 1 : 0;
         r = (r & ((1ull << n) - 1)) | (sign ? ~0ull << n : 0);
     }
@@ -344,9 +341,9 @@ void ptx_bfi(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
     unsigned bits = ptx_type_bits[i->type[0]], at = extent(i, 3, reg), n = extent(i, 4, reg);
-    uint64_t mask = n < 64 ? (1ull << n) - 1 : ~0ull;
-    mask = at < bits ? mask << at : 0;
-    uint64_t a = at < bits ? operand(i, 1, reg) << at : 0;
+    uint64_t mask = n < 64 ? (1ull << (n & 63)) - 1 : ~0ull;
+    mask = at < bits ? mask << (at & 63) : 0;
+    uint64_t a = at < bits ? operand(i, 1, reg) << (at & 63) : 0;
     put(i, reg, (a & mask) | (operand(i, 2, reg) & ~mask));
 }
 

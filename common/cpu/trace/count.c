@@ -45,12 +45,31 @@ static int space_of(const struct worker *w, uintptr_t low, uintptr_t high)
     return GLOBAL;
 }
 
-static void request(struct worker *w, uint32_t code, enum what what, enum space space,
+/* `first` is the warp's first thread. */
+static void request(struct worker *w, int first, uint32_t code, enum what what, enum space space,
                     unsigned bytes, const uintptr_t *p, const unsigned char *lane, int n)
 {
+    uintptr_t *copy_to = &w->trace->copy_to[first];
+    if (what == COPY_TO) {
+        for (int i = 0; i < n; i++)
+            copy_to[lane[i]] = p[i];
+        return;
+    }
     struct site *s = tally_site(&w->trace->tally, code, what, space);
     s->requests++;
     s->bytes += (uint64_t)n * bytes;
+    if (what == COPY || what == COPY_AROUND_L1) {
+        uintptr_t to[WARP];
+        int parts, sectors;
+        for (int i = 0; i < n; i++)
+            to[i] = copy_to[lane[i]];
+        int all =
+            count_copy_passes(to, p, lane, n, bytes, what == COPY_AROUND_L1, &parts, &sectors);
+        s->sectors += (uint64_t)sectors;
+        s->passes += (uint64_t)all;
+        s->conflicts += (uint64_t)(all - parts);
+        return;
+    }
     if (space == GLOBAL) {
         s->sectors += (uint64_t)count_sectors(p, n, bytes);
     } else if (space == SHARED && what != ATOMIC) {
@@ -64,7 +83,7 @@ static void request(struct worker *w, uint32_t code, enum what what, enum space 
 
 /* The notes that these lanes have next, which are at one place in the code. A pointer may lead to
  * shared memory in some lanes and to global in others: that is a request for each. */
-static void take(struct worker *w, struct lanes *l, unsigned mask, uint32_t code)
+static void take(struct worker *w, int first, struct lanes *l, unsigned mask, uint32_t code)
 {
     while (mask) {
         uintptr_t p[WARP], low = UINTPTR_MAX, high = 0;
@@ -94,8 +113,8 @@ static void take(struct worker *w, struct lanes *l, unsigned mask, uint32_t code
                     p[n] = p[i], lane[n++] = lane[i];
         }
         if (space != NEITHER)
-            request(w, code, (enum what)(where >> 52), (enum space)space, 1u << (where >> 48 & 15),
-                    p, lane, n);
+            request(w, first, code, (enum what)(where >> 52), (enum space)space,
+                    1u << (where >> 48 & 15), p, lane, n);
         mask = others;
     }
 }
@@ -124,7 +143,7 @@ static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
 }
 
 /* Merges until nothing is left, or a lane that was full can go on. */
-static void merge(struct worker *w, struct lanes *l)
+static void merge(struct worker *w, int first, struct lanes *l)
 {
     unsigned have = 0, emptied = 0;
     for (int i = 0; i < WARP; i++)
@@ -132,7 +151,7 @@ static void merge(struct worker *w, struct lanes *l)
     while (have && !(emptied & l->full)) {
         uint64_t order;
         unsigned mask = least(l, have, &order);
-        take(w, l, mask, (uint32_t)order);
+        take(w, first, l, mask, (uint32_t)order);
         for (int i = 0; i < WARP; i++) {
             l->first[i] = (uint8_t)(l->first[i] + (mask >> i & 1));
             emptied |= (unsigned)(l->first[i] == l->n[i]) << i;
@@ -156,7 +175,7 @@ int trace_release(struct worker *w, int warp)
     struct lanes *l = w->trace->of_warp[warp];
     if (!l)
         return 0;
-    merge(w, l);
+    merge(w, warp * WARP, l);
     unsigned freed = 0;
     for (unsigned m = l->full; m; m &= m - 1)
         if (!l->n[__builtin_ctz(m)])

@@ -16,12 +16,16 @@ int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned 
                  int *parts);
 /* The same of ldmatrix and stmatrix: n matrices of 8 rows, 16 bytes each. */
 int count_matrix_passes(void *const *rows, int n);
+/* The same of n lanes that copy asynchronously; `from` is 0 where one only fills in zeros. *sectors
+ * is what they ask of global memory. */
+int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned char *lane, int n,
+                      unsigned bytes, int around_l1, int *parts, int *sectors);
 
 /* --- count_tally.c ---------------------------------------------------------------------------- */
 
 /* One load or store in the code of a kernel, and all that is counted of a kernel. */
-/* COPY_TO and COPY_FROM are the two sides of cp.async. */
-enum what { READS, WRITES, ATOMIC, LOOPS, LDMATRIX, STMATRIX, COPY_TO, COPY_FROM };
+/* cp.async is noted twice: COPY_TO with where it writes, then one of the other two. */
+enum what { READS, WRITES, ATOMIC, LOOPS, LDMATRIX, STMATRIX, COPY_TO, COPY, COPY_AROUND_L1 };
 enum space { GLOBAL, SHARED, LOCAL, NEITHER };
 enum { SITES = 2048, NAMED = 32 };
 struct site {
@@ -58,6 +62,7 @@ struct lanes {
 struct trace {
     struct lanes *of_warp[MAX_WARPS], *spare;
     uint64_t last[MAX_THREADS];      /* order of a thread's last note or block of code */
+    uintptr_t copy_to[MAX_THREADS];  /* of the copy that is being merged */
     uint64_t statement[MAX_THREADS]; /* order of its last statement of inline PTX */
     const char *top[MAX_THREADS];
     struct tally tally; /* of the launch */

@@ -89,16 +89,14 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     statement_note(w, p, bytes, ATOMIC);
 }
 
-/* A lane that only fills in zeros reads nothing. So the read is noted last, and the writes of all
- * lanes are one request. */
+/* A lane that only fills in zeros reads from nowhere. */
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
-                       unsigned read)
+                       unsigned read, int around_l1)
 {
     (void)lane;
     w->trace->tally.value[CPU_CP_ASYNC_BYTES] += read;
     statement_note(w, (uintptr_t)to, bytes, COPY_TO);
-    if (read)
-        statement_note(w, (uintptr_t)from, bytes, COPY_FROM);
+    statement_note(w, read ? (uintptr_t)from : 0, bytes, around_l1 ? COPY_AROUND_L1 : COPY);
 }
 
 void trace_async_commit(struct worker *w, int lane)

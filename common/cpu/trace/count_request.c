@@ -78,6 +78,80 @@ int count_matrix_passes(void *const *rows, int n)
     return total;
 }
 
+/* How many of the accesses share a bank, whether or not they are to the same word. */
+static int crowd(const uintptr_t *p, int n, unsigned bytes)
+{
+    int of_bank[BANKS] = {0}, most = 0;
+    for (int i = 0; i < n; i++)
+        for (unsigned j = 0; p[i] && j < bytes / 4; j++) {
+            int *k = &of_bank[(p[i] / 4 + j) % BANKS];
+            most = ++*k > most ? *k : most;
+        }
+    return most;
+}
+
+static int is_in(const uintptr_t *list, int n, uintptr_t p)
+{
+    while (n > 0 && list[n - 1] != p)
+        n--;
+    return n > 0;
+}
+
+/* Around L1, whole sectors travel, and of lanes that write to one place only the last counts. Parts
+ * of 16 bytes are one sector when they come from one and go to one, and take one pass when they do
+ * so with a line of 128 bytes; in both, only if their places there differ in the same bits. Zeros
+ * go with what else is written to their line. */
+static int passes_around_l1(const uintptr_t *to, const uintptr_t *from, int n, int *sectors)
+{
+    enum { LINE = 128, UNIT = 16 };
+    uintptr_t a[WARP], b[WARP]; /* those that count: where to and where from */
+    int total = 0, kept = 0;
+    *sectors = 0;
+    for (int zeros = 0; zeros < 2; zeros++)
+        for (int i = 0; i < n; i++) {
+            int new_pass = 1, new_sector = !zeros;
+            if ((from[i] == 0) != zeros || is_in(to + i + 1, n - i - 1, to[i]))
+                continue;
+            for (int k = 0; k < kept; k++) {
+                uintptr_t places = (to[i] ^ from[i] ^ a[k] ^ b[k]) / UNIT;
+                if (to[i] / LINE != a[k] / LINE)
+                    continue;
+                new_pass &= !zeros && (from[i] / LINE != b[k] / LINE || places % 8 != 0);
+                new_sector &= to[i] / SECTOR != a[k] / SECTOR ||
+                              from[i] / SECTOR != b[k] / SECTOR || places % 2 != 0;
+            }
+            total += new_pass;
+            *sectors += new_sector;
+            a[kept] = to[i], b[kept++] = from[i];
+        }
+    return total;
+}
+
+/* As an H200 counts in every pattern of tests/banks/matrix.cu but the two in which parts of a line
+ * change places at random. Through L1, what is read takes passes too, and no word serves two lanes.
+ */
+int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned char *lane, int n,
+                      unsigned bytes, int around_l1, int *parts, int *sectors)
+{
+    unsigned size = WARP / (bytes / 4);
+    int total = 0, readers = 0;
+    uintptr_t read[WARP];
+    if (around_l1) {
+        *parts = total = passes_around_l1(to, from, n, sectors);
+        return total;
+    }
+    *parts = 0;
+    for (int i = 0, last; i < n; i = last, ++*parts) {
+        for (last = i; last < n && lane[last] / size == lane[i] / size; last++)
+            if (from[last])
+                read[readers++] = from[last];
+        int in = crowd(to + i, last - i, bytes), out = crowd(from + i, last - i, bytes);
+        total += in > out ? in : out;
+    }
+    *sectors = count_sectors(read, readers, bytes);
+    return total;
+}
+
 /* Do lanes i and i^step, where both take part, all read the same address? */
 static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsigned step)
 {

@@ -43,12 +43,9 @@ void tally_site_add(uint64_t *value, const struct site *s)
         [GLOBAL] = {CPU_GLOBAL_LD_REQUESTS, CPU_GLOBAL_ST_REQUESTS},
         [SHARED] = {CPU_SHARED_LD_REQUESTS, CPU_SHARED_ST_REQUESTS},
         [LOCAL] = {CPU_LOCAL_LD_REQUESTS, CPU_LOCAL_ST_REQUESTS}};
-    if (s->what == COPY_FROM) {
-        value[CPU_CP_ASYNC_SECTORS] += s->sectors;
-        return;
-    }
-    if (s->what == COPY_TO) {
+    if (s->what == COPY || s->what == COPY_AROUND_L1) {
         value[CPU_CP_ASYNC_REQUESTS] += s->requests;
+        value[CPU_CP_ASYNC_SECTORS] += s->sectors;
         value[CPU_CP_ASYNC_WAVEFRONTS] += s->passes;
         value[CPU_CP_ASYNC_CONFLICTS] += s->conflicts;
         return;

@@ -53,10 +53,11 @@ void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
 void trace_mma(struct worker *w, uint64_t flops); /* once a warp */
-/* cp.async: `read` of the bytes come from `from`, the others are zeros. Then its groups: a wait
- * leaves the latest `pending` of them out, or with -1 waits for what is in no group as well. */
+/* cp.async: `read` of the bytes come from `from`, the others are zeros; .cg goes around the L1
+ * cache. Then its groups: a wait leaves the latest `pending` of them out, or with -1 waits for what
+ * is in no group as well. */
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
-                       unsigned read);
+                       unsigned read, int around_l1);
 void trace_async_commit(struct worker *w, int lane);
 void trace_async_wait(struct worker *w, int lane, int pending);
 
