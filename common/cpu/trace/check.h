@@ -142,11 +142,10 @@ void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place);
 void order_atomic(uintptr_t at); /* at that cell, counted in bytes */
 
-/* --- check_async.c: copies that have been issued and not waited for -----------------------------
- */
+/* --- check_async.c: copies that are issued and not waited for --------------------------------- */
 
 extern int pending_copies;
-/* The thread makes an access, to a cell and to all of its bytes, that races with nothing. */
+/* The thread makes an access to 1, 2 or 4 bytes, of the cell at `at`. */
 void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
                      uint32_t code);
 /* to, from: cells, counted in bytes, or -1 where there is none. */

@@ -33,9 +33,9 @@ static int n_copies = 1; /* 0 is none */
 static uint32_t done, first[MAX_THREADS], last[MAX_THREADS];
 static uint64_t groups[MAX_THREADS]; /* that the thread has committed */
 static uint32_t writer[ARENA / 4]; /* of each cell of shared memory, the copy that is to write it */
-static uint16_t readers[LINES];    /* how many copies read a line of 16 bytes that hashes to it */
+static uint32_t readers[LINES];    /* how many copies read a line of 16 bytes that hashes to it */
 
-static uint16_t *readers_of(int64_t at)
+static uint32_t *readers_of(int64_t at)
 {
     return &readers[at / 16 % LINES];
 }
@@ -69,14 +69,10 @@ static void touched(struct copy *c, int thread, int64_t at, uintptr_t p, unsigne
 void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
                      uint32_t code)
 {
-    uint32_t previous = 0;
     if (at >= (int64_t)ARENA_AT) {
-        for (unsigned i = 0; i < bytes; i += 4) {
-            uint32_t c = writer[(at - (int64_t)ARENA_AT + i) / 4];
-            if (c && c != previous)
-                touched(&copies[c], thread, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
-            previous = c;
-        }
+        uint32_t c = writer[(at - (int64_t)ARENA_AT) / 4];
+        if (c)
+            touched(&copies[c], thread, at, p, bytes, kind, code);
         return;
     }
     if (kind == READ || !*readers_of(at))
