@@ -51,6 +51,13 @@ spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tshared_ld_co
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 like($r{out}, qr/^  shared_ld_conflicts +0 +63 +-1%$/m, "63 conflicts in 6300 passes are 1%") or diag($r{err});
 
+# What the device refuses, ncu has not seen.
+spew("$dir/few/launches", "v\tc\t1\nw\tc\t0\n");
+spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tshared_ld_conflicts\n99\tv\tc\tk\t1\t0\n99\tw\tc\tk\t1\t5\n");
+%r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
+is($r{code}, 0, "a variant without launches is passed over") or diag($r{err});
+unlike($r{out}, qr/variant w/, "and left out");
+
 # A library's kernels are others than ours, and more: what is ours pairs by its name.
 my $ld = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 spew("$dir/few/ncu.tsv", "1\tvoid gemvx::kernel<int, 4>(args)\t$ld=90\n2\tsplitKreduce(float *)\t$ld=91\n"

@@ -279,6 +279,8 @@ is($r{code}, 0, "--once: exit 0");
 unlike($r{out}, qr/ graph | stream /, "nothing is timed");
 like($r{out}, qr/case big.*\n.*skipped: large for a profiler; --case big runs it/, "what is large is skipped");
 is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t1\nright\todd\t1\n", "--launches");
+%r = run("TOY_TUNES=1 $toy --case D8 --launches $dir/launches");
+is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t0\n", "none of what is refused");
 %r = run("$toy --case odd --variant bug --list");
 is($r{out}, "cases\n  odd              B=1 H=1 Sq=3 Sk=7 D=5 causal  (verified only)\n"
     . "variants\n  bug              half of the outputs NaN  (finding: shared race)\n", "--list shows what is chosen");

@@ -155,12 +155,15 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 }
 
 /* Whether the device allows it; if not, says why not. */
-static bool allowed(const kf_case *c, const kf_variant *variant, kf_outcome *out)
+static bool allowed(const kf_session *s, const kf_case *c, const kf_variant *variant,
+                    kf_outcome *out)
 {
     char why[256] = "";
     out->status = variant->refused ? variant->refused(c, why, sizeof why) : NULL;
     if (out->status)
         kf_say("  variant %s: refused: %s\n", variant->name, why);
+    if (out->status && s->launches)
+        fprintf(s->launches, "%s\t%s\t0\n", variant->name, c->name);
     return !out->status;
 }
 
@@ -187,7 +190,7 @@ static void run_case(kf_session *s, int index)
         p->reference(&run);
         for (int v = 0; v < p->n_variants; v++)
             if (s->options.variant_chosen[v] && applies(s, c, v) &&
-                allowed(c, &p->variants[v], &out[v]))
+                allowed(s, c, &p->variants[v], &out[v]))
                 verify(s, &run, v, &out[v]);
         if (!kf_on_cpu() && !s->options.once && !(c->flags & KF_VERIFY_ONLY)) {
             kf_time_variants(s, &run, out);

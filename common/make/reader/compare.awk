@@ -1,5 +1,6 @@
 # compare.awk METRICS LAUNCHES NCU COUNTS: the counts of the CPU backend beside the hardware's.
-#   METRICS   metrics.txt           LAUNCHES  variant, case and number of launches (--launches)
+#   METRICS   metrics.txt           LAUNCHES  variant, case and number of launches (--launches);
+#                                             0 where the device refuses it: it is passed over
 #   NCU       what ncu.awk printed  COUNTS    rows of a program that counts
 # -v rows=FILE: one row a counter is appended there. -v words=1: a table for a person on stdout.
 # Launches are told apart by their order; those of one kernel in one variant and case are added up,
@@ -59,6 +60,8 @@ file == 1 {
 }
 
 file == 2 {
+    if ($3 == 0)
+        refused[$2 "\t" $1] = 1
     for (i = 0; i < $3; i++)
         owner[++expected] = $2 "\t" $1
     next
@@ -97,6 +100,8 @@ file == 3 {
 
 {
     key = $3 "\t" $2
+    if (key in refused)
+        next
     k = ++cpu_kernels[key]
     name = bare($4)
     if (name == "plain_product") {
