@@ -11,10 +11,11 @@
  *          half as often from shared memory: they win where there are enough blocks, at long S,
  *          and 16 win at short S. A third stage gains nothing. D = 128 runs out of registers
  *          before it runs out of shared memory.
- * Outcome  At long S all winners have 32 queries a warp. Without a mask they gain what the log
- *          says; with one, or at short S, the fixed tile is hard to beat. Stages matter by the
- *          room they take. Four are refused at D = 128, all but one for registers. Each length has
- *          its own winner, and others come close. One was fast, and wrong, in its first form.
+ * Outcome  At long S winners have 32 queries a warp, but for D = 128 under a mask. Without a mask
+ *          they gain what the log says; with one, or at short S, the fixed tile is hard to beat.
+ *          Stages matter by the room they take. Three are refused at D = 128, all but one for
+ *          registers. Each length has its own winner, and others come close. One was fast, and
+ *          wrong, in its first form.
  */
 #include "cuda/flash_rows.cuh"
 #include "problems/flash_cases.h"
