@@ -12,8 +12,8 @@ out=build/data/$device
 KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
 began=$(date +%s)
-# Eight minutes: longer, and nobody records often.
-limit=480
+# Twelve minutes: longer, and nobody records often.
+limit=720
 failed=
 blanks=$IFS
 newline="
