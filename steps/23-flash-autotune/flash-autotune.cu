@@ -97,7 +97,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
     }
     for (int first = 0; first < visible; first += KEYS) {
-        // snippet: stages
         const int next = first + AHEAD * KEYS;
         uint32_t stage = 0;
         uint32_t next_stage = 0;
@@ -114,7 +113,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             load_tile<D, KEYS, THREADS>(v_tiles + next_stage, v, next, Sk);
         }
         copy_async_commit();
-        // end snippet: stages
 
         float s[STRIPS][KEYS / 8][4] = {};
 #pragma unroll
