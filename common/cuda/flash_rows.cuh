@@ -6,7 +6,6 @@
 
 #include "cuda/tensor_cores.cuh"
 
-// snippet: query
 // q [Sq][D] -> query, the fragments of rows row and row + 8 (row: that of this lane's g), straight
 // from memory: they are read once. Rows past the end are zeros.
 template <int D>
@@ -24,9 +23,7 @@ static __device__ __forceinline__ void load_query(uint32_t (*query)[4], const __
         }
     }
 }
-// end snippet: query
 
-// snippet: mask
 // Scores of keys that a query may not see, or that do not exist, become -INFINITY. s: of rows row
 // and row + 8 and the tile whose first key is `first`.
 template <int KEYS>
@@ -43,7 +40,6 @@ static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int f
         }
     }
 }
-// end snippet: mask
 
 // snippet: online-softmax
 // s, the scores of a tile, become 2^(scale (s - largest)); largest, sum and out, of the tiles
@@ -86,7 +82,6 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
 }
 // end snippet: online-softmax
 
-// snippet: store
 // out / sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row without
 // keys has o = 0 and lse = -INFINITY.
 template <int D>
@@ -114,4 +109,3 @@ static __device__ __forceinline__ void store_rows(__half *o, float *lse, float (
         }
     }
 }
-// end snippet: store

@@ -25,7 +25,6 @@
 
 #include <string.h>
 
-// snippet: launch
 typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
                           int Sq, int Sk, bool causal);
 
@@ -45,7 +44,6 @@ static void launch(const kf_run *run, cudaStream_t stream)
         kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
-// end snippet: launch
 
 // --- Tables --------------------------------------------------------------------------------------
 
