@@ -3,7 +3,7 @@
 load 'plots/style.gp'
 S = 8192
 ways = 'naive flash a-fragments b-shared c-swizzle d-async e-registers flash-attention-2 cudnn'
-said = 'naive flash a b c d e FA-2 cuDNN'
+said = 'naive flash a b c d e FA2 cuDNN'
 n = words(ways)
 file(i) = i <= 2 ? 'step-21.tsv' : i <= 7 ? 'step-22.tsv' : 'peers-flash.tsv'
 where(i, D, causal) = sprintf('variant=%s B=4 H=8 Sq=%d Sk=%d D=%d causal=%d clock=graph l2=warm', word(ways, i), S, S, D, causal)
@@ -12,13 +12,13 @@ tflops(i, D, causal, col) = 4e-6 * 4 * 8 * S * S * D / (1 + causal) / t(i, D, ca
 set ylabel 'TFLOP/s, S = 8192'
 set logscale y
 set yrange [1:1500]
-set xrange [0.5:n + 0.5]
-set xtics () scale 0 font ',10'
+set xrange [0.7:n + 0.4]
+set xtics () scale 0 font ',12'
 set bmargin 4
 seen(i, col) = real(cell(i < 3 ? 'step-21-profile.tsv' : 'step-22-profile.tsv', sprintf('variant=%s case=D64-S2048 kernel=all', word(ways, i)), col))
 held(i) = i == 2 || i == 3 ? sprintf("pipe\n%.0f %%%%", seen(i, 'pipe_pct')) : \
-    i == 4 ? sprintf("banks\n%.0f %%%%", 100 * seen(i, 'conflicts') / seen(i, 'shared')) : \
-    i == 5 ? sprintf("loads\n%.1f", seen(i, 'stall_memory')) : \
+    i == 4 ? sprintf("bank\n%.0f %%%%", 100 * seen(i, 'conflicts') / seen(i, 'shared')) : \
+    i == 5 ? sprintf("load\n%.1f", seen(i, 'stall_memory')) : \
     i == 6 ? sprintf("P\n%.1f", seen(i, 'stall_shared')) : \
     i == 7 ? sprintf("mma\n%.0f %%%%", seen(i, 'tensor_pct')) : ''
 do for [i = 1:n] { set xtics add (word(said, i) . "\n" . held(i) i) }

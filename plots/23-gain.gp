@@ -21,15 +21,15 @@ unset print
 set ylabel 'time / time of the winner'
 set yrange [0.97:*]
 set xrange [0:at(4, n) + 1]
-set xtics () scale 0 font ',10'
+set xtics () scale 0 font ',12'
 do for [k = 1:4] { do for [i = 1:n] { set xtics add (word(said, i) at(k, i)) } }
 set xtics rotate by 90 right offset 0, 0.2
 set grid noxtics
 set bmargin at screen 0.34
 set object 1 rectangle from graph 0, first 1.07 to graph 1, first 1.14 behind fillcolor rgb FAINT fillstyle solid noborder
 do for [k = 1:4] {
-    set label k sprintf('D = %d%s', k > 2 ? 128 : 64, k % 2 ? '' : ', causal') at (at(k, 1) + at(k, n)) / 2.0, screen 0.2 \
-        center font ',10' textcolor rgb INK
+    set label k sprintf("D = %d%s", k > 2 ? 128 : 64, k % 2 ? '' : "\ncausal") at (at(k, 1) + at(k, n)) / 2.0, screen 0.2 \
+        center font ',12' textcolor rgb INK
 }
 set key at screen 0.54, 0.005 bottom center maxrows 2 samplen 2.2 width 0
 plot 1 with lines ls LIMIT notitle, \

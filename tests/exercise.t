@@ -72,7 +72,7 @@ my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
 run("cd '$tree' && printf '%s\n' "
     . join(" ", map { "$_-$slug{$_}" } @tried)
     . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -Icommon -Iwork/NAME -Isteps/NAME "
-    . "work/NAME.cu $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME "
+    . "work/NAME.cu $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME.program "
     . ">work/NAME.log 2>&1'");
 sub fails_as_written {
     my ($what, $number, $code, $command) = @_;
@@ -84,11 +84,11 @@ sub fails_as_written {
 }
 for my $number (@tried) {
     my $name = "$number-$slug{$number}";
-    ok(-x("$tree/work" . "/$name"), "step-$number: its exercise compiles")
+    ok(-x("$tree/work" . "/$name.program"), "step-$number: its exercise compiles")
         or diag(slurp("$tree/work" . "/$name.log"));
     my $cases = small_cases("$programs/step-$number");
     fails_as_written("step-$number", $number, 1,
-        "sh common/make/reader/try.sh step-$number work/$name '' $cases");
+        "sh common/make/reader/try.sh step-$number work/$name.program '' $cases");
 }
 
 # The first one in full, and the model's from there on: a failure, the solution put back, a file that is

@@ -211,10 +211,9 @@ typedef struct kf_choice {
     int far_Sk;                   /* where it wins */
     int candidates, refused;
 } kf_choice;
-/* From the rows of all cases, those of a case together. choices [n]; returns how many there are:
- * one a case that has a variant that may win. */
-int kf_choose(const kf_row *rows, int n, const char *first, const kf_timing *how,
-              kf_choice *choices);
+/* From the rows of all cases, those of a case together; what is wrong in one becomes wrong in all.
+ * choices [n]; returns how many there are: one a case that has a variant that may win. */
+int kf_choose(kf_row *rows, int n, const char *first, const kf_timing *how, kf_choice *choices);
 void kf_choices_print(const kf_choice *choices, int n);
 void kf_choices_write(FILE *to, const kf_choice *choices, int n);
 bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, char *variant,

@@ -262,10 +262,16 @@ static void tune(const kf_session *s)
         kf_complain("--tuned %s: not written, for no variant was right and timed",
                     s->options.tuned);
     if (s->options.tuned && n > 0) {
-        FILE *to = open_file("--tuned", s->options.tuned);
+        /* A table that is half written would be read without a word. */
+        char unfinished[1024];
+        snprintf(unfinished, sizeof unfinished, "%s.new", s->options.tuned);
+        FILE *to = open_file("--tuned", unfinished);
         begin_file(s, to, "");
         kf_choices_write(to, choices, n);
-        close_file("--tuned", s->options.tuned, to);
+        close_file("--tuned", unfinished, to);
+        if (rename(unfinished, s->options.tuned) != 0)
+            kf_die(KF_WRONG, "--tuned %s: %s; a file that can be written is right",
+                   s->options.tuned, strerror(errno));
     }
     free(choices);
 }

@@ -2,9 +2,10 @@
  * other programs look up.
  *
  * Only what has the status "ok" may win: it was right before it was timed and after, and its times
- * can be trusted. How sure a choice is shows in its row: who comes second; what each half of the
- * rounds would have chosen, and what that takes in the second half; and the slowest here of those
- * that win at other lengths. */
+ * can be trusted. And a variant that is wrong in any case of the run wins in none: an odd shape may
+ * be all that shows its mistake. How sure a choice is shows in its row: who comes second; what each
+ * half of the rounds would have chosen, and what that takes in the second half; and the slowest
+ * here of those that win at other lengths. */
 #include "internal.h"
 #include <errno.h>
 #include <math.h>
@@ -70,10 +71,20 @@ static void find_far(kf_choice *choices, int n, const kf_timing *how)
     }
 }
 
-int kf_choose(const kf_row *rows, int n, const char *first, const kf_timing *how,
-              kf_choice *choices)
+static bool is_wrong_anywhere(const kf_row *rows, int n, const char *variant)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(rows[i].variant, variant) == 0 && strcmp(rows[i].status, "wrong") == 0)
+            return true;
+    return false;
+}
+
+int kf_choose(kf_row *rows, int n, const char *first, const kf_timing *how, kf_choice *choices)
 {
     int chosen = 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(rows[i].status, "ok") == 0 && is_wrong_anywhere(rows, n, rows[i].variant))
+            rows[i].status = "wrong";
     for (int i = 0, end; i < n; i = end) {
         kf_choice c = {.rows = rows + i};
         for (end = i; end < n && strcmp(rows[end].case_name, rows[i].case_name) == 0; end++) {

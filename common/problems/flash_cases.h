@@ -48,6 +48,11 @@
         KF_FLASH_ONE("few-queries", 2, 33, 200, 64, true, 0),                                      \
         KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
         KF_FLASH_ONE("one-key-more", 1, 128, 129, 64, true, 0), /* one query sees the last */      \
+        KF_FLASH_ONE("mask-edge", 1, 66, 448, 64, true,                                            \
+                     0), /* Sk - Sq is -2 to all tiles' widths */                                  \
+        KF_FLASH_ONE("mask-edge-D128", 1, 66, 448, 128, true, 0),                                  \
+        KF_FLASH_ONE("two-blocks", 1, 275, 84, 64, true, 0), /* also of 256 queries */             \
+        KF_FLASH_ONE("two-blocks-D128", 1, 275, 84, 128, true, 0),                                 \
         KF_FLASH_ONE("more-queries", 1, 150, 70, 64, false, 0),                                    \
         KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see none */       \
         KF_FLASH_ONE("no-key-D128", 1, 45, 19, 128, true, 0),                                      \

@@ -67,7 +67,9 @@ static void some_rows(void)
     add(row("long", 8192, false, "large", 80, 80, 80));
     add(row("long", 8192, false, "small", 130, 130, 130));
     add(with_status(untimed(row("long", 8192, false, "huge", 0, 0, 0)), "refused-room"));
-    add(with_status(row("none", 2048, false, "fixed", 7, 7, 7), "wrong"));
+    add(with_status(row("none", 2048, false, "broken", 7, 7, 7), "wrong"));
+    add(with_status(untimed(row("odd", 77, false, "hasty", 0, 0, 0)), "wrong"));
+    add(row("masked", 512, true, "hasty", 1, 1, 1));
     add(row("masked", 512, true, "fixed", 6, 6, 6));
 }
 
@@ -97,8 +99,9 @@ static void choices(kf_choice *c)
        "where one wins at all lengths, it is that one");
     some_rows();
     rows[1].status = "wrong";
-    kf_choose(rows, n_rows, "fixed", &how, c);
+    n = kf_choose(rows, n_rows, "fixed", &how, c);
     ok(!c[0].first && is(c[0].best, "small"), "variant 0 may be wrong, and others win");
+    ok(n == 2 && is(c[1].best, "large"), "what is wrong in one case wins in none");
 }
 
 static void halves(void)
@@ -206,6 +209,7 @@ static const char *changed(const char *was, const char *is)
 static void damage(void)
 {
     dies("", "no line with the columns' names; tune again");
+    dies("# device: G-100 large\n", ":1: was tuned for G-100 large, and this is G-100");
     dies("# device: G-200\n", ":1: was tuned for G-200, and this is G-100; tune again");
     dies(changed("# device: G-100\n", ""), "no line \"# device: ...\"; tune again");
     dies(changed("Sq\tSk", "Sk\tSq"), ":3: not the columns of a table that tuning writes");
