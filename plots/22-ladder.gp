@@ -17,7 +17,7 @@ set xtics () scale 0 font ',12'
 set bmargin 4
 seen(i, col) = real(cell(i < 3 ? 'step-21-profile.tsv' : 'step-22-profile.tsv', sprintf('variant=%s case=D64-S2048 kernel=all', word(ways, i)), col))
 held(i) = i == 2 || i == 3 ? sprintf("pipe\n%.0f %%%%", seen(i, 'pipe_pct')) : \
-    i == 4 ? sprintf("bank\n%.0f %%%%", 100 * seen(i, 'conflicts') / seen(i, 'shared')) : \
+    i == 4 ? sprintf("bank\n%.0f %%%%", 100 * seen(i, 'conflicts') / seen(i, 'wavefronts')) : \
     i == 5 ? sprintf("load\n%.1f", seen(i, 'stall_memory')) : \
     i == 6 ? sprintf("P\n%.1f", seen(i, 'stall_shared')) : \
     i == 7 ? sprintf("mma\n%.0f %%%%", seen(i, 'tensor_pct')) : ''

@@ -23,7 +23,7 @@ my %evidence = (
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
-    . '|barrier divergence|leak';
+    . '|barrier divergence|leak|pending copy';
 # Its results may be right.
 $evidence{checker} = qr/^.*\b(?:$classes): .*$/m;
 my $workers = 2;
