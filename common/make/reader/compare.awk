@@ -60,8 +60,6 @@ file == 1 {
 }
 
 file == 2 {
-    if ($3 == 0)
-        refused[$2 "\t" $1] = 1
     for (i = 0; i < $3; i++)
         owner[++expected] = $2 "\t" $1
     next
@@ -100,8 +98,6 @@ file == 3 {
 
 {
     key = $3 "\t" $2
-    if (key in refused)
-        next
     k = ++cpu_kernels[key]
     name = bare($4)
     if (name == "plain_product") {
