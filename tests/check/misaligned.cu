@@ -181,10 +181,7 @@ __global__ void pitch_of_rows(const int *x, float *y)
         tile[i / 16 * pitch + i % 16] = __int2half_rn(x[i]);
     __syncwarp();
     ldmatrix_x4(r, tile + t % 16 * pitch + t / 16 * 8); // seen here: pitch_of_rows
-    for (int i = 0; i < 4; i++) {
-        const float2 v = halves(r[i]);
-        y[4 * t + i] = 10 * v.x + v.y;
-    }
+    store_pairs(y, r);
 }
 
 template <bool fault>
@@ -194,13 +191,7 @@ static bool run_pitch_of_rows()
     array<int> x(in);
     array<float> y(128);
     pitch_of_rows<fault><<<1, 32>>>(x, y);
-    std::vector<float> want(128);
-    for (int t = 0; t < 32; t++)
-        for (int i = 0; i < 4; i++) {
-            const int row = i % 2 * 8 + t / 4, column = i / 2 * 8 + t % 4 * 2;
-            want[4 * t + i] = (float)(10 * in[16 * row + column] + in[16 * row + column + 1]);
-        }
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, pairs_of(in));
 }
 
 /* Rows of 62 floats, copied 16 bytes at a time: right in even rows. */

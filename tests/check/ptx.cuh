@@ -72,3 +72,24 @@ static __device__ __forceinline__ float2 halves(unsigned r)
     memcpy(&h, &r, sizeof h);
     return __half22float2(h);
 }
+
+/* What a lane has of a 16 x 16 matrix after ldmatrix_x4, a number for each of its four pairs. */
+static __device__ __forceinline__ void store_pairs(float *y, const unsigned (&r)[4])
+{
+    for (int i = 0; i < 4; i++) {
+        const float2 v = halves(r[i]);
+        y[4 * threadIdx.x + i] = 10 * v.x + v.y;
+    }
+}
+
+/* And what that should be, of one warp. */
+inline std::vector<float> pairs_of(const std::vector<int> &in)
+{
+    std::vector<float> want(128);
+    for (int t = 0; t < 32; t++)
+        for (int i = 0; i < 4; i++) {
+            const int row = i % 2 * 8 + t / 4, column = i / 2 * 8 + t % 4 * 2;
+            want[4 * t + i] = (float)(10 * in[16 * row + column] + in[16 * row + column + 1]);
+        }
+    return want;
+}
