@@ -136,6 +136,7 @@ kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_d
                       const int64_t *dim);
 /* By name; one that setup did not declare, or another type, ends the program with a line. */
 kf_tensor *kf_find(const kf_run *run, const char *name);
+bool kf_has(const kf_run *run, const char *name); /* whether setup declared it */
 void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype); /* on the device */
 float *kf_f32(const kf_run *run, const char *name);                        /* that of fp32 */
 

@@ -34,6 +34,12 @@ kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum k
  * write to it. */
 kf_tensor *kf_device_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                            const int64_t *dim, void (*make)(const kf_run *run, void *device));
+/* The tensors of another problem as inputs of this one, its outputs too: setup declares them and
+ * reference says what is right. The outputs have the values that launch gives them, once, in memory
+ * of its own; a wrong one ends the program with a line. launch NULL: those of the reference,
+ * rounded to the type; every row must have one. */
+void kf_inputs_from(kf_run *run, void (*setup)(kf_run *run), void (*reference)(kf_run *run),
+                    kf_launch *launch);
 /* A whole number below bound, the same for the same seed and index. */
 uint32_t kf_random_below(uint64_t seed, uint64_t index, uint32_t bound);
 

@@ -81,11 +81,24 @@ kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_d
     return &add(run, name, axes, dtype, KF_SCRATCH, dim)->t;
 }
 
-kf_tensor *kf_find(const kf_run *run, const char *name)
+static kf_tensor *look_for(const kf_run *run, const char *name)
 {
     for (int i = 0; i < run->state->n; i++)
         if (strcmp(run->state->slot[i].t.name, name) == 0)
             return &run->state->slot[i].t;
+    return NULL;
+}
+
+bool kf_has(const kf_run *run, const char *name)
+{
+    return look_for(run, name) != NULL;
+}
+
+kf_tensor *kf_find(const kf_run *run, const char *name)
+{
+    kf_tensor *t = look_for(run, name);
+    if (t)
+        return t;
     kf_die(KF_WRONG, "step %s has no tensor named %s; its setup function declares them",
            run->state->program->step, name);
 }
@@ -270,7 +283,7 @@ void kf_fetch(const kf_tensor *tensor, void *raw)
         cudaMemcpy(raw, tensor->device, (size_t)kf_tensor_bytes(tensor), cudaMemcpyDeviceToHost));
 }
 
-void kf_reference_from(kf_run *run, kf_launch *launch)
+static void launch_alone(kf_run *run, kf_launch *launch)
 {
     kf_device_lock(KF_SHARED);
     kf_prepare(run);
@@ -278,6 +291,11 @@ void kf_reference_from(kf_run *run, kf_launch *launch)
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
     kf_device_lock(KF_UNLOCKED);
+}
+
+void kf_reference_from(kf_run *run, kf_launch *launch)
+{
+    launch_alone(run, launch);
     for (int i = 0; i < run->state->n; i++) {
         kf_tensor *t = &run->state->slot[i].t;
         if (run->state->slot[i].role != KF_OUTPUT)
@@ -291,6 +309,64 @@ void kf_reference_from(kf_run *run, kf_launch *launch)
         memset(t->checked, true, (size_t)t->rows * sizeof *t->checked);
         free(raw);
     }
+}
+
+/* The values of an output on the host, to be freed: as launched, or without a launch as wanted. */
+static float *values_of(const kf_run *run, const kf_slot *slot, bool launched)
+{
+    const kf_tensor *t = &slot->t;
+    float *values = kf_alloc(t->count, sizeof *values);
+    int64_t columns = t->dim[t->n_axes - 1];
+    for (int64_t i = 0; i < t->count && !launched; i++) {
+        if (!t->checked[i / columns])
+            kf_die(KF_WRONG,
+                   "case %s: row %lld of %s has no reference to be an input; a launch must make it",
+                   run->c->name, (long long)(i / columns), t->name);
+        values[i] = kf_round_to(t->dtype, (float)t->want[i]);
+    }
+    if (!launched)
+        return values;
+    void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
+    kf_diagnosis seen;
+    kf_fetch(t, raw);
+    kf_compare(t, raw, &seen);
+    kf_look_beyond(run, slot, &seen);
+    if (seen.wrong + seen.before + seen.after > 0)
+        kf_die(KF_WRONG,
+               "case %s: %lld of %lld elements of the input %s, which a kernel makes, are wrong, "
+               "and %lld beside it; that kernel must be right first",
+               run->c->name, (long long)seen.wrong, (long long)seen.total, t->name,
+               (long long)(seen.before + seen.after));
+    kf_diagnosis_free(&seen);
+    for (int64_t i = 0; i < t->count; i++)
+        values[i] = kf_unpack(t->dtype, raw, i);
+    free(raw);
+    return values;
+}
+
+void kf_inputs_from(kf_run *run, void (*setup)(kf_run *run), void (*reference)(kf_run *run),
+                    kf_launch *launch)
+{
+    kf_run other;
+    kf_open(&other, run->state->program, run->c, run->seed);
+    setup(&other);
+    reference(&other);
+    if (launch && !kf_allocate(&other))
+        kf_die(KF_CANNOT_RUN, "case %s: out of device memory (%.2f GB needed to make its inputs)",
+               run->c->name, (double)kf_run_bytes(&other) / 1e9);
+    if (launch)
+        launch_alone(&other, launch);
+    for (int i = 0; i < other.state->n; i++) {
+        kf_slot *slot = &other.state->slot[i];
+        kf_tensor *t = &slot->t;
+        if (slot->role == KF_OUTPUT)
+            t->host = values_of(&other, slot, launch != NULL);
+        if (!t->host)
+            continue;
+        add(run, t->name, t->axes, t->dtype, KF_INPUT, t->dim)->t.host = t->host;
+        t->host = NULL;
+    }
+    kf_close(&other);
 }
 
 void kf_close(kf_run *run)

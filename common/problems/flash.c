@@ -17,6 +17,13 @@
  *   KF_ODD       with it v is an odd number below 2^11 for each group: o is that number, and the
  * sum over a part of the group is none that fp16 holds.
  *
+ * KF_EXACT_GRADIENTS leaves a quarter of the dimensions to what gradients are to show. There keys
+ * have -1 to 1 where queries have 0, and queries -3 to 3 where keys have 0. Queries are 8 times the
+ * vector of a code, so that exp(score - lse) is off by less than 2^-12 where it is computed in fp32
+ * from scores and lse, and rounds to a power of two. The gap is 48 at least. v is -3 to 3, and with
+ * KF_INTEGERS -6 to 6: one whole number for all keys of a code, to which the first of two keys adds
+ * what the second takes away. So o is that number.
+ *
  * KF_ONES is without codes. v is 1, so o is the sum of the weights as they are multiplied, over the
  * sum as they are added up, and the result is 1 exactly if that is within 2^-12 of 1. Weights are
  * rounded by half a step at most, either way: with lambda of tolerance.c that is lambda 2^-12 /
@@ -44,11 +51,19 @@ static int64_t group_of(int64_t key)
     return group;
 }
 
-/* to [D] = size times the vector of a code. */
-static void write_code(float *to, int D, int64_t code, int bits, float size)
+/* to [n] = size times the vector of a code. */
+static void write_code(float *to, int n, int64_t code, int bits, float size)
 {
-    for (int d = 0; d < D; d++)
+    for (int d = 0; d < n; d++)
         to[d] = code >> d % bits & 1 ? size : -size;
+}
+
+/* A whole number from -most to most. use: others for the same index. */
+enum { IN_QUERIES = 1, IN_KEYS, MEANS, PAIRS };
+static float whole_number(const kf_run *run, int use, int64_t index, int most)
+{
+    uint64_t at = (uint64_t)use << 40 | (uint64_t)index;
+    return (float)kf_random_below(run->seed, at, 2 * (uint32_t)most + 1) - (float)most;
 }
 
 /* The code that a query asks for: of a key that it sees, or of a group that it sees as a whole. */
@@ -64,14 +79,19 @@ static int64_t asked_for(const kf_run *run, int64_t row)
 static void fill_codes(kf_run *run, float *q, float *k)
 {
     const kf_shape *s = &run->shape;
-    bool groups = run->c->flags & KF_INTEGERS;
-    int64_t heads = (int64_t)s->B * s->H;
-    int bits = bits_for(groups ? group_of(s->Sk - 1) + 1 : s->Sk);
-    for (int64_t row = 0; row < heads * s->Sq; row++)
-        write_code(q + row * s->D, s->D, asked_for(run, row), bits, 16.0f);
+    bool groups = run->c->flags & KF_INTEGERS, gradients = run->c->flags & KF_EXACT_GRADIENTS;
+    int64_t heads = (int64_t)s->B * s->H, D = s->D, eighth = gradients ? D / 8 : 0;
+    int bits = bits_for(groups ? group_of(s->Sk - 1) + 1 : s->Sk), n = (int)(D - 2 * eighth);
+    for (int64_t row = 0; row < heads * s->Sq; row++) {
+        write_code(q + row * D, n, asked_for(run, row), bits, gradients ? 8.0f : 16.0f);
+        for (int64_t i = row * D + n; i < row * D + n + eighth; i++)
+            q[i] = whole_number(run, IN_QUERIES, i, 3);
+    }
     for (int64_t row = 0; row < heads * s->Sk; row++) {
         int64_t key = row % s->Sk;
-        write_code(k + row * s->D, s->D, groups ? group_of(key) : key, bits, 8.0f);
+        write_code(k + row * D, n, groups ? group_of(key) : key, bits, 8.0f);
+        for (int64_t i = row * D + n + eighth; i < (row + 1) * D; i++)
+            k[i] = whole_number(run, IN_KEYS, i, 1);
     }
 }
 
@@ -123,6 +143,21 @@ static void fill_odd(const kf_run *run, kf_tensor *v)
     }
 }
 
+/* v [heads][Sk][D]: a number from -3 to 3 for each group of keys and column, and 1 to 3 more for
+ * the first of two keys, as much less for the second. */
+static void fill_pairs(const kf_run *run, kf_tensor *v)
+{
+    const kf_shape *s = &run->shape;
+    for (int64_t i = 0; i < v->count; i++) {
+        int64_t row = i / s->D, key = row % s->Sk, first = row / s->Sk * (s->Sk + 1);
+        int64_t group = first + group_of(key), pair = first + (key + 1) / 2;
+        float more = 2.0f + whole_number(run, PAIRS, pair * s->D + i % s->D, 1);
+        v->host[i] = whole_number(run, MEANS, group * s->D + i % s->D, 3);
+        if (key > 0)
+            v->host[i] += key % 2 ? more : -more;
+    }
+}
+
 void kf_flash_setup(kf_run *run)
 {
     const kf_shape *s = &run->shape;
@@ -137,11 +172,14 @@ void kf_flash_setup(kf_run *run)
     const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one, each checked or not */
     kf_tensor *q = (codes ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
     kf_tensor *k = (codes ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
-    kf_tensor *v = (flags & KF_INTEGERS ? kf_zero_input : kf_input)(run, "v", "BHSD", KF_F16, key);
+    bool integers = flags & (KF_INTEGERS | KF_EXACT_GRADIENTS);
+    kf_tensor *v = (integers ? kf_zero_input : kf_input)(run, "v", "BHSD", KF_F16, key);
     if (codes)
         fill_codes(run, q->host, k->host);
-    if (flags & KF_INTEGERS)
-        (flags & KF_ODD ? fill_odd : fill_integers)(run, v);
+    if (integers)
+        (flags & KF_ODD                                      ? fill_odd
+         : flags & KF_INTEGERS && flags & KF_EXACT_GRADIENTS ? fill_pairs
+                                                             : fill_integers)(run, v);
     if (flags & (KF_RISING | KF_FALLING))
         add_ramp(run, q, k);
     if (flags & KF_OUTLIERS)

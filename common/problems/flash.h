@@ -30,7 +30,9 @@ enum {
     /* With KF_INTEGERS: v is one odd number for all keys of a code. o is that number; sums of a
      * part of the keys are not numbers of fp16. */
     KF_ODD = 256 * KF_OF_PROBLEM,
-    KF_FLAT = 512 * KF_OF_PROBLEM /* keys are larger by 8: scores rise and fall by less */
+    KF_FLAT = 512 * KF_OF_PROBLEM, /* keys are larger by 8: scores rise and fall by less */
+    /* With KF_ONE_HOT or KF_INTEGERS: gradients are exact too, see flash_backward.h. */
+    KF_EXACT_GRADIENTS = 1024 * KF_OF_PROBLEM
 };
 
 /* Inputs q, k, v, outputs o and lse. */

@@ -1,0 +1,260 @@
+/* flash_backward.c: gradients of attention in fp64 and the bound of every element.
+ *
+ * Inputs are taken as they are: o and lse are rounded, and no error of this computation. Rows are
+ * sampled; a row of dq needs its query and all keys, a row of dk and dv its key and all queries.
+ *
+ * The bounds follow from gamma and u of tolerance.c, u that of fp32. t is the unit roundoff of fp16
+ * and h half a step of its smallest numbers:
+ *
+ * P. The exponent scale q.k - lse is off by at most e = score_error + 4 u |lse|: the first as in
+ * attention.c, the second for what a change of base and the subtraction do to lse. exp adds 8 u:
+ *     error(P) = P (exp(e) - 1 + 8 u).
+ *
+ * dP - delta. Two inner products of length D, or one that goes on where the other ended:
+ *     error(dP - delta) = gamma(D + 1) (|dout|.|v| + 2 |dout|.|o|) + 2 u |dP - delta|.
+ *
+ * dS. error(dS) = error(P) |dP - delta| + (P + error(P)) error(dP - delta) + 2 u |dS|.
+ *
+ * Sums. dv = sum_i P_i dout_i, and dk and dq likewise with dS. A factor w = P or dS that is off by
+ * e is rounded to fp16 before it is multiplied, by r = t (|w| + e) + h at most. Sums are fp32 in
+ * any order, with atomic adds too. With x the other factor and n the terms that is sum (e +
+ * gamma(n) (|w| + e + r)) |x| + min(sum r |x|, uniform_sum(sum r^2 x^2)): what rounds to fp16 is
+ * independent and uniform, or nearly so. scale adds 2 u, the result is rounded once: t of it, and
+ * h. A sum of no terms is 0, and may not be off.
+ *
+ * Exact gradients. The inputs are those of flash.c, and dout is -1, 0 or 1. Rounded to fp16, P is a
+ * power of two, and dS is P times a whole number below 2^11: what a right kernel multiplies is what
+ * is multiplied here. Sums of such products are exact in fp32, and one rounding is left: the bound
+ * is 0. scale is no power of two for D = 128, and dq and dk are rounded by 4 u more. With one key
+ * for a query, dS is 0, and so are dq and dk. With groups dq is 0 but where the keys of a group
+ * differ. */
+#include "flash_backward.h"
+#include <math.h>
+#include <stdlib.h>
+
+static void fill_dout(const kf_run *run, kf_tensor *dout)
+{
+    for (int64_t i = 0; i < dout->count; i++) {
+        uint64_t index = (uint64_t)1 << 48 | (uint64_t)i;
+        dout->host[i] = (float)kf_random_below(run->seed, index, 3) - 1.0f;
+    }
+}
+
+static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
+{
+    const kf_shape *s = &run->shape;
+    bool exact = run->c->flags & KF_EXACT_GRADIENTS;
+    const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
+    kf_inputs_from(run, kf_flash_setup, kf_flash_reference,
+                   run->c->flags & KF_LARGE ? forward : NULL);
+    kf_tensor *dout = (exact ? kf_zero_input : kf_input)(run, "dout", "BHSD", KF_F16, query);
+    if (exact)
+        fill_dout(run, dout);
+    kf_output(run, "dq", "BHSD", KF_F16, query);
+    if (dq_alone)
+        return;
+    kf_output(run, "dk", "BHSD", KF_F16, key);
+    kf_output(run, "dv", "BHSD", KF_F16, key);
+}
+
+void kf_flash_backward_setup(kf_run *run, kf_launch *forward)
+{
+    declare(run, forward, false);
+}
+
+void kf_flash_dq_setup(kf_run *run, kf_launch *forward)
+{
+    declare(run, forward, true);
+}
+
+typedef struct job {
+    const kf_shape *s;
+    const float *q, *k, *v, *o, *dout, *lse;
+    kf_tensor *dq, *dk, *dv;   /* NULL: not wanted */
+    double *delta, *abs_delta; /* [heads][Sq]: dout.o, |dout|.|o| */
+    double scale, gamma;       /* gamma(D + 1) */
+    bool exact;
+} job;
+
+/* Returns a.b and stores |a|.|b|. Independent sums keep the processor busy. */
+static double dot(const float *a, const float *b, int n, double *abs_dot)
+{
+    double sum[4] = {0}, abs_sum[4] = {0};
+    for (int i = 0; i < n; i++) {
+        double product = (double)a[i] * b[i];
+        sum[i % 4] += product;
+        abs_sum[i % 4] += fabs(product);
+    }
+    *abs_dot = abs_sum[0] + abs_sum[1] + abs_sum[2] + abs_sum[3];
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+static void delta_of_row(void *context, int64_t row)
+{
+    const job *j = context;
+    int D = j->s->D;
+    j->delta[row] = dot(j->dout + row * D, j->o + row * D, D, &j->abs_delta[row]);
+}
+
+/* P and dS of a query and a key that it sees, and how far off each may be in fp32. */
+typedef struct factor {
+    double value, error;
+} factor;
+
+static factor weight_of(const job *j, int64_t query, int64_t key)
+{
+    double u = kf_unit_roundoff(KF_F32), abs_dot, lse = j->lse[query];
+    int D = j->s->D;
+    double score = j->scale * dot(j->q + query * D, j->k + key * D, D, &abs_dot);
+    double off = kf_score_error(D, 0, u, abs_dot, 0.0, 0.0) + 4.0 * u * fabs(lse);
+    double p = exp(score - lse);
+    return (factor){p, p * (expm1(off) + 8.0 * u)};
+}
+
+static factor slope_of(const job *j, int64_t query, int64_t key, factor p)
+{
+    double u = kf_unit_roundoff(KF_F32), abs_dot;
+    int D = j->s->D;
+    double x = dot(j->dout + query * D, j->v + key * D, D, &abs_dot) - j->delta[query];
+    double off = j->gamma * (abs_dot + 2.0 * j->abs_delta[query]) + 2.0 * u * fabs(x);
+    double slope = p.value * x;
+    return (factor){slope, p.error * fabs(x) + (p.value + p.error) * off + 2.0 * u * fabs(slope)};
+}
+
+/* One row of an output in the making, [D] each: its value, what it is off for certain reasons, and
+ * by roundings to fp16, added up and squared. */
+typedef struct row_sums {
+    double *want, *off, *rounded, *squares, gamma;
+} row_sums;
+
+static row_sums begin(int D, int64_t terms)
+{
+    double *all = kf_alloc(4 * D, sizeof *all);
+    return (row_sums){all, all + D, all + 2 * D, all + 3 * D,
+                      kf_gamma(terms, kf_unit_roundoff(KF_F32))};
+}
+
+static void add(const job *j, const row_sums *sums, factor w, const float *x)
+{
+    double t = kf_unit_roundoff(KF_F16), h = 0x1p-25;
+    double value = j->exact ? kf_round_to(KF_F16, (float)w.value) : w.value;
+    double r = t * (fabs(w.value) + w.error) + h;
+    double e = w.error + sums->gamma * (fabs(w.value) + w.error + r);
+    for (int d = 0; d < j->s->D; d++) {
+        double size = fabs((double)x[d]), step = r * size;
+        sums->want[d] += value * x[d];
+        sums->off[d] += e * size;
+        sums->rounded[d] += step;
+        sums->squares[d] += step * step;
+    }
+}
+
+/* The row of an output from its sums, which are freed. */
+static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_tensor *to,
+                   int64_t row)
+{
+    double u = kf_unit_roundoff(KF_F32), t = kf_unit_roundoff(KF_F16), h = 0x1p-25;
+    double *want = to->want + row * j->s->D, *bound = to->bound + row * j->s->D;
+    for (int d = 0; d < j->s->D; d++) {
+        double off = sums->off[d] + fmin(sums->rounded[d], kf_uniform_sum(sums->squares[d]));
+        want[d] = scale * sums->want[d];
+        bound[d] = (1 + t) * (scale * off + 2 * u * fabs(want[d])) + t * fabs(want[d]) + h;
+        if (j->exact)
+            bound[d] = (t + 4 * u) * fabs(want[d]);
+        if (j->exact && exp2(nearbyint(log2(scale))) == scale) { /* one rounding is left */
+            want[d] = kf_round_to(KF_F16, (float)want[d]);
+            bound[d] = 0.0;
+        }
+        if (empty)
+            want[d] = bound[d] = 0.0;
+    }
+    free(sums->want);
+}
+
+static void query_row(void *context, int64_t row)
+{
+    const job *j = context;
+    int D = j->s->D;
+    int64_t first = row / j->s->Sq * j->s->Sk, keys = kf_visible_keys(j->s, row % j->s->Sq);
+    if (!j->dq->checked[row])
+        return;
+    row_sums dq = begin(D, keys);
+    for (int64_t key = first; key < first + keys; key++)
+        add(j, &dq, slope_of(j, row, key, weight_of(j, row, key)), j->k + key * D);
+    finish(j, &dq, j->scale, keys == 0, j->dq, row);
+}
+
+static void key_row(void *context, int64_t row)
+{
+    const job *j = context;
+    const kf_shape *s = j->s;
+    int D = s->D;
+    int64_t head = row / s->Sk * s->Sq, from = 0;
+    if (!j->dk->checked[row])
+        return;
+    while (kf_visible_keys(s, from) <= row % s->Sk) /* the last query sees every key */
+        from++;
+    row_sums dk = begin(D, s->Sq - from), dv = begin(D, s->Sq - from);
+    for (int64_t query = head + from; query < head + s->Sq; query++) {
+        factor p = weight_of(j, query, row);
+        add(j, &dv, p, j->dout + query * D);
+        add(j, &dk, slope_of(j, query, row, p), j->q + query * D);
+    }
+    finish(j, &dk, j->scale, false, j->dk, row);
+    finish(j, &dv, 1.0, false, j->dv, row);
+}
+
+void kf_flash_backward_reference(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    int64_t heads = (int64_t)s->B * s->H, queries = heads * s->Sq;
+    job j = {.s = s,
+             .q = kf_find(run, "q")->host,
+             .k = kf_find(run, "k")->host,
+             .v = kf_find(run, "v")->host,
+             .o = kf_find(run, "o")->host,
+             .dout = kf_find(run, "dout")->host,
+             .lse = kf_find(run, "lse")->host,
+             .scale = 1.0 / sqrt((double)s->D),
+             .gamma = kf_gamma(s->D + 1, kf_unit_roundoff(KF_F32)),
+             .exact = run->c->flags & KF_EXACT_GRADIENTS};
+    j.delta = kf_alloc(queries, sizeof *j.delta);
+    j.abs_delta = kf_alloc(queries, sizeof *j.abs_delta);
+    kf_parallel(queries, delta_of_row, &j);
+    if (kf_has(run, "dq")) {
+        j.dq = kf_find(run, "dq");
+        kf_sample_rows(j.dq->checked, heads, s->Sq, 2.0 * s->Sk * s->D, run->seed);
+        for (int64_t row = 0; row < queries; row++) /* a row without keys is no work */
+            j.dq->checked[row] |= kf_visible_keys(s, row % s->Sq) == 0;
+        kf_parallel(queries, query_row, &j);
+    }
+    if (kf_has(run, "dk")) {
+        j.dk = kf_find(run, "dk");
+        j.dv = kf_find(run, "dv");
+        kf_sample_rows(j.dk->checked, heads, s->Sk, 3.0 * s->Sq * s->D, run->seed);
+        for (int64_t row = 0; row < heads * s->Sk; row++)
+            j.dv->checked[row] = j.dk->checked[row];
+        kf_parallel(heads * s->Sk, key_row, &j);
+    }
+    free(j.delta);
+    free(j.abs_delta);
+}
+
+static kf_cost cost(const kf_case *c, double products, double outputs)
+{
+    const kf_shape *s = &c->shape;
+    double heads = (double)s->B * s->H, rows = 3.0 * s->Sq + 2.0 * s->Sk + outputs;
+    return (kf_cost){.bytes = heads * (2.0 * s->D * rows + 4.0 * s->Sq),
+                     .flops = kf_attention_cost(c).flops / 2.0 * products,
+                     .tensor_cores = true};
+}
+
+kf_cost kf_flash_backward_cost(const kf_case *c)
+{
+    return cost(c, 5.0, c->shape.Sq + 2.0 * c->shape.Sk);
+}
+
+kf_cost kf_flash_dq_cost(const kf_case *c)
+{
+    return cost(c, 3.0, c->shape.Sq);
+}
