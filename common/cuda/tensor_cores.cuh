@@ -64,6 +64,15 @@ static __device__ __forceinline__ void copy_async(uint32_t to, const void *from,
                  : "memory");
 }
 
+// The same of 4 bytes (4 or 0), one float; both addresses are multiples of 4.
+static __device__ __forceinline__ void copy_async_float(uint32_t to, const float *from, int bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes)
+                 : "memory");
+}
+
 // Makes a group of the copies that this thread has started since its last group.
 static __device__ __forceinline__ void copy_async_commit()
 {
