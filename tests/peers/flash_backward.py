@@ -14,8 +14,8 @@ cuDNN's as the steps have them, [B][H][S][D], FlashAttention-2's with o and dO a
 dq, dk and dv are compared with fp64, from q, k, v and dO alone: a peer answers for its own o and
 log-sum-exp. They may be off by twice what a plain fp16 implementation is in the same head, or what
 rounding P, dS and o must be allowed; but by no more than twice what is derived for the element.
-First of all, on small odd shapes, the formulas
-of that reference are compared with PyTorch's autograd in fp64: the rows `autograd`.
+First of all, on small odd shapes, the formulas of that reference are compared with PyTorch's
+autograd in fp64: the rows `autograd`.
 """
 import collections
 import math
