@@ -17,9 +17,10 @@ struct backward_args {
 };
 // end snippet: arguments
 
-static inline backward_args backward_arguments(const kf_run *run)
+/* For a run that wants dq only; and for one that wants all three. */
+static inline backward_args backward_dq_arguments(const kf_run *run)
 {
-    backward_args a;
+    backward_args a = {};
     a.q = (const __half *)kf_memory(run, "q", KF_F16);
     a.k = (const __half *)kf_memory(run, "k", KF_F16);
     a.v = (const __half *)kf_memory(run, "v", KF_F16);
@@ -27,11 +28,17 @@ static inline backward_args backward_arguments(const kf_run *run)
     a.dout = (const __half *)kf_memory(run, "dout", KF_F16);
     a.lse = kf_f32(run, "lse");
     a.dq = (__half *)kf_memory(run, "dq", KF_F16);
-    a.dk = (__half *)kf_memory(run, "dk", KF_F16);
-    a.dv = (__half *)kf_memory(run, "dv", KF_F16);
     a.Sq = run->shape.Sq;
     a.Sk = run->shape.Sk;
     a.causal = run->shape.causal;
+    return a;
+}
+
+static inline backward_args backward_arguments(const kf_run *run)
+{
+    backward_args a = backward_dq_arguments(run);
+    a.dk = (__half *)kf_memory(run, "dk", KF_F16);
+    a.dv = (__half *)kf_memory(run, "dv", KF_F16);
     return a;
 }
 
@@ -149,20 +156,17 @@ static __host__ __device__ __forceinline__ int64_t padded_rows(int Sq)
 }
 
 // The operand of STRIPS * 16 rows and N columns -> columns m to m + N of a tile [.][W] in shared
-// memory. Eight lanes of a column write to eight groups of banks.
+// memory.
 template <int W, int STRIPS, int N>
 static __device__ __forceinline__ void
 warp_store_operand(__half *tile, const uint32_t (*operand)[N / 16][4], int m)
 {
-    const int g = threadIdx.x % 32 / 4;
-    const int t = threadIdx.x % 4;
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
 #pragma unroll
-        for (int n = 0; n < N / 4; n++) {
-            const int row = i * 16 + n % 2 * 8 + g;
-            const int chunk = m / 8 + n / 2;
-            *(uint32_t *)(tile + row * W + (chunk ^ g) * 8 + 2 * t) = operand[i][n / 4][n % 4];
+        for (int n = 0; n < N / 16; n++) {
+            const uint32_t row = lane_of_a<W>() ^ (m + n * 16) * 2;
+            warp_store_matrices(shared_address(tile + i * 16 * W) + row, operand[i][n]);
         }
     }
 }
