@@ -42,6 +42,13 @@ static inline backward_args backward_arguments(const kf_run *run)
     return a;
 }
 
+/* Lets a block of this kernel have so many bytes of shared memory, of which 48 KB need no leave. */
+template <typename kernel>
+static void allow_shared(kernel *k, int bytes)
+{
+    CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+}
+
 // The same, with inputs from this head on.
 template <int D>
 static __device__ __forceinline__ backward_args of_head(backward_args a, int64_t head)

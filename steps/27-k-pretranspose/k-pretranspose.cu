@@ -382,13 +382,6 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 
 enum way { ROWS, BOTH, COLUMNS, BY_HAND };
 
-template <typename kernel>
-static kernel *allowed(kernel *k, int bytes)
-{
-    CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return k;
-}
-
 // snippet: launch
 // Blocks of QUERIES queries, tiles of 64 keys, four warps.
 template <int D, int QUERIES, enum way WAY>
@@ -411,17 +404,17 @@ static void launch_width(const kf_run *run, cudaStream_t stream)
         CUDA_CHECK_LAUNCH();
     }
     if (WAY == ROWS) {
-        const auto kernel = allowed(backward_dq<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta);
+        allow_shared(backward_dq<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_dq<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     } else if (WAY == BOTH) {
-        const auto kernel = allowed(backward_both<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta, kt);
+        allow_shared(backward_both<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_both<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta, kt);
     } else if (WAY == COLUMNS) {
-        const auto kernel = allowed(backward_columns<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta, kt);
+        allow_shared(backward_columns<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_columns<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta, kt);
     } else {
-        const auto kernel = allowed(backward_by_hand<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta);
+        allow_shared(backward_by_hand<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_by_hand<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     }
     CUDA_CHECK_LAUNCH();
 }
