@@ -2,7 +2,7 @@
  *
  * Grows from: 23-flash-autotune
  * Record: --tuned tuned-flash-backward.tsv
- * Profile: --case D64-S2048 --case D128-S2048 --variant log
+ * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
  * Idea
  */

@@ -1,7 +1,7 @@
 /* 25-delta-cache: rowsum(dO * O) once, and not in every block
  *
  * Grows from: 24-flash-backward
- * Profile: --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
  *
  * Idea
  */
@@ -33,7 +33,7 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 // end snippet: delta
 
 // snippet: dq
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
 template <int D, int ROWS, int KEYS, int WARPS>

@@ -3,7 +3,7 @@
  * Grows from: 25-delta-cache
  * Record: --tuned tuned-one-pass.tsv
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
- * Profile: --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048 --variant two-kernels --variant a-scalar --variant b-vector --variant c-ordered
  *
  * Idea
  */

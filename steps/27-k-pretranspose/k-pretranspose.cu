@@ -1,7 +1,7 @@
 /* 27-k-pretranspose: K turned over in memory, so that no tile is on the chip
  *
  * Grows from: 25-delta-cache
- * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
  * Idea
  */
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void warp_add_turned_scores(float (*c)[N / 8][
 // end snippet: turned
 
 // snippet: both
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 // --- Variants that explain -----------------------------------------------------------------------
 
 // K comes turned over, and only so: no byte more than before.
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
@@ -289,7 +289,7 @@ warp_add_rows_by_hand(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], cons
     }
 }
 
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
 template <int D, int ROWS, int KEYS, int WARPS>
