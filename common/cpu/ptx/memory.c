@@ -184,7 +184,7 @@ static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx
     const ptx_operand *a = &i->operand[address + 1], *b = &i->operand[address + 2];
     const int shared = in_shared(w, (uintptr_t)p);
     uint64_t was[8], second = ptx_has(i, PTX_M_cas) ? ptx_get(b, reg) : 0;
-    ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+    ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts), (unsigned)parts);
     for (int k = 0; k < parts; k++)
         was[k] =
             exchange(i, shared, p + (size_t)k * bytes, bytes, ptx_get(ptx_part(a, k), reg), second);

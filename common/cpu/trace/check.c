@@ -217,8 +217,9 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     access_seen(w, thread, p, bytes, WRITE, statement[thread]);
 }
 
-void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
+    (void)parts;
     int thread = thread_at(w, lane);
     atomic_seen(w, thread, p, bytes, statement[thread]);
 }

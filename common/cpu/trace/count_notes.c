@@ -83,9 +83,17 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     statement_note(w, p, bytes, WRITES);
 }
 
-void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+/* Lanes' own numbers are summed at once; what is a request is known when notes are merged. */
+static void numbers(struct worker *w, uintptr_t p, unsigned n)
+{
+    if (p - (uintptr_t)w->arena >= ARENA)
+        w->trace->tally.value[CPU_GLOBAL_ATOMIC_NUMBERS] += n;
+}
+
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
     (void)lane;
+    numbers(w, p, parts);
     statement_note(w, p, bytes, ATOMIC);
 }
 
@@ -149,9 +157,11 @@ void __sanitizer_cov_trace_pc(void)
 void cpu_trace_atomic(const volatile void *p, size_t bytes)
 {
     struct worker *w = cpu_worker;
-    if (w && w->running)
-        seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
-             __builtin_frame_address(0));
+    if (!w || !w->running)
+        return;
+    numbers(w, (uintptr_t)p, 1);
+    seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
+         __builtin_frame_address(0));
 }
 
 void cpu_trace_special(int counter)
