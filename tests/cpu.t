@@ -25,6 +25,7 @@ my (%built, @jobs);
 for my $cxx (@cxx) {
     push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 diverge order);
 }
+push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
 push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
 for my $j (@jobs) {
@@ -86,6 +87,13 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
         for qw(good-sums good-block good-warp);
     cmp_ok(scalar keys %{$seen{$_}}, '>', 1, "$_ differs between orders$variant")
         for qw(bad-sums bad-block bad-warp);
+}
+# Blocks that wait for each other, with fewer OS threads than blocks, and with one.
+for my $order (qw(forward reverse random)) {
+    for my $workers (1, 2, 7) {
+        my ($out, $rc) = run("CUDACPU_ORDER=$order CUDACPU_WORKERS=$workers timeout 60 $dir/ordered-$cxx[0]");
+        is("$rc $out", "0 1350 checks, 0 failed\n", "sums in a fixed order of blocks, $order, workers: $workers");
+    }
 }
 my ($first) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 $dir/order-$cxx[0]");
 my ($again) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 CUDACPU_WORKERS=1 $dir/order-$cxx[0]");

@@ -8,6 +8,7 @@
  * another fiber, so a kernel without barriers runs on one stack and never switches. */
 #include "runtime.h"
 
+#include <sched.h>
 #include <string.h>
 
 static uint64_t next_random(struct worker *w)
@@ -72,8 +73,11 @@ static int pick(struct worker *w)
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
         w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready) {
-        if (!w->ready_warps && w->yielded)
+        if (!w->ready_warps && w->yielded) {
             wake_yielded(w);
+            if (w->launch->multiprocessors > 1)
+                sched_yield(); /* what they wait for may be up to another block */
+        }
         if (!w->ready_warps)
             return -1;
         w->warp = pick_lane(w, w->ready_warps);

@@ -141,6 +141,7 @@ uint64_t order_block_of(record r);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place);
 void order_atomic(uintptr_t at); /* at that cell, counted in bytes */
+void order_poll(uintptr_t at);   /* a load of it that may be part of an order */
 
 /* --- check_async.c: copies that are issued and not waited for --------------------------------- */
 

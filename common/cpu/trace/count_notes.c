@@ -42,6 +42,8 @@ static inline void note(struct worker *w, uint64_t where, uint64_t order)
     unsigned lane = w->now % WARP, i = l->n[lane]++;
     l->order[i][lane] = order;
     l->where[i][lane] = where;
+    if (where >> 52 != LOOPS)
+        w->trace->wait[w->now].p = 0;
     if (i == NOTES - 1)
         wait_for_room(w, l);
 }
@@ -81,6 +83,24 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     (void)lane;
     statement_note(w, p, bytes, WRITES);
+}
+
+/* A thread that waits looks at one place again and again, and how often is up to others: it counts
+ * as one load. */
+void trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    struct wait *last = &w->trace->wait[w->now], now = {w->trace->statement[w->now], p};
+    if (last->order == now.order && last->p == p) {
+        w->trace->last[w->now] = now.order;
+        return;
+    }
+    trace_lane_read(w, lane, p, bytes);
+    *last = now;
+}
+
+void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    trace_lane_write(w, lane, p, bytes);
 }
 
 /* Lanes' own numbers are summed at once; what is a request is known when notes are merged. */
