@@ -92,7 +92,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
 for my $order (qw(forward reverse random)) {
     for my $workers (1, 2, 7) {
         my ($out, $rc) = run("CUDACPU_ORDER=$order CUDACPU_WORKERS=$workers timeout 60 $dir/ordered-$cxx[0]");
-        is("$rc $out", "0 1350 checks, 0 failed\n", "sums in a fixed order of blocks, $order, workers: $workers");
+        is("$rc $out", "0 1415 checks, 0 failed\n", "sums in a fixed order of blocks, $order, workers: $workers");
     }
 }
 my ($first) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 $dir/order-$cxx[0]");

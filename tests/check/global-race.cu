@@ -506,6 +506,32 @@ static bool run_dq_not_waited_for()
     return came_out<fault>(dq.p, rows_of_32(4, 3));
 }
 
+/* A block waits until all before it have added but one. */
+template <bool fault>
+__global__ void dq_waits_for_too_few(float *dq, unsigned *counters)
+{
+    const unsigned number = drawn(counters);
+    const unsigned before = number - (fault && number > 0); // fault here: dq_waits_for_too_few
+    if (threadIdx.x == 0)
+        while (load_acquire(counters + 1) < before)
+            __nanosleep(20);
+    __syncthreads();
+    const int i = threadIdx.x;
+    dq[i] += part_of_row(number, i); // seen here: dq_waits_for_too_few
+    __syncthreads();
+    if (i == 0)
+        add_release(counters + 1);
+}
+
+template <bool fault>
+static bool run_dq_waits_for_too_few()
+{
+    array<float> dq(std::vector<float>(64));
+    array<unsigned> counters(std::vector<unsigned>(2));
+    dq_waits_for_too_few<fault><<<3, 64>>>(dq, counters);
+    return came_out<fault>(dq.p, sums_of_rows(3, 64));
+}
+
 /* The counter goes up, and what was added before is not there yet for who sees it. */
 template <bool fault>
 __global__ void dq_not_released(float *dq, unsigned *counters)
@@ -573,6 +599,7 @@ int main(int argc, char **argv)
         PLAIN(dq_without_atomics, "blocks add to the same rows of a gradient without atomics"),
         SUBTLE(first_tile_stores, "the first block stores what the others add to by red.v4"),
         SUBTLE(dq_not_waited_for, "blocks add in a fixed order, and wait for the first row only"),
+        SUBTLE(dq_waits_for_too_few, "a block waits for all blocks before it but the last"),
         SUBTLE(dq_not_released, "the counter of those who have added is relaxed, not released"),
         SUBTLE(dq_counted_too_early, "a block counts as done while a warp of it still adds"),
     };

@@ -101,15 +101,34 @@ __global__ void in_a_chain(float *y, unsigned *ticket, unsigned *done)
         asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(done), "r"(mine + 1) : "memory");
 }
 
+// A warp alone: its lanes are put in order by __syncwarp.
+__global__ void in_a_warp(float *y, unsigned *ticket, unsigned *done)
+{
+    if (threadIdx.x >= 32)
+        return;
+    unsigned number = 0;
+    if (threadIdx.x == 0) {
+        number = atomicAdd(ticket, 1u);
+        while (load_acquire(done) != number)
+            __nanosleep(20);
+    }
+    number = __shfl_sync(0xffffffff, number, 0);
+    for (int i = threadIdx.x; i < WIDTH; i += 32)
+        y[i] += part((int)number, 0);
+    __syncwarp();
+    if (threadIdx.x == 0)
+        add_release(done);
+}
+
 static void run(void (*kernel)(float *, unsigned *, unsigned *), int rows)
 {
     float *y, got[ROWS * WIDTH];
     unsigned *counters;
-    cudaMalloc(&y, sizeof got);
     cudaMalloc(&counters, (1 + ROWS) * sizeof *counters);
+    cudaMalloc(&y, sizeof got);
     cudaMemset(y, 0, sizeof got);
     cudaMemset(counters, 0, (1 + ROWS) * sizeof *counters);
-    kernel<<<BLOCKS, 128>>>(y, counters, counters + 1);
+    kernel<<<BLOCKS, 128>>>(y, counters + ROWS, counters);
     CHECK_ERROR(cudaMemcpy(got, y, sizeof got, cudaMemcpyDeviceToHost), cudaSuccess);
     for (int row = 0; row < rows; row++) {
         float want = 0;
@@ -132,5 +151,6 @@ int main(int argc, char **)
     run(in_order<BY_RED, true>, ROWS);
     run(in_order<BY_RED_V4, true>, ROWS);
     run(in_a_chain, 1);
+    run(in_a_warp, 1);
     return check_result();
 }

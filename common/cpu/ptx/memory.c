@@ -93,8 +93,10 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int parts = parts_of(i), bits = ptx_type_bits[i->type[0]];
     const size_t bytes = (size_t)bits / 8;
     const char *p = pointer(w, i, 1, reg, bytes * (size_t)parts);
-    (is_strong(i) ? ptx_poll : ptx_read)(w, (int)w->now % WARP, p,
-                                         (unsigned)(bytes * (size_t)parts));
+    if (is_strong(i))
+        p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+    else
+        ptx_read(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
     uint64_t value[8] = {0};
     for (int k = 0; k < parts; k++)
         memcpy(&value[k], p + (size_t)k * bytes, bytes);

@@ -181,7 +181,7 @@ static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned byte
     access_seen(w, thread, p, bytes, ATOMIC, code);
     int64_t at = locate(w, p, bytes, &o);
     if (at >= 0 && at < (int64_t)ARENA_AT)
-        order_atomic((uintptr_t)at);
+        order_atomic((uintptr_t)at, (const void *)p, bytes);
 }
 
 void cpu_trace_atomic(const volatile void *p, size_t bytes)
@@ -224,12 +224,13 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
     atomic_seen(w, thread, p, bytes, statement[thread]);
 }
 
-void trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     int thread = thread_at(w, lane);
     int64_t at = access_of(w, thread, thread, 0, p, bytes, READ, 1, statement[thread]);
-    if (at >= 0 && at < (int64_t)ARENA_AT)
-        order_poll((uintptr_t)at);
+    if (at < 0 || at >= (int64_t)ARENA_AT)
+        return (const void *)p;
+    return order_poll((uintptr_t)at, (const void *)p, bytes);
 }
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
@@ -237,7 +238,7 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     int thread = thread_at(w, lane);
     int64_t at = access_of(w, thread, thread, 0, p, bytes, WRITE, 1, statement[thread]);
     if (at >= 0 && at < (int64_t)ARENA_AT)
-        order_atomic((uintptr_t)at);
+        order_atomic((uintptr_t)at, (const void *)p, bytes);
 }
 
 /* The lane that has a row's address is not the lane that gets the row: 4 bytes of row r go to lanes

@@ -24,16 +24,27 @@ static struct sync {
      * that they did before. */
     uint32_t when, barrier, warp;
     int thread;
-    uintptr_t p; /* 0: a fence */
+    uintptr_t p; /* or FENCE */
 } * syncs;
 static int n_syncs;
-/* The last load of a thread of this block that looks at a variable as atomics change it. */
+#define FENCE UINTPTR_MAX
+/* The last load of a thread of this block that looks at a variable as atomics change it. What it
+ * has seen was made before `until`. */
 static struct poll {
-    uint32_t when;
+    uint32_t when, until;
     int thread;
     uintptr_t p;
 } * polls;
 static int n_polls;
+/* Of variables that blocks may wait for, changed right after a fence: what the last change found.
+ */
+enum { CHANGES = 4096 };
+static struct change {
+    uintptr_t p;
+    uint64_t before;
+    unsigned bytes;
+    uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
+} changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
 
 static void start_add(void)
 {
@@ -81,13 +92,13 @@ static int comes_before(int thread, uint32_t when, const struct sync *s)
 }
 
 /* Whether the block that runs has met the variable, and `me` comes after that. */
-static int met(uintptr_t p, int me)
+static int met(uintptr_t p, uint32_t made, int me)
 {
     record mine = cells[p / 4].write;
     if (is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
         return 1;
     for (int i = 0; i < n_polls; i++)
-        if (polls[i].p == p &&
+        if (polls[i].p == p && made < polls[i].until &&
             ordered((record)polls[i].when << 39 | (record)polls[i].thread << 24, me))
             return 1;
     return 0;
@@ -106,11 +117,11 @@ int order_released(record r, int me)
     }
     for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
         const struct sync *fence = &syncs[f], *atomic = fence + 1;
-        if (fence->p || !comes_before(thread_of(r), when_of(r), fence))
+        if (fence->p != FENCE || !comes_before(thread_of(r), when_of(r), fence))
             continue;
         for (; atomic < syncs + n_syncs && atomic->when < end; atomic++)
-            if (atomic->p && (atomic->thread == fence->thread || atomic->barrier > fence->when) &&
-                met(atomic->p, me))
+            if (atomic->p != FENCE && comes_before(fence->thread, fence->when, atomic) &&
+                met(atomic->p, atomic->when, me))
                 return 1;
     }
     return 0;
@@ -193,27 +204,44 @@ static void sync_add(uintptr_t p)
         (struct sync){order.now, order.barrier_end, order.sees[warp][warp], thread, p};
 }
 
-void order_atomic(uintptr_t at)
+void order_atomic(uintptr_t at, const void *p, unsigned bytes)
 {
-    if (n_syncs)
-        sync_add(at);
+    if (!n_syncs)
+        return;
+    int after_fence = syncs[n_syncs - 1].p == FENCE;
+    sync_add(at);
+    if (!after_fence || bytes > sizeof changes->before)
+        return;
+    struct change *c = &changes[at / 4 % CHANGES];
+    *c = (struct change){.p = at, .bytes = bytes, .when = order.now};
+    memcpy(&c->before, p, bytes);
 }
 
-void order_poll(uintptr_t at)
+/* A block that runs after all that it waits for would never find too early a value, and a wait for
+ * the wrong one would go unseen. So its first load finds what was there before the last change,
+ * unless that is known to come before the load. */
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes)
 {
+    struct change *c = &changes[at / 4 % CHANGES];
     int thread = (int)cpu_worker->now, i = 0;
+    int early = c->p == at && c->when >= order.launch_start && c->when < order.block_start &&
+                c->shown != order.block_start && bytes == c->bytes &&
+                !order_released(cells[at / 4].write, thread);
     while (i < n_polls && (polls[i].p != at || polls[i].thread != thread))
         i++;
     if (i == n_polls)
         polls = grown(polls, n_polls++, sizeof *polls);
-    polls[i] = (struct poll){order.now, thread, at};
+    polls[i] = (struct poll){order.now, early ? c->when : UINT32_MAX, thread, at};
+    if (early)
+        c->shown = order.block_start;
+    return early ? &c->before : p;
 }
 
 void trace_fence(struct worker *w)
 {
     (void)w;
     tick();
-    sync_add(0);
+    sync_add(FENCE);
     tick();
 }
 

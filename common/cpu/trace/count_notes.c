@@ -87,15 +87,16 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 /* A thread that waits looks at one place again and again, and how often is up to others: it counts
  * as one load. */
-void trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     struct wait *last = &w->trace->wait[w->now], now = {w->trace->statement[w->now], p};
     if (last->order == now.order && last->p == p) {
         w->trace->last[w->now] = now.order;
-        return;
+    } else {
+        trace_lane_read(w, lane, p, bytes);
+        *last = now;
     }
-    trace_lane_read(w, lane, p, bytes);
-    *last = now;
+    return (const void *)p;
 }
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)

@@ -48,8 +48,9 @@ enum matrix { TRACE_LDMATRIX, TRACE_STMATRIX };
 void trace_asm(struct worker *w, const void *from, const void *frame);
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
-/* A load or store that other blocks may race with by right: .relaxed, .acquire, .release. */
-void trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+/* A load or store that other blocks may race with by right: .relaxed, .acquire, .release. The load
+ * finds its value where that says. */
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* `parts` numbers, which are bytes together. */
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
@@ -77,10 +78,13 @@ static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
-static inline void ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes)
+static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes)
 {
-    (void)w, (void)lane, (void)p, (void)bytes;
-    TRACE(lane_poll(w, lane, (uintptr_t)p, bytes));
+    (void)w, (void)lane, (void)bytes;
+#if CPU_TRACE
+    p = trace_lane_poll(w, lane, (uintptr_t)p, bytes);
+#endif
+    return p;
 }
 static inline void ptx_publish(struct worker *w, int lane, const void *p, unsigned bytes)
 {
