@@ -532,6 +532,11 @@ static bool run_dq_waits_for_too_few()
     return came_out<fault>(dq.p, sums_of_rows(3, 64));
 }
 
+static __device__ void add_one(unsigned *counter, bool relaxed)
+{
+    relaxed ? add_relaxed(counter) : add_release(counter);
+}
+
 /* The counter goes up, and what was added before is not there yet for who sees it. */
 template <bool fault>
 __global__ void dq_not_released(float *dq, unsigned *counters)
@@ -542,8 +547,7 @@ __global__ void dq_not_released(float *dq, unsigned *counters)
     dq[i] += part_of_row(number, i); // seen here: dq_not_released
     __syncthreads();
     if (i == 0)
-        fault ? add_relaxed(counters + 1)
-              : add_release(counters + 1); // fault here: dq_not_released
+        add_one(counters + 1, fault); // fault here: dq_not_released
 }
 
 template <bool fault>
