@@ -61,12 +61,13 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     # Reports: one line that names kernel, block, threads and places; then the launch has failed.
     my $at = 'diverge\.cu';
     my @reports = (
-        qr/^kernel two_places \(launched at $at:48\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
+        qr/^kernel two_places \(launched at $at:59\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
         qr/^kernel lanes_exited .*: barrier divergence: threads 0-19 wait at __shfl_down_sync of mask 0xffffffff \($at:18\); threads 20-63 have exited$/m,
         qr/^kernel lanes_elsewhere .*: threads 0-15, 32-47 wait at __syncwarp of mask 0xffffffff \($at:23\); threads 16-31, 48-63 wait at __syncthreads \($at:25\)$/m,
         qr/^kernel left_out .*: $at:30: thread 3 \(lane 3\) calls __syncwarp with mask 0x000000f0, which leaves it out$/m,
         qr/^kernel reads_outside .*: $at:35: thread \d+ \(lane \d+\) reads lane \d+ in __shfl_xor_sync, which mask 0x0000ffff/m,
         qr/^kernel different_masks .*: threads 0-7 wait at __ballot_sync of mask 0x0000ffff \($at:39\); threads 8-31 wait at __ballot_sync of mask 0xffffffff \($at:39\)$/m,
+        qr/^kernel waits_in_vain .*: waits in vain: threads 0 wait at __nanosleep \($at:47\); threads 1-63 wait at __syncthreads \($at:48\)$/m,
     );
     for my $i (0 .. $#reports) {
         for my $order (qw(forward reverse random)) {
