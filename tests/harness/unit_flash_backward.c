@@ -320,7 +320,15 @@ static void right(void)
            "%s: right implementations pass, with %.2f, %.2f and %.2f of their bounds", odd[i].name,
            all.most[DQ], all.most[DK], all.most[DV]);
     }
-    verdict all = {.total = 0};
+    /* Scores of thousands, where fp32 alone puts P off by more than half a step of fp16. */
+    static const kf_case far = {
+        .name = "far", .shape = {1, 1, 60, 60, 64, 0, true, 0}, .flags = KF_STEEP | KF_OUTLIERS};
+    verdict all = judge(&far, 1, NONE);
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        add_verdict(&all, judge(&far, seed, seed % 2 ? NONE : OTHER_WAY));
+    ok(passes(&all), "scores of thousands pass, with %.2f, %.2f and %.2f", all.most[DQ],
+       all.most[DK], all.most[DV]);
+    all = (verdict){.total = 0};
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         int queries = 1 + (int)(seed % 5), keys = 1 + (int)(seed % 7);
         kf_case few = {.name = "few", .shape = {1, 1, queries, keys, 64, 0, seed % 2, 0}};
@@ -399,7 +407,8 @@ static void exact(void)
         }
     for (int n = 0; n < ODD; n++) {
         const kf_case *c = &odd[n];
-        int64_t D = c->shape.D, last = D - D / 8, zero[OUTPUTS] = {0}, not_zero = 0, sharp = 0;
+        int64_t D = c->shape.D, middle = D - D / 8 * 2, last = D - D / 8, sharp = 0;
+        int64_t zero[OUTPUTS] = {0}, own[OUTPUTS] = {0}; /* where only keys or queries differ */
         if (!(c->flags & KF_EXACT_GRADIENTS) || c->flags & KF_LARGE)
             continue;
         kf_run run = open_run(c, 5);
@@ -411,7 +420,7 @@ static void exact(void)
         for (int64_t i = 0; i < q->count; i++)
             apart &= i % D < last || q->host[i] == 0.0f;
         for (int64_t i = 0; i < k->count; i++)
-            apart &= i % D < D - D / 8 * 2 || i % D >= last || k->host[i] == 0.0f;
+            apart &= i % D < middle || i % D >= last || k->host[i] == 0.0f;
         ok(whole && apart, "%s: o is whole numbers; queries and keys have dimensions of their own",
            c->name);
         for (int i = 0; i < OUTPUTS; i++) {
@@ -421,7 +430,7 @@ static void exact(void)
                 double size = fabs(t->want[e]);
                 sharp += t->bound[e] <= (twice ? (0x1p-11 + 0x1p-21) * size + 0x1p-25 : 0.0);
                 zero[i] += size == 0.0;
-                not_zero += i == DQ && size != 0.0;
+                own[i] += size != 0.0 && e % D >= middle && (e % D >= last) == (i == DQ);
                 good &= i != DQ || size == 0.0 || e % D >= last;
                 good &= i != DK || size == 0.0 || e % D < last;
             }
@@ -432,8 +441,8 @@ static void exact(void)
             ok(zero[DQ] == q->count && zero[DK] == k->count && zero[DV] < k->count * 9 / 10,
                "%s: dq and dk are 0, dv is not", c->name);
         else
-            ok(good && not_zero > q->rows * D / 32 && zero[DK] < k->count / 2 &&
-                   zero[DV] < k->count / 2,
+            ok(good && own[DQ] > q->count / 32 && own[DK] > k->count / 32 &&
+                   zero[DK] < k->count / 2 && zero[DV] < k->count / 2,
                "%s: dq is where keys of a group differ, dk where queries do, dv everywhere",
                c->name);
         kf_close(&run);
@@ -478,7 +487,7 @@ static void dq_alone(void)
     kf_close(&one);
 }
 
-/* o and lse as a right kernel leaves them, off by less than bounds allow. */
+/* A kernel that is right, as far as that is looked at: elsewhere lse is 7. */
 static void forward(const kf_run *run, cudaStream_t stream)
 {
     (void)stream;
@@ -489,31 +498,33 @@ static void forward(const kf_run *run, cudaStream_t stream)
         kf_pack(KF_F16, &value, (uint16_t *)o->device + i, 1);
     }
     for (int64_t i = 0; i < lse->count; i++)
-        sums[i] = (float)lse->want[i] + (i == 3 ? 1e-7f : 0.0f);
+        sums[i] = lse->checked[i] ? (float)lse->want[i] : 7.0f;
 }
 
 /* A case with KF_LARGE: o and lse are the kernel's; few rows of gradients have a reference. */
 static void large(void)
 {
     static const kf_case c = {
-        .name = "large", .shape = {1, 8, 1000, 1100, 64, 0, true, 0}, .flags = KF_LARGE};
+        .name = "large", .shape = {1, 8, 1500, 1100, 64, 0, true, 0}, .flags = KF_LARGE};
     kf_run run;
     kf_open(&run, &program, &c, 5);
     kf_flash_backward_setup(&run, forward);
     kf_flash_backward_reference(&run);
     const kf_tensor *dq = kf_find(&run, "dq"), *dk = kf_find(&run, "dk"), *dv = kf_find(&run, "dv");
     const kf_tensor *lse = kf_find(&run, "lse");
-    int64_t queries = 0, keys = 0, same = 0;
+    int64_t queries = 0, without = 0, keys = 0, same = 0, made = 0;
+    for (int64_t i = 0; i < lse->count; i++)
+        made += lse->host[i] == 7.0f;
     for (int64_t row = 0; row < dq->rows; row++)
-        queries += dq->checked[row];
+        *(row % 1500 < 400 ? &without : &queries) += dq->checked[row];
     for (int64_t row = 0; row < dk->rows; row++) {
         keys += dk->checked[row];
         same += dk->checked[row] == dv->checked[row];
     }
-    ok(lse->host && lse->host[5000] != 0.0f, "a large case: lse comes from the kernel");
-    ok(queries > 400 && queries < 2000 && keys > 400 && keys < 2000 && same == dk->rows,
-       "and %lld and %lld rows are checked, the same of dk and dv", (long long)queries,
-       (long long)keys);
+    ok(made > 5000, "a large case: lse comes from the kernel, also where nothing is known of it");
+    ok(without == 8 * 400, "all queries without keys are checked");
+    ok(queries > 100 && queries < 2000 && keys > 400 && keys < 2000 && same == dk->rows,
+       "of others %lld, and %lld keys, the same in dk and dv", (long long)queries, (long long)keys);
     ok(dk->checked[0] && dk->checked[1099] && dk->checked[1100] && dk->want[1099 * 64] != 0.0,
        "the first and the last key of a head are among them");
     kf_close(&run);
