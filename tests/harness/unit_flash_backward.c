@@ -383,14 +383,14 @@ static void wrong(void)
  * off by two steps: in parts of what would keep it from being 2^-g in fp16. */
 static double exact_weight(int D, bool base_e)
 {
-    float dot = 8.0f * 8.0f * (float)(D - D / 8 * 2), scale = 1.0f / sqrtf((float)D);
+    int n = D - D / 8 * 2;
+    float dot = 8.0f * 8.0f * (float)n, scale = 1.0f / sqrtf((float)D);
     double worst = 0.0;
     for (int g = 0; g <= 13; g++) {
         float lse = (float)(dot / sqrt(D) + g * log(2.0));
-        float low = nextafterf(nextafterf(lse, 0.0f), 0.0f);
-        float high = nextafterf(nextafterf(lse, INFINITY), INFINITY);
-        for (float at = low; at <= high; at = nextafterf(at, INFINITY)) {
-            double off = ldexp(weight(dot, scale, at, base_e), g) - 1.0;
+        lse = nextafterf(nextafterf(lse, 0.0f), 0.0f);
+        for (int steps = -2; steps <= 2; steps++, lse = nextafterf(lse, INFINITY)) {
+            double off = ldexp(weight(dot, scale, lse, base_e), g) - 1.0;
             worst = fmax(worst, off > 0.0 ? off / 0x1p-11 : -off / 0x1p-12);
         }
     }
