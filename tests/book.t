@@ -131,6 +131,10 @@ has($text, qr/wavefronts a request tree 40 2\.[23] shuffle 0 \xe2\x80\x93/,
 has($text, qr/Of the rows, 1 has no request/, 'a figure is a number of rows');
 has($text, qr/version rows silent small tree 1 0 1 shuffle 1 1 1 all 2 1 2/,
     'a table counts rows, by a column and in all');
+has($text, qr/One part takes 0\.78 of the other.*variant us dkv:m16-n16 9\.0/,
+    'the name of a variant may have a colon');
+is(`awk -f plots/select.awk -v where='variant=dq:m16-n16' -v cols=us -v one=1 tests/book/data/nvidia-h200/tuned-sum.tsv`,
+    "7\n", 'in a chart too');
 has($text, qr{shuffle, 64 1\.20\xc3\x97 / 1\.61\xc3\x97: wins, yes }, 'a verdict sets a claim beside its row');
 has($text, qr{elsewhere 0\.60\xc3\x97 / 1\.61\xc3\x97: loses / wins, no }, 'it says where they disagree');
 has($text, qr{scattered 1\.61\xc3\x97 / 1\.61\xc3\x97: wins / ties, no }, 'ratios on both sides of 1 are a tie');

@@ -153,6 +153,19 @@ like(slurp("$dir/tuned.tsv"), qr/^5\t5\t8\t0\t1\t2\tslow\t40\t-\t-\t-\t-\tslow\t
 %r = run("$tune --variant bug --variant right 2>/dev/null", TOY_BUG => "later", KF_COMMIT => "x");
 is($r{code}, 1, "nothing is right");
 like(slurp("$dir/tuned.tsv"), qr/\tslow\t/, "and the table of before stays");
+my $parts = "TOY_TUNES=1 TOY_PARTS=1 $toy --case D8 --seed 3";
+%r = run("$parts --tuned $dir/parts.tsv");
+is($r{code}, 0, "candidates of two parts") or diag($r{err});
+like($r{out}, qr/^  B=1 H=2 S=5 D=8 +whole +40\.00       -  1\.000x       -
+  B=1 H=2 S=5 D=8 +dq:m4-n2 +20\.00  2\.000x  2\.000x       -
+  B=1 H=2 S=5 D=8 +dkv:m2-n2 +40\.00       -  1\.000x       -\n/m, "the fastest of each part");
+like(slurp("$dir/parts.tsv"), qr/^5\t5\t8\t0\t1\t2\tdq:m4-n2\t20\tdq:m2-n2\t40\tdq:m2-n2\t40\t.*\t2\t0\t[0-9.e-]+
+5\t5\t8\t0\t1\t2\tdkv:m2-n2\t40\t-\t-\tdkv:m2-n2\t40\t.*\t1\t1\t[0-9.e-]+\n\z/m, "a row a shape and part");
+ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
+%r = run("$parts --variant dkv:m2-n2 --variant dq:m4-n2 --list");
+is($r{out} =~ s/.*^variants\n//msr, "  dq:m4-n2         as it should be\n  dkv:m2-n2        twice the time\n",
+    "--variant takes names with a colon");
+fails("a part alone", "$parts --variant dq", 2, "--variant dq: no such variant; one of whole, dq:m2-n2, dq:m4-n2");
 fails("--tuned of a program that tunes nothing", "$toy --tuned $dir/tuned.tsv", 2, "tunes nothing");
 fails("--tuned on a CPU", "TOY_TUNES=1 $toy --tuned $dir/tuned.tsv", 77, "a CPU has no times to choose by", FAKE_CPU => 1);
 %r = run("TOY_TUNES=1 $toy --case odd", FAKE_CPU => 1);

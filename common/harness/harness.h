@@ -119,7 +119,8 @@ typedef struct kf_program {
     const kf_timing *timings KF_ELSE(NULL); /* NULL: graph warm, graph cold */
     int n_timings KF_ELSE(0);
     /* The variants are candidates: --tuned writes which is the fastest of each shape, on the first
-     * of the clocks, for kf_tuned. */
+     * of the clocks, for kf_tuned. Names that begin with a part and a colon, "dq:m64-n64", compete
+     * with those of the same part only; the rest are one part. */
     bool tunes KF_ELSE(false);
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -142,9 +143,11 @@ float *kf_f32(const kf_run *run, const char *name);                        /* th
 
 /* The variant that a program that tunes has found to be the fastest on this device for a shape:
  * that of the row with the same D and causal whose Sq and Sk are nearest, as ratios. It is looked
- * for in build/data/DEVICE/tuned-TABLE.tsv, then in plots/data/DEVICE. false: no table, or no such
- * row. A table that is damaged, or another device's, ends the program with a line. */
-bool kf_tuned(const char *table, const kf_shape *shape, char *variant, size_t size);
+ * for in build/data/DEVICE/tuned-TABLE.tsv, then in plots/data/DEVICE. part: "dq" finds the best of
+ * "dq:m64-n64" and its like and gives "m64-n64"; NULL finds names without a part. false: no table,
+ * or no such row. A table that is damaged, or another device's, ends the program with a line. */
+bool kf_tuned(const char *table, const kf_shape *shape, const char *part, char *variant,
+              size_t size);
 
 bool kf_on_cpu(void);              /* the CPU backend is underneath */
 const char *kf_thread_order(void); /* "forward", "reverse", "random" on the CPU; "hardware" */

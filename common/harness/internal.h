@@ -205,19 +205,21 @@ typedef struct kf_choice {
     const kf_row *rows; /* those of the case */
     int n;
     const kf_row *best;
-    const kf_row *second, *first; /* first: variant 0. NULL if there is none, or it may not win */
-    const kf_row *half, *again;   /* what the first and the second half of the rounds choose */
-    const kf_row *far;            /* of those that win at other lengths the slowest here, or NULL */
-    int far_Sk;                   /* where it wins */
+    const kf_row *second,
+        *first; /* first: its part's first variant. NULL if there is none, or it may not win */
+    const kf_row *half, *again; /* what the first and the second half of the rounds choose */
+    const kf_row *far;          /* of those that win at other lengths the slowest here, or NULL */
+    int far_Sk;                 /* where it wins */
     int candidates, refused;
 } kf_choice;
 /* From the rows of all cases, those of a case together; what is wrong in one becomes wrong in all.
- * choices [n]; returns how many there are: one a case that has a variant that may win. */
-int kf_choose(kf_row *rows, int n, const char *first, const kf_timing *how, kf_choice *choices);
+ * choices [n]; returns how many there are: one a case and part that has a variant that may win. */
+int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *how,
+              kf_choice *choices);
 void kf_choices_print(const kf_choice *choices, int n);
 void kf_choices_write(FILE *to, const kf_choice *choices, int n);
-bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, char *variant,
-                   size_t size);
+bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, const char *part,
+                   char *variant, size_t size);
 
 /* --- options.c, help.c ------------------------------------------------------------------------ */
 enum { KF_MAX_CHOICES = 96, KF_MAX_REPS = 100000 };

@@ -257,7 +257,7 @@ static void tune(const kf_session *s)
     kf_choice *choices = kf_alloc(s->n_rows, sizeof *choices);
     kf_row *rows = kf_alloc(s->n_rows, sizeof *rows); /* to be judged; --json prints the others */
     memcpy(rows, s->rows, (size_t)s->n_rows * sizeof *rows);
-    int n = kf_choose(rows, s->n_rows, s->program->variants[0].name, &s->timings[0], choices);
+    int n = kf_choose(rows, s->n_rows, s->program, &s->timings[0], choices);
     if (n > 0)
         kf_choices_print(choices, n);
     if (s->options.tuned && n == 0)

@@ -5,7 +5,11 @@
  * can be trusted. And a variant that is wrong in any case of the run wins in none: an odd shape may
  * be all that shows its mistake. How sure a choice is shows in its row: who comes second; what each
  * half of the rounds would have chosen, and what that takes in the second half; and the slowest
- * here of those that win at other lengths. */
+ * here of those that win at other lengths.
+ *
+ * A step may consist of several kernels, each with candidates of its own: the name of such a
+ * variant begins with its part and a colon, "dq:m64-n64". Candidates of one part compete with each
+ * other only; names without a colon are one part. */
 #include "internal.h"
 #include <errno.h>
 #include <math.h>
@@ -29,18 +33,32 @@ static double by_second_half(const kf_row *row)
     return row->stat.half[1];
 }
 
+/* How long the part of a variant's name is, without the colon; 0: it has none. */
+static size_t part_length(const char *variant)
+{
+    const char *colon = strchr(variant, ':');
+    return colon ? (size_t)(colon - variant) : 0;
+}
+
+static bool same_part(const char *a, const char *b)
+{
+    size_t length = part_length(a);
+    return length == part_length(b) && strncmp(a, b, length) == 0;
+}
+
 static bool may_win(const kf_row *row, const kf_timing *how)
 {
     return row->how == how && strcmp(row->status, "ok") == 0;
 }
 
-/* The fastest but `without`; NULL: none may win. */
-static const kf_row *fastest(const kf_row *rows, int n, const kf_timing *how,
+/* The fastest of the part of `like` but `without`; NULL: none may win. */
+static const kf_row *fastest(const kf_row *rows, int n, const kf_timing *how, const char *like,
                              double (*us)(const kf_row *), const kf_row *without)
 {
     const kf_row *best = NULL;
     for (int i = 0; i < n; i++)
-        if (may_win(&rows[i], how) && &rows[i] != without && (!best || us(&rows[i]) < us(best)))
+        if (may_win(&rows[i], how) && same_part(rows[i].variant, like) && &rows[i] != without &&
+            (!best || us(&rows[i]) < us(best)))
             best = &rows[i];
     return best;
 }
@@ -60,7 +78,8 @@ static void find_far(kf_choice *choices, int n, const kf_timing *how)
         for (int j = 0; j < n; j++) {
             const kf_row *other = choices[j].best;
             if (j == i || other->shape.D != c->best->shape.D ||
-                other->shape.causal != c->best->shape.causal)
+                other->shape.causal != c->best->shape.causal ||
+                !same_part(other->variant, c->best->variant))
                 continue;
             const kf_row *here = row_of(c->rows, c->n, how, other->variant);
             if (here && (!c->far || by_median(here) > by_median(c->far))) {
@@ -79,27 +98,59 @@ static bool is_wrong_anywhere(const kf_row *rows, int n, const char *variant)
     return false;
 }
 
-int kf_choose(kf_row *rows, int n, const char *first, const kf_timing *how, kf_choice *choices)
+/* The part's first variant of the program. */
+static const char *first_of(const kf_program *program, const char *like)
+{
+    for (int v = 0; v < program->n_variants; v++)
+        if (same_part(program->variants[v].name, like))
+            return program->variants[v].name;
+    return like;
+}
+
+/* What is chosen of the part of `like` from the n rows of one case. */
+static kf_choice choice_of(const kf_row *rows, int n, const kf_program *program,
+                           const kf_timing *how, const char *like)
+{
+    kf_choice c = {.rows = rows, .n = n};
+    for (int i = 0; i < n; i++)
+        if (same_part(rows[i].variant, like)) {
+            c.candidates += may_win(&rows[i], how);
+            c.refused += strncmp(rows[i].status, "refused", strlen("refused")) == 0;
+        }
+    c.best = fastest(rows, n, how, like, by_median, NULL);
+    if (!c.best)
+        return c;
+    c.second = fastest(rows, n, how, like, by_median, c.best);
+    c.half = fastest(rows, n, how, like, by_first_half, NULL);
+    c.again = fastest(rows, n, how, like, by_second_half, NULL);
+    c.first = row_of(rows, n, how, first_of(program, like));
+    return c;
+}
+
+static bool begins_part(const kf_row *rows, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (same_part(rows[k].variant, rows[i].variant))
+            return false;
+    return true;
+}
+
+int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *how,
+              kf_choice *choices)
 {
     int chosen = 0;
     for (int i = 0; i < n; i++)
         if (strcmp(rows[i].status, "ok") == 0 && is_wrong_anywhere(rows, n, rows[i].variant))
             rows[i].status = "wrong";
     for (int i = 0, end; i < n; i = end) {
-        kf_choice c = {.rows = rows + i};
-        for (end = i; end < n && strcmp(rows[end].case_name, rows[i].case_name) == 0; end++) {
-            c.candidates += may_win(&rows[end], how);
-            c.refused += strncmp(rows[end].status, "refused", strlen("refused")) == 0;
+        for (end = i; end < n && strcmp(rows[end].case_name, rows[i].case_name) == 0;)
+            end++;
+        for (int k = 0; k < end - i; k++) {
+            if (!begins_part(rows + i, k))
+                continue;
+            choices[chosen] = choice_of(rows + i, end - i, program, how, rows[i + k].variant);
+            chosen += choices[chosen].best != NULL;
         }
-        c.n = end - i;
-        c.best = fastest(c.rows, c.n, how, by_median, NULL);
-        if (!c.best)
-            continue;
-        c.second = fastest(c.rows, c.n, how, by_median, c.best);
-        c.half = fastest(c.rows, c.n, how, by_first_half, NULL);
-        c.again = fastest(c.rows, c.n, how, by_second_half, NULL);
-        c.first = row_of(c.rows, c.n, how, first);
-        choices[chosen++] = c;
     }
     find_far(choices, chosen, how);
     return chosen;
@@ -119,14 +170,14 @@ void kf_choices_print(const kf_choice *choices, int n)
 {
     int same = 0;
     double most = 1.0;
-    kf_say("\nthe fastest of each shape, and how much longer others take\n  %-30s %-16s %10s %7s "
+    kf_say("\nthe fastest of each shape, and how much longer others take\n  %-30s %-20s %10s %7s "
            "%7s %7s\n",
            "shape", "fastest", "us", "second", "first", "far");
     for (int i = 0; i < n; i++) {
         const kf_choice *c = &choices[i];
         char shape[128];
         kf_shape_text(&c->best->shape, shape, sizeof shape);
-        kf_say("  %-30s %-16s %10.2f", shape, c->best->variant, by_median(c->best));
+        kf_say("  %-30s %-20s %10.2f", shape, c->best->variant, by_median(c->best));
         say_ratio(c->second, by_median(c->best));
         say_ratio(c->first, by_median(c->best));
         say_ratio(c->far, by_median(c->best));
@@ -135,7 +186,7 @@ void kf_choices_print(const kf_choice *choices, int n)
         most = fmax(most, by_second_half(c->half) / by_second_half(c->again));
     }
     kf_say(
-        "  first: variant 0; far: the slowest here of those that win at other lengths\n"
+        "  first: the first of its part; far: the slowest here of those that win at other lengths\n"
         "  the two halves of the rounds choose the same in %d of %d; else at most %.1f%% slower\n",
         same, n, 100.0 * (most - 1.0));
 }
@@ -213,8 +264,21 @@ static double apart(int a, int b)
     return fabs(log2((double)a / b));
 }
 
-bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, char *variant,
-                   size_t size)
+/* Of the name of a variant what follows its part. */
+static const char *after_part(const char *variant)
+{
+    const char *colon = strchr(variant, ':');
+    return colon ? colon + 1 : variant;
+}
+
+static bool is_of_part(const char *variant, const char *part)
+{
+    size_t length = part_length(variant);
+    return part ? length == strlen(part) && strncmp(variant, part, length) == 0 : length == 0;
+}
+
+bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, const char *part,
+                   char *variant, size_t size)
 {
     enum { MOST = 1 << 30 };
     static const char of_device[] = "# device: ";
@@ -250,14 +314,16 @@ bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, 
         int Sk = number(path, line, "Sk", cell[SK], 1, MOST);
         int width = number(path, line, "D", cell[D], 1, MOST);
         bool causal = number(path, line, "causal", cell[CAUSAL], 0, 1);
-        if (!*cell[VARIANT] || strlen(cell[VARIANT]) >= size)
+        const char *name = after_part(cell[VARIANT]);
+        bool is_wanted = is_of_part(cell[VARIANT], part);
+        if (!*name || (is_wanted && strlen(name) >= size))
             kf_die(KF_WRONG, "%s:%d: variant is \"%s\"; a name of 1 to %zu letters is right", path,
                    line, cell[VARIANT], size - 1);
         double far = apart(Sq, shape->Sq) + apart(Sk, shape->Sk);
-        if (width != shape->D || causal != shape->causal || far >= nearest)
+        if (!is_wanted || width != shape->D || causal != shape->causal || far >= nearest)
             continue;
         nearest = far;
-        snprintf(variant, size, "%s", cell[VARIANT]);
+        snprintf(variant, size, "%s", name);
     }
     fclose(file);
     if (!named || !known_device)
@@ -266,7 +332,8 @@ bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, 
     return nearest < INFINITY;
 }
 
-bool kf_tuned(const char *table, const kf_shape *shape, char *variant, size_t size)
+bool kf_tuned(const char *table, const kf_shape *shape, const char *part, char *variant,
+              size_t size)
 {
     static const char *const folder[] = {"build/data", "plots/data"};
     const char *root = getenv("KF_ROOT");
@@ -275,7 +342,7 @@ bool kf_tuned(const char *table, const kf_shape *shape, char *variant, size_t si
         char path[1024];
         snprintf(path, sizeof path, "%s/%s/%s/tuned-%s.tsv", root && *root ? root : ".", folder[i],
                  device->slug, table);
-        if (kf_tuned_read(path, device->name, shape, variant, size))
+        if (kf_tuned_read(path, device->name, shape, part, variant, size))
             return true;
     }
     return false;

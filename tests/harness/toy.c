@@ -2,7 +2,7 @@
  * on the fake runtime: attention over memory that is really the host's. TOY_BUG plants a bug in
  * "right", TOY_FIXED makes the bug that "bug" predicts disappear. With TOY_ANGLES the variants are
  * others: off by so much that only some bounds allow it. With TOY_TUNES it is a program that tunes,
- * and refuses "bug". */
+ * and refuses "bug"; with TOY_PARTS its variants are candidates of two parts. */
 #include "fake.h"
 #include <math.h>
 #include <stdlib.h>
@@ -198,6 +198,13 @@ static const kf_variant variants[] = {
      .predicted = bug_shows,
      .finding = "shared race"},
 };
+static const kf_variant part_variants[] = {
+    {.name = "whole", .about = "of no part", .launch = slow},
+    {.name = "dq:m2-n2", .about = "twice the time", .launch = slow},
+    {.name = "dq:m4-n2", .about = "as it should be", .launch = right},
+    {.name = "dkv:m2-n2", .about = "twice the time", .launch = slow},
+    {.name = "dkv:m128-n128-w8-s3", .about = "no room", .launch = bug, .refused = unwanted},
+};
 static const kf_variant angle_variants[] = {
     {.name = "exact", .about = "no error allowed", .launch = slow},
     {.name = "little",
@@ -223,13 +230,15 @@ static const kf_timing timings[] = {
 
 int main(int argc, char **argv)
 {
-    bool angles = getenv("TOY_ANGLES") != NULL;
+    bool angles = getenv("TOY_ANGLES") != NULL, parts = getenv("TOY_PARTS") != NULL;
     const kf_program program = {.step = "99-toy",
                                 .title = "a step for tests",
                                 .cases = cases,
                                 .n_cases = 3,
-                                .variants = angles ? angle_variants : variants,
-                                .n_variants = angles ? 5 : 3,
+                                .variants = angles  ? angle_variants
+                                            : parts ? part_variants
+                                                    : variants,
+                                .n_variants = angles || parts ? 5 : 3,
                                 .setup = kf_attention_setup,
                                 .reference = angles ? allow : kf_attention_reference,
                                 .cost = kf_attention_cost,
