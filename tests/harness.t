@@ -433,6 +433,15 @@ $map =~ s/\A(# \w+: .*\n)+//;
 like($map, qr/\A# case small\n# variant right\n((0 ){19}0\n){5}\n\n\z/, "the map: all right");
 %r = run("$tiny --seed 1 --variant right --case large");
 like($r{out}, qr/case large.*right +ok/s, "unless it is named");
+my %order = (CUDACPU_ORDER => "random", CUDACPU_WORKERS => 1);
+%r = run("$tiny --seed 1 --variant right --variant by-key --repeats $dir/repeats.tsv", %order);
+is($r{code}, 0, "sums by atomic adds are right");
+like($r{out}, qr/right, repeats: the same bits in 3 runs\n.*by-key, repeats: 3 runs, o differs in 3, \d+ % of its elements\n/s,
+    "and differ where warps run in another order each time");
+%row = repeats("$dir/repeats.tsv");
+like($row{"by-key o"}, qr/^small 1 2 5 9 20 0 1 0 200 3 3 \d+ \S+e-0[789] [1-9]\d?$/, "by a few places");
+%r = run("$tiny --seed 1 --variant by-key --repeats $dir/repeats.tsv", CUDACPU_ORDER => undef, CUDACPU_WORKERS => 1);
+like($r{out}, qr/by-key, repeats: the same bits in 3 runs/, "one OS thread runs warps forward in one order");
 my %caught = (
     tail => "unwritten: 40 \\(all of them\\)", mask => "rows: 0-3 of 0-4", scale => "200 of 200 elements wrong",
     stride => "200 of 200 elements wrong", unwritten => "200 were computed from memory that nobody wrote",
