@@ -24,9 +24,9 @@ set bmargin at screen 0.36
 set xlabel 'S'
 do for [p = 1:2] {
     D = 64 * p
-    set lmargin at screen (p == 1 ? 0.13 : 0.57)
-    set rmargin at screen (p == 1 ? 0.54 : 0.98)
-    if (p == 2) { set format y ''; unset ylabel; unset label 99 } else { set ylabel 'TFLOP/s' }
+    set lmargin at screen (p == 1 ? 0.165 : 0.59)
+    set rmargin at screen (p == 1 ? 0.555 : 0.98)
+    if (p == 2) { set format y ''; unset ylabel; unset label 99 } else { set ylabel 'TFLOP/s' offset 1.6, 0 }
     set label 1 sprintf('D = %d', D) at graph 0.04, 0.94 left font ',12' textcolor rgb INK
     set key at screen 0.5, 0.005 bottom center maxrows 3 samplen 2.2 width 1
     if (p == 2) { unset key }

@@ -53,12 +53,41 @@ static __device__ __forceinline__ void warp_load_transposed(uint32_t *m, uint32_
 }
 // end snippet: ldmatrix
 
+// The way back: four matrices into shared memory. Lane l gives the address of row l % 8 of matrix
+// l / 8. Hopper and later; before it lanes ask each other for the addresses of their rows.
+static __device__ __forceinline__ void warp_store_matrices(uint32_t row, const uint32_t *m)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "r"(row), "r"(m[0]), "r"(m[1]), "r"(m[2]), "r"(m[3])
+                 : "memory");
+#else
+    for (int i = 0; i < 4; i++) {
+        const uint32_t at = __shfl_sync(0xffffffffu, row, i * 8 + threadIdx.x % 32 / 4);
+        asm volatile("st.shared.b32 [%0], %1;"
+                     :
+                     : "r"(at + threadIdx.x % 4 * 4), "r"(m[i])
+                     : "memory");
+    }
+#endif
+}
+
 // snippet: cp-async
 // Starts a copy of 16 bytes into shared memory: `bytes` of them (16 or 0), the others zeros. Both
 // addresses are multiples of 16.
 static __device__ __forceinline__ void copy_async(uint32_t to, const void *from, int bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes)
+                 : "memory");
+}
+
+// The same of 4 bytes (4 or 0), one float; both addresses are multiples of 4.
+static __device__ __forceinline__ void copy_async_float(uint32_t to, const float *from, int bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                  :
                  : "r"(to), "l"(from), "r"(bytes)
                  : "memory");

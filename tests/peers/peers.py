@@ -115,9 +115,9 @@ def table64(positions, R):
     return angle.cos(), angle.sin()
 
 
-def gamma(n):
+def gamma(n, u=U):
     """common/harness/tolerance.c derives it: rounding of an inner product of length n."""
-    return math.expm1(8.0 * math.sqrt(n) * U + n * U * U / (1.0 - U))
+    return math.expm1(8.0 * math.sqrt(n) * u + n * u * u / (1.0 - u))
 
 
 def attention64(q, k, v, turns):

@@ -1,0 +1,105 @@
+/* by_dq: dq's kernel of step 24 keeps the delta that it computes. */
+#pragma once
+
+#include "cuda/flash_backward.cuh"
+
+namespace by_dq
+{
+
+// same as step 24
+// rowsum(dout * o) of a row, in all four lanes of a quad; 0 past the end.
+template <int D>
+static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
+{
+    float sum = 0.0f;
+#pragma unroll
+    for (int d = 2 * (threadIdx.x % 4); d < D && row < a.Sq; d += 8) {
+        const float2 dout = __half22float2(*(const __half2 *)(a.dout + (int64_t)row * D + d));
+        const float2 o = __half22float2(*(const __half2 *)(a.o + (int64_t)row * D + d));
+        sum += dout.x * o.x + dout.y * o.y;
+    }
+    return quad_sum(sum);
+}
+
+// snippet: by-dq
+// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq]
+//     -> dq [BH][Sq][D], delta [BH][Sq]
+// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
+// products, 6 D flops, and an exponential a score
+template <int D, int ROWS, int KEYS, int WARPS>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
+    backward_dq(backward_args all, float *delta_of)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = ROWS / WARPS / 16;
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int TILE = KEYS * D * 2;              // bytes
+    extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
+    const backward_args a = of_head<D>(all, blockIdx.y);
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row = block_row + warp_row + threadIdx.x % 32 / 4; // of this lane, and row + 8
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t dout_tile = q_tile + ROWS * D * 2;
+    const uint32_t k_tiles = dout_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + 2 * TILE;
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
+    const int visible = min(a.Sk, a.causal ? a.Sk - a.Sq + block_row + ROWS : a.Sk);
+
+    load_tile<D, ROWS, THREADS>(q_tile, a.q, block_row, a.Sq);
+    load_tile<D, ROWS, THREADS>(dout_tile, a.dout, block_row, a.Sq);
+    if (visible > 0) {
+        load_tile<D, KEYS, THREADS>(k_tiles, a.k, 0, a.Sk);
+        load_tile<D, KEYS, THREADS>(v_tiles, a.v, 0, a.Sk);
+    }
+    copy_async_commit();
+    float lse[STRIPS][2], delta[STRIPS][2]; // of row and row + 8
+#pragma unroll
+    for (int i = 0; i < STRIPS * 2; i++) {
+        lse[i / 2][i % 2] = row + i * 8 < a.Sq ? a.lse[row + i * 8] : 0.0f;
+        delta[i / 2][i % 2] = delta_of_row<D>(a, row + i * 8);
+    }
+    // solution: keep -- delta of each row, once
+#pragma unroll
+    for (int i = 0; i < STRIPS * 2; i++) {
+        if (threadIdx.x % 4 == 0 && row + i * 8 < a.Sq) {
+            delta_of[(int64_t)blockIdx.y * a.Sq + row + i * 8] = delta[i / 2][i % 2];
+        }
+    }
+    // end solution: keep
+    float dq[STRIPS][D / 8][4] = {};
+    for (int first = 0; first < visible; first += KEYS) {
+        const uint32_t stage = first / KEYS % 2 * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (first + KEYS < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, a.k, first + KEYS, a.Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, a.v, first + KEYS, a.Sk);
+        }
+        copy_async_commit();
+
+#pragma unroll
+        for (int n = 0; n < KEYS; n += PART) {
+            const uint32_t k_part = k_tiles + stage + n * D * 2;
+            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
+            uint32_t operand[STRIPS][PART / 16][4];
+            warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
+            minus_by_row<STRIPS, PART>(ds, delta);
+            warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
+                                             v_tiles + stage + n * D * 2);
+            weights_by_row<STRIPS, PART>(p, lse, scale);
+            if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
+                hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
+            }
+            multiply<STRIPS, PART>(ds, p);
+            pack<STRIPS, PART>(operand, ds);
+            warp_add_rows<D, STRIPS, PART>(dq, operand, k_part);
+        }
+    }
+    warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
+                               block_row + warp_row, a.Sq);
+}
+// end snippet: by-dq
+
+} // namespace by_dq

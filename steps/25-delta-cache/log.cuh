@@ -1,0 +1,208 @@
+/* log: the two kernels of step 24, each of which computes delta for itself. */
+#pragma once
+
+#include "cuda/flash_backward.cuh"
+
+namespace recomputed
+{
+
+// same as step 24
+// rowsum(dout * o) of a row, in all four lanes of a quad; 0 past the end.
+template <int D>
+static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
+{
+    float sum = 0.0f;
+#pragma unroll
+    for (int d = 2 * (threadIdx.x % 4); d < D && row < a.Sq; d += 8) {
+        const float2 dout = __half22float2(*(const __half2 *)(a.dout + (int64_t)row * D + d));
+        const float2 o = __half22float2(*(const __half2 *)(a.o + (int64_t)row * D + d));
+        sum += dout.x * o.x + dout.y * o.y;
+    }
+    return quad_sum(sum);
+}
+
+// same as step 24
+// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq] -> dq [BH][Sq][D]
+// grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
+// products, 6 D flops, and an exponential a score
+template <int D, int ROWS, int KEYS, int WARPS>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_args all)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = ROWS / WARPS / 16;
+    constexpr int PART = STRIPS > 1 ? 32 : KEYS;    // keys at a time: registers are as many
+    constexpr int TILE = KEYS * D * 2;              // bytes
+    extern __shared__ __align__(16) __half tiles[]; // q, dout [ROWS][D], k, v [2][KEYS][D]
+    const backward_args a = of_head<D>(all, blockIdx.y);
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row = block_row + warp_row + threadIdx.x % 32 / 4; // of this lane, and row + 8
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t dout_tile = q_tile + ROWS * D * 2;
+    const uint32_t k_tiles = dout_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + 2 * TILE;
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
+    const int visible = min(a.Sk, a.causal ? a.Sk - a.Sq + block_row + ROWS : a.Sk);
+
+    load_tile<D, ROWS, THREADS>(q_tile, a.q, block_row, a.Sq);
+    load_tile<D, ROWS, THREADS>(dout_tile, a.dout, block_row, a.Sq);
+    if (visible > 0) {
+        load_tile<D, KEYS, THREADS>(k_tiles, a.k, 0, a.Sk);
+        load_tile<D, KEYS, THREADS>(v_tiles, a.v, 0, a.Sk);
+    }
+    copy_async_commit();
+    float lse[STRIPS][2], delta[STRIPS][2]; // of row and row + 8
+#pragma unroll
+    for (int i = 0; i < STRIPS * 2; i++) {
+        lse[i / 2][i % 2] = row + i * 8 < a.Sq ? a.lse[row + i * 8] : 0.0f;
+        delta[i / 2][i % 2] = delta_of_row<D>(a, row + i * 8);
+    }
+    float dq[STRIPS][D / 8][4] = {};
+    for (int first = 0; first < visible; first += KEYS) {
+        const uint32_t stage = first / KEYS % 2 * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (first + KEYS < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, a.k, first + KEYS, a.Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, a.v, first + KEYS, a.Sk);
+        }
+        copy_async_commit();
+
+#pragma unroll
+        for (int n = 0; n < KEYS; n += PART) {
+            const uint32_t k_part = k_tiles + stage + n * D * 2;
+            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
+            uint32_t operand[STRIPS][PART / 16][4];
+            warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
+            minus_by_row<STRIPS, PART>(ds, delta);
+            warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
+                                             v_tiles + stage + n * D * 2);
+            weights_by_row<STRIPS, PART>(p, lse, scale);
+            if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
+                hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
+            }
+            multiply<STRIPS, PART>(ds, p);
+            pack<STRIPS, PART>(operand, ds);
+            warp_add_rows<D, STRIPS, PART>(dq, operand, k_part);
+        }
+    }
+    warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
+                               block_row + warp_row, a.Sq);
+}
+
+// same as step 24
+// rowsum(dout * o) of each row of two tiles -> delta [ROWS], in shared memory. The block's threads
+// share a row.
+template <int D, int ROWS, int THREADS>
+static __device__ __forceinline__ void delta_of_tile(float *delta, const __half *dout,
+                                                     const __half *o)
+{
+    constexpr int SHARE = THREADS / ROWS; // threads a row
+    const int row = threadIdx.x / SHARE;
+    float sum = 0.0f;
+#pragma unroll
+    for (int chunk = threadIdx.x % SHARE; chunk < D / 8; chunk += SHARE) {
+        const int at = row * D + (chunk ^ row % 8) * 8;
+        const uint4 four_dout = *(const uint4 *)(dout + at), four_o = *(const uint4 *)(o + at);
+        const __half2 *x = (const __half2 *)&four_dout, *y = (const __half2 *)&four_o;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float2 a = __half22float2(x[i]), b = __half22float2(y[i]);
+            sum += a.x * b.x + a.y * b.y;
+        }
+    }
+#pragma unroll
+    for (int other = SHARE / 2; other > 0; other /= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, other);
+    }
+    if (threadIdx.x % SHARE == 0) {
+        delta[row] = sum;
+    }
+}
+
+// same as step 24
+// The same -> dk, dv [BH][Sk][D]
+// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is turned
+// over: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
+// exponential a score; 2 D flops a query and block for delta
+template <int D, int KEYS, int ROWS, int WARPS>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_args all)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = KEYS / WARPS / 16;
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int TILE = ROWS * D * 2;           // bytes
+    // k, v [KEYS][D], q, dout, o [2][ROWS][D], then floats: lse [2][ROWS], delta [ROWS]
+    extern __shared__ __align__(16) __half tiles[];
+    const backward_args a = of_head<D>(all, blockIdx.y);
+    const int block_key = blockIdx.x * KEYS; // under a mask the first have the most queries
+    const int warp_key = threadIdx.x / 32 * STRIPS * 16;
+    const uint32_t k_tile = shared_address(tiles);
+    const uint32_t v_tile = k_tile + KEYS * D * 2;
+    const uint32_t q_tiles = v_tile + KEYS * D * 2;
+    const uint32_t dout_tiles = q_tiles + 2 * TILE;
+    const uint32_t o_tiles = dout_tiles + 2 * TILE;
+    const uint32_t lse_tiles = o_tiles + 2 * TILE;
+    float *lse = (float *)(tiles + 2 * KEYS * D + 6 * ROWS * D);
+    float *delta = lse + 2 * ROWS;
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
+    // The tile of the first query that sees a key of this block.
+    const int start = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS * ROWS : 0;
+
+    load_tile<D, KEYS, THREADS>(k_tile, a.k, block_key, a.Sk);
+    load_tile<D, KEYS, THREADS>(v_tile, a.v, block_key, a.Sk);
+    if (start < a.Sq) {
+        load_tile<D, ROWS, THREADS>(q_tiles, a.q, start, a.Sq);
+        load_tile<D, ROWS, THREADS>(dout_tiles, a.dout, start, a.Sq);
+        load_tile<D, ROWS, THREADS>(o_tiles, a.o, start, a.Sq);
+        load_values<ROWS>(lse_tiles, a.lse, start, a.Sq);
+    }
+    copy_async_commit();
+    float dk[STRIPS][D / 8][4] = {};
+    float dv[STRIPS][D / 8][4] = {};
+    for (int first = start; first < a.Sq; first += ROWS) {
+        const int stage = (first - start) / ROWS % 2;
+        const int next = first + ROWS;
+        const uint32_t q_tile = q_tiles + stage * TILE;
+        const uint32_t dout_tile = dout_tiles + stage * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < a.Sq) {
+            load_tile<D, ROWS, THREADS>(q_tiles + (1 - stage) * TILE, a.q, next, a.Sq);
+            load_tile<D, ROWS, THREADS>(dout_tiles + (1 - stage) * TILE, a.dout, next, a.Sq);
+            load_tile<D, ROWS, THREADS>(o_tiles + (1 - stage) * TILE, a.o, next, a.Sq);
+            load_values<ROWS>(lse_tiles + (1 - stage) * ROWS * 4, a.lse, next, a.Sq);
+        }
+        copy_async_commit();
+        // dout and o of this stage, in halves from the start of tiles
+        delta_of_tile<D, ROWS, THREADS>(delta, tiles + 2 * (KEYS + ROWS) * D + stage * ROWS * D,
+                                        tiles + 2 * (KEYS + 2 * ROWS) * D + stage * ROWS * D);
+        __syncthreads();
+#pragma unroll
+        for (int m = 0; m < ROWS; m += PART) {
+            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
+            uint32_t operand[STRIPS][PART / 16][4];
+            warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
+            minus_by_column<STRIPS, PART>(ds, delta + m);
+            warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
+            weights_by_column<STRIPS, PART>(p, lse + stage * ROWS + m, scale);
+            if (block_key + KEYS > a.Sk ||
+                (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
+                hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
+            }
+            multiply<STRIPS, PART>(ds, p);
+            pack<STRIPS, PART>(operand, p);
+            warp_add_rows<D, STRIPS, PART>(dv, operand, dout_tile + m * D * 2);
+            pack<STRIPS, PART>(operand, ds);
+            warp_add_rows<D, STRIPS, PART>(dk, operand, q_tile + m * D * 2);
+        }
+    }
+    warp_store_rows<D, STRIPS>(a.dk + (int64_t)blockIdx.y * a.Sk * D, dk, 1.0f / sqrtf((float)D),
+                               block_key + warp_key, a.Sk);
+    warp_store_rows<D, STRIPS>(a.dv + (int64_t)blockIdx.y * a.Sk * D, dv, 1.0f,
+                               block_key + warp_key, a.Sk);
+}
+
+} // namespace recomputed

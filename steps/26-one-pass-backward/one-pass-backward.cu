@@ -1,0 +1,234 @@
+/* 26-one-pass-backward: five products in one kernel, and who adds up dq
+ *
+ * Grows from: 25-delta-cache
+ * Record: --tuned tuned-one-pass.tsv
+ * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
+ * Profile: --case D64-S2048 --case D128-S2048
+ *
+ * Idea
+ */
+#include "a-scalar.cuh"
+#include "b-vector.cuh"
+#include "c-ordered.cuh"
+#include "cuda/flash_forward.cuh"
+#include "cuda/refused.cuh"
+#include "problems/flash_backward_cases.h"
+#include "two_kernels.cuh"
+
+enum way { SCALAR, VECTOR, ORDERED };
+
+// What a launch needs to know of a run.
+typedef struct job {
+    backward_args a;
+    float *delta, *sums; // [BH][Sq], [BH][padded][D]
+    int *counters;       // one, and one for each tile of queries
+    int heads;
+    size_t bytes_of_sums, bytes_of_counters;
+    cudaStream_t stream;
+} job;
+
+static int64_t counters_of(const kf_shape *s) // for tiles of 64 queries
+{
+    return 1 + (int64_t)s->B * s->H * ((s->Sq + 63) / 64);
+}
+
+static job job_of(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    job j;
+    j.a = backward_arguments(run);
+    j.delta = kf_f32(run, "delta");
+    j.sums = kf_f32(run, "sums");
+    j.counters = (int *)kf_memory(run, "counters", KF_I32);
+    j.heads = s.B * s.H;
+    j.bytes_of_sums = j.heads * padded_rows(s.Sq) * s.D * sizeof(float);
+    j.bytes_of_counters = counters_of(&s) * sizeof(int);
+    j.stream = stream;
+    return j;
+}
+
+template <int D>
+static void launch_delta(job j)
+{
+    const int64_t rows = (int64_t)j.heads * j.a.Sq;
+    backward_delta<D>
+        <<<(unsigned)((rows + 7) / 8), 256, 0, j.stream>>>(j.a.o, j.a.dout, j.delta, rows);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int D, int KEYS, int ROWS>
+static constexpr int bytes_of_block()
+{
+    return ((2 * KEYS + 4 * ROWS) * D + KEYS * ROWS) * (int)sizeof(__half) +
+           4 * ROWS * (int)sizeof(float);
+}
+
+template <int D, int KEYS, int ROWS, int WARPS, enum way WAY>
+static void launch_one_pass(job j)
+{
+    const int bytes = bytes_of_block<D, KEYS, ROWS>(), threads = WARPS * 32;
+    const int blocks = (j.a.Sk + KEYS - 1) / KEYS;
+    const dim3 grid = j.a.causal ? dim3(j.heads, blocks) : dim3(blocks, j.heads);
+    const dim3 pairs((j.a.Sq * (D / 2) + 255) / 256, j.heads);
+    launch_delta<D>(j);
+    CUDA_CHECK(cudaMemsetAsync(j.sums, 0, j.bytes_of_sums, j.stream));
+    if (WAY == SCALAR) {
+        allow_shared(scalar::backward<D, KEYS, ROWS, WARPS>, bytes);
+        scalar::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
+        CUDA_CHECK_LAUNCH();
+        scalar::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
+    } else if (WAY == VECTOR) {
+        allow_shared(vector::backward<D, KEYS, ROWS, WARPS>, bytes);
+        vector::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
+        CUDA_CHECK_LAUNCH();
+        vector::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
+    } else {
+        CUDA_CHECK(cudaMemsetAsync(j.counters, 0, j.bytes_of_counters, j.stream));
+        allow_shared(ordered::backward<D, KEYS, ROWS, WARPS>, bytes);
+        ordered::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums, j.counters);
+        CUDA_CHECK_LAUNCH();
+        ordered::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
+    }
+    CUDA_CHECK_LAUNCH();
+}
+
+template <enum way WAY>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_one_pass<64, 128, 64, 4, WAY>(job_of(run, stream));
+    } else {
+        launch_one_pass<128, 128, 64, 8, WAY>(job_of(run, stream));
+    }
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+template <int D, int ROWS, int KEYS, int WARPS>
+static void launch_dq(job j)
+{
+    const int bytes = (2 * ROWS + 4 * KEYS) * D * (int)sizeof(__half);
+    const dim3 grid((j.a.Sq + ROWS - 1) / ROWS, j.heads);
+    allow_shared(backward_dq<D, ROWS, KEYS, WARPS>, bytes);
+    backward_dq<D, ROWS, KEYS, WARPS><<<grid, WARPS * 32, bytes, j.stream>>>(j.a, j.delta);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int D, int KEYS, int ROWS, int WARPS>
+static void launch_dkv(job j)
+{
+    const int bytes =
+        (2 * KEYS + 4 * ROWS) * D * (int)sizeof(__half) + 4 * ROWS * (int)sizeof(float);
+    const dim3 grid((j.a.Sk + KEYS - 1) / KEYS, j.heads);
+    allow_shared(backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
+    backward_dkv<D, KEYS, ROWS, WARPS><<<grid, WARPS * 32, bytes, j.stream>>>(j.a, j.delta);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_two_kernels(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of(run, stream);
+    if (run->shape.D == 64) {
+        launch_delta<64>(j);
+        launch_dq<64, 128, 64, 4>(j);
+        launch_dkv<64, 128, 64, 4>(j);
+    } else {
+        launch_delta<128>(j);
+        launch_dq<128, 128, 32, 4>(j);
+        launch_dkv<128, 64, 64, 4>(j);
+    }
+}
+
+template <int KEYS, int ROWS, int WARPS>
+static void launch_candidate(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_one_pass<64, KEYS, ROWS, WARPS, VECTOR>(job_of(run, stream));
+    } else {
+        launch_one_pass<128, KEYS, ROWS, WARPS, VECTOR>(job_of(run, stream));
+    }
+}
+
+template <int KEYS, int ROWS, int WARPS>
+static const char *refused(const kf_case *c, char *why, size_t size)
+{
+    return c->shape.D == 64 ? refused_here((const void *)vector::backward<64, KEYS, ROWS, WARPS>,
+                                           bytes_of_block<64, KEYS, ROWS>(), why, size)
+                            : refused_here((const void *)vector::backward<128, KEYS, ROWS, WARPS>,
+                                           bytes_of_block<128, KEYS, ROWS>(), why, size);
+}
+
+// On a CPU candidates leave out cases that are large, or mostly padding.
+static bool takes_part(const kf_case *c)
+{
+    const kf_shape s = c->shape;
+    return !kf_on_cpu() || (s.Sq >= 64 && (int64_t)s.B * s.H * s.Sq * s.Sk <= 1 << 15);
+}
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t rows[4] = {s.B, s.H, s.Sq, 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
+    const int64_t counters[1] = {counters_of(&s)};
+    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_scratch(run, "delta", "BHSD", KF_F32, rows);
+    kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+    kf_scratch(run, "counters", "N", KF_I32, counters);
+}
+
+#define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192), shape(d, 16384)
+
+static const kf_case cases[] = {
+    LENGTHS(KF_FLASH_SQUARE, 64),  LENGTHS(KF_FLASH_CAUSAL, 64), LENGTHS(KF_FLASH_SQUARE, 128),
+    LENGTHS(KF_FLASH_CAUSAL, 128), KF_FLASH_BACKWARD_ODD,
+};
+
+#define TILE(keys, rows, warps)                                                                    \
+    {                                                                                              \
+        .name = "tile:n" #keys "-m" #rows "-w" #warps,                                             \
+        .about = "b-vector with " #keys " keys, " #rows " queries, " #warps " warps",              \
+        .launch = launch_candidate<keys, rows, warps>, .applies = takes_part,                      \
+        .refused = refused<keys, rows, warps>                                                      \
+    }
+
+static const kf_variant variants[] = {
+    {.name = "two-kernels",
+     .about = "step 25: dq's kernel and that of dk and dv",
+     .launch = launch_two_kernels},
+    {.name = "a-scalar",
+     .about = "one pass, dq by atomic additions of a float",
+     .launch = launch<SCALAR>},
+    {.name = "b-vector", .about = "four floats at a time", .launch = launch<VECTOR>},
+    {.name = "c-ordered", .about = "and in the same order in every run", .launch = launch<ORDERED>},
+    TILE(128, 64, 4),
+    TILE(64, 64, 4),
+    TILE(64, 128, 4),
+    TILE(128, 64, 8),
+    TILE(128, 128, 8),
+    TILE(256, 64, 8),
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "26-one-pass-backward",
+        .title = "five products in one kernel, and who adds up dq",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_flash_backward_reference,
+        .cost = kf_flash_backward_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+        .tunes = true,
+    };
+    return kf_main(&program, argc, argv);
+}
