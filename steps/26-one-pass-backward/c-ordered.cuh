@@ -43,8 +43,8 @@ static __device__ __forceinline__ void post(int *counter)
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic
-// additions a query and block
+// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes read and
+// written a query and block, in turn
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward(backward_args all, const float *delta_of, float *sums_of, int *counters)
@@ -141,10 +141,10 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+        // solution: turn -- wait until those before have added, add, and let the next one add
         // The block that sees the last of the keys that this tile sees is the first, under a mask.
         const int last = (min(a.Sk, a.Sk - a.Sq + min(next, a.Sq)) - 1) / KEYS;
         int *counter = counters + 1 + head * ((a.Sq + ROWS - 1) / ROWS) + first / ROWS;
-        // solution: turn -- wait until those before have added, add, and let the next one add
         wait_for(counter, a.causal ? last - block : block);
 #pragma unroll
         for (int i = 0; i < STRIPES; i++) {
