@@ -25,6 +25,7 @@ my (%built, @jobs);
 for my $cxx (@cxx) {
     push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 diverge order);
 }
+push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
 push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
 for my $j (@jobs) {
@@ -60,12 +61,13 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     # Reports: one line that names kernel, block, threads and places; then the launch has failed.
     my $at = 'diverge\.cu';
     my @reports = (
-        qr/^kernel two_places \(launched at $at:48\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
+        qr/^kernel two_places \(launched at $at:59\), block \([01],0,0\): barrier divergence: threads 0-31 wait at __syncthreads \($at:10\); threads 32-95 wait at __syncthreads \($at:12\)$/m,
         qr/^kernel lanes_exited .*: barrier divergence: threads 0-19 wait at __shfl_down_sync of mask 0xffffffff \($at:18\); threads 20-63 have exited$/m,
         qr/^kernel lanes_elsewhere .*: threads 0-15, 32-47 wait at __syncwarp of mask 0xffffffff \($at:23\); threads 16-31, 48-63 wait at __syncthreads \($at:25\)$/m,
         qr/^kernel left_out .*: $at:30: thread 3 \(lane 3\) calls __syncwarp with mask 0x000000f0, which leaves it out$/m,
         qr/^kernel reads_outside .*: $at:35: thread \d+ \(lane \d+\) reads lane \d+ in __shfl_xor_sync, which mask 0x0000ffff/m,
         qr/^kernel different_masks .*: threads 0-7 wait at __ballot_sync of mask 0x0000ffff \($at:39\); threads 8-31 wait at __ballot_sync of mask 0xffffffff \($at:39\)$/m,
+        qr/^kernel waits_in_vain .*: waits in vain: threads 0 wait at __nanosleep \($at:47\); threads 1-63 wait at __syncthreads \($at:48\)$/m,
     );
     for my $i (0 .. $#reports) {
         for my $order (qw(forward reverse random)) {
@@ -86,6 +88,13 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
         for qw(good-sums good-block good-warp);
     cmp_ok(scalar keys %{$seen{$_}}, '>', 1, "$_ differs between orders$variant")
         for qw(bad-sums bad-block bad-warp);
+}
+# Blocks that wait for each other, with fewer OS threads than blocks, and with one.
+for my $order (qw(forward reverse random)) {
+    for my $workers (1, 2, 7) {
+        my ($out, $rc) = run("CUDACPU_ORDER=$order CUDACPU_WORKERS=$workers timeout 60 $dir/ordered-$cxx[0]");
+        is("$rc $out", "0 1415 checks, 0 failed\n", "sums in a fixed order of blocks, $order, workers: $workers");
+    }
 }
 my ($first) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 $dir/order-$cxx[0]");
 my ($again) = run("CUDACPU_ORDER=random CUDACPU_SEED=7 CUDACPU_WORKERS=1 $dir/order-$cxx[0]");

@@ -186,6 +186,75 @@ like(slurp("$dir/errors.tsv"), qr/^bug\tD8\to\t0\tinf\t[0-9.e-]+\t40$/m, "what i
 fails("--errors into a folder that is not there", "$toy --errors $dir/none/x", 2, "--errors $dir/none/x: No such file");
 fails("--dump into a folder that is not there", "$toy --dump $dir/none/x", 2, "--dump $dir/none/x: No such file");
 
+# --- Launched again and again: who gives the same bits. repeats(FILE): its rows, by variant and tensor.
+sub repeats {
+    my ($path) = @_;
+    my ($names, @found) = map { [split /\t/, $_, -1] } grep { !/^#/ } split /\n/, slurp($path);
+    is("@$names", "variant case B H Sq Sk D R causal pos0 tensor elements runs runs_differing " .
+        "elements_differing max_diff max_ulp", "--repeats names its columns");
+    return map { $_->[0] . " " . $_->[10] => join " ", @$_[1 .. 9, 11 .. $#$_] } @found;
+}
+my $repeat = "TOY_REPEATS=1 $toy --seed 3 --repeats $dir/repeats.tsv";
+my $pair = "$repeat --variant steady --variant drift";
+%r = run("$pair --variant nan --case D8 --dump $dir/first", KF_COMMIT => "abc1234");
+is("$r{code} $r{err}", "0 ", "--repeats") or diag($r{out});
+like($r{out}, qr/^  variant steady, repeats: the same bits in 20 runs$/m, "a variant with the same bits says so");
+like($r{out}, qr/^  variant drift, repeats: 20 runs, o differs in 15, 3\.8 % of its elements; half in 5, 25 %$/m,
+    "one without says which output");
+like($r{out}, qr/^  variant nan, repeats: 20 runs, o differs in 20, 50 % of its elements$/m, "one that is wrong as predicted, too");
+unlike($r{out}, qr/graph|stream|no ceilings/, "nothing is timed");
+ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
+like(slurp("$dir/repeats.tsv"), qr/\A# device: FAKE G-100 .*\n(# .*\n)*# commit: abc1234\n(# .*\n)*# seed: 3\n# program: 99-toy\nvariant\t/,
+    "the file has the header of a record");
+# What drift's first launch of all left as it was; its first run to compare with has moved element 0.
+my $first = slurp("$dir/first");
+my $line = "drift D8 o f32 1 2 5 8\n";
+my @o = unpack "L3", substr($first, index($first, $line) + length $line);
+my ($most) = sort { $b <=> $a }
+    map { abs(unpack("f", pack "L", $o[$_] + 3) - unpack("f", pack "L", $o[$_] + !$_)) } 0 .. 2;
+my %row = repeats("$dir/repeats.tsv");
+is_deeply(\%row, {
+    "steady o" => "D8 1 2 5 5 8 0 0 0 80 20 0 0 0 0",
+    "steady half" => "D8 1 2 5 5 8 0 0 0 4 20 0 0 0 0",
+    "drift o" => "D8 1 2 5 5 8 0 0 0 80 20 15 3 " . sprintf("%.6g", $most) . " 3",
+    "drift half" => "D8 1 2 5 5 8 0 0 0 4 20 5 1 0.000488281 1",
+    "nan o" => "D8 1 2 5 5 8 0 0 0 80 20 20 40 inf inf",
+    "nan half" => "D8 1 2 5 5 8 0 0 0 4 20 0 0 0 0",
+}, "a row a variant and output: runs and elements that differ, and by how much") or diag(explain(\%row));
+%r = run("$pair --case D8", FAKE_CPU => 1);
+like($r{out}, qr/steady, repeats: the same bits in 3 runs\n.*drift, repeats: 3 runs, o differs in 3, /s, "three runs on a CPU");
+%r = run("$repeat --variant steady --case D8", TOY_US => 3e5);
+like($r{out}, qr/the same bits in 6 runs$/m, "fewer runs where one is long");
+%r = run("$repeat --variant steady --case D8", TOY_US => 5e6);
+like($r{out}, qr/the same bits in 3 runs$/m, "and three at least");
+%r = run("$pair --case D8 --json");
+is(scalar(@{decode_json($r{out})}), 2, "--json: a row a variant, and no line on the screen");
+%r = run("$pair --case D8 --case odd");
+is(join(" ", map { join "/", (split /\t/)[0, 1, 10] } grep { !/^#/ } split /\n/, slurp("$dir/repeats.tsv")),
+    "variant/case/tensor steady/D8/o steady/D8/half drift/D8/o drift/D8/half steady/odd/o steady/odd/half drift/odd/o drift/odd/half",
+    "rows of all cases, odd shapes too");
+fails("wrong in one launch of many", "$repeat --variant rare --variant steady --case odd >$dir/said", 1,
+    "variant rare, case odd launched again: 1 wrong elements");
+unlike(slurp("$dir/said") . slurp("$dir/repeats.tsv"), qr/rare, repeats|^rare\t/m, "is not compared with others");
+my $before = slurp("$dir/repeats.tsv");
+fails("no variant is right", "TOY_BUG=one $toy --case D8 --variant right --repeats $dir/repeats.tsv >/dev/null 2>$dir/said; "
+    . "code=\$?; tail -n 1 $dir/said >&2; exit \$code", 1, "--repeats $dir/repeats.tsv: not written, for no variant was right");
+is(slurp("$dir/repeats.tsv"), $before, "the table of before stays");
+is(join(" ", glob "$dir/*.new"), "", "and nothing lies beside it");
+fails("--repeats into a folder that is not there", "$toy --repeats $dir/none/x", 2, "--repeats $dir/none/x: No such file");
+fails("--repeats into a device", "$toy --repeats /dev/null", 2, "--repeats /dev/null: a folder or a device; a file that");
+fails("--repeats and --once", "$repeat --once", 2, "--repeats $dir/repeats.tsv: --once and --launches launch each variant once");
+fails("--repeats and --launches", "$repeat --launches $dir/launches", 2, "--once and --launches launch each variant once");
+fails("--repeats and --tuned", "TOY_TUNES=1 $repeat --tuned $dir/tuned.tsv", 2, "--tuned chooses by times; leave one of them out");
+fails("--repeats and --reps", "$repeat --reps 5", 2, "--reps 5: timing rounds, and nothing is timed with --repeats");
+%r = run("TOY_TUNES=1 $toy --case D8 --repeats $dir/repeats.tsv");
+is("$r{code} $r{err}", "0 ", "a program that tunes repeats as any other");
+unlike($r{out}, qr/fastest|no choice/, "and chooses nothing");
+for ([count => "counts one launch of each variant"], [check => "checks with one OS thread, and then bits repeat"]) {
+    fails("--repeats in a program that $_->[0]s", "$build/traced --repeats $dir/repeats.tsv", 2,
+        "--repeats $dir/repeats.tsv: this program $_->[1]; `make step-99 run` makes one for it", FAKE_TRACE => $_->[0]);
+}
+
 # --- Ceilings give limits.
 make_path("$dir/root/build/data/fake-g-100-test");
 spew("$dir/root/build/data/fake-g-100-test/ceilings.tsv", "# device: x\nname\tvalue\tp5\tp95\tn\tunit\n"
@@ -364,6 +433,15 @@ $map =~ s/\A(# \w+: .*\n)+//;
 like($map, qr/\A# case small\n# variant right\n((0 ){19}0\n){5}\n\n\z/, "the map: all right");
 %r = run("$tiny --seed 1 --variant right --case large");
 like($r{out}, qr/case large.*right +ok/s, "unless it is named");
+my %order = (CUDACPU_ORDER => "random", CUDACPU_WORKERS => 1);
+%r = run("$tiny --seed 1 --variant right --variant by-key --repeats $dir/repeats.tsv", %order);
+is($r{code}, 0, "sums by atomic adds are right");
+like($r{out}, qr/right, repeats: the same bits in 3 runs\n.*by-key, repeats: 3 runs, o differs in 3, \d+ % of its elements\n/s,
+    "and differ where warps run in another order each time");
+%row = repeats("$dir/repeats.tsv");
+like($row{"by-key o"}, qr/^small 1 2 5 9 20 0 1 0 200 3 3 \d+ \S+e-0[789] [1-9]\d?$/, "by a few places");
+%r = run("$tiny --seed 1 --variant by-key --repeats $dir/repeats.tsv", CUDACPU_ORDER => undef, CUDACPU_WORKERS => 1);
+like($r{out}, qr/by-key, repeats: the same bits in 3 runs/, "one OS thread runs warps forward in one order");
 my %caught = (
     tail => "unwritten: 40 \\(all of them\\)", mask => "rows: 0-3 of 0-4", scale => "200 of 200 elements wrong",
     stride => "200 of 200 elements wrong", unwritten => "200 were computed from memory that nobody wrote",

@@ -23,7 +23,8 @@ my @expected = (
     "shuffles: shuffles=1 votes=1 global_ld_requests=2 global_ld_sectors=8 $store",
     "atomics: barriers=2 atomics=4 global_ld_requests=2 global_ld_sectors=8 global_st_requests=2 "
         . "global_st_sectors=8 shared_ld_requests=2 shared_ld_wavefronts=2 shared_st_requests=1 "
-        . "shared_st_wavefronts=1",
+        . "shared_st_wavefronts=1 global_atomic_requests=2 global_atomic_sectors=2 global_atomic_bytes=256 "
+        . "global_atomic_numbers=64",
     "specials: global_ld_requests=1 global_ld_sectors=4 $store sin=64 cos=32 exp=64 log=32 pow=32 "
         . "sqrt=32 rsqrt=32 div=96",
     "structs: global_ld_requests=4 global_ld_sectors=52 global_st_requests=2 global_st_sectors=20",
@@ -49,7 +50,11 @@ my @ptx = (
     "some_lanes: global_ld_requests=3 global_ld_sectors=7 $one_store",
     "trips: global_ld_requests=4 global_ld_sectors=16 $one_store",
     "many: global_ld_requests=100 global_ld_sectors=400 $one_store",
-    "atomics: atomics=2",
+    "atomics: atomics=2 global_atomic_requests=2 global_atomic_sectors=5 global_atomic_bytes=256 "
+        . "global_atomic_numbers=64",
+    # 96 + 64 + 32 + 1 numbers; 384 + 256 + 128 + 8 bytes.
+    "vector_sums: atomics=5 global_atomic_requests=4 global_atomic_sectors=30 global_atomic_bytes=776 "
+        . "global_atomic_numbers=193",
     "plain_rows: $one_store shared_ld_wavefronts=128 shared_ld_conflicts=112 "
         . "ldmatrix_requests=4 ldmatrix_wavefronts=128 ldmatrix_conflicts=112",
     "swizzled_rows: $one_store shared_ld_wavefronts=16 ldmatrix_requests=4 ldmatrix_wavefronts=16",
@@ -60,7 +65,7 @@ my @ptx = (
         . "stmatrix_requests=1 stmatrix_wavefronts=32 stmatrix_conflicts=28",
     "copied: $one_store shared_ld_requests=1 shared_ld_wavefronts=4 shared_ld_conflicts=3 cp_async_requests=2 "
         . "cp_async_bytes=440 cp_async_sectors=14 cp_async_wavefronts=9 cp_async_conflicts=1",
-    "products: $one_store exp=32 mma=4 mma_flops=14336",
+    "products: $one_store exp=160 mma=4 mma_flops=14336",
 );
 %r = run("common/cpu/cudacc --count -O2 tests/cpu/counted-ptx.cu -o $dir/ptx && $dir/ptx");
 is($r{code}, 0, "inline PTX runs") or diag($r{err});
@@ -68,6 +73,25 @@ is_deeply([split /\n/, $r{out}], \@ptx, "each kernel does what its PTX says");
 for my $how ("CUDACPU_ORDER=reverse", "CUDACPU_ORDER=random CUDACPU_SEED=5 CUDACPU_WORKERS=1") {
     my %again = run("$how $dir/ptx");
     is($again{out}, $r{out}, "and the same with $how");
+}
+
+# A wait for another block is one load, however long it takes; and it orders what the blocks do.
+my %said;
+%r = run("common/cpu/cudacc --count -O1 tests/cpu/ordered.cu -o $dir/ordered");
+is($r{code}, 0, "blocks that wait for each other are compiled") or diag($r{err});
+for my $how ("WORKERS=1", "WORKERS=2", "WORKERS=5 CUDACPU_ORDER=reverse", "WORKERS=3 CUDACPU_ORDER=random") {
+    %r = run("CUDACPU_$how timeout 60 $dir/ordered acquire");
+    like($r{out}, qr/^1158 checks, 0 failed$/m, "and counted, $how") or diag($r{err});
+    $said{$r{out}} = 1;
+}
+is(scalar keys %said, 1, "what is counted does not depend on how long a block waits");
+# 4 kernels of 4 waits and two of one, by 24 blocks; and what plain sums read, 2 requests each.
+like($r{out}, qr/^global_ld_requests +@{[24 * (4 * 4 + 2) + 24 * (4 + 2) * 2]}$/m, "a wait is one load");
+%r = run("common/cpu/cudacc --check -O1 tests/cpu/ordered.cu -o $dir/checked");
+is($r{code}, 0, "they are compiled to be checked") or diag($r{err});
+for my $order (qw(forward reverse random)) {
+    %r = run("CUDACPU_ORDER=$order timeout 60 $dir/checked");
+    is("$r{code} $r{err}", "0 check: no findings\n", "a counter that is waited for orders plain sums, $order");
 }
 
 # A reader's own program runs as usual, then prints its table; by line on request.

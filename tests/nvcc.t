@@ -32,11 +32,11 @@ for my $step (@asking) {
     is($r{code}, 0, "$step compiles for sm_80") or diag($r{out}, $r{err});
 }
 
-# So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix came with sm_90.
+# So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix and red of four floats came with sm_90.
 my $objects = scratch_dir();
 my @planted = drawn(4, glob("tests/check/*.cu tests/banks/*.cu"));
 %r = run("printf '%s\\n' @planted | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 "
-    . "-arch=\$(grep -q stmatrix FILE && echo sm_90 || echo sm_80) -c FILE "
+    . "-arch=\$(grep -q \"stmatrix\\|add_to_4\" FILE && echo sm_90 || echo sm_80) -c FILE "
     . "-o $objects/\$(basename FILE).o -Werror all-warnings'");
 is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
 ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;

@@ -8,7 +8,9 @@
  * another fiber, so a kernel without barriers runs on one stack and never switches. */
 #include "runtime.h"
 
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 
 static uint64_t next_random(struct worker *w)
 {
@@ -29,11 +31,19 @@ static int pick_lane(struct worker *w, unsigned bits)
     return (__builtin_ctz(bits >> turn | bits << (-turn & 31)) + turn) & 31;
 }
 
+enum { GONE = 0xffffffff };
+
+static void goes_on(struct worker *w)
+{
+    atomic_store_explicit(&w->sleeps, 0, memory_order_relaxed);
+}
+
 void block_open_group(struct worker *w, int warp, struct group *g)
 {
     struct group open = *g;
     *g = w->warps[warp].group[--w->warps[warp].groups];
     TRACE(warp(w, warp, open.op, open.arrived));
+    goes_on(w);
     block_make_ready(w, warp, open.arrived);
 }
 
@@ -53,8 +63,34 @@ static __attribute__((noinline)) void open_active(struct worker *w, int warp)
     block_open_group(w, warp, g);
 }
 
+/* All threads of the block that can run sleep. If all other blocks that run have done so for as
+ * long, and none has stopped, nobody will wake them: what they wait for is up to a block that has
+ * not begun, or to nobody. */
+static void sleeps_on(struct worker *w)
+{
+    enum { MANY = 1 << 17, RECENT = 100000000 }; /* RECENT: nanoseconds */
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    atomic_store(&w->slept_at, now);
+    if (atomic_fetch_add(&w->sleeps, 1) % MANY != MANY - 1)
+        return;
+    const struct launch *l = w->launch;
+    uint64_t joined = 0;
+    for (struct worker *o = atomic_load(&l->workers); o; o = o->peer, joined++) {
+        unsigned sleeps = atomic_load(&o->sleeps);
+        if (sleeps != GONE && (sleeps < MANY || atomic_load(&o->slept_at) + RECENT < now))
+            return;
+    }
+    if (joined == (uint64_t)l->multiprocessors || atomic_load(&l->next) >= l->blocks)
+        fault_stuck(w, "waits in vain");
+}
+
 static void wake_yielded(struct worker *w)
 {
+    if (w->slept && !w->looped)
+        sleeps_on(w);
+    w->slept = w->looped = 0;
     for (int i = 0; i < MAX_WARPS; i++)
         if (w->warps[i].yielded) {
             block_make_ready(w, i, w->warps[i].yielded);
@@ -72,8 +108,11 @@ static int pick(struct worker *w)
     if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
         w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready) {
-        if (!w->ready_warps && w->yielded)
+        if (!w->ready_warps && w->yielded) {
             wake_yielded(w);
+            if (w->launch->multiprocessors > 1)
+                sched_yield(); /* what they wait for may be up to another block */
+        }
         if (!w->ready_warps)
             return -1;
         w->warp = pick_lane(w, w->ready_warps);
@@ -106,7 +145,7 @@ void block_wait(struct worker *w)
 {
     int me = (int)w->now, next = pick(w);
     if (next < 0)
-        fault_stuck(w);
+        fault_stuck(w, "barrier divergence");
     if (enter(w, (unsigned)next))
         w->threads[next].fiber = take_fiber(w);
     if (next != me)
@@ -116,8 +155,9 @@ void block_wait(struct worker *w)
 static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
-        fault_stuck(w);
+        fault_stuck(w, "barrier divergence");
     TRACE(barrier(w, (int)(b - w->barriers)));
+    goes_on(w);
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
             block_make_ready(w, i, b->waiting[i]);
@@ -135,6 +175,7 @@ static void thread_exits(struct worker *w)
 {
     w->warps[w->now / WARP].live &= ~(1u << w->now % WARP);
     w->live--;
+    goes_on(w);
     block_stop(w);
     struct barrier *all = &w->barriers[0];
     if (all->arrived && all->arrived == w->live)
@@ -151,7 +192,7 @@ static void fiber_body(void)
         thread_exits(w);
         int next = pick(w);
         if (next < 0 && w->live)
-            fault_stuck(w);
+            fault_stuck(w, "barrier divergence");
         if (next >= 0 && enter(w, (unsigned)next)) {
             w->threads[next].fiber = me;
             continue;
@@ -222,7 +263,7 @@ static void prepare(struct worker *w)
     }
     memset(w->warps, 0, sizeof w->warps);
     memset(w->barriers, 0, sizeof w->barriers);
-    w->yielded = 0;
+    w->yielded = w->slept = w->looped = 0;
     w->shared_used = k->shared;
     w->gaps = 0;
 }
@@ -231,7 +272,12 @@ void block_run_all(struct worker *w)
 {
     struct launch *l = w->launch;
     prepare(w);
+    goes_on(w);
+    w->peer = atomic_load(&l->workers);
+    while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))
+        ;
     if (sigsetjmp(w->escape, 0)) {
+        atomic_store(&w->sleeps, GONE);
         w->fibers = w->idles = 0; /* their threads will never end: start all anew */
         w->running = 0;
         copies_forget(w);
@@ -240,6 +286,7 @@ void block_run_all(struct worker *w)
     w->running = 1;
     for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->blocks;)
         run_block(w, place_of(l, i));
+    atomic_store(&w->sleeps, GONE);
     w->running = 0;
 }
 
@@ -294,15 +341,28 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
         block_wait(w);
 }
 
+static void yield(struct worker *w)
+{
+    block_stop(w);
+    w->warps[w->now / WARP].yielded |= 1u << w->now % WARP;
+    w->yielded = 1;
+    block_wait(w);
+}
+
 void cpu_yield(void)
 {
     struct worker *w = cpu_worker;
     if (!w || !w->running)
         return;
-    block_stop(w);
-    w->warps[w->now / WARP].yielded |= 1u << w->now % WARP;
-    w->yielded = 1;
-    block_wait(w);
+    w->looped = 1;
+    yield(w);
+}
+
+void cpu_sleep(const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_NANOSLEEP, file, line);
+    w->slept = 1;
+    yield(w);
 }
 
 long long cpu_clock(void)

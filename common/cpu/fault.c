@@ -9,12 +9,12 @@
 
 const char *const op_names[] = {
     "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
-    "named barrier",     "__syncwarp",          "__activemask",      "inline PTX",
-    "__ballot_sync",     "__any_sync",          "__all_sync",        "__match_any_sync",
-    "__match_all_sync",  "__reduce_add_sync",   "__reduce_min_sync", "__reduce_max_sync",
-    "__reduce_min_sync", "__reduce_max_sync",   "__reduce_and_sync", "__reduce_or_sync",
-    "__reduce_xor_sync", "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
-    "__shfl_xor_sync",
+    "__nanosleep",       "named barrier",       "__syncwarp",        "__activemask",
+    "inline PTX",        "__ballot_sync",       "__any_sync",        "__all_sync",
+    "__match_any_sync",  "__match_all_sync",    "__reduce_add_sync", "__reduce_min_sync",
+    "__reduce_max_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_and_sync",
+    "__reduce_or_sync",  "__reduce_xor_sync",   "__shfl_sync",       "__shfl_up_sync",
+    "__shfl_down_sync",  "__shfl_xor_sync",
 };
 
 static void report(const struct worker *w, const char *text)
@@ -163,7 +163,7 @@ static void add_wait(struct text *text, const struct worker *w, int first)
     add(text, " (%s:%d)", t->file, t->line);
 }
 
-void fault_stuck(struct worker *w)
+void fault_stuck(struct worker *w, const char *why)
 {
     struct text text = {.n = 0};
     for (int i = 0; i < w->size; i++) {
@@ -173,5 +173,5 @@ void fault_stuck(struct worker *w)
         if (!seen)
             add_wait(&text, w, i);
     }
-    fault_stop(w, cudaErrorLaunchFailure, "barrier divergence: %s", text.s);
+    fault_stop(w, cudaErrorLaunchFailure, "%s: %s", why, text.s);
 }

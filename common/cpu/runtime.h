@@ -40,7 +40,8 @@ struct launch {
     enum order order;
     uint64_t seed;
     atomic_ullong next;
-    atomic_int error; /* the first fault, a cudaError_t */
+    struct worker *_Atomic workers; /* that have joined */
+    atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;
 };
 
@@ -89,8 +90,13 @@ struct worker {
     unsigned now;  /* the running CUDA thread, counted through the block */
     unsigned warp; /* the warp that runs as far as it goes */
     int size, live;
-    unsigned ready_warps; /* those with a ready lane */
-    int yielded;
+    unsigned ready_warps;       /* those with a ready lane */
+    int yielded, slept, looped; /* by __nanosleep, by a loop in inline PTX */
+    /* How often in a row the block's threads have slept, all that could run, and when that was
+     * last; GONE when the worker has no block. */
+    atomic_uint sleeps;
+    atomic_ullong slept_at;
+    struct worker *peer; /* the next of the launch */
     uint64_t random;
     uint3 shape;
     struct warp warps[MAX_WARPS];
@@ -117,8 +123,8 @@ extern const char *const op_names[]; /* by enum cpu_op */
 /* Reports one line, records the error and leaves the kernel. */
 void fault_stop(struct worker *w, cudaError_t error, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
-/* The same where nothing in the block can run: the line says who waits where. */
-void fault_stuck(struct worker *w) __attribute__((noreturn));
+/* The same where nothing in the block can run: the line says why, and who waits where. */
+void fault_stuck(struct worker *w, const char *why) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */

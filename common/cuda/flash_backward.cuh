@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cuda/tensor_cores.cuh"
+#include "cuda/flash_tiles.cuh"
 #include "harness/harness.h"
 
 // snippet: arguments
@@ -42,6 +42,13 @@ static inline backward_args backward_arguments(const kf_run *run)
     return a;
 }
 
+/* Lets a block of this kernel have so many bytes of shared memory, of which 48 KB need no leave. */
+template <typename kernel>
+static void allow_shared(kernel *k, int bytes)
+{
+    CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+}
+
 // The same, with inputs from this head on.
 template <int D>
 static __device__ __forceinline__ backward_args of_head(backward_args a, int64_t head)
@@ -56,23 +63,6 @@ static __device__ __forceinline__ backward_args of_head(backward_args a, int64_t
 }
 
 static const float LOG2E = 1.4426950408889634f;
-
-// Rows first to first + ROWS of from [S][D] -> the tile [ROWS][D] at this address of shared memory,
-// swizzled; rows past the end are zeros. They are there after a wait and a barrier.
-template <int D, int ROWS, int THREADS>
-static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
-                                                 int S)
-{
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
-    const int chunk = threadIdx.x % CHUNKS;
-    from += (int64_t)first * D + chunk * 8;
-#pragma unroll
-    for (int i = 0; i < ROWS; i += THREADS / CHUNKS) {
-        const int row = i + threadIdx.x / CHUNKS;
-        copy_async(tile + (row * D + (chunk ^ row % 8) * 8) * 2, from + row * D,
-                   row < S - first ? 16 : 0);
-    }
-}
 
 // Values first to first + ROWS of from [S] -> floats at this address of shared memory; past the end
 // zeros. A block has ROWS threads at least.

@@ -5,30 +5,13 @@
 #pragma once
 
 #include "cuda/flash_rows.cuh"
+#include "cuda/flash_tiles.cuh"
 #include "harness/harness.h"
 
 namespace flash_forward
 {
 
 enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
-
-// Rows first to first + KEYS of from [Sk][D] -> the tile [KEYS][D] at this address of shared
-// memory, swizzled; rows past the end are zeros. They are there after a wait and a barrier.
-template <int D>
-static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
-                                                 int Sk)
-{
-    constexpr int CHUNKS = D / 8;             // of 16 bytes, a row
-    constexpr int AT_ONCE = THREADS / CHUNKS; // rows, a multiple of 8
-    const int row = threadIdx.x / CHUNKS;
-    const int chunk = threadIdx.x % CHUNKS;
-    from += (int64_t)(first + row) * D + chunk * 8;
-    tile += (row * D + (chunk ^ row % 8) * 8) * 2;
-#pragma unroll
-    for (int i = 0; i < KEYS; i += AT_ONCE) {
-        copy_async(tile + i * D * 2, from + i * D, first + row + i < Sk ? 16 : 0);
-    }
-}
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
 // cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block
@@ -60,8 +43,8 @@ __global__ void __launch_bounds__(THREADS, 3)
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     if (visible > 0) {
-        load_tile<D>(k_tiles, k, 0, Sk);
-        load_tile<D>(v_tiles, v, 0, Sk);
+        load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
+        load_tile<D, KEYS, THREADS>(v_tiles, v, 0, Sk);
         copy_async_commit();
     }
     for (int first = 0; first < visible; first += KEYS) {
@@ -72,8 +55,8 @@ __global__ void __launch_bounds__(THREADS, 3)
         copy_async_wait<0>();
         __syncthreads(); // this tile is there for all, and nobody reads the one before
         if (first + KEYS < visible) {
-            load_tile<D>(k_tiles + other, k, first + KEYS, Sk);
-            load_tile<D>(v_tiles + other, v, first + KEYS, Sk);
+            load_tile<D, KEYS, THREADS>(k_tiles + other, k, first + KEYS, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + other, v, first + KEYS, Sk);
             copy_async_commit();
         }
 

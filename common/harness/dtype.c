@@ -131,6 +131,17 @@ bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index)
     return (((const uint32_t *)from)[index] & 0x7fffffff) == (poison_bits(dtype) | 0x00400000);
 }
 
+int64_t kf_ordinal(enum kf_dtype dtype, const void *from, int64_t index)
+{
+    if (dtype == KF_I32)
+        return ((const int32_t *)from)[index];
+    const bool wide = dtype == KF_F32;
+    const uint32_t bits = wide ? ((const uint32_t *)from)[index] : ((const uint16_t *)from)[index];
+    const uint32_t sign = wide ? 0x80000000 : 0x8000;
+    const int64_t magnitude = bits & (sign - 1);
+    return bits & sign ? -magnitude : magnitude;
+}
+
 bool kf_is_poison(enum kf_dtype dtype, const void *from, int64_t index)
 {
     uint32_t found = kf_dtype_size(dtype) == 4 ? ((const uint32_t *)from)[index]

@@ -29,6 +29,7 @@ void kf_help_print(const kf_program *p)
         "  --errors FILE             largest error of each index of an output's first axis\n"
         "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
         "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
+        "  --repeats FILE            each again, up to 20 times: which outputs differ in a bit\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
         "  --by-line                 by source line too, where the program counts (make count)\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"

@@ -23,6 +23,9 @@ void kf_hold_interrupts(bool hold); /* around a write that must be whole */
 const char *kf_dtype_name(enum kf_dtype dtype);
 size_t kf_dtype_size(enum kf_dtype dtype);
 void kf_pack(enum kf_dtype dtype, const float *from, void *to, int64_t count);
+/* Of the type's values in order, which one this is, 0 at zero: neighbours are 1 apart. NaN has no
+ * place among them. */
+int64_t kf_ordinal(enum kf_dtype dtype, const void *from, int64_t index);
 /* Poison is a signalling NaN with a payload of our own. A copy keeps it, arithmetic on it turns it
  * into another NaN: so what still carries it was never written. */
 void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count);
@@ -196,6 +199,11 @@ void kf_record_columns(const char *names);
 /* n rows, a line each: all or none; a full disk: a line, exit 1. */
 void kf_record_append(const char *text, int n);
 void kf_record_close(void);
+/* A table that would be read without a word when half of it is there: it is PATH.new, and gets its
+ * name when it is closed. Takes the header. */
+FILE *kf_table_open(const char *option, const char *path, char *header, const char *columns);
+void kf_table_close(const char *option, const char *path, FILE *to);
+void kf_table_drop(const char *path, FILE *to); /* no table: what has the name stays */
 bool kf_cell_is_text(int column);
 void kf_json_print(const kf_row *rows, int n);
 void kf_table_print(const kf_row *rows, int n);
@@ -227,7 +235,7 @@ typedef struct kf_options {
     bool list, json, has_seed, by_line, once;
     uint64_t seed;
     int reps; /* most timing rounds */
-    const char *out, *map, *errors, *dump, *launches, *tuned;
+    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
 } kf_options;
@@ -244,7 +252,8 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches;
+    FILE *map, *errors, *dump, *launches, *repeats;
+    int n_repeated; /* variants and cases in repeats */
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
@@ -260,11 +269,18 @@ typedef struct kf_outcome {
     kf_stat *stat; /* [n_timings], NULL when not timed */
 } kf_outcome;
 
-/* Runs variant v as it is first run, on one of the clocks, or again after timing, and compares. */
-enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN };
+/* Runs variant v as it is first run, on one of the clocks, again after timing, or to see whether
+ * its bits are the same, and compares. */
+enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED };
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
+
+/* --- repeat.c: --repeats ---------------------------------------------------------------------- */
+extern const char kf_repeat_columns[];
+/* Launches a right variant again and again, says which outputs differ in a bit, and writes a row an
+ * output. It may turn out wrong. */
+void kf_repeat(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
 /* --- instrument.c: programs that cudacc --count or --check linked ----------------------------- */
 

@@ -163,18 +163,53 @@ static void check_program(const kf_program *p)
     }
 }
 
+static void check_repeats(const kf_program *p, const kf_options *o, bool some_reps)
+{
+    if (!o->repeats)
+        return;
+    if (kf_instrument() != KF_PLAIN)
+        kf_die(KF_USAGE, "--repeats %s: this program %s; `make step-%.*s run` makes one for it",
+               o->repeats,
+               kf_instrument() == KF_COUNT ? "counts one launch of each variant"
+                                           : "checks with one OS thread, and then bits repeat",
+               (int)strcspn(p->step, "-"), p->step);
+    if (o->once)
+        kf_die(
+            KF_USAGE,
+            "--repeats %s: --once and --launches launch each variant once; leave one of them out",
+            o->repeats);
+    if (o->tuned)
+        kf_die(KF_USAGE,
+               "--repeats %s: nothing is timed with it, and --tuned chooses by times; leave one of "
+               "them out",
+               o->repeats);
+    if (some_reps)
+        kf_die(
+            KF_USAGE,
+            "--reps %d: timing rounds, and nothing is timed with --repeats; leave one of them out",
+            o->reps);
+}
+
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {
-        {"help", no_argument, NULL, 'h'},           {"list", no_argument, NULL, 'l'},
-        {"json", no_argument, NULL, 'j'},           {"case", required_argument, NULL, 'c'},
-        {"variant", required_argument, NULL, 'v'},  {"seed", required_argument, NULL, 's'},
-        {"reps", required_argument, NULL, 'r'},     {"out", required_argument, NULL, 'o'},
-        {"map", required_argument, NULL, 'm'},      {"errors", required_argument, NULL, 'e'},
-        {"dump", required_argument, NULL, 'd'},     {"tuned", required_argument, NULL, 't'},
-        {"by-line", no_argument, NULL, 'b'},        {"once", no_argument, NULL, '1'},
-        {"launches", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
-    bool some_case = false, some_variant = false;
+    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"variant", required_argument, NULL, 'v'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"reps", required_argument, NULL, 'r'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"map", required_argument, NULL, 'm'},
+                                          {"errors", required_argument, NULL, 'e'},
+                                          {"dump", required_argument, NULL, 'd'},
+                                          {"tuned", required_argument, NULL, 't'},
+                                          {"by-line", no_argument, NULL, 'b'},
+                                          {"once", no_argument, NULL, '1'},
+                                          {"launches", required_argument, NULL, 'L'},
+                                          {"repeats", required_argument, NULL, 'R'},
+                                          {NULL, 0, NULL, 0}};
+    bool some_case = false, some_variant = false, some_reps = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
     check_program(p);
@@ -214,9 +249,12 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->dump = optarg;
         else if (c == 't')
             o->tuned = optarg;
-        else if (c == 'r')
+        else if (c == 'R')
+            o->repeats = optarg;
+        else if (c == 'r') {
             o->reps = (int)number("reps", optarg, 1, KF_MAX_REPS);
-        else if (c == 's') {
+            some_reps = true;
+        } else if (c == 's') {
             o->seed = number("seed", optarg, 0, UINT64_MAX);
             o->has_seed = true;
         } else if (c == 'c') {
@@ -236,6 +274,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                (int)strcspn(p->step, "-"), p->step);
     if (o->tuned && !p->tunes)
         kf_die(KF_USAGE, "--tuned %s: this program tunes nothing; leave it out", o->tuned);
+    check_repeats(p, o, some_reps);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     for (int i = 0; i < p->n_variants; i++)

@@ -1,5 +1,6 @@
 /* record.c: rows in a file of tab-separated values. All rows of a case are appended by one write,
- * or none: a full disk or an interruption leaves what was there before, whole. */
+ * or none: a full disk or an interruption leaves what was there before, whole. A table of all cases
+ * takes the place of an older one when it is whole. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <errno.h>
@@ -130,4 +131,47 @@ void kf_record_close(void)
     free(header);
     free(columns);
     file = -1;
+}
+
+/* --- A table that is whole or not there ------------------------------------------------------ */
+
+static char *unfinished(const char *name)
+{
+    char *other = kf_alloc((int64_t)strlen(name) + 5, 1);
+    stpcpy(stpcpy(other, name), ".new");
+    return other;
+}
+
+FILE *kf_table_open(const char *option, const char *name, char *own_header, const char *names)
+{
+    struct stat status;
+    char *other = unfinished(name);
+    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
+        kf_die(KF_USAGE, "%s %s: a folder or a device; a file that can be written is right", option,
+               name);
+    FILE *to = fopen(other, "w");
+    if (!to)
+        kf_die(KF_USAGE, "%s %s: %s; name a file in a folder that can be written", option, name,
+               strerror(errno));
+    fprintf(to, "%s%s", own_header, names);
+    free(own_header);
+    free(other);
+    return to;
+}
+
+void kf_table_close(const char *option, const char *name, FILE *to)
+{
+    char *other = unfinished(name);
+    if (fflush(to) != 0 || ferror(to) || fclose(to) != 0 || rename(other, name) != 0)
+        kf_die(KF_WRONG, "%s %s: %s; the file is not complete, an older one stays", option, name,
+               strerror(errno));
+    free(other);
+}
+
+void kf_table_drop(const char *name, FILE *to)
+{
+    char *other = unfinished(name);
+    fclose(to);
+    unlink(other);
+    free(other);
 }

@@ -3,7 +3,8 @@
  * For each chosen case: declare tensors, predict whether they fit, allocate, compute the reference.
  * Then each variant alone: fresh inputs, poisoned outputs, one launch, comparison; again launched
  * back to back, and again in a graph. Then, on a GPU, all right variants are timed round by round,
- * and each is verified again. Then rows and a table. */
+ * and each is verified again; with --repeats they are launched again and again instead. Then rows
+ * and a table. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <errno.h>
@@ -167,6 +168,11 @@ static bool allowed(const kf_session *s, const kf_case *c, const kf_variant *var
     return !out->status;
 }
 
+static bool times(const kf_session *s)
+{
+    return !kf_on_cpu() && !s->options.once && !s->options.repeats;
+}
+
 static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
@@ -192,7 +198,10 @@ static void run_case(kf_session *s, int index)
             if (s->options.variant_chosen[v] && applies(s, c, v) &&
                 allowed(s, c, &p->variants[v], &out[v]))
                 verify(s, &run, v, &out[v]);
-        if (!kf_on_cpu() && !s->options.once && !(c->flags & KF_VERIFY_ONLY)) {
+        for (int v = 0; v < p->n_variants && s->options.repeats; v++)
+            if (kf_may_be_timed(&out[v]))
+                kf_repeat(s, &run, v, &out[v]);
+        if (times(s) && !(c->flags & KF_VERIFY_ONLY)) {
             kf_time_variants(s, &run, out);
             for (int v = p->n_variants - 1; v >= 0; v--) /* the last reference is still there */
                 if (kf_may_be_timed(&out[v]))
@@ -216,7 +225,7 @@ static void announce(const kf_session *s)
         kf_say("%s, compute %s, driver %s, toolkit %s", s->device->name, s->device->compute,
                s->device->driver, s->device->toolkit);
     kf_say("; --seed %llu repeats it\n", (unsigned long long)s->options.seed);
-    if (!kf_on_cpu() && !s->options.once && !s->ceilings.known)
+    if (times(s) && !s->ceilings.known)
         kf_say("no ceilings.tsv for this device, so no %% of limit: the program ceilings measures "
                "them\n");
 }
@@ -248,7 +257,7 @@ static void close_file(const char *option, const char *path, FILE *to)
 /* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
 static void tune(const kf_session *s)
 {
-    if (kf_instrument() != KF_PLAIN || s->options.once)
+    if (kf_instrument() != KF_PLAIN || s->options.once || s->options.repeats)
         return;
     if (kf_on_cpu()) {
         kf_say("\nno choice: candidates are verified here, and times are not measured\n");
@@ -264,19 +273,33 @@ static void tune(const kf_session *s)
         kf_complain("--tuned %s: not written, for no variant was right and timed",
                     s->options.tuned);
     if (s->options.tuned && n > 0) {
-        /* A table that is half written would be read without a word. */
-        char unfinished[1024];
-        snprintf(unfinished, sizeof unfinished, "%s.new", s->options.tuned);
-        FILE *to = open_file("--tuned", unfinished);
-        begin_file(s, to, "");
+        FILE *to =
+            kf_table_open("--tuned", s->options.tuned,
+                          kf_record_header(s->device, s->program->step, s->options.seed), "");
         kf_choices_write(to, choices, n);
-        close_file("--tuned", unfinished, to);
-        if (rename(unfinished, s->options.tuned) != 0)
-            kf_die(KF_WRONG, "--tuned %s: %s; a file that can be written is right",
-                   s->options.tuned, strerror(errno));
+        kf_table_close("--tuned", s->options.tuned, to);
     }
     free(choices);
     free(rows);
+}
+
+static void open_repeats(kf_session *s)
+{
+    if (s->options.repeats)
+        s->repeats = kf_table_open("--repeats", s->options.repeats,
+                                   kf_record_header(s->device, s->program->step, s->options.seed),
+                                   kf_repeat_columns);
+}
+
+static void close_repeats(const kf_session *s)
+{
+    if (s->repeats && s->n_repeated > 0)
+        kf_table_close("--repeats", s->options.repeats, s->repeats);
+    else if (s->repeats) {
+        kf_complain("--repeats %s: not written, for no variant was right and launched again",
+                    s->options.repeats);
+        kf_table_drop(s->options.repeats, s->repeats);
+    }
 }
 
 static void open_record(const kf_session *s)
@@ -318,11 +341,11 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.errors = open_file("--errors", s.options.errors);
     s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);
+    open_repeats(&s);
     begin_file(&s, s.map, "");
     begin_file(&s, s.errors, kf_error_columns);
     announce(&s);
-    bool timed = !kf_on_cpu() && !s.options.once;
-    if (timed)
+    if (times(&s))
         kf_timing_begin(s.timings, s.n_timings);
     for (int i = 0; i < program->n_cases; i++)
         if (s.options.case_chosen[i])
@@ -333,12 +356,13 @@ int kf_main(const kf_program *program, int argc, char **argv)
     close_file("--errors", s.options.errors, s.errors);
     close_file("--dump", s.options.dump, s.dump);
     close_file("--launches", s.options.launches, s.launches);
+    close_repeats(&s);
     if (kf_instrument() == KF_COUNT)
         kf_counts_finish(&s);
     else if (s.options.json)
         kf_json_print(s.rows, s.n_rows);
     kf_record_close();
-    if (timed)
+    if (times(&s))
         kf_timing_end();
     if (s.options.once)
         kf_profile_end();

@@ -331,12 +331,13 @@ static float *values_of(const kf_run *run, const kf_slot *slot, bool launched)
     kf_fetch(t, raw);
     kf_compare(t, raw, &seen);
     kf_look_beyond(run, slot, &seen);
-    if (seen.wrong + seen.before + seen.after > 0)
+    int64_t beside = seen.before + seen.after;
+    if (seen.wrong + beside > 0)
         kf_die(KF_WRONG,
                "case %s: %lld of %lld elements of the input %s, which a kernel makes, are wrong, "
                "and %lld beside it; that kernel must be right first",
                run->c->name, (long long)seen.wrong, (long long)seen.total, t->name,
-               (long long)(seen.before + seen.after));
+               (long long)beside);
     kf_diagnosis_free(&seen);
     for (int64_t i = 0; i < t->count; i++)
         values[i] = kf_unpack(t->dtype, raw, i);

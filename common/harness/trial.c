@@ -15,7 +15,8 @@ cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream
     return graph;
 }
 
-static const char *const when[] = {"", " back to back", " in a graph", " after timing"};
+static const char *const when[] = {"", " back to back", " in a graph", " after timing",
+                                   " launched again"};
 
 /* As the clocks do it: a second call on the heels of the first must not disturb it. What a variant
  * launches on another stream runs while the graph is captured, and not when it is replayed: fresh

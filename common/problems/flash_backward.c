@@ -3,8 +3,7 @@
  * Inputs are taken as they are: o and lse are rounded, and no error of this computation. Rows are
  * sampled; a row of dq needs its query and all keys, a row of dk and dv its key and all queries.
  *
- * The bounds follow from gamma and u of tolerance.c, u that of fp32. t is the unit roundoff of fp16
- * and h half a step of its smallest numbers:
+ * The bounds follow from gamma and u of tolerance.c, u that of fp32:
  *
  * P. The exponent scale q.k - lse is off by at most e = score_error + 4 u |lse|: the first as in
  * attention.c, the second for what a change of base and the subtraction do to lse. exp adds 8 u:
@@ -16,18 +15,21 @@
  * dS. error(dS) = error(P) |dP - delta| + (P + error(P)) error(dP - delta) + 2 u |dS|.
  *
  * Sums. dv = sum_i P_i dout_i, and dk and dq likewise with dS. A factor w = P or dS that is off by
- * e is rounded to fp16 before it is multiplied, by r = t (|w| + e) + h at most. Sums are fp32 in
- * any order, with atomic adds too. With x the other factor and n the terms that is sum (e +
- * gamma(n) (|w| + e + r)) |x| + min(sum r |x|, uniform_sum(sum r^2 x^2)): what rounds to fp16 is
- * independent and uniform, or nearly so. scale adds 2 u, the result is rounded once: t of it, and
- * h. A sum of no terms is 0, and may not be off.
+ * e is rounded to fp16 before it is multiplied: by r at most, half a step of fp16 at |w| + e. Sums
+ * are fp32 in any order, with atomic adds too. With x the other factor and n the terms that is sum
+ * (e + gamma(n) (|w| + e + r)) |x| + min(sum r |x|, uniform_sum(sum r^2 x^2)): what is rounded away
+ * is independent and uniform, or nearly so. scale adds 4 u of the result, the last rounding half a
+ * step of fp16. A sum of no terms is 0, and may not be off.
  *
  * Exact gradients. The inputs are those of flash.c, and dout is -1, 0 or 1. Rounded to fp16, P is a
  * power of two, and dS is P times a whole number below 2^11: what a right kernel multiplies is what
- * is multiplied here. Sums of such products are exact in fp32, and one rounding is left: the bound
- * is 0. scale is no power of two for D = 128, and dq and dk are rounded by 4 u more. With one key
- * for a query, dS is 0, and so are dq and dk. With groups dq is 0 but where the keys of a group
- * differ. */
+ * is multiplied here. Sums of such products are exact in fp32. Scaled by a power of two they are
+ * rounded once, and the bound is 0; for D = 128 scale is none, and dq and dk have its 4 u and half
+ * a step. With one key for a query dS is 0, and so are dq and dk. With groups dq is 0 but where the
+ * keys of a group differ.
+ *
+ * With KF_ONES, where v is 1, dout is positive: dS is 0 but for errors, and dv adds up what P loses
+ * where it is cut, not rounded. */
 #include "flash_backward.h"
 #include <math.h>
 #include <stdlib.h>
@@ -45,11 +47,15 @@ static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
     const kf_shape *s = &run->shape;
     bool exact = run->c->flags & KF_EXACT_GRADIENTS;
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
+    if (s->D % 4 != 0)
+        kf_die(KF_WRONG, "case %s: D = %d; a multiple of 4 is right", run->c->name, s->D);
     kf_inputs_from(run, kf_flash_setup, kf_flash_reference,
                    run->c->flags & KF_LARGE ? forward : NULL);
     kf_tensor *dout = (exact ? kf_zero_input : kf_input)(run, "dout", "BHSD", KF_F16, query);
     if (exact)
         fill_dout(run, dout);
+    for (int64_t i = 0; i < dout->count && run->c->flags & KF_ONES; i++)
+        dout->host[i] = fabsf(dout->host[i]);
     kf_output(run, "dq", "BHSD", KF_F16, query);
     if (dq_alone)
         return;
@@ -76,15 +82,16 @@ typedef struct job {
     bool exact;
 } job;
 
-/* Returns a.b and stores |a|.|b|. Independent sums keep the processor busy. */
-static double dot(const float *a, const float *b, int n, double *abs_dot)
+/* Returns a.b and stores |a|.|b|. D is a multiple of 4; four sums keep the processor busy. */
+static double dot(const float *a, const float *b, int D, double *abs_dot)
 {
     double sum[4] = {0}, abs_sum[4] = {0};
-    for (int i = 0; i < n; i++) {
-        double product = (double)a[i] * b[i];
-        sum[i % 4] += product;
-        abs_sum[i % 4] += fabs(product);
-    }
+    for (int d = 0; d < D; d += 4)
+        for (int lane = 0; lane < 4; lane++) {
+            double product = (double)a[d + lane] * b[d + lane];
+            sum[lane] += product;
+            abs_sum[lane] += fabs(product);
+        }
     *abs_dot = abs_sum[0] + abs_sum[1] + abs_sum[2] + abs_sum[3];
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
@@ -121,6 +128,16 @@ static factor slope_of(const job *j, int64_t query, int64_t key, factor p)
     return (factor){slope, p.error * fabs(x) + (p.value + p.error) * off + 2.0 * u * fabs(slope)};
 }
 
+/* What rounding a number of this size to fp16 may change it by: half of a step there. */
+static double half_step(double size)
+{
+    int exponent; /* size < 2^exponent */
+    if (size < 0x1p-14)
+        return 0x1p-25;
+    frexp(size, &exponent);
+    return ldexp(0x1p-12, exponent);
+}
+
 /* One row of an output in the making, [D] each: its value, what it is off for certain reasons, and
  * by roundings to fp16, added up and squared. */
 typedef struct row_sums {
@@ -136,31 +153,32 @@ static row_sums begin(int D, int64_t terms)
 
 static void add(const job *j, const row_sums *sums, factor w, const float *x)
 {
-    double t = kf_unit_roundoff(KF_F16), h = 0x1p-25;
     double value = j->exact ? kf_round_to(KF_F16, (float)w.value) : w.value;
-    double r = t * (fabs(w.value) + w.error) + h;
+    double r = half_step(fabs(w.value) + w.error);
     double e = w.error + sums->gamma * (fabs(w.value) + w.error + r);
-    for (int d = 0; d < j->s->D; d++) {
-        double size = fabs((double)x[d]), step = r * size;
-        sums->want[d] += value * x[d];
-        sums->off[d] += e * size;
-        sums->rounded[d] += step;
-        sums->squares[d] += step * step;
-    }
+    double *restrict want = sums->want, *restrict off = sums->off;
+    double *restrict rounded = sums->rounded, *restrict squares = sums->squares;
+    for (int d = 0; d < j->s->D; d += 4)
+        for (int lane = d; lane < d + 4; lane++) {
+            double size = fabs((double)x[lane]), step = r * size;
+            want[lane] += value * x[lane];
+            off[lane] += e * size;
+            rounded[lane] += step;
+            squares[lane] += step * step;
+        }
 }
 
 /* The row of an output from its sums, which are freed. */
 static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_tensor *to,
                    int64_t row)
 {
-    double u = kf_unit_roundoff(KF_F32), t = kf_unit_roundoff(KF_F16), h = 0x1p-25;
+    double u = kf_unit_roundoff(KF_F32);
     double *want = to->want + row * j->s->D, *bound = to->bound + row * j->s->D;
     for (int d = 0; d < j->s->D; d++) {
         double off = sums->off[d] + fmin(sums->rounded[d], kf_uniform_sum(sums->squares[d]));
         want[d] = scale * sums->want[d];
-        bound[d] = (1 + t) * (scale * off + 2 * u * fabs(want[d])) + t * fabs(want[d]) + h;
-        if (j->exact)
-            bound[d] = (t + 4 * u) * fabs(want[d]);
+        bound[d] = (j->exact ? 0.0 : scale * off) + 4 * u * fabs(want[d]);
+        bound[d] += half_step(fabs(want[d]) + bound[d]);
         if (j->exact && exp2(nearbyint(log2(scale))) == scale) { /* one rounding is left */
             want[d] = kf_round_to(KF_F16, (float)want[d]);
             bound[d] = 0.0;

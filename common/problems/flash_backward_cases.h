@@ -45,12 +45,12 @@
         KF_FLASH_ONE("one-key-causal", 1, 5, 1, 128, true, 0),                                     \
         KF_FLASH_ONE("steep", 2, 129, 129, 64, true, KF_STEEP),                                    \
         KF_FLASH_ONE("steep-D128", 1, 70, 129, 128, false, KF_STEEP),                              \
-        KF_FLASH_ONE("rising", 1, 70, 300, 64, false, KF_RISING),                                  \
+        KF_FLASH_ONE("rising", 1, 70, 300, 64, true, KF_RISING), /* most beyond the mask */        \
         KF_FLASH_ONE("falling-D128", 1, 70, 200, 128, true, KF_FALLING),                           \
         KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
         KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
         KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
-        KF_FLASH_ONE("ones", 1, 70, 300, 64, false, KF_ONES),                                      \
+        KF_FLASH_ONE("ones", 1, 500, 40, 64, false, KF_ONES),                                      \
         KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_FLASH_EXACT_HOT),                       \
         KF_FLASH_ONE("one-hot-D128", 1, 150, 130, 128, true, KF_FLASH_EXACT_HOT),                  \
         KF_FLASH_ONE("one-hot-long", 8, 4099, 8192, 64, true, KF_FLASH_EXACT_HOT | KF_LARGE),      \

@@ -18,14 +18,11 @@
  *          wrong, in its first form.
  */
 #include "cuda/flash_rows.cuh"
+#include "cuda/flash_tiles.cuh"
+#include "cuda/refused.cuh"
 #include "problems/flash_cases.h"
 
-#include <stdio.h>
 #include <string.h>
-
-template <int D, int ROWS, int THREADS>
-static __device__ __forceinline__ void load_tile(uint32_t tile, const __half *from, int first,
-                                                 int S);
 
 // Whether q stays in registers: where that makes its fragments, the scores' and those of the sums
 // 192 registers at most.
@@ -189,22 +186,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     }
 }
 
-// Rows first to first + ROWS of from [S][D] -> the tile [ROWS][D] at this address of shared memory,
-// swizzled; rows past the end are zeros. They are there after a wait and a barrier.
-template <int D, int ROWS, int THREADS>
-static __device__ void load_tile(uint32_t tile, const __half *from, int first, int S)
-{
-    constexpr int CHUNKS = D / 8; // of 16 bytes, a row
-    const int chunk = threadIdx.x % CHUNKS;
-    from += (int64_t)first * D + chunk * 8;
-#pragma unroll
-    for (int i = 0; i < ROWS; i += THREADS / CHUNKS) {
-        const int row = i + threadIdx.x / CHUNKS;
-        copy_async(tile + (row * D + (chunk ^ row % 8) * 8) * 2, from + row * D,
-                   row < S - first ? 16 : 0);
-    }
-}
-
 typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
                           int Sq, int Sk, bool causal);
 
@@ -229,31 +210,12 @@ static tiles tiles_for(const kf_shape *s)
                       : tiles_of_width<128, ROWS, KEYS, WARPS, STAGES>();
 }
 
-// snippet: refuse
-// A candidate that this device does not run as it is meant: its tiles are more than a block may
-// have of shared memory, or its fragments more than a thread may have of registers. What the
-// compiler has no register for lies in local memory, and is read from there in the loop. A CPU has
-// as many registers as it wants.
 template <int ROWS, int KEYS, int WARPS, int STAGES>
 static const char *refused(const kf_case *c, char *why, size_t size)
 {
     const tiles t = tiles_for<ROWS, KEYS, WARPS, STAGES>(&c->shape);
-    int room = 0;
-    CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    cudaFuncAttributes made;
-    CUDA_CHECK(cudaFuncGetAttributes(&made, t.kernel));
-    const int spilled = (int)made.localSizeBytes;
-    if (t.bytes > room) {
-        snprintf(why, size, "%d bytes of shared memory a block, and there are %d", t.bytes, room);
-        return "refused-room";
-    }
-    if (spilled > 0) {
-        snprintf(why, size, "%d registers a thread, and %d bytes spilled", made.numRegs, spilled);
-        return "refused-spills";
-    }
-    return NULL;
+    return refused_here((const void *)t.kernel, t.bytes, why, size);
 }
-// end snippet: refuse
 
 template <int ROWS, int KEYS, int WARPS, int STAGES>
 static void launch(const kf_run *run, cudaStream_t stream)

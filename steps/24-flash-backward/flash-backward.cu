@@ -2,7 +2,7 @@
  *
  * Grows from: 23-flash-autotune
  * Record: --tuned tuned-flash-backward.tsv
- * Profile: --case D64-S2048 --case D128-S2048 --variant log
+ * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
  * Idea
  */
@@ -210,87 +210,93 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
 }
 // end snippet: dkv
 
-typedef void backward_kernel(backward_args all);
+// Bytes of shared memory a block.
+template <int D, int ROWS, int KEYS>
+static constexpr int bytes_of_dq()
+{
+    return (2 * ROWS + 4 * KEYS) * D * (int)sizeof(__half);
+}
 
-// A kernel for one D, and what its launch needs.
-typedef struct tiles {
-    backward_kernel *kernel;
-    int rows, threads, bytes; // of a block: queries of dq's kernel, keys of the other
-} tiles;
+template <int D, int KEYS, int ROWS>
+static constexpr int bytes_of_dkv()
+{
+    return (2 * KEYS + 6 * ROWS) * D * (int)sizeof(__half) + 3 * ROWS * (int)sizeof(float);
+}
 
 template <int D, int ROWS, int KEYS, int WARPS>
-static tiles dq_of_width()
+static void launch_dq_of(const kf_run *run, cudaStream_t stream)
 {
-    const int bytes = (2 * ROWS + 4 * KEYS) * D * (int)sizeof(__half);
-    return {backward_dq<D, ROWS, KEYS, WARPS>, ROWS, WARPS * 32, bytes};
-}
-
-template <int D, int KEYS, int ROWS, int WARPS>
-static tiles dkv_of_width()
-{
-    const int bytes = (2 * KEYS + 6 * ROWS) * D * (int)sizeof(__half) + 3 * ROWS * 4;
-    return {backward_dkv<D, KEYS, ROWS, WARPS>, KEYS, WARPS * 32, bytes};
-}
-
-template <int ROWS, int KEYS, int WARPS>
-static tiles dq_tiles(int D)
-{
-    return D == 64 ? dq_of_width<64, ROWS, KEYS, WARPS>() : dq_of_width<128, ROWS, KEYS, WARPS>();
-}
-
-template <int KEYS, int ROWS, int WARPS>
-static tiles dkv_tiles(int D)
-{
-    return D == 64 ? dkv_of_width<64, KEYS, ROWS, WARPS>() : dkv_of_width<128, KEYS, ROWS, WARPS>();
-}
-
-static void launch_kernel(const kf_run *run, tiles t, int length, cudaStream_t stream)
-{
-    backward_kernel *kernel = t.kernel;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, t.bytes));
-    const dim3 grid((length + t.rows - 1) / t.rows, run->shape.B * run->shape.H);
-    kernel<<<grid, t.threads, t.bytes, stream>>>(backward_arguments(run));
+    const int bytes = bytes_of_dq<D, ROWS, KEYS>(), threads = WARPS * 32;
+    const dim3 grid((run->shape.Sq + ROWS - 1) / ROWS, run->shape.B * run->shape.H);
+    allow_shared(backward_dq<D, ROWS, KEYS, WARPS>, bytes);
+    backward_dq<D, ROWS, KEYS, WARPS><<<grid, threads, bytes, stream>>>(backward_arguments(run));
     CUDA_CHECK_LAUNCH();
 }
 
-// --- Tables --------------------------------------------------------------------------------------
-
-// Tiles of 64 and four warps, as in step 22.
-static void launch_log(const kf_run *run, cudaStream_t stream)
+template <int D, int KEYS, int ROWS, int WARPS>
+static void launch_dkv_of(const kf_run *run, cudaStream_t stream)
 {
-    launch_kernel(run, dq_tiles<64, 64, 4>(run->shape.D), run->shape.Sq, stream);
-    launch_kernel(run, dkv_tiles<64, 64, 4>(run->shape.D), run->shape.Sk, stream);
+    const int bytes = bytes_of_dkv<D, KEYS, ROWS>(), threads = WARPS * 32;
+    const dim3 grid((run->shape.Sk + KEYS - 1) / KEYS, run->shape.B * run->shape.H);
+    allow_shared(backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
+    backward_dkv<D, KEYS, ROWS, WARPS><<<grid, threads, bytes, stream>>>(backward_arguments(run));
+    CUDA_CHECK_LAUNCH();
 }
 
-// snippet: candidates
-// A candidate for one kernel runs with the other as it is in `log`.
 template <int ROWS, int KEYS, int WARPS>
 static void launch_dq(const kf_run *run, cudaStream_t stream)
 {
-    launch_kernel(run, dq_tiles<ROWS, KEYS, WARPS>(run->shape.D), run->shape.Sq, stream);
-    launch_kernel(run, dkv_tiles<64, 64, 4>(run->shape.D), run->shape.Sk, stream);
+    (run->shape.D == 64 ? launch_dq_of<64, ROWS, KEYS, WARPS>
+                        : launch_dq_of<128, ROWS, KEYS, WARPS>)(run, stream);
 }
 
 template <int KEYS, int ROWS, int WARPS>
 static void launch_dkv(const kf_run *run, cudaStream_t stream)
 {
-    launch_kernel(run, dq_tiles<64, 64, 4>(run->shape.D), run->shape.Sq, stream);
-    launch_kernel(run, dkv_tiles<KEYS, ROWS, WARPS>(run->shape.D), run->shape.Sk, stream);
+    (run->shape.D == 64 ? launch_dkv_of<64, KEYS, ROWS, WARPS>
+                        : launch_dkv_of<128, KEYS, ROWS, WARPS>)(run, stream);
 }
-// end snippet: candidates
+
+// Tiles of 64 and four warps, as in step 22.
+static void launch_log(const kf_run *run, cudaStream_t stream)
+{
+    launch_dq<64, 64, 4>(run, stream);
+    launch_dkv<64, 64, 4>(run, stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// A candidate for one kernel runs with the other as it is in `log`.
+template <int ROWS, int KEYS, int WARPS>
+static void try_dq(const kf_run *run, cudaStream_t stream)
+{
+    launch_dq<ROWS, KEYS, WARPS>(run, stream);
+    launch_dkv<64, 64, 4>(run, stream);
+}
+
+template <int KEYS, int ROWS, int WARPS>
+static void try_dkv(const kf_run *run, cudaStream_t stream)
+{
+    launch_dq<64, 64, 4>(run, stream);
+    launch_dkv<KEYS, ROWS, WARPS>(run, stream);
+}
 
 template <int ROWS, int KEYS, int WARPS>
 static const char *refused_dq(const kf_case *c, char *why, size_t size)
 {
-    const tiles t = dq_tiles<ROWS, KEYS, WARPS>(c->shape.D);
-    return refused_here((const void *)t.kernel, t.bytes, why, size);
+    return c->shape.D == 64 ? refused_here((const void *)backward_dq<64, ROWS, KEYS, WARPS>,
+                                           bytes_of_dq<64, ROWS, KEYS>(), why, size)
+                            : refused_here((const void *)backward_dq<128, ROWS, KEYS, WARPS>,
+                                           bytes_of_dq<128, ROWS, KEYS>(), why, size);
 }
 
 template <int KEYS, int ROWS, int WARPS>
 static const char *refused_dkv(const kf_case *c, char *why, size_t size)
 {
-    const tiles t = dkv_tiles<KEYS, ROWS, WARPS>(c->shape.D);
-    return refused_here((const void *)t.kernel, t.bytes, why, size);
+    return c->shape.D == 64 ? refused_here((const void *)backward_dkv<64, KEYS, ROWS, WARPS>,
+                                           bytes_of_dkv<64, KEYS, ROWS>(), why, size)
+                            : refused_here((const void *)backward_dkv<128, KEYS, ROWS, WARPS>,
+                                           bytes_of_dkv<128, KEYS, ROWS>(), why, size);
 }
 
 static void setup(kf_run *run)
@@ -316,14 +322,14 @@ static bool takes_part(const kf_case *c)
     {                                                                                              \
         .name = "dq:m" #rows "-n" #keys "-w" #warps,                                               \
         .about = "kernel dq with " #rows " queries, " #keys " keys, " #warps " warps",             \
-        .launch = launch_dq<rows, keys, warps>, .applies = takes_part,                             \
+        .launch = try_dq<rows, keys, warps>, .applies = takes_part,                                \
         .refused = refused_dq<rows, keys, warps>                                                   \
     }
 #define DKV(keys, rows, warps)                                                                     \
     {                                                                                              \
         .name = "dkv:n" #keys "-m" #rows "-w" #warps,                                              \
         .about = "kernel dkv with " #keys " keys, " #rows " queries, " #warps " warps",            \
-        .launch = launch_dkv<keys, rows, warps>, .applies = takes_part,                            \
+        .launch = try_dkv<keys, rows, warps>, .applies = takes_part,                               \
         .refused = refused_dkv<keys, rows, warps>                                                  \
     }
 

@@ -1,7 +1,7 @@
 /* 25-delta-cache: rowsum(dO * O) once, and not in every block
  *
  * Grows from: 24-flash-backward
- * Profile: --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
  *
  * Idea
  */
@@ -33,7 +33,7 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 // end snippet: delta
 
 // snippet: dq
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
 template <int D, int ROWS, int KEYS, int WARPS>
@@ -191,12 +191,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 // Which way delta comes to both kernels.
 enum way { RECOMPUTED, BY_DQ, BY_KERNEL };
 
-template <typename kernel>
-static void allow(kernel *k, int bytes)
-{
-    CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-}
-
 template <int D, int ROWS, int KEYS, int WARPS, enum way WAY>
 static void launch_dq(const kf_run *run, cudaStream_t stream)
 {
@@ -205,13 +199,13 @@ static void launch_dq(const kf_run *run, cudaStream_t stream)
     const dim3 grid((a.Sq + ROWS - 1) / ROWS, run->shape.B * run->shape.H);
     const int bytes = (2 * ROWS + 4 * KEYS) * D * (int)sizeof(__half), threads = WARPS * 32;
     if (WAY == RECOMPUTED) {
-        allow(recomputed::backward_dq<D, ROWS, KEYS, WARPS>, bytes);
+        allow_shared(recomputed::backward_dq<D, ROWS, KEYS, WARPS>, bytes);
         recomputed::backward_dq<D, ROWS, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a);
     } else if (WAY == BY_DQ) {
-        allow(by_dq::backward_dq<D, ROWS, KEYS, WARPS>, bytes);
+        allow_shared(by_dq::backward_dq<D, ROWS, KEYS, WARPS>, bytes);
         by_dq::backward_dq<D, ROWS, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     } else {
-        allow(backward_dq<D, ROWS, KEYS, WARPS>, bytes);
+        allow_shared(backward_dq<D, ROWS, KEYS, WARPS>, bytes);
         backward_dq<D, ROWS, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     }
     CUDA_CHECK_LAUNCH();
@@ -225,11 +219,11 @@ static void launch_dkv(const kf_run *run, cudaStream_t stream)
     const int halves = (2 * KEYS + (WAY == RECOMPUTED ? 6 : 4) * ROWS) * D, threads = WARPS * 32;
     const int bytes = halves * (int)sizeof(__half) + 4 * ROWS * (int)sizeof(float);
     if (WAY == RECOMPUTED) {
-        allow(recomputed::backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
+        allow_shared(recomputed::backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
         recomputed::backward_dkv<D, KEYS, ROWS, WARPS><<<grid, threads, bytes, stream>>>(a);
     } else {
         const float *delta = kf_f32(run, "delta");
-        allow(backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
+        allow_shared(backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
         backward_dkv<D, KEYS, ROWS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     }
     CUDA_CHECK_LAUNCH();

@@ -11,7 +11,7 @@ namespace scalar
 {
 
 // snippet: scalar
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS

@@ -26,7 +26,7 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
 }
 
 // snippet: one-pass
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS

@@ -10,22 +10,6 @@
 namespace ordered
 {
 
-// same as b-vector.cuh
-// Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
-static __device__ __forceinline__ void add_four(float *to, const float *c)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(to), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])
-                 : "memory");
-#else // before Hopper there is no such instruction
-    for (int i = 0; i < 4; i++) {
-        atomicAdd(to + i, c[i]);
-    }
-#endif
-}
-
 // snippet: turn
 // All threads of the block call these. What was added before a post is seen after the wait for it.
 static __device__ __forceinline__ void wait_for(const int *counter, int turn)
@@ -55,12 +39,12 @@ static __device__ __forceinline__ void post(int *counter)
 // end snippet: turn
 
 // snippet: ordered
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
-// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic
-// additions a query and block
+// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes read and
+// written a query and block, in turn
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     backward(backward_args all, const float *delta_of, float *sums_of, int *counters)
@@ -157,17 +141,20 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+        // solution: turn -- wait until those before have added, add, and let the next one add
         // The block that sees the last of the keys that this tile sees is the first, under a mask.
         const int last = (min(a.Sk, a.Sk - a.Sq + min(next, a.Sq)) - 1) / KEYS;
         int *counter = counters + 1 + head * ((a.Sq + ROWS - 1) / ROWS) + first / ROWS;
-        // solution: turn -- wait until those before have added, and let the next one add
         wait_for(counter, a.causal ? last - block : block);
 #pragma unroll
         for (int i = 0; i < STRIPES; i++) {
 #pragma unroll
             for (int d = 0; d < WIDTH / 8; d++) {
                 const int64_t tile = ((first + dq_row) / 16 + i) * (D / 8) + dq_column / 8 + d;
-                add_four(sums + (tile * 32 + threadIdx.x % 32) * 4, dq[i][d]);
+                float4 *four = (float4 *)(sums + (tile * 32 + threadIdx.x % 32) * 4);
+                const float4 was = *four;
+                *four = make_float4(was.x + dq[i][d][0], was.y + dq[i][d][1], was.z + dq[i][d][2],
+                                    was.w + dq[i][d][3]);
             }
         }
         post(counter);

@@ -3,7 +3,7 @@
  * Grows from: 25-delta-cache
  * Record: --tuned tuned-one-pass.tsv
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
- * Profile: --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048 --variant two-kernels --variant a-scalar --variant b-vector --variant c-ordered
  *
  * Idea
  */
@@ -56,13 +56,6 @@ static void launch_delta(job j)
     CUDA_CHECK_LAUNCH();
 }
 
-template <typename kernel>
-static kernel *allowed(kernel *k, int bytes)
-{
-    CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return k;
-}
-
 template <int D, int KEYS, int ROWS>
 static constexpr int bytes_of_block()
 {
@@ -80,19 +73,22 @@ static void launch_one_pass(job j)
     launch_delta<D>(j);
     CUDA_CHECK(cudaMemsetAsync(j.sums, 0, j.bytes_of_sums, j.stream));
     if (WAY == SCALAR) {
-        const auto kernel = allowed(scalar::backward<D, KEYS, ROWS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
+        allow_shared(scalar::backward<D, KEYS, ROWS, WARPS>, bytes);
+        scalar::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
         CUDA_CHECK_LAUNCH();
         scalar::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
     } else if (WAY == VECTOR) {
-        const auto kernel = allowed(vector::backward<D, KEYS, ROWS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
+        allow_shared(vector::backward<D, KEYS, ROWS, WARPS>, bytes);
+        vector::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
         CUDA_CHECK_LAUNCH();
         vector::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
     } else {
         CUDA_CHECK(cudaMemsetAsync(j.counters, 0, j.bytes_of_counters, j.stream));
-        const auto kernel = allowed(ordered::backward<D, KEYS, ROWS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums, j.counters);
+        allow_shared(ordered::backward<D, KEYS, ROWS, WARPS>, bytes);
+        ordered::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums, j.counters);
         CUDA_CHECK_LAUNCH();
         ordered::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
     }
@@ -116,8 +112,8 @@ static void launch_dq(job j)
 {
     const int bytes = (2 * ROWS + 4 * KEYS) * D * (int)sizeof(__half);
     const dim3 grid((j.a.Sq + ROWS - 1) / ROWS, j.heads);
-    const auto kernel = allowed(backward_dq<D, ROWS, KEYS, WARPS>, bytes);
-    kernel<<<grid, WARPS * 32, bytes, j.stream>>>(j.a, j.delta);
+    allow_shared(backward_dq<D, ROWS, KEYS, WARPS>, bytes);
+    backward_dq<D, ROWS, KEYS, WARPS><<<grid, WARPS * 32, bytes, j.stream>>>(j.a, j.delta);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -127,8 +123,8 @@ static void launch_dkv(job j)
     const int bytes =
         (2 * KEYS + 4 * ROWS) * D * (int)sizeof(__half) + 4 * ROWS * (int)sizeof(float);
     const dim3 grid((j.a.Sk + KEYS - 1) / KEYS, j.heads);
-    const auto kernel = allowed(backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
-    kernel<<<grid, WARPS * 32, bytes, j.stream>>>(j.a, j.delta);
+    allow_shared(backward_dkv<D, KEYS, ROWS, WARPS>, bytes);
+    backward_dkv<D, KEYS, ROWS, WARPS><<<grid, WARPS * 32, bytes, j.stream>>>(j.a, j.delta);
     CUDA_CHECK_LAUNCH();
 }
 

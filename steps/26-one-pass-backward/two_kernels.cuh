@@ -25,7 +25,7 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 }
 
 // same as step 25
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
 template <int D, int ROWS, int KEYS, int WARPS>

@@ -1,7 +1,7 @@
 /* 27-k-pretranspose: K turned over in memory, so that no tile is on the chip
  *
  * Grows from: 25-delta-cache
- * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
  * Idea
  */
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void warp_add_turned_scores(float (*c)[N / 8][
 // end snippet: turned
 
 // snippet: both
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 // --- Variants that explain -----------------------------------------------------------------------
 
 // K comes turned over, and only so: no byte more than before.
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
@@ -289,7 +289,7 @@ warp_add_rows_by_hand(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], cons
     }
 }
 
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
 template <int D, int ROWS, int KEYS, int WARPS>
@@ -382,13 +382,6 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 
 enum way { ROWS, BOTH, COLUMNS, BY_HAND };
 
-template <typename kernel>
-static kernel *allowed(kernel *k, int bytes)
-{
-    CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return k;
-}
-
 // snippet: launch
 // Blocks of QUERIES queries, tiles of 64 keys, four warps.
 template <int D, int QUERIES, enum way WAY>
@@ -411,17 +404,17 @@ static void launch_width(const kf_run *run, cudaStream_t stream)
         CUDA_CHECK_LAUNCH();
     }
     if (WAY == ROWS) {
-        const auto kernel = allowed(backward_dq<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta);
+        allow_shared(backward_dq<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_dq<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     } else if (WAY == BOTH) {
-        const auto kernel = allowed(backward_both<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta, kt);
+        allow_shared(backward_both<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_both<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta, kt);
     } else if (WAY == COLUMNS) {
-        const auto kernel = allowed(backward_columns<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta, kt);
+        allow_shared(backward_columns<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_columns<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta, kt);
     } else {
-        const auto kernel = allowed(backward_by_hand<D, QUERIES, KEYS, WARPS>, bytes);
-        kernel<<<grid, threads, bytes, stream>>>(a, delta);
+        allow_shared(backward_by_hand<D, QUERIES, KEYS, WARPS>, bytes);
+        backward_by_hand<D, QUERIES, KEYS, WARPS><<<grid, threads, bytes, stream>>>(a, delta);
     }
     CUDA_CHECK_LAUNCH();
 }

@@ -4,7 +4,7 @@
 #include "cuda/flash_backward.cuh"
 
 // same as step 25
-// q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
 template <int D, int ROWS, int KEYS, int WARPS>

@@ -389,6 +389,199 @@ static bool run_copied_then_set()
     return came_out<fault>(x.p, want);
 }
 
+/* dq [rows][16] of attention's gradient: a block has a tile of keys, and a part of every row. What
+ * its queries have from it is put in whole numbers, so that the order of sums does not show. */
+static __device__ float part_of_row(int block, int i)
+{
+    return (float)(block + 1 + i % 3);
+}
+
+static std::vector<float> sums_of_rows(int blocks, int n)
+{
+    std::vector<float> want(n);
+    for (int i = 0; i < n; i++)
+        for (int block = 0; block < blocks; block++)
+            want[i] += (float)(block + 1 + i % 3);
+    return want;
+}
+
+template <bool fault>
+__global__ void dq_without_atomics(float *dq, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        const float part = part_of_row(blockIdx.x, i);
+        fault ? dq[i] += part : atomicAdd(dq + i, part); // fault here: dq_without_atomics
+    }
+}
+
+template <bool fault>
+static bool run_dq_without_atomics()
+{
+    const int n = 4 * 16;
+    array<float> dq(std::vector<float>(n, 0.0f));
+    dq_without_atomics<fault><<<3, 32>>>(dq, n);
+    return came_out<fault>(dq.p, sums_of_rows(3, n));
+}
+
+/* The first block stores its part, so that nobody need clear dq; in the twin it has dq to itself,
+ * and the others add to a second buffer. */
+template <bool fault>
+__global__ void first_tile_stores(float *dq, int n)
+{
+    float *sums = fault ? dq : dq + n; // fault here: first_tile_stores
+    for (int i = 4 * threadIdx.x; i < n; i += 4 * blockDim.x)
+        if (blockIdx.x == 0)
+            *(float4 *)(dq + i) = make_float4(1, 2, 3, 4); // seen here: first_tile_stores
+        else
+            add_to_4(sums + i, 1.0f); // seen here: first_tile_stores
+}
+
+template <bool fault>
+static bool run_first_tile_stores()
+{
+    const int n = 4 * 16;
+    array<float> dq(std::vector<float>(2 * n, 0.0f));
+    first_tile_stores<fault><<<3, 8>>>(dq, n);
+    std::vector<float> want(2 * n, 2.0f);
+    for (int i = 0; i < n; i++)
+        want[i] = (float)(i % 4 + 1);
+    return came_out<fault>(dq.p, want);
+}
+
+/* Blocks add in the order in which they have begun: each row has a counter of those that are done.
+ */
+static __device__ unsigned drawn(unsigned *ticket)
+{
+    __shared__ unsigned number;
+    if (threadIdx.x == 0)
+        number = atomicAdd(ticket, 1u);
+    __syncthreads();
+    return number;
+}
+
+static __device__ void wait_for(const unsigned *done, unsigned number)
+{
+    if (threadIdx.x == 0)
+        while (load_acquire(done) != number)
+            __nanosleep(20);
+    __syncthreads();
+}
+
+static __device__ void add_plainly(float *row, unsigned number, int i)
+{
+    row[i] += part_of_row(number, i); // seen here: dq_not_waited_for
+}
+
+template <bool fault>
+__global__ void dq_not_waited_for(float *dq, unsigned *counters, int rows)
+{
+    const unsigned number = drawn(counters);
+    for (int row = 0; row < rows; row++) {
+        unsigned *done = counters + 1 + row;
+        const int waits = fault ? 1 : rows; // fault here: dq_not_waited_for
+        if (row < waits)
+            wait_for(done, number);
+        add_plainly(dq + row * 32, number, threadIdx.x);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            add_release(done);
+    }
+}
+
+static std::vector<float> rows_of_32(int blocks, int rows)
+{
+    std::vector<float> want;
+    const auto row = sums_of_rows(blocks, 32);
+    for (int i = 0; i < rows; i++)
+        want.insert(want.end(), row.begin(), row.end());
+    return want;
+}
+
+template <bool fault>
+static bool run_dq_not_waited_for()
+{
+    array<float> dq(std::vector<float>(3 * 32));
+    array<unsigned> counters(std::vector<unsigned>(1 + 3));
+    dq_not_waited_for<fault><<<4, 32>>>(dq, counters, 3);
+    return came_out<fault>(dq.p, rows_of_32(4, 3));
+}
+
+/* A block waits until all before it have added but one. */
+template <bool fault>
+__global__ void dq_waits_for_too_few(float *dq, unsigned *counters)
+{
+    const unsigned number = drawn(counters);
+    const unsigned before = number - (fault && number > 0); // fault here: dq_waits_for_too_few
+    if (threadIdx.x == 0)
+        while (load_acquire(counters + 1) < before)
+            __nanosleep(20);
+    __syncthreads();
+    const int i = threadIdx.x;
+    dq[i] += part_of_row(number, i); // seen here: dq_waits_for_too_few
+    __syncthreads();
+    if (i == 0)
+        add_release(counters + 1);
+}
+
+template <bool fault>
+static bool run_dq_waits_for_too_few()
+{
+    array<float> dq(std::vector<float>(64));
+    array<unsigned> counters(std::vector<unsigned>(2));
+    dq_waits_for_too_few<fault><<<3, 64>>>(dq, counters);
+    return came_out<fault>(dq.p, sums_of_rows(3, 64));
+}
+
+static __device__ void add_one(unsigned *counter, bool relaxed)
+{
+    relaxed ? add_relaxed(counter) : add_release(counter);
+}
+
+/* The counter goes up, and what was added before is not there yet for who sees it. */
+template <bool fault>
+__global__ void dq_not_released(float *dq, unsigned *counters)
+{
+    const unsigned number = drawn(counters);
+    wait_for(counters + 1, number);
+    const int i = threadIdx.x;
+    dq[i] += part_of_row(number, i); // seen here: dq_not_released
+    __syncthreads();
+    if (i == 0)
+        add_one(counters + 1, fault); // fault here: dq_not_released
+}
+
+template <bool fault>
+static bool run_dq_not_released()
+{
+    array<float> dq(std::vector<float>(64));
+    array<unsigned> counters(std::vector<unsigned>(2));
+    dq_not_released<fault><<<3, 64>>>(dq, counters);
+    return came_out<fault>(dq.p, sums_of_rows(3, 64));
+}
+
+/* A block counts its part as done while some of its warps have still to add theirs. */
+template <bool fault>
+__global__ void dq_counted_too_early(float *dq, unsigned *counters)
+{
+    const unsigned number = drawn(counters);
+    wait_for(counters + 1, number);
+    const int i = threadIdx.x;
+    dq[i] += part_of_row(number, i); // seen here: dq_counted_too_early
+    if (!fault)                      // fault here: dq_counted_too_early
+        __syncthreads();
+    if (i == 0)
+        add_release(counters + 1);
+}
+
+template <bool fault>
+static bool run_dq_counted_too_early()
+{
+    array<float> dq(std::vector<float>(64));
+    array<unsigned> counters(std::vector<unsigned>(2));
+    dq_counted_too_early<fault><<<3, 64>>>(dq, counters);
+    return came_out<fault>(dq.p, sums_of_rows(3, 64));
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -407,6 +600,12 @@ int main(int argc, char **argv)
         SUBTLE(segment_begins_before, "a segment that began in the block before, added plainly"),
         SUBTLE(scratch_of_a_block, "warps exchange through global memory without a barrier"),
         SUBTLE(copied_then_set, "the source of a copy is overwritten before its thread has waited"),
+        PLAIN(dq_without_atomics, "blocks add to the same rows of a gradient without atomics"),
+        SUBTLE(first_tile_stores, "the first block stores what the others add to by red.v4"),
+        SUBTLE(dq_not_waited_for, "blocks add in a fixed order, and wait for the first row only"),
+        SUBTLE(dq_waits_for_too_few, "a block waits for all blocks before it but the last"),
+        SUBTLE(dq_not_released, "the counter of those who have added is relaxed, not released"),
+        SUBTLE(dq_counted_too_early, "a block counts as done while a warp of it still adds"),
     };
     return suite("global race", list, argc, argv);
 }

@@ -218,6 +218,26 @@ static bool run_copied_rows()
     return came_out<fault>(y.p, want);
 }
 
+/* Four sums at a time, into rows that are as far apart as they have numbers, or padded. */
+template <bool fault>
+__global__ void sums_of_four(float *y)
+{
+    const int pitch = fault ? 10 : 12; // fault here: sums_of_four
+    for (int i = 0; i < 2; i++)
+        add_to_4(y + threadIdx.x * pitch + 4 * i, 1.0f); // seen here: sums_of_four
+}
+
+template <bool fault>
+static bool run_sums_of_four()
+{
+    array<float> y(std::vector<float>(8 * 12));
+    sums_of_four<fault><<<3, 8>>>(y);
+    std::vector<float> want(8 * 12);
+    for (int i = 0; i < 8 * 12; i++)
+        want[i] = i % 12 < 8 ? 3.0f : 0.0f;
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -230,6 +250,7 @@ int main(int argc, char **argv)
         SUBTLE(wide_counter, "a 64-bit atomic on an odd 32-bit word"),
         SUBTLE(pitch_of_rows, "ldmatrix of rows 40 bytes apart: every second one is misaligned"),
         SUBTLE(copied_rows, "asynchronous copies of 16 bytes from rows of 62 floats"),
+        SUBTLE(sums_of_four, "red of four floats into rows of 10: every second row is misaligned"),
     };
     return suite("misaligned", list, argc, argv);
 }

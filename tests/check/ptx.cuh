@@ -24,6 +24,31 @@ static __device__ __forceinline__ void copy_4(void *to, const void *from)
                  : "memory");
 }
 
+/* y[0] += v, y[1] += v, y[2] += v and y[3] += v, each of them atomically. It takes sm_90. */
+static __device__ __forceinline__ void add_to_4(float *y, float v)
+{
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %1, %1, %1};" ::"l"(y), "f"(v) : "memory");
+}
+
+static __device__ __forceinline__ unsigned load_acquire(const unsigned *p)
+{
+    unsigned v;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
+/* Adds 1. Who sees it by load_acquire sees what the thread did before, or knew of. */
+static __device__ __forceinline__ void add_release(unsigned *p)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory");
+}
+
+/* The same, and who sees it knows no more. */
+static __device__ __forceinline__ void add_relaxed(unsigned *p)
+{
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory");
+}
+
 /* Closes a group of copies. */
 static __device__ __forceinline__ void commit()
 {

@@ -62,6 +62,24 @@ __global__ void many(const float *x, float *y)
     y[threadIdx.x] = sum;
 }
 
+// 4 numbers a lane from lanes 0 to 23, 16 bytes each: 12 sectors. Then 2 numbers a lane, 8 bytes at
+// every 16th: 16 sectors. Shared memory has its own 32, which are a request of no other counter.
+__global__ void vector_sums(float *y)
+{
+    __shared__ float cell[32];
+    const int t = threadIdx.x;
+    if (t < 24)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %1, %1, %1};" ::"l"(y + 4 * t), "f"(1.0f)
+                     : "memory");
+    asm volatile("red.global.add.v2.f32 [%0], {%1, %1};" ::"l"(y + 4 * t), "f"(1.0f) : "memory");
+    asm volatile("red.shared.add.f32 [%0], %1;" ::"r"(shared_address(cell + t)), "f"(1.0f)
+                 : "memory");
+    atomicAdd(y + t / 16, 1.0f);
+    if (t == 0)
+        atomicCAS((unsigned long long *)y, 0ull, 1ull);
+}
+
+// 32 sums of one number each in 4 sectors, 32 at one place in one.
 __global__ void atomics(float *y, unsigned *n)
 {
     unsigned old;
@@ -143,7 +161,7 @@ __global__ void copied(const float *x, float *y)
     y[t] = wide[t].x;
 }
 
-// 3 products of 16 x 8 x 16 and one of 16 x 8 x 8: 3 * 4096 + 2048 flops. An exponential of 2.
+// 3 products of 16 x 8 x 16 and one of 16 x 8 x 8: 3 * 4096 + 2048 flops. Exponentials: 5 a lane.
 __global__ void products(float *y)
 {
     float c[4] = {0, 0, 0, 0}, e;
@@ -158,7 +176,7 @@ __global__ void products(float *y)
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(one));
     asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(c[0]));
-    y[threadIdx.x] = e;
+    y[threadIdx.x] = e + exp2f(c[1]) + expf(c[2]) + __expf(c[3]) + exp2f(e);
 }
 
 int main()
@@ -174,6 +192,7 @@ int main()
     trips<<<1, 32>>>(x, y);
     many<<<1, 32>>>(x, y);
     atomics<<<1, 32>>>(y, words + 64);
+    vector_sums<<<1, 32>>>(y);
     plain_rows<<<1, 32>>>(words);
     swizzled_rows<<<1, 32>>>(words);
     padded_rows<<<1, 32>>>(words);

@@ -39,6 +39,17 @@ __global__ void different_masks()
     __ballot_sync(threadIdx.x < 8 ? 0xffffu : FULL, 1); // line 39
 }
 
+// Block 1 does not count on, and the blocks after it wait for that.
+__global__ void waits_in_vain(int *p)
+{
+    if (threadIdx.x == 0)
+        while (atomicAdd(p, 0) != (int)blockIdx.x)
+            __nanosleep(20); // line 47
+    __syncthreads();         // line 48
+    if (threadIdx.x == 0 && blockIdx.x != 1)
+        atomicAdd(p, 1);
+}
+
 int main(int, char **argv)
 {
     int *p;
@@ -61,6 +72,10 @@ int main(int, char **argv)
         break;
     case 5:
         different_masks<<<1, 32>>>();
+        break;
+    case 6:
+        cudaMemset(p, 0, 4);
+        waits_in_vain<<<3, 64>>>(p);
         break;
     }
     puts(cudaGetErrorName(cudaDeviceSynchronize()));

@@ -39,6 +39,37 @@ static void launch(const kf_run *run, cudaStream_t stream)
                                                             kf_f32(run, "o"), s);
 }
 
+// q [H][Sq][D], k and v [H][Sk][D] -> o [H][Sq][D], zeroed before; one query a block, one key a
+// warp adds its share to each column, in the order in which the warps come
+__global__ void attention_by_key(const float *q, const float *k, const float *v, float *o,
+                                 kf_shape s)
+{
+    const int i = blockIdx.x, h = blockIdx.y, mine = threadIdx.x / 32;
+    const int keys = s.causal ? s.Sk - s.Sq + i + 1 : s.Sk;
+    const float *query = q + ((int64_t)h * s.Sq + i) * s.D;
+    float sum = 0.0f, share = 0.0f;
+    for (int j = 0; j < keys; j++) {
+        float dot = 0.0f;
+        for (int e = 0; e < s.D; e++)
+            dot += query[e] * k[((int64_t)h * s.Sk + j) * s.D + e];
+        const float p = expf(dot / sqrtf((float)s.D));
+        sum += p;
+        share = j == mine ? p : share;
+    }
+    for (int d = threadIdx.x % 32; d < s.D && mine < keys; d += 32)
+        atomicAdd(&o[((int64_t)h * s.Sq + i) * s.D + d],
+                  share / sum * v[((int64_t)h * s.Sk + mine) * s.D + d]);
+}
+
+static void launch_by_key(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    float *o = kf_f32(run, "o");
+    CUDA_CHECK(cudaMemsetAsync(o, 0, kf_find(run, "o")->count * sizeof *o, stream));
+    attention_by_key<<<dim3(s.Sq, s.H), 32 * s.Sk, 0, stream>>>(kf_f32(run, "q"), kf_f32(run, "k"),
+                                                                kf_f32(run, "v"), o, s);
+}
+
 static void setup(kf_run *run)
 {
     const int64_t dim[] = {run->shape.D};
@@ -65,6 +96,7 @@ static const kf_variant variants[] = {
      .block = 64},
     {.name = "input", .about = "overwrites its input", .launch = launch<INPUT, 64>, .block = 64},
     {.name = "narrow", .about = "too few threads", .launch = launch<NONE, 16>, .block = 16},
+    {.name = "by-key", .about = "sums by atomic adds", .launch = launch_by_key},
     {.name = "refused",
      .about = "too many threads to launch",
      .launch = launch<NONE, 2048>,

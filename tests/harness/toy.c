@@ -2,7 +2,8 @@
  * on the fake runtime: attention over memory that is really the host's. TOY_BUG plants a bug in
  * "right", TOY_FIXED makes the bug that "bug" predicts disappear. With TOY_ANGLES the variants are
  * others: off by so much that only some bounds allow it. With TOY_TUNES it is a program that tunes,
- * and refuses "bug"; with TOY_PARTS its variants are candidates of two parts. */
+ * and refuses "bug"; with TOY_PARTS its variants are candidates of two parts. With TOY_REPEATS it
+ * has a second output, "half", and variants whose bits are the same in each launch, or not. */
 #include "fake.h"
 #include <math.h>
 #include <stdlib.h>
@@ -169,6 +170,89 @@ static bool all_wrong(const kf_run *run, const kf_diagnosis *seen, char *why, si
     return seen->wrong == seen->total;
 }
 
+/* --- TOY_REPEATS: what is launched counts. In a GPU's run of one case five calls come before the
+ * first that is compared with others: one alone, two back to back, two in a graph. */
+static void setup_two(kf_run *run)
+{
+    const int64_t dim[] = {4};
+    kf_attention_setup(run);
+    kf_output(run, "half", "D", KF_F16, dim);
+}
+
+static void reference_two(kf_run *run)
+{
+    kf_tensor *half = kf_find(run, "half");
+    kf_attention_reference(run);
+    for (int i = 0; i < 4; i++) {
+        half->want[i] = 0.5;
+        half->bound[i] = 0.01;
+    }
+    half->checked[0] = true;
+}
+
+enum { HALF = 0x3800 }; /* 0.5 in fp16; the next value is 2^-11 more */
+
+static void compute_two(const kf_run *run)
+{
+    uint16_t *half = kf_memory(run, "half", KF_F16);
+    attention(run);
+    for (int i = 0; i < 4; i++)
+        half[i] = HALF;
+}
+
+/* Of four calls each is another: the first n elements of o are n steps from zero too far. */
+static void compute_drift(const kf_run *run)
+{
+    static uint32_t calls;
+    const uint32_t n = calls++ % 4;
+    uint32_t *o = kf_memory(run, "o", KF_F32);
+    compute_two(run);
+    for (uint32_t i = 0; i < n; i++)
+        o[i] += n;
+    if (n == 3)
+        ((uint16_t *)kf_memory(run, "half", KF_F16))[2]++;
+}
+
+static void compute_rare(const kf_run *run)
+{
+    static int calls;
+    compute_two(run);
+    if (calls++ == 5 + 3)
+        kf_f32(run, "o")[5] += 1.0f;
+}
+
+/* As compute_bug, and each time another NaN. */
+static void compute_nan(const kf_run *run)
+{
+    static uint32_t calls;
+    uint32_t *o = kf_memory(run, "o", KF_F32);
+    compute_two(run);
+    calls++;
+    for (int64_t i = 0; i < kf_find(run, "o")->count; i += 2)
+        o[i] = 0x7fc00000 + calls;
+}
+
+static void steady(const kf_run *run, cudaStream_t stream)
+{
+    const char *us = getenv("TOY_US");
+    fake_kernel(stream, us ? atof(us) : 20.0, 0.0, compute_two, run);
+}
+
+static void drift(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 20.0, 0.0, compute_drift, run);
+}
+
+static void rare(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 20.0, 0.0, compute_rare, run);
+}
+
+static void nan_each_time(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 20.0, 0.0, compute_nan, run);
+}
+
 static bool even(const kf_case *c)
 {
     return c->shape.D % 2 == 0;
@@ -205,6 +289,12 @@ static const kf_variant part_variants[] = {
     {.name = "dkv:m2-n2", .about = "twice the time", .launch = slow},
     {.name = "dkv:m128-n128-w8-s3", .about = "no room", .launch = bug, .refused = unwanted},
 };
+static const kf_variant repeat_variants[] = {
+    {.name = "steady", .about = "the same bits", .launch = steady},
+    {.name = "drift", .about = "right, and other bits", .launch = drift},
+    {.name = "rare", .about = "wrong in one launch", .launch = rare},
+    {.name = "nan", .about = "another NaN", .launch = nan_each_time, .predicted = bug_shows},
+};
 static const kf_variant angle_variants[] = {
     {.name = "exact", .about = "no error allowed", .launch = slow},
     {.name = "little",
@@ -231,16 +321,22 @@ static const kf_timing timings[] = {
 int main(int argc, char **argv)
 {
     bool angles = getenv("TOY_ANGLES") != NULL, parts = getenv("TOY_PARTS") != NULL;
+    bool repeats = getenv("TOY_REPEATS") != NULL;
     const kf_program program = {.step = "99-toy",
                                 .title = "a step for tests",
                                 .cases = cases,
                                 .n_cases = 3,
-                                .variants = angles  ? angle_variants
-                                            : parts ? part_variants
-                                                    : variants,
-                                .n_variants = angles || parts ? 5 : 3,
-                                .setup = kf_attention_setup,
-                                .reference = angles ? allow : kf_attention_reference,
+                                .variants = angles    ? angle_variants
+                                            : parts   ? part_variants
+                                            : repeats ? repeat_variants
+                                                      : variants,
+                                .n_variants = angles || parts ? 5
+                                              : repeats       ? 4
+                                                              : 3,
+                                .setup = repeats ? setup_two : kf_attention_setup,
+                                .reference = angles    ? allow
+                                             : repeats ? reference_two
+                                                       : kf_attention_reference,
                                 .cost = kf_attention_cost,
                                 .timings = timings,
                                 .n_timings = 4,

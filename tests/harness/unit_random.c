@@ -78,7 +78,7 @@ static bool rounds_right(enum kf_dtype dtype, float value)
 
 static void roundings(enum kf_dtype dtype)
 {
-    int bad_trip = 0, bad_round = 0;
+    int bad_trip = 0, bad_round = 0, bad_place = 0;
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
         uint16_t in = (uint16_t)bits, out;
         float value = kf_unpack(dtype, &in, 0);
@@ -89,12 +89,15 @@ static void roundings(enum kf_dtype dtype)
         float next = kf_unpack(dtype, &above, 0), middle = value + (next - value) / 2.0f;
         if (!isfinite(value) || !isfinite(next))
             continue;
+        bad_place +=
+            kf_ordinal(dtype, &above, 0) - kf_ordinal(dtype, &in, 0) != (signbit(value) ? -1 : 1);
         bad_round += !rounds_right(dtype, middle);
         bad_round += !rounds_right(dtype, nextafterf(middle, value));
         bad_round += !rounds_right(dtype, nextafterf(middle, next));
     }
     ok(bad_trip == 0, "%s: all 65536 patterns survive a round trip", kf_dtype_name(dtype));
     ok(bad_round == 0, "%s: rounds to nearest, ties to even", kf_dtype_name(dtype));
+    ok(bad_place == 0, "%s: neighbours are one place apart", kf_dtype_name(dtype));
     uint32_t pattern = 0;
     kf_poison_pattern(dtype, &pattern, 1);
     ok(isnan(kf_unpack(dtype, &pattern, 0)) && kf_is_poison(dtype, &pattern, 0),
@@ -104,6 +107,11 @@ static void roundings(enum kf_dtype dtype)
     kf_pack(dtype, &computed, &after, 1);
     ok(!kf_is_poison(dtype, &after, 0), "%s: what was computed from poison is not poison",
        kf_dtype_name(dtype));
+}
+
+static int64_t place(float value)
+{
+    return kf_ordinal(KF_F32, &value, 0);
 }
 
 int main(void)
@@ -120,5 +128,10 @@ int main(void)
     float next = kf_unpack(KF_F32, &poison, 0) + one;
     ok(kf_is_poison(KF_F32, &poison, 0) && !kf_is_poison(KF_F32, &next, 0),
        "f32: a sum with poison is not poison");
+    const int32_t tokens[] = {-3, 4};
+    ok(place(0.0f) == 0 && place(-0.0f) == 0 && place(1.0f) == 0x3f800000 &&
+           place(nextafterf(-1.0f, -2.0f)) == -0x3f800001 && kf_ordinal(KF_I32, tokens, 0) == -3 &&
+           kf_ordinal(KF_I32, tokens, 1) == 4,
+       "f32, i32: places count from zero, -0 has that of 0");
     return done();
 }

@@ -1,6 +1,6 @@
 /* unit_step.c: what a step asks the harness for while it runs: outputs by name, how many elements
- * are wrong by a reference of its own, a captured launch, whether memory is still the same; and
- * what becomes of one that asks for what is not there. */
+ * are wrong by a reference of its own, a captured launch, whether memory is still the same, another
+ * problem's tensors as inputs; and what becomes of one that asks for what is not there. */
 #define _DEFAULT_SOURCE
 #include "fake.h"
 #include "unit.h"
@@ -286,11 +286,114 @@ static void wrong_by_another(void)
        "nor what is misspelt");
 }
 
+/* --- Another problem: y = x + 1/3 --------------------------------------------------------------
+ */
+
+static void third_setup(kf_run *run)
+{
+    const int64_t rows[] = {ROWS, COLUMNS};
+    kf_input(run, "x", "SD", KF_F32, rows);
+    kf_scratch(run, "between", "SD", KF_F32, rows);
+    kf_output(run, "y", "SD", KF_F16, rows);
+}
+
+static int unchecked = -1; /* row */
+
+static void third_reference(kf_run *run)
+{
+    const kf_tensor *x = kf_find(run, "x"), *y = kf_find(run, "y");
+    for (int i = 0; i < COUNT; i++) {
+        y->want[i] = x->host[i] + 1.0 / 3.0;
+        y->bound[i] = 0.01;
+    }
+    for (int row = 0; row < ROWS; row++)
+        y->checked[row] = row != unchecked;
+}
+
+static int wrong_at = -1; /* an element, from the first of y on */
+
+static void third_launch(const kf_run *run, cudaStream_t stream)
+{
+    (void)stream;
+    const float *x = kf_f32(run, "x");
+    uint16_t *y = kf_memory(run, "y", KF_F16);
+    for (int i = 0; i < COUNT; i++) {
+        float value = x[i] + 0.333f;
+        kf_pack(KF_F16, &value, y + i, 1);
+    }
+    for (int i = COUNT; i <= wrong_at; i++)
+        y[i] = 0;
+    if (wrong_at >= 0 && wrong_at < COUNT)
+        y[wrong_at] = 0x7bff;
+}
+
+static kf_run with_inputs_from(kf_launch *launched)
+{
+    kf_run run;
+    kf_open(&run, &program, &any, 5);
+    kf_inputs_from(&run, third_setup, third_reference, launched);
+    return run;
+}
+
+static void wrong_input(void)
+{
+    wrong_at = 7;
+    with_inputs_from(third_launch);
+}
+
+static void beside_input(void)
+{
+    wrong_at = COUNT + 1;
+    with_inputs_from(third_launch);
+}
+
+static void input_without_reference(void)
+{
+    unchecked = 2;
+    with_inputs_from(NULL);
+}
+
+static void inputs_of_another(void)
+{
+    for (int launched = 0; launched < 2; launched++) {
+        kf_run run = with_inputs_from(launched ? third_launch : NULL), same;
+        const kf_tensor *x = kf_find(&run, "x"), *y = kf_find(&run, "y");
+        kf_open(&same, &program, &any, 5);
+        third_setup(&same);
+        bool good = memcmp(x->host, kf_find(&same, "x")->host, COUNT * sizeof *x->host) == 0;
+        for (int i = 0; i < COUNT; i++) {
+            float value = x->host[i] + (launched ? 0.333f : (float)(1.0 / 3.0));
+            good &= y->host[i] == kf_round_to(KF_F16, value);
+        }
+        ok(good && !y->want && y->dtype == KF_F16 && y->dim[1] == COLUMNS,
+           "another problem's output is an input here, %s",
+           launched ? "as a launch makes it" : "as it has to be, rounded");
+        ok(kf_has(&run, "y") && !kf_has(&run, "between"), "its scratch memory is nothing here");
+        ok(kf_allocate(&run), "all fits");
+        kf_prepare(&run);
+        ok(kf_unpack(KF_F16, y->device, 5) == y->host[5], "and it is sent to the device");
+        kf_close(&same);
+        kf_close(&run);
+    }
+    ok(dies(wrong_input,
+            "harness: case any: 1 of 12 elements of the input y, which a kernel makes, "
+            "are wrong, and 0 beside it; that kernel must be right first\n"),
+       "a wrong launch ends the program with a line");
+    ok(dies(beside_input,
+            "harness: case any: 0 of 12 elements of the input y, which a kernel makes, are wrong, "
+            "and 2 beside it; that kernel must be right first\n"),
+       "so does one that writes beside its output");
+    ok(dies(input_without_reference, "harness: case any: row 2 of y has no reference to be an "
+                                     "input; a launch must make it\n"),
+       "so does a row without a reference, where there is no launch");
+}
+
 int main(void)
 {
     by_name();
     wrong_by_another();
     captured();
     memory();
+    inputs_of_another();
     return done();
 }

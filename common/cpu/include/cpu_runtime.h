@@ -41,6 +41,7 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_SYNCTHREADS_COUNT,
               CPU_SYNCTHREADS_AND,
               CPU_SYNCTHREADS_OR,
+              CPU_NANOSLEEP,
               CPU_NAMED_BARRIER,
               CPU_SYNCWARP,
               CPU_ACTIVEMASK,
@@ -84,6 +85,8 @@ struct cpu_asm_site {
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
 
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
+/* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
+void cpu_sleep(const char *file, int line);
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);

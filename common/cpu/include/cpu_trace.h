@@ -59,7 +59,11 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_CP_ASYNC_BYTES, "cp_async_bytes")           /* read, without zeros filled in */          \
     X(CPU_CP_ASYNC_SECTORS, "cp_async_sectors")       /* of global memory */                       \
     X(CPU_CP_ASYNC_WAVEFRONTS, "cp_async_wavefronts") /* of shared memory */                       \
-    X(CPU_CP_ASYNC_CONFLICTS, "cp_async_conflicts")
+    X(CPU_CP_ASYNC_CONFLICTS, "cp_async_conflicts")                                                \
+    X(CPU_GLOBAL_ATOMIC_REQUESTS, "global_atomic_requests") /* also in atomics */                  \
+    X(CPU_GLOBAL_ATOMIC_SECTORS, "global_atomic_sectors")                                          \
+    X(CPU_GLOBAL_ATOMIC_BYTES, "global_atomic_bytes") /* asked for by all lanes */                 \
+    X(CPU_GLOBAL_ATOMIC_NUMBERS, "global_atomic_numbers")
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];

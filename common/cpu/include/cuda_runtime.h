@@ -172,9 +172,9 @@ inline long long clock64() /* counts its own calls: there is no GPU clock to rea
 {
     return cpu_clock();
 }
-inline void __nanosleep(unsigned)
+inline void __nanosleep(unsigned, CPU_PLACE)
 {
-    cpu_yield();
+    cpu_sleep(file, line);
 }
 inline void __trap(CPU_PLACE)
 {

@@ -68,15 +68,40 @@ static void *pointer(struct worker *w, const ptx_insn *i, int operand, const uin
                        ptx_address(&i->operand[operand], reg), bytes);
 }
 
+/* Whether other blocks may do the same at the same time: .relaxed, .acquire and .release, but for
+ * those among the threads of a block. */
+static int is_strong(const ptx_insn *i)
+{
+    return (ptx_has(i, PTX_M_relaxed) || ptx_has(i, PTX_M_acquire) || ptx_has(i, PTX_M_release) ||
+            ptx_has(i, PTX_M_acq_rel)) &&
+           !ptx_has(i, PTX_M_cta);
+}
+
+/* What the thread did before is there for those who see what it does now. */
+static void release(struct worker *w, const ptx_insn *i)
+{
+    (void)w;
+    if (!ptx_has(i, PTX_M_release) && !ptx_has(i, PTX_M_acq_rel))
+        return;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (is_strong(i))
+        TRACE(fence(w));
+}
+
 void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const int parts = parts_of(i), bits = ptx_type_bits[i->type[0]];
     const size_t bytes = (size_t)bits / 8;
     const char *p = pointer(w, i, 1, reg, bytes * (size_t)parts);
-    ptx_read(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+    if (is_strong(i))
+        p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+    else
+        ptx_read(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
     uint64_t value[8] = {0};
     for (int k = 0; k < parts; k++)
         memcpy(&value[k], p + (size_t)k * bytes, bytes);
+    if (ptx_has(i, PTX_M_acquire))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (int k = 0; k < parts; k++) {
         const ptx_operand *to = ptx_part(&i->operand[0], k);
         if (ptx_type_kinds[i->type[0]] == 's') /* up to the register's width */
@@ -91,7 +116,9 @@ void ptx_st(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int parts = parts_of(i);
     const size_t bytes = ptx_type_bits[i->type[0]] / 8u;
     char *p = pointer(w, i, 0, reg, bytes * (size_t)parts);
-    ptx_write(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+    release(w, i);
+    (is_strong(i) ? ptx_publish : ptx_write)(w, (int)w->now % WARP, p,
+                                             (unsigned)(bytes * (size_t)parts));
     for (int k = 0; k < parts; k++) {
         uint64_t v = ptx_get(ptx_part(&i->operand[1], k), reg);
         memcpy(p + (size_t)k * bytes, &v, bytes);
@@ -184,7 +211,8 @@ static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx
     const ptx_operand *a = &i->operand[address + 1], *b = &i->operand[address + 2];
     const int shared = in_shared(w, (uintptr_t)p);
     uint64_t was[8], second = ptx_has(i, PTX_M_cas) ? ptx_get(b, reg) : 0;
-    ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+    release(w, i);
+    ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts), (unsigned)parts);
     for (int k = 0; k < parts; k++)
         was[k] =
             exchange(i, shared, p + (size_t)k * bytes, bytes, ptx_get(ptx_part(a, k), reg), second);

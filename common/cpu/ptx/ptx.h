@@ -99,6 +99,10 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(cta, "cta")                                                                                  \
     X(gpu, "gpu")                                                                                  \
     X(sys, "sys")                                                                                  \
+    X(relaxed, "relaxed")                                                                          \
+    X(acquire, "acquire")                                                                          \
+    X(release, "release")                                                                          \
+    X(acq_rel, "acq_rel")                                                                          \
     X(to, "to")                                                                                    \
     X(proxy, "proxy")                                                                              \
     X(add, "add")                                                                                  \

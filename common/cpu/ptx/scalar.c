@@ -102,6 +102,6 @@ void ptx_trap(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_nanosleep(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    (void)w, (void)i, (void)reg;
-    cpu_yield();
+    (void)i, (void)reg;
+    cpu_sleep(w->threads[w->now].file, w->threads[w->now].line);
 }

@@ -126,7 +126,7 @@ static inline void race(int me, struct cell *c, record mine, enum kind kind, uin
  * on in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
  * negative number when it breaks a rule of addresses. */
 static inline int64_t access_of(struct worker *w, int thread, int whose, int step, uintptr_t p,
-                                unsigned bytes, enum kind kind, uint32_t code)
+                                unsigned bytes, enum kind kind, int atomic, uint32_t code)
 {
     const struct object *o;
     int64_t at = locate(w, p, bytes, &o);
@@ -155,8 +155,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
         record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
         if (pending_copies)
             pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
-        race(whose, &cells[at / 4 + i / 4], record_of(whose, code, kind == ATOMIC) | mask << 34,
-             kind, code, p, bytes, o, is_shared);
+        race(whose, &cells[at / 4 + i / 4], record_of(whose, code, atomic) | mask << 34, kind, code,
+             p, bytes, o, is_shared);
     }
     return at;
 }
@@ -164,7 +164,7 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
 static int64_t access_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes,
                            enum kind kind, uint32_t code)
 {
-    return access_of(w, thread, thread, 0, p, bytes, kind, code);
+    return access_of(w, thread, thread, 0, p, bytes, kind, kind == ATOMIC, code);
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -181,7 +181,7 @@ static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned byte
     access_seen(w, thread, p, bytes, ATOMIC, code);
     int64_t at = locate(w, p, bytes, &o);
     if (at >= 0 && at < (int64_t)ARENA_AT)
-        order_atomic((uintptr_t)at);
+        order_atomic((uintptr_t)at, (const void *)p, bytes);
 }
 
 void cpu_trace_atomic(const volatile void *p, size_t bytes)
@@ -217,10 +217,28 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     access_seen(w, thread, p, bytes, WRITE, statement[thread]);
 }
 
-void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
+    (void)parts;
     int thread = thread_at(w, lane);
     atomic_seen(w, thread, p, bytes, statement[thread]);
+}
+
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    int64_t at = access_of(w, thread, thread, 0, p, bytes, READ, 1, statement[thread]);
+    if (at < 0 || at >= (int64_t)ARENA_AT)
+        return (const void *)p;
+    return order_poll((uintptr_t)at, (const void *)p, bytes);
+}
+
+void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    int64_t at = access_of(w, thread, thread, 0, p, bytes, WRITE, 1, statement[thread]);
+    if (at >= 0 && at < (int64_t)ARENA_AT)
+        order_atomic((uintptr_t)at, (const void *)p, bytes);
 }
 
 /* The lane that has a row's address is not the lane that gets the row: 4 bytes of row r go to lanes
@@ -230,7 +248,7 @@ void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int 
     for (int i = 0; i < 8 * n; i++) {
         int r = i % 8, thread = thread_at(w, i), whose = thread_at(w, transposed ? r / 2 : 4 * r);
         access_of(w, thread, whose, transposed ? 8 : 1, (uintptr_t)rows[i], 16,
-                  what == TRACE_LDMATRIX ? READ : WRITE, statement[thread]);
+                  what == TRACE_LDMATRIX ? READ : WRITE, 0, statement[thread]);
     }
 }
 

@@ -140,7 +140,11 @@ int order_released(record r, int me);
 uint64_t order_block_of(record r);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place);
-void order_atomic(uintptr_t at); /* at that cell, counted in bytes */
+/* An atomic or a store that releases is about to be made at p, which is that cell, counted in
+ * bytes. */
+void order_atomic(uintptr_t at, const void *p, unsigned bytes);
+/* A load that may be part of an order; returns where it finds its value. */
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes);
 
 /* --- check_async.c: copies that are issued and not waited for --------------------------------- */
 

@@ -2,7 +2,9 @@
  *
  * Time is a number that grows at each start of a block, barrier, warp operation and fence. Within a
  * block, what a warp or a lane did before a certain time is known to another; between blocks, what
- * came before a fence is known to those who met an atomic that was made after it. */
+ * came before a fence is known to those who met an atomic that was made after it: by an atomic of
+ * their own on that variable, or by a load that is .relaxed or .acquire. A .release is a fence with
+ * an atomic or a store after it. */
 #include "check.h"
 
 #include <sys/mman.h>
@@ -18,11 +20,31 @@ static struct start {
 static int n_starts;
 /* Fences, and atomics that came after one in their thread or behind a barrier. */
 static struct sync {
-    uint32_t when, barrier; /* barrier: the end of the last one at that time */
+    /* barrier: the end of the last one at that time; warp: what all lanes of the thread's warp know
+     * that they did before. */
+    uint32_t when, barrier, warp;
     int thread;
-    uintptr_t p; /* 0: a fence */
+    uintptr_t p; /* or FENCE */
 } * syncs;
 static int n_syncs;
+#define FENCE UINTPTR_MAX
+/* The last load of a thread of this block that looks at a variable as atomics change it. What it
+ * has seen was made before `until`. */
+static struct poll {
+    uint32_t when, until;
+    int thread;
+    uintptr_t p;
+} * polls;
+static int n_polls;
+/* Of variables that blocks may wait for, changed right after a fence: what the last change found.
+ */
+enum { CHANGES = 4096 };
+static struct change {
+    uintptr_t p;
+    uint64_t before;
+    unsigned bytes;
+    uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
+} changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
 
 static void start_add(void)
 {
@@ -39,7 +61,7 @@ static void tick(void)
         give_up(1, "check: the system does not take back memory that is to be forgotten");
     memset(order.sees, 0, sizeof order.sees);
     order.now = order.launch_start = order.block_start = order.barrier_end = 1;
-    n_starts = n_syncs = 0;
+    n_starts = n_syncs = n_polls = 0;
     start_add();
 }
 
@@ -62,6 +84,26 @@ uint64_t order_block_of(record r)
     return starts[start_of(r)].block;
 }
 
+/* Whether what a thread did at that time comes before s, in its block. */
+static int comes_before(int thread, uint32_t when, const struct sync *s)
+{
+    return thread == s->thread || when < s->barrier ||
+           (thread / WARP == s->thread / WARP && when < s->warp);
+}
+
+/* Whether the block that runs has met the variable, and `me` comes after that. */
+static int met(uintptr_t p, uint32_t made, int me)
+{
+    record mine = cells[p / 4].write;
+    if (is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
+        return 1;
+    for (int i = 0; i < n_polls; i++)
+        if (polls[i].p == p && made < polls[i].until &&
+            ordered((record)polls[i].when << 39 | (record)polls[i].thread << 24, me))
+            return 1;
+    return 0;
+}
+
 int order_released(record r, int me)
 {
     int its = start_of(r), low = 0, high = n_syncs;
@@ -75,14 +117,12 @@ int order_released(record r, int me)
     }
     for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
         const struct sync *fence = &syncs[f], *atomic = fence + 1;
-        if (fence->p || !(fence->thread == thread_of(r) || when_of(r) < fence->barrier))
+        if (fence->p != FENCE || !comes_before(thread_of(r), when_of(r), fence))
             continue;
-        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++) {
-            record mine = atomic->p ? cells[atomic->p / 4].write : 0;
-            if ((atomic->thread == fence->thread || atomic->barrier > fence->when) &&
-                is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
+        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++)
+            if (atomic->p != FENCE && comes_before(fence->thread, fence->when, atomic) &&
+                met(atomic->p, atomic->when, me))
                 return 1;
-        }
     }
     return 0;
 }
@@ -101,6 +141,7 @@ void order_block(uint64_t place)
     order.block = place;
     order.block_start = order.barrier_end = order.now;
     start_add();
+    n_polls = 0;
     memset(order.sees, 0, sizeof order.sees);
     for (int i = 0; i < MAX_WARPS; i++) {
         free(order.lane_sees[i]);
@@ -158,20 +199,49 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
 static void sync_add(uintptr_t p)
 {
     syncs = grown(syncs, n_syncs, sizeof *syncs);
-    syncs[n_syncs++] = (struct sync){order.now, order.barrier_end, (int)cpu_worker->now, p};
+    int thread = (int)cpu_worker->now, warp = thread / WARP;
+    syncs[n_syncs++] =
+        (struct sync){order.now, order.barrier_end, order.sees[warp][warp], thread, p};
 }
 
-void order_atomic(uintptr_t at)
+void order_atomic(uintptr_t at, const void *p, unsigned bytes)
 {
-    if (n_syncs)
-        sync_add(at);
+    if (!n_syncs)
+        return;
+    int after_fence = syncs[n_syncs - 1].p == FENCE;
+    sync_add(at);
+    if (!after_fence || bytes > sizeof changes->before)
+        return;
+    struct change *c = &changes[at / 4 % CHANGES];
+    *c = (struct change){.p = at, .bytes = bytes, .when = order.now};
+    memcpy(&c->before, p, bytes);
+}
+
+/* A block that runs after all that it waits for would never find too early a value, and a wait for
+ * the wrong one would go unseen. So its first load finds what was there before the last change,
+ * unless that is known to come before the load. */
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes)
+{
+    struct change *c = &changes[at / 4 % CHANGES];
+    int thread = (int)cpu_worker->now, i = 0;
+    int early = c->p == at && c->when >= order.launch_start && c->when < order.block_start &&
+                c->shown != order.block_start && bytes == c->bytes &&
+                !order_released(cells[at / 4].write, thread);
+    while (i < n_polls && (polls[i].p != at || polls[i].thread != thread))
+        i++;
+    if (i == n_polls)
+        polls = grown(polls, n_polls++, sizeof *polls);
+    polls[i] = (struct poll){order.now, early ? c->when : UINT32_MAX, thread, at};
+    if (early)
+        c->shown = order.block_start;
+    return early ? &c->before : p;
 }
 
 void trace_fence(struct worker *w)
 {
     (void)w;
     tick();
-    sync_add(0);
+    sync_add(FENCE);
     tick();
 }
 

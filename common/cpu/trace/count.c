@@ -208,6 +208,7 @@ void trace_block(struct worker *w, uint64_t place)
             give_back(t, i); /* of a block that failed */
     memset(t->last, 0, sizeof t->last);
     memset(t->top, 0, sizeof t->top);
+    memset(t->wait, 0, sizeof t->wait);
     t->tally.value[CPU_BLOCKS]++;
     t->tally.value[CPU_THREADS] += (uint64_t)w->size;
 }

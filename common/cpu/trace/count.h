@@ -64,6 +64,10 @@ struct trace {
     uint64_t last[MAX_THREADS];      /* order of a thread's last note or block of code */
     uintptr_t copy_to[MAX_THREADS];  /* of the copy that is being merged */
     uint64_t statement[MAX_THREADS]; /* order of its last statement of inline PTX */
+    struct wait {
+        uint64_t order;
+        uintptr_t p; /* 0: a thread's last note is none of a wait */
+    } wait[MAX_THREADS];
     const char *top[MAX_THREADS];
     struct tally tally; /* of the launch */
     struct trace *next;

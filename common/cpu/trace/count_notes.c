@@ -42,6 +42,8 @@ static inline void note(struct worker *w, uint64_t where, uint64_t order)
     unsigned lane = w->now % WARP, i = l->n[lane]++;
     l->order[i][lane] = order;
     l->where[i][lane] = where;
+    if (where >> 52 != LOOPS)
+        w->trace->wait[w->now].p = 0;
     if (i == NOTES - 1)
         wait_for_room(w, l);
 }
@@ -83,9 +85,36 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     statement_note(w, p, bytes, WRITES);
 }
 
-void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+/* A thread that waits looks at one place again and again, and how often is up to others: it counts
+ * as one load. */
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    struct wait *last = &w->trace->wait[w->now], now = {w->trace->statement[w->now], p};
+    if (last->order == now.order && last->p == p) {
+        w->trace->last[w->now] = now.order;
+    } else {
+        trace_lane_read(w, lane, p, bytes);
+        *last = now;
+    }
+    return (const void *)p;
+}
+
+void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    trace_lane_write(w, lane, p, bytes);
+}
+
+/* Lanes' own numbers are summed at once; what is a request is known when notes are merged. */
+static void numbers(struct worker *w, uintptr_t p, unsigned n)
+{
+    if (p - (uintptr_t)w->arena >= ARENA)
+        w->trace->tally.value[CPU_GLOBAL_ATOMIC_NUMBERS] += n;
+}
+
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
 {
     (void)lane;
+    numbers(w, p, parts);
     statement_note(w, p, bytes, ATOMIC);
 }
 
@@ -149,9 +178,11 @@ void __sanitizer_cov_trace_pc(void)
 void cpu_trace_atomic(const volatile void *p, size_t bytes)
 {
     struct worker *w = cpu_worker;
-    if (w && w->running)
-        seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
-             __builtin_frame_address(0));
+    if (!w || !w->running)
+        return;
+    numbers(w, (uintptr_t)p, 1);
+    seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
+         __builtin_frame_address(0));
 }
 
 void cpu_trace_special(int counter)

@@ -60,9 +60,14 @@ void tally_site_add(uint64_t *value, const struct site *s)
         own[2] += s->conflicts, all[1] += s->conflicts;
         return;
     }
-    uint64_t *v = value + (s->what == ATOMIC ? CPU_ATOMICS : first[s->space][s->what]);
+    if (s->what == ATOMIC)
+        value[CPU_ATOMICS] += s->requests;
+    if (s->what == ATOMIC && s->space != GLOBAL)
+        return;
+    uint64_t *v =
+        value + (s->what == ATOMIC ? CPU_GLOBAL_ATOMIC_REQUESTS : first[s->space][s->what]);
     v[0] += s->requests;
-    if (s->what != ATOMIC && s->space != LOCAL) {
+    if (s->space != LOCAL) {
         v[1] += s->space == GLOBAL ? s->sectors : s->passes;
         v[2] += s->space == GLOBAL ? s->bytes : s->conflicts;
     }

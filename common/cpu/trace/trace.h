@@ -48,7 +48,12 @@ enum matrix { TRACE_LDMATRIX, TRACE_STMATRIX };
 void trace_asm(struct worker *w, const void *from, const void *frame);
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
-void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+/* A load or store that other blocks may race with by right: .relaxed, .acquire, .release. The load
+ * finds its value where that says. */
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+/* `parts` numbers, which are bytes together. */
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
 void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
@@ -73,10 +78,24 @@ static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
-static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes)
+static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes)
+{
+    (void)w, (void)lane, (void)bytes;
+#if CPU_TRACE
+    p = trace_lane_poll(w, lane, (uintptr_t)p, bytes);
+#endif
+    return p;
+}
+static inline void ptx_publish(struct worker *w, int lane, const void *p, unsigned bytes)
 {
     (void)w, (void)lane, (void)p, (void)bytes;
-    TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes));
+    TRACE(lane_publish(w, lane, (uintptr_t)p, bytes));
+}
+static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes,
+                              unsigned parts)
+{
+    (void)w, (void)lane, (void)p, (void)bytes, (void)parts;
+    TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes, parts));
 }
 /* A function that count knows by name: ex2 is CPU_EXP, rcp CPU_DIV. */
 static inline void ptx_counted(int counter)
