@@ -2,6 +2,7 @@
 # Draws one chart:  plots/draw.sh plots/NAME.gp DATADIR OUT.svg
 # A script starts with   # alt: what the chart shows, for who cannot see it
 # and                    # data: step-02.tsv ceilings.tsv    (in DATADIR: plots/data/<device>)
+# or, for a drawing,     # data: none    (it can read no rows and names no device)
 # The device in the chart comes from the data's own header. No data, a warning of gnuplot's, or
 # nothing found: one line on stderr, exit status 1, and OUT stays as it was.
 set -u
@@ -20,8 +21,13 @@ fail() {
 alt=$(sed -n '1,20s/^# alt: *//p' "$script")
 data=$(sed -n '1,20s/^# data: *//p' "$script")
 [ -n "$alt" ] || fail "has no '# alt:' line among its first 20: say what the chart shows"
-[ -n "$data" ] || fail "has no '# data:' line among its first 20: name the files it reads"
+[ -n "$data" ] || fail "has no '# data:' line among its first 20: name the files it reads, or none"
 device=
+if [ "$data" = none ]; then
+    data=
+    ! grep -qE '(^|[^a-z_])(rows|cell|ceiling|names)\(' "$script" ||
+        fail "reads rows, but its '# data:' line says none: name their files"
+fi
 for name in $data; do
     file=$datadir/$name
     [ -f "$file" ] || fail "$file does not exist (make data records it)"
@@ -46,6 +52,6 @@ gnuplot -e "datadir='$datadir'; device='$device'; out='$tmp'; plotdir='$here'" "
     2>"$tmp.err" || fail "$(said)"
 [ -z "$(heard)" ] || fail "$(said)"
 [ -s "$tmp" ] || fail "draws nothing"
-grep -qF ">${device%% *}" "$tmp" ||
+[ -z "$data" ] || grep -qF ">${device%% *}" "$tmp" ||
     fail "does not name the device: keep the title of style.gp, or write set title device ..."
 awk -v title="$alt" -f "$here/dress.awk" "$tmp" >"$tmp.err" && mv -f "$tmp.err" "$out"

@@ -31,6 +31,15 @@
 # titles: set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT. What the chart shows is its
 # caption in the book. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
 # 340 wide on a phone.
+#
+# A drawing shows no rows: it says "# data: none" and sets `drawing = HEIGHT` before this file is
+# loaded. Then there are no axes and no device, and x and y are the canvas's own: from 0, 0 in the
+# upper left to 400, HEIGHT. It is put together by `eval`, and ends with `plot NaN notitle`:
+#   box(x, y, w, h, fill, edge)              a rectangle from x, y, w wide and h high
+#   arrow(x, y, x2, y2, colour)  line(...)   with a head at x2, y2; without
+#   say(x, y, side, colour, text)            at the height y of its middle; side: left, center, right
+# Colours there: INK, SOFT, GRID, PANEL, FAINT, GOOD, BAD; ORANGE, GREEN and PURPLE of ls 2 to 4. Text
+# stands on PANEL or FAINT.
 
 if (!exists('plotdir')) plotdir = 'plots'
 
@@ -48,7 +57,7 @@ LIMIT = 9
 FAILED = 8
 
 set encoding utf8
-set terminal svg size 400,312 dynamic enhanced font 'sans-serif,14' background PANEL linewidth 1.2
+set terminal svg size 400,(exists('drawing') ? drawing : 312) dynamic enhanced font 'sans-serif,14' background PANEL linewidth 1.2
 set output out
 
 set style line 1 lc rgb '#0a5ea8' lw 1.8 dt 1 pt 7 ps 0.7
@@ -82,3 +91,29 @@ cell(file, where, col) = system(selected(file, where, col, 1))
 ceiling(name) = real(cell('ceilings.tsv', 'name=' . name, 'value'))
 names(file, where, col) = system(selected(file, where, col, 0) . \
     " | awk '!seen[$0]++ { printf \"%s \", $0 }'")
+
+if (exists('drawing')) {
+    ORANGE = '#c2480a'
+    GREEN = '#007a5e'
+    PURPLE = '#9c3f86'
+    unset title
+    unset border
+    unset tics
+    unset grid
+    unset key
+    set lmargin at screen 0
+    set rmargin at screen 1
+    set bmargin at screen 0
+    set tmargin at screen 1
+    set xrange [0:400]
+    set yrange [drawing:0]
+    from_to(x, y, x2, y2) = sprintf('from %g, %g to %g, %g ', x, y, x2, y2)
+    box(x, y, w, h, fill, edge) = 'set object rectangle ' . from_to(x, y, x + w, y + h) . \
+        sprintf("fc rgb '%s' fs solid border lc rgb '%s'", fill, edge)
+    line(x, y, x2, y2, colour) = 'set arrow ' . from_to(x, y, x2, y2) . \
+        sprintf("nohead front lw 1.4 lc rgb '%s'", colour)
+    arrow(x, y, x2, y2, colour) = 'set arrow ' . from_to(x, y, x2, y2) . \
+        sprintf("front filled size 7, 22 lw 1.4 lc rgb '%s'", colour)
+    say(x, y, side, colour, text) = sprintf('set label "%s" at %g, %g %s front ', text, x, y, side) . \
+        sprintf("font ',12' textcolor rgb '%s'", colour)
+}

@@ -163,11 +163,16 @@ has($chart, qr/>NVIDIA H200</, 'a chart names the device of its rows');
 has($chart, qr/prefers-color-scheme: dark/, 'a chart follows dark mode');
 has($chart, qr/stroke-dasharray/, 'the limit is dashed');
 lacks($chart, qr/rgb\(/, 'every colour of a chart is one that the style sheet can swap');
+my $drawing = slurp("$dir/out/charts/03-tree.svg") // '';
+has($drawing, qr/viewBox="0 0 400 120"/, 'a drawing is as high as it says');
+has($drawing, qr/<title>Four boxes.*>warp 3<.*>sum</s, 'it has its alt text and its words');
+has($drawing, qr/points = '20\.00,40\.\d+ 95\.00,40\.\d+ 95\.00,10\.\d+ 20\.00,10\.\d+ '/, 'at the places named');
+lacks($drawing, qr/NVIDIA|rgb\(/, 'it names no device, and the style sheet can swap its colours');
 
 my $epub = `pandoc -f epub -t html --wrap=none '$dir/out/book/kernel-fusion-workbook.epub' 2>&1`;
 is($?, 0, 'the EPUB can be read') or diag($epub);
 has($epub, qr{3\.0.{1,8}s</span> a call}, 'the EPUB has the figures');
-is(scalar(() = $epub =~ /<img /g), 3, 'the EPUB shows all the charts');
+is(scalar(() = $epub =~ /<img /g), 4, 'the EPUB shows all the charts');
 lacks($epub, qr/(?:page|source|step|chart):\d/, 'no reference is left open');
 
 # --- Only what must be is built again -------------------------------------------------------------
@@ -410,6 +415,10 @@ plant('a chart without alt text', $gp, qr/# alt:/, '# all:', $svg,
     qr{03-time\.gp: has no '# alt:' line});
 plant('a mistake in a chart script', $gp, qr/set logscale xy/, 'set logscale qy', $svg,
     qr{03-time\.gp});
+plant('a chart that names no data', $gp, qr/# data:/, '# rows:', $svg,
+    qr{03-time\.gp: has no '# data:' line .*: name the files it reads, or none$});
+plant('a drawing that reads rows', $gp, qr/# data: .*/, '# data: none', $svg,
+    qr{03-time\.gp: reads rows, but its '# data:' line says none});
 plant('a chart from another device\'s rows', 'data/nvidia-h200/ceilings.tsv',
     qr/NVIDIA H200/, 'NVIDIA A100', $svg,
     qr{03-time\.gp: \S+ was recorded on});

@@ -257,7 +257,7 @@ static void close_file(const char *option, const char *path, FILE *to)
 /* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
 static void tune(const kf_session *s)
 {
-    if (kf_instrument() != KF_PLAIN || s->options.once || s->options.repeats)
+    if (kf_instrument() != KF_PLAIN || s->options.once)
         return;
     if (kf_on_cpu()) {
         kf_say("\nno choice: candidates are verified here, and times are not measured\n");

@@ -1,4 +1,5 @@
-/* c-ordered: blocks add to a tile of dq one after the other, always in the same order.
+/* c-ordered: blocks add to a tile of dq one after the other, always in the same order, and need no
+ * atomic additions.
  *
  * A tile of queries has a counter. The block whose turn it is finds its own number there, adds, and
  * counts on. A block may only wait for blocks that have begun, or it waits for ever: so it draws

@@ -3,7 +3,7 @@
  * Grows from: 25-delta-cache
  * Record: --tuned tuned-one-pass.tsv
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
- * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048 --variant two-kernels --variant a-scalar --variant b-vector --variant c-ordered
+ * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048
  *
  * Idea
  */
@@ -12,10 +12,11 @@
 #include "c-ordered.cuh"
 #include "cuda/flash_forward.cuh"
 #include "cuda/refused.cuh"
+#include "d-ordered-vector.cuh"
 #include "problems/flash_backward_cases.h"
 #include "two_kernels.cuh"
 
-enum way { SCALAR, VECTOR, ORDERED };
+enum way { SCALAR, VECTOR, ORDERED, ORDERED_VECTOR };
 
 // What a launch needs to know of a run.
 typedef struct job {
@@ -84,13 +85,20 @@ static void launch_one_pass(job j)
             <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums);
         CUDA_CHECK_LAUNCH();
         vector::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
-    } else {
+    } else if (WAY == ORDERED) {
         CUDA_CHECK(cudaMemsetAsync(j.counters, 0, j.bytes_of_counters, j.stream));
         allow_shared(ordered::backward<D, KEYS, ROWS, WARPS>, bytes);
         ordered::backward<D, KEYS, ROWS, WARPS>
             <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums, j.counters);
         CUDA_CHECK_LAUNCH();
         ordered::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
+    } else {
+        CUDA_CHECK(cudaMemsetAsync(j.counters, 0, j.bytes_of_counters, j.stream));
+        allow_shared(ordered_vector::backward<D, KEYS, ROWS, WARPS>, bytes);
+        ordered_vector::backward<D, KEYS, ROWS, WARPS>
+            <<<grid, threads, bytes, j.stream>>>(j.a, j.delta, j.sums, j.counters);
+        CUDA_CHECK_LAUNCH();
+        ordered_vector::convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
     }
     CUDA_CHECK_LAUNCH();
 }
@@ -203,7 +211,12 @@ static const kf_variant variants[] = {
      .about = "one pass, dq by atomic additions of a float",
      .launch = launch<SCALAR>},
     {.name = "b-vector", .about = "four floats at a time", .launch = launch<VECTOR>},
-    {.name = "c-ordered", .about = "and in the same order in every run", .launch = launch<ORDERED>},
+    {.name = "c-ordered",
+     .about = "in the same order in every run, by plain additions",
+     .launch = launch<ORDERED>},
+    {.name = "d-ordered-vector",
+     .about = "in the same order, by atomic additions of four floats",
+     .launch = launch<ORDERED_VECTOR>},
     TILE(128, 64, 4),
     TILE(64, 64, 4),
     TILE(64, 128, 4),

@@ -232,6 +232,16 @@ static void compute_nan(const kf_run *run)
         o[i] = 0x7fc00000 + calls;
 }
 
+/* Right where nobody has written to q and o before. */
+static void compute_spoils(const kf_run *run)
+{
+    float *o = kf_f32(run, "o");
+    const bool fresh = isnan(o[5]);
+    compute_two(run);
+    o[5] += fresh ? 0.0f : 1.0f;
+    kf_f32(run, "q")[5] += 1.0f;
+}
+
 static void steady(const kf_run *run, cudaStream_t stream)
 {
     const char *us = getenv("TOY_US");
@@ -246,6 +256,11 @@ static void drift(const kf_run *run, cudaStream_t stream)
 static void rare(const kf_run *run, cudaStream_t stream)
 {
     fake_kernel(stream, 20.0, 0.0, compute_rare, run);
+}
+
+static void spoils(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 20.0, 0.0, compute_spoils, run);
 }
 
 static void nan_each_time(const kf_run *run, cudaStream_t stream)
@@ -293,6 +308,7 @@ static const kf_variant repeat_variants[] = {
     {.name = "steady", .about = "the same bits", .launch = steady},
     {.name = "drift", .about = "right, and other bits", .launch = drift},
     {.name = "rare", .about = "wrong in one launch", .launch = rare},
+    {.name = "spoils", .about = "writes its input", .launch = spoils},
     {.name = "nan", .about = "another NaN", .launch = nan_each_time, .predicted = bug_shows},
 };
 static const kf_variant angle_variants[] = {
@@ -330,9 +346,7 @@ int main(int argc, char **argv)
                                             : parts   ? part_variants
                                             : repeats ? repeat_variants
                                                       : variants,
-                                .n_variants = angles || parts ? 5
-                                              : repeats       ? 4
-                                                              : 3,
+                                .n_variants = angles || parts || repeats ? 5 : 3,
                                 .setup = repeats ? setup_two : kf_attention_setup,
                                 .reference = angles    ? allow
                                              : repeats ? reference_two

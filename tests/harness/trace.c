@@ -61,7 +61,11 @@ const char *const cpu_counter_names[CPU_COUNTERS] = {"launches",
                                                      "cp_async_bytes",
                                                      "cp_async_sectors",
                                                      "cp_async_wavefronts",
-                                                     "cp_async_conflicts"};
+                                                     "cp_async_conflicts",
+                                                     "global_atomic_requests",
+                                                     "global_atomic_sectors",
+                                                     "global_atomic_bytes",
+                                                     "global_atomic_numbers"};
 static const char *const named[] = {"K rotations"};
 static struct cpu_kernel_counts kernels[2] = {{"sum<float, 4>", {0}}, {"plain", {0}}};
 static int resets;
