@@ -21,6 +21,7 @@ my %evidence = (
     'mask'       => qr/^.*\bmask\b.*$/m,
     'illegal'    => qr/^.*\billegal access\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
+    'waits'      => qr/^.*\bwaits in vain\b.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|barrier divergence|leak|pending copy';
