@@ -21,6 +21,7 @@ my %evidence = (
     'mask'       => qr/^.*\bmask\b.*$/m,
     'illegal'    => qr/^.*\billegal access\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
+    'waits'      => qr/^.*\bwaits in vain\b.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|barrier divergence|leak|pending copy';
@@ -114,7 +115,13 @@ sub only_variants
     my $text = slurp_if($path) // die;
     my ($before, $table, $after) = $text =~ /\A(.*^static const kf_variant variants\[\] = \{\n)(.*?)(^\};.*)\z/ms
         or return;
-    my %entry = $table =~ /^    (?=\{(?:\s*\.name = )?"([^"]+)")(.*?\},\n)(?=^    \{|\z)/msg;
+    my %entry = $table =~ /^    (?=\{(?:\s*\.name = )?"([^"]+)")(.*?\},\n)(?=^    [{A-Z]|\z)/msg;
+    # DQ(64, 32, 4) is dq:m64-n32-w4.
+    while ($table =~ /^(    ([A-Z]+)\((.*)\),\n)/mg) {
+        my ($line, $macro, $numbers) = ($1, lc $2, $3);
+        my ($name) = grep { /^(?:$macro:)?[a-z]\d/ && join(', ', /\d+/g) eq $numbers } @names;
+        $entry{$name} = $line if $name;
+    }
     return if !@names || grep { !$entry{$_} } @names;
     open my $f, '>', $path or die;
     print $f $before, @entry{@names}, $after;
