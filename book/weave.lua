@@ -507,16 +507,23 @@ local function row_table(el)
     if not a.cols then return fail(what .. ": says no cols=", needle) end
     local t, path = rows_of(a, what, needle)
     if not t then return end
-    local conditions = {}
+    local conditions, others = {}, {}
     for word in (a.where or ""):gmatch("%S+") do
-        local key, value = word:match("^([%w_]+)=(.+)$")
+        local key, no, value = word:match("^([%w_]+)(!?)=(.+)$")
         if not key then
             return fail(what .. ": where: " .. word .. " is not column=value", needle)
         end
-        conditions[key] = value
+        if no == "" and not value:find("|", 1, true) then
+            conditions[key] = value
+        elseif not t.index[key] then
+            return fail(what .. ": " .. path .. " has no column " .. key, needle)
+        else
+            others[#others + 1] = { column = key, unwanted = no ~= "", values = value }
+        end
     end
     local found, missing = rows.select(t, conditions)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, needle) end
+    for _, other in ipairs(others) do found = rows.filter(t, found, other) end
     if #found == 0 then
         return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle)
     end
