@@ -1,10 +1,10 @@
-# alt: How many times as fast as the log's two kernels others are, for twelve shapes: D = 64 and 128, each without and with a causal mask, at S = 512, 2048 and 8192. Delta stored by dq's kernel, delta by a kernel of its own, and, at D = 128, that with the larger tile that fits once o is not read. A dashed line marks 1, the log.
+# alt: How many times as fast as the log's two kernels others are, for twelve shapes: D = 64 and 128, each without and with a causal mask, at S = 512, 2048 and 8192. Delta stored by dq's kernel, delta by a kernel of its own, and, at D = 128, that with a tile of which two fit once o is not read. A dashed line marks 1, the log.
 # data: step-25.tsv
 load 'plots/style.gp'
-ways = 'by-dq by-kernel larger'
-said = "'by the kernel of dq' 'by a kernel of its own' 'and a larger tile'"
+ways = 'by-dq by-kernel two-blocks'
+said = "'by the kernel of dq' 'by a kernel of its own' 'and two blocks fit'"
 style(i) = word('2 1 3', i) + 0
-first(i) = word(ways, i) eq 'larger' ? 3 : 1 # of four groups
+first(i) = word(ways, i) eq 'two-blocks' ? 3 : 1 # of four groups
 group(k) = sprintf(' B=4 H=8 D=%d causal=%d clock=graph l2=warm', k > 2 ? 128 : 64, (k + 1) % 2)
 got(i, k) = rows('step-25.tsv', 'variant=' . word(ways, i) . group(k), 'Sk ratio ratio_p5 ratio_p95')
 at(k, S) = 4 * (k - 1) + log(S / 512.0) / log(4) + 1

@@ -189,7 +189,7 @@ static __device__ __forceinline__ void warp_add_turned(float (*c)[WIDTH / 8][4],
     }
 }
 
-// snippet: scores
+// snippet: weights
 // s, scores, become weights: 2^(scale s - lse log2(e)), which is exp(s / sqrt(D) - lse). Queries
 // are the rows of a fragment, and lse and delta those of row and row + 8 of each strip; or queries
 // are its columns, and lse and delta those of N neighbours in shared memory.
@@ -208,6 +208,7 @@ static __device__ __forceinline__ void weights_by_row(float (*s)[N / 8][4], cons
         }
     }
 }
+// end snippet: weights
 
 template <int STRIPS, int N>
 static __device__ __forceinline__ void weights_by_column(float (*s)[N / 8][4], const float *lse,
@@ -308,7 +309,6 @@ static __device__ __forceinline__ void pack(uint32_t (*operand)[N / 16][4],
         }
     }
 }
-// end snippet: scores
 
 // scale c [STRIPS * 16][D] -> rows first of to [S][D], in fp16; those past the end are left out.
 template <int D, int STRIPS>

@@ -4,7 +4,17 @@
  * Record: --tuned tuned-flash-backward.tsv
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
- * Idea
+ * Idea     From o, lse and the gradient of o, the gradients of q, k and v. A weight is one
+ *          exponential of a score and lse, so no matrix has to be kept. As the log has it: one
+ *          kernel owns queries and makes dq, one owns keys and makes dk and dv; both make the
+ *          scores again, and delta.
+ * Predict  Seven products where five are needed: 1.4 times the time, and that before anything
+ *          else. dq's kernel has three of them, 43 % of the time. The gradients' sums take twice
+ *          the registers of the forward pass: the best tiles are smaller.
+ * Outcome  Both kernels run at the rate of the forward pass, so the seven are what is paid for.
+ *          dkv takes more than its four sevenths: a third tile is loaded, and delta is made
+ *          between two barriers. Smaller tiles win at D = 128 only: there registers end the list
+ *          of tiles.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
@@ -25,7 +35,6 @@ static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
     return quad_sum(sum);
 }
 
-// snippet: dq
 // q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
@@ -72,13 +81,15 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
         }
         copy_async_commit();
 
+        // snippet: dq
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
-            float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
+            float p[STRIPS][PART / 8][4] = {};  // scores, then weights
+            float ds[STRIPS][PART / 8][4] = {}; // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
+            // solution: gradient -- ds of this part, from p, which holds the scores
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
@@ -87,14 +98,15 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }
             multiply<STRIPS, PART>(ds, p);
+            // end solution: gradient
             pack<STRIPS, PART>(operand, ds);
             warp_add_rows<D, STRIPS, PART>(dq, operand, k_part);
         }
+        // end snippet: dq
     }
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
                                block_row + warp_row, a.Sq);
 }
-// end snippet: dq
 
 // rowsum(dout * o) of each row of two tiles -> delta [ROWS], in shared memory. The block's threads
 // share a row.
@@ -125,7 +137,6 @@ static __device__ __forceinline__ void delta_of_tile(float *delta, const __half 
     }
 }
 
-// snippet: dkv
 // The same -> dk, dv [BH][Sk][D]
 // grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is turned
 // over: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
@@ -183,6 +194,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
         delta_of_tile<D, ROWS, THREADS>(delta, tiles + 2 * (KEYS + ROWS) * D + stage * ROWS * D,
                                         tiles + 2 * (KEYS + 2 * ROWS) * D + stage * ROWS * D);
         __syncthreads();
+        // snippet: dkv
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
             float p[STRIPS][PART / 8][4] = {}; // scores, then weights
@@ -202,13 +214,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
             pack<STRIPS, PART>(operand, ds);
             warp_add_rows<D, STRIPS, PART>(dk, operand, q_tile + m * D * 2);
         }
+        // end snippet: dkv
     }
     warp_store_rows<D, STRIPS>(a.dk + (int64_t)blockIdx.y * a.Sk * D, dk, 1.0f / sqrtf((float)D),
                                block_key + warp_key, a.Sk);
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)blockIdx.y * a.Sk * D, dv, 1.0f,
                                block_key + warp_key, a.Sk);
 }
-// end snippet: dkv
 
 // Bytes of shared memory a block.
 template <int D, int ROWS, int KEYS>

@@ -21,7 +21,6 @@ static __device__ __forceinline__ float delta_of_row(backward_args a, int row)
     return quad_sum(sum);
 }
 
-// snippet: by-dq
 // q, o, dout [BH][Sq][D], k, v [BH][Sk][D], lse [BH][Sq]
 //     -> dq [BH][Sq][D], delta [BH][Sq]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
@@ -59,6 +58,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         lse[i / 2][i % 2] = row + i * 8 < a.Sq ? a.lse[row + i * 8] : 0.0f;
         delta[i / 2][i % 2] = delta_of_row<D>(a, row + i * 8);
     }
+    // snippet: by-dq
     // solution: keep -- delta of each row, once
 #pragma unroll
     for (int i = 0; i < STRIPS * 2; i++) {
@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
     }
     // end solution: keep
+    // end snippet: by-dq
     float dq[STRIPS][D / 8][4] = {};
     for (int first = 0; first < visible; first += KEYS) {
         const uint32_t stage = first / KEYS % 2 * TILE;
@@ -100,6 +101,5 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
                                block_row + warp_row, a.Sq);
 }
-// end snippet: by-dq
 
 } // namespace by_dq

@@ -3,7 +3,14 @@
  * Grows from: 24-flash-backward
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
  *
- * Idea
+ * Idea     delta is one number a query. dq's kernel has it in a register, and the other one makes
+ *          it again in every block. Keep it: by dq's kernel, as the log does, or by a small
+ *          kernel first, as FlashAttention-2 does. dkv no longer loads o.
+ * Predict  A third of what dkv loads goes, and a barrier a tile. Its loads are hidden by the
+ *          products, so the gain is small, as the log says: a few per cent of the whole.
+ * Outcome  Five per cent at D = 64, nine at D = 128, and hardly any from the bytes. What dkv
+ *          saves is the work on the tile of o. A kernel of its own costs as much as dq's kernel
+ *          is spared. At D = 128 a tile that did not fit beside o gains a little more.
  */
 #include "by_dq.cuh"
 #include "cuda/flash_backward.cuh"
@@ -32,7 +39,6 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 }
 // end snippet: delta
 
-// snippet: dq
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
 // products, 6 D flops, and an exponential a score
@@ -103,9 +109,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
                                block_row + warp_row, a.Sq);
 }
-// end snippet: dq
 
-// snippet: dkv
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dk, dv [BH][Sk][D]
 // grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is turned
 // over: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
@@ -186,7 +190,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)blockIdx.y * a.Sk * D, dv, 1.0f,
                                block_key + warp_key, a.Sk);
 }
-// end snippet: dkv
 
 // Which way delta comes to both kernels.
 enum way { RECOMPUTED, BY_DQ, BY_KERNEL };

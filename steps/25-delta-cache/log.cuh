@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
-            float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
+            float p[STRIPS][PART / 8][4] = {};  // scores, then weights
+            float ds[STRIPS][PART / 8][4] = {}; // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
             minus_by_row<STRIPS, PART>(ds, delta);

@@ -10,7 +10,6 @@
 namespace scalar
 {
 
-// snippet: scalar
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
@@ -105,6 +104,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
         warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+        // snippet: scalar
 #pragma unroll
         for (int i = 0; i < STRIPES; i++) {
 #pragma unroll
@@ -113,12 +113,11 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                 for (int c = 0; c < 4; c++) {
                     const int row = first + dq_row + i * 16 + c / 2 * 8 + threadIdx.x % 32 / 4;
                     const int column = dq_column + d * 8 + threadIdx.x % 4 * 2 + c % 2;
-                    // solution: atomic -- add dq[i][d][c] to its place in sums
                     atomicAdd(sums + (int64_t)row * D + column, dq[i][d][c]);
-                    // end solution: atomic
                 }
             }
         }
+        // end snippet: scalar
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
             warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);
@@ -129,7 +128,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)head * a.Sk * D, dv, 1.0f, block_key + warp_key,
                                a.Sk);
 }
-// end snippet: scalar
 
 // sums [BH][padded][D] -> dq [BH][Sq][D], times 1 / sqrt(D)
 // grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element

@@ -25,7 +25,6 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
 #endif
 }
 
-// snippet: one-pass
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
@@ -110,6 +109,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
             }
+            // snippet: one-pass
             multiply<STRIPS, PART>(ds, p);
             pack<STRIPS, PART>(operand, p);
             pack<STRIPS, PART>(ds_operand[m / PART], ds);
@@ -132,13 +132,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         for (int m = 0; m < ROWS; m += PART) {
             warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);
         }
+        // end snippet: one-pass
     }
     warp_store_rows<D, STRIPS>(a.dk + (int64_t)head * a.Sk * D, dk, 1.0f / sqrtf((float)D),
                                block_key + warp_key, a.Sk);
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)head * a.Sk * D, dv, 1.0f, block_key + warp_key,
                                a.Sk);
 }
-// end snippet: one-pass
 
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)
 // grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element

@@ -39,7 +39,6 @@ static __device__ __forceinline__ void post(int *counter)
 }
 // end snippet: turn
 
-// snippet: ordered
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
@@ -61,6 +60,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr int WIDTH = D / ACROSS;
     // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
     extern __shared__ __align__(16) __half tiles[];
+    // snippet: draw
     __shared__ int drawn;
     if (threadIdx.x == 0) {
         drawn = atomicAdd(counters, 1);
@@ -71,6 +71,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int blocks = all.causal ? gridDim.y : gridDim.x; // of a head
     const int head = drawn % heads;
     const int block = all.causal ? blocks - 1 - drawn / heads : drawn / heads;
+    // end snippet: draw
     const int block_key = block * KEYS;
     const backward_args a = of_head<D>(all, head);
     const float *delta = delta_of + (int64_t)head * a.Sq;
@@ -170,7 +171,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)head * a.Sk * D, dv, 1.0f, block_key + warp_key,
                                a.Sk);
 }
-// end snippet: ordered
 
 // same as b-vector.cuh
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)

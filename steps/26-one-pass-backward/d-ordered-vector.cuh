@@ -53,7 +53,6 @@ static __device__ __forceinline__ void post(int *counter)
     }
 }
 
-// snippet: in-turn
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
 //     x 8
@@ -179,7 +178,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)head * a.Sk * D, dv, 1.0f, block_key + warp_key,
                                a.Sk);
 }
-// end snippet: in-turn
 
 // same as b-vector.cuh
 // sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)

@@ -5,7 +5,17 @@
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
  * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048
  *
- * Idea
+ * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds
+ *          to dq: five products. But all blocks add to all rows of dq. Four ways, a to d: atomic
+ *          additions of one float, of four, plain ones in a fixed order, atomic ones in that
+ *          order.
+ * Predict  1.4 times as fast as seven products, less what the additions cost. Four floats at a
+ *          time are a quarter of the requests, and half of the sectors. A fixed order makes
+ *          blocks wait.
+ * Outcome  With single floats the fifth product is worth nothing: two kernels are as fast. With
+ *          four it is faster than FlashAttention-2. In a fixed order two runs have the same bits,
+ *          and take a fifth longer or more; plain additions cost more still, for they are waited
+ *          for.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"

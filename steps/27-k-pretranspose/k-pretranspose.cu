@@ -3,7 +3,16 @@
  * Grows from: 25-delta-cache
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
- * Idea
+ * Idea     For q k^T k's rows are operands as they lie, for dS k its columns. A transposed copy
+ *          of k in memory, made by a pass of its own, has its columns as rows: nothing is turned
+ *          on the chip.
+ * Predict  It loses. The pass costs 4 bytes an element, and the kernel loads three tiles for two.
+ *          If only the copy is loaded, the other product has to be turned. ldmatrix.trans costs
+ *          what ldmatrix costs, so there is nothing to gain.
+ * Outcome  It loses: by the pass at short S, and at D = 128 by a quarter at any, for the third
+ *          tile takes the room of a second block. The copy alone is a draw at long S. What would
+ *          pay for a copy is a machine without ldmatrix: by hand the turning costs a tenth to a
+ *          quarter.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
@@ -65,9 +74,11 @@ warp_add_turned_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint3
     for (int j = 0; j < N / 16; j++) {
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
-            uint32_t columns[4];
+            uint32_t columns[4] = {};
+            // solution: turned -- keys n + 16 j and after, dimensions 16 d and after, as operands
             const uint32_t at = lane_of_b<KEYS>() ^ (n + j * 16) * 2;
             warp_load_matrices(columns, kt + d * 16 * KEYS * 2 + at);
+            // end solution: turned
 #pragma unroll
             for (int i = 0; i < STRIPS; i++) {
                 warp_mma(c[i][2 * d], p[i][j], columns);
@@ -76,6 +87,7 @@ warp_add_turned_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint3
         }
     }
 }
+// end snippet: turned
 
 // c [STRIPS * 16][N] += a K^T, with a [STRIPS * 16][D] and kt as above: now these are the operands
 // that ldmatrix has to turn.
@@ -103,9 +115,7 @@ static __device__ __forceinline__ void warp_add_turned_scores(float (*c)[N / 8][
         }
     }
 }
-// end snippet: turned
 
-// snippet: both
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
@@ -182,7 +192,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
                                block_row + warp_row, a.Sq);
 }
-// end snippet: both
 
 // --- Variants that explain -----------------------------------------------------------------------
 
@@ -382,7 +391,6 @@ __global__ void backward_delta(const __half *o, const __half *dout, float *delta
 
 enum way { ROWS, BOTH, COLUMNS, BY_HAND };
 
-// snippet: launch
 // Blocks of QUERIES queries, tiles of 64 keys, four warps.
 template <int D, int QUERIES, enum way WAY>
 static void launch_width(const kf_run *run, cudaStream_t stream)
@@ -418,7 +426,6 @@ static void launch_width(const kf_run *run, cudaStream_t stream)
     }
     CUDA_CHECK_LAUNCH();
 }
-// end snippet: launch
 
 template <enum way WAY>
 static void launch(const kf_run *run, cudaStream_t stream)
