@@ -546,6 +546,8 @@ local function row_table(el)
         for i, column in ipairs(columns) do
             local raw = value_of(t, row, column.name)
             local text, why = raw, nil
+            -- What a kernel is a template of is of no interest in a table, and long.
+            if column.name == "kernel" then raw = raw:gsub("<.*", "") end
             if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
             if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
             line[i] = text
