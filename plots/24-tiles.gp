@@ -57,7 +57,7 @@ do for [half = 0:1] {
     x = half ? R - 6 - T : L - 6 - T
     eval say(x, 13, 'left', INK, half ? '{/:Bold kernel dkv}' : '{/:Bold kernel dq}')
     eval say(x, 31, 'left', INK, half ? 'a block: keys, a column' : 'a block: queries, a row')
-    eval say(x, 242, 'left', GOOD, half ? 'stay: K, V' : 'stay: Q, dO, O, lse, delta')
+    eval say(x, 242, 'left', GOOD, half ? 'stay: K, V' : 'stay: Q, dO, lse, delta')
     eval say(x, 260, 'left', ORANGE, half ? 'come by: Q, dO, O, lse' : 'come by: K, V')
     eval say(x, 278, 'left', GREEN, half ? 'written once: dK, dV' : 'written once: dQ')
     eval say(x, 296, 'left', INK, half ? 'delta: made for each tile' : 'delta: made once a row')

@@ -1,4 +1,4 @@
-/* 27-k-pretranspose: K turned over in memory, so that no tile is on the chip
+/* 27-k-pretranspose: K turned over in memory, so that no tile is turned on the chip
  *
  * Grows from: 25-delta-cache
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
@@ -477,7 +477,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "27-k-pretranspose",
-        .title = "K turned over in memory, so that no tile is on the chip",
+        .title = "K turned over in memory, so that no tile is turned on the chip",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
