@@ -50,6 +50,11 @@
         KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
         KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
         KF_FLASH_ONE("negative-tail-63", 1, 20, 127, 64, false, KF_NEGATIVE),                      \
+        KF_FLASH_ONE("negative-tail-D128", 1, 70, 200, 128, false,                                 \
+                     KF_NEGATIVE), /* two tiles of queries meet half a tile of keys */             \
+        KF_FLASH_ONE("many-keys", 1, 64, 448, 64, false, 0), /* dq is the sum of many tiles */     \
+        KF_FLASH_ONE("cancelling", 1, 64, 448, 64, false,                                          \
+                     KF_FLAT), /* and small beside what each adds: order shows */                  \
         KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
         KF_FLASH_ONE("ones", 1, 500, 40, 64, false, KF_ONES),                                      \
         KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_FLASH_EXACT_HOT),                       \
