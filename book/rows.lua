@@ -58,4 +58,14 @@ function M.select(t, conditions)
     return found
 end
 
+-- Those of found whose column has one of the values, "a|b|c", or, if these are unwanted, none.
+function M.filter(t, found, other)
+    local kept = {}
+    for _, row in ipairs(found) do
+        local one_of = ("|" .. other.values .. "|"):find("|" .. row[t.index[other.column]] .. "|", 1, true)
+        if (one_of ~= nil) ~= other.unwanted then kept[#kept + 1] = row end
+    end
+    return kept
+end
+
 return M

@@ -507,16 +507,23 @@ local function row_table(el)
     if not a.cols then return fail(what .. ": says no cols=", needle) end
     local t, path = rows_of(a, what, needle)
     if not t then return end
-    local conditions = {}
+    local conditions, others = {}, {}
     for word in (a.where or ""):gmatch("%S+") do
-        local key, value = word:match("^([%w_]+)=(.+)$")
+        local key, no, value = word:match("^([%w_]+)(!?)=(.+)$")
         if not key then
             return fail(what .. ": where: " .. word .. " is not column=value", needle)
         end
-        conditions[key] = value
+        if no == "" and not value:find("|", 1, true) then
+            conditions[key] = value
+        elseif not t.index[key] then
+            return fail(what .. ": " .. path .. " has no column " .. key, needle)
+        else
+            others[#others + 1] = { column = key, unwanted = no ~= "", values = value }
+        end
     end
     local found, missing = rows.select(t, conditions)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, needle) end
+    for _, other in ipairs(others) do found = rows.filter(t, found, other) end
     if #found == 0 then
         return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle)
     end
@@ -539,6 +546,8 @@ local function row_table(el)
         for i, column in ipairs(columns) do
             local raw = value_of(t, row, column.name)
             local text, why = raw, nil
+            -- What a kernel is a template of is of no interest in a table, and long.
+            if column.name == "kernel" then raw = raw:gsub("<.*", "") end
             if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
             if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
             line[i] = text

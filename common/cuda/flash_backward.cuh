@@ -7,7 +7,6 @@
 #include "cuda/flash_tiles.cuh"
 #include "harness/harness.h"
 
-// snippet: arguments
 struct backward_args {
     const __half *q, *k, *v, *o, *dout; // q, o, dout [BH][Sq][D], k, v [BH][Sk][D]
     const float *lse;                   // [BH][Sq]
@@ -15,7 +14,6 @@ struct backward_args {
     int Sq, Sk;
     bool causal;
 };
-// end snippet: arguments
 
 /* For a run that wants dq only; and for one that wants all three. */
 static inline backward_args backward_dq_arguments(const kf_run *run)

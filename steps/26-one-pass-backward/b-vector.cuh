@@ -10,6 +10,7 @@
 namespace vector
 {
 
+// snippet: add-four
 // Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
@@ -24,6 +25,7 @@ static __device__ __forceinline__ void add_four(float *to, const float *c)
     }
 #endif
 }
+// end snippet: add-four
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16

@@ -170,8 +170,10 @@ static bool all_wrong(const kf_run *run, const kf_diagnosis *seen, char *why, si
     return seen->wrong == seen->total;
 }
 
-/* --- TOY_REPEATS: what is launched counts. In a GPU's run of one case five calls come before the
- * first that is compared with others: one alone, two back to back, two in a graph. */
+/* --- TOY_REPEATS: what is launched counts ----------------------------------------------------- */
+
+/* In a GPU's run of one case five calls come before the first that is compared with others: one
+ * alone, two back to back, two in a graph. */
 static void setup_two(kf_run *run)
 {
     const int64_t dim[] = {4};
