@@ -22,6 +22,7 @@ my %evidence = (
     'illegal'    => qr/^.*\billegal access\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
     'waits'      => qr/^.*\bwaits in vain\b.*$/m,
+    'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|barrier divergence|leak|pending copy';
@@ -95,10 +96,11 @@ sub try_mutant
     my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
     return (0, $report) if !defined $status;
     my ($found, $what) = classes($report);
-    ($status, $report) = run_step($dir, $edit, '') if $checks && $check =~ /^(?:illegal|guard)$/;
+    ($status, $report) = run_step($dir, $edit, '') if $checks && $check =~ /^(?:illegal|guard|repeats)$/;
     return (0, $report) if !defined $status;
-    return (0, 'survives') if $status == 0;
-    return (0, "ends with code $status, not 1: " . first_line("$dir/log")) if $status != 1;
+    my $right = $check eq 'repeats' ? 0 : 1; # each of the runs that differ is right
+    return (0, 'survives') if $status == 0 && $right != 0;
+    return (0, "ends with code $status, not $right: " . first_line("$dir/log")) if $status != $right;
     return (0, "is not caught by '$check': " . first_line("$dir/log"))
         if $report !~ $evidence{$check};
     my $line = $& =~ s/^\s+//r;
@@ -138,8 +140,11 @@ sub run_step
     system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -I'$dir/common' -Icommon '$dir/step.cu' "
             . "$harness -o '$dir/step' >'$log' 2>&1") == 0
         or return (undef, 'does not compile: ' . first_line($log));
-    my $status = system("CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' --seed 1 "
-            . "$edit->{args} >'$log' 2>&1") >> 8;
+    # Blocks finish in another order each time where many run at once.
+    my ($workers, $again) = $edit->{check} eq 'repeats' && !$option
+        ? ('CUDACPU_WORKERS=8', "--repeats '$dir/repeats'") : ('', '');
+    my $status = system("CUDACPU_ORDER=$edit->{order} $workers timeout 60 '$dir/step' --seed 1 "
+            . "$edit->{args} $again >'$log' 2>&1") >> 8;
     return ($status, slurp_if($log) // die);
 }
 

@@ -5,6 +5,7 @@
 # takes the other two orders for one in four.
 use strict;
 use warnings;
+use File::Temp qw(tempdir);
 use JSON::PP;
 use Test::More;
 use lib "tests/lib";
@@ -20,6 +21,7 @@ my @sources = glob("steps/[0-9][0-9]-*/*.cu");
 my %r = run("make -s programs BACKEND=cpu");
 is($r{code}, 0, "all are built") or BAIL_OUT($r{err});
 chomp(my $build = $r{out});
+my $dir = tempdir(CLEANUP => 1);
 
 my %whole = map { $_ => 1 } drawn(5, @sources);
 my %ordered = map { $_ => 1 } drawn(4, @sources), grep { m{/04-} } @sources;
@@ -61,6 +63,17 @@ for my $source (@sources) {
     if ($name =~ /^04/) {
         like($output{forward}, qr/variant fix: wrong, as predicted/, "$name: a race lost");
         like($output{reverse}, qr/variant fix: nothing wrong, as predicted/, "$name: a race won");
+    }
+    # Eight blocks at a time finish in any order: two that add in turn give the same bits, and it shows
+    # in others that they add as they come.
+    if ($name =~ /^26/) {
+        my $variants = join " ", map { "--variant $_" } qw(a-scalar b-vector c-ordered d-ordered-vector);
+        %r = run("$step --seed 1 --case cancelling $variants --repeats $dir/repeats.tsv",
+            CUDACPU_ORDER => "random", CUDACPU_WORKERS => 8);
+        is($r{code}, 0, "$name --repeats") or diag($r{err});
+        like($r{out}, qr/variant $_, repeats: the same bits in 3 runs/, "$name: $_ adds in turn")
+            for qw(c-ordered d-ordered-vector);
+        like($r{out}, qr/variant (a-scalar|b-vector), repeats: 3 runs, dq differs in /, "$name: others do not");
     }
     # One case again, by itself.
     my ($first) = $small =~ /^--case (\S+)/;

@@ -19,6 +19,9 @@
         {.name = "odd-causal",                                                                     \
          .shape = {.B = 2, .H = 3, .Sq = 77, .Sk = 77, .D = 64, .causal = true},                   \
          .flags = KF_VERIFY_ONLY},                                                                 \
+        {.name = "heads-D128",                                                                     \
+         .shape = {.B = 2, .H = 2, .Sq = 20, .Sk = 131, .D = 128, .causal = true},                 \
+         .flags = KF_VERIFY_ONLY},                                                                 \
         KF_FLASH_ONE("odd-D128", 1, 129, 129, 128, true, 0),                                       \
         KF_FLASH_ONE("odd-long", 1, 333, 333, 64, true, 0),                                        \
         KF_FLASH_ONE("odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),                              \
@@ -50,6 +53,11 @@
         KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
         KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
         KF_FLASH_ONE("negative-tail-63", 1, 20, 127, 64, false, KF_NEGATIVE),                      \
+        KF_FLASH_ONE("negative-tail-D128", 1, 70, 200, 128, false,                                 \
+                     KF_NEGATIVE), /* two tiles of queries meet half a tile of keys */             \
+        KF_FLASH_ONE("many-keys", 1, 63, 448, 64, false, 0), /* dq is the sum of many tiles */     \
+        KF_FLASH_ONE("cancelling", 1, 63, 448, 64, false,                                          \
+                     KF_FLAT), /* and small beside what each adds: order shows */                  \
         KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
         KF_FLASH_ONE("ones", 1, 500, 40, 64, false, KF_ONES),                                      \
         KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_FLASH_EXACT_HOT),                       \
