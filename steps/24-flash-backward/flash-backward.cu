@@ -81,7 +81,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
         }
         copy_async_commit();
 
-        // snippet: dq
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
@@ -102,7 +101,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
             pack<STRIPS, PART>(operand, ds);
             warp_add_rows<D, STRIPS, PART>(dq, operand, k_part);
         }
-        // end snippet: dq
     }
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
                                block_row + warp_row, a.Sq);

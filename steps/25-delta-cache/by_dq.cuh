@@ -58,7 +58,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         lse[i / 2][i % 2] = row + i * 8 < a.Sq ? a.lse[row + i * 8] : 0.0f;
         delta[i / 2][i % 2] = delta_of_row<D>(a, row + i * 8);
     }
-    // snippet: by-dq
     // solution: keep -- delta of each row, once
 #pragma unroll
     for (int i = 0; i < STRIPS * 2; i++) {
@@ -67,7 +66,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
     }
     // end solution: keep
-    // end snippet: by-dq
     float dq[STRIPS][D / 8][4] = {};
     for (int first = 0; first < visible; first += KEYS) {
         const uint32_t stage = first / KEYS % 2 * TILE;

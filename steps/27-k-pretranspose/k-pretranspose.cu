@@ -63,7 +63,6 @@ static __device__ __forceinline__ void load_columns(uint32_t tile, const __half 
     }
 }
 
-// snippet: turned
 // c [STRIPS * 16][D] += p K, with p [STRIPS * 16][N] in fragments and K's rows n to n + N as
 // columns of kt [D][KEYS] in shared memory: operands as they lie.
 template <int D, int KEYS, int STRIPS, int N>
@@ -87,8 +86,7 @@ warp_add_turned_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint3
         }
     }
 }
-// end snippet: turned
-
+// snippet: turned
 // c [STRIPS * 16][N] += a K^T, with a [STRIPS * 16][D] and kt as above: now these are the operands
 // that ldmatrix has to turn.
 template <int D, int KEYS, int STRIPS, int N>
@@ -115,6 +113,7 @@ static __device__ __forceinline__ void warp_add_turned_scores(float (*c)[N / 8][
         }
     }
 }
+// end snippet: turned
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
