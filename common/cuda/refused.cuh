@@ -30,3 +30,10 @@ static inline const char *refused_here(const void *kernel, int bytes, char *why,
     return NULL;
 }
 // end snippet: refuse
+
+// On a CPU candidates leave out cases that are large, or mostly padding.
+static inline bool takes_part_here(const kf_case *c)
+{
+    const kf_shape s = c->shape;
+    return !kf_on_cpu() || (s.Sq >= 64 && (int64_t)s.B * s.H * s.Sq * s.Sk <= 1 << 15);
+}

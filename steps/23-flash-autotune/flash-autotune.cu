@@ -244,19 +244,12 @@ static const kf_case cases[] = {
     KF_FLASH_ODD,
 };
 
-// On a CPU all but the first leave out cases that are large, or mostly padding.
-static bool takes_part(const kf_case *c)
-{
-    const kf_shape s = c->shape;
-    return !kf_on_cpu() || (s.Sq >= 64 && (int64_t)s.B * s.H * s.Sq * s.Sk <= 1 << 15);
-}
-
 // snippet: candidates
 #define CANDIDATE(rows, keys, warps, stages)                                                       \
     {                                                                                              \
         .name = "m" #rows "-n" #keys "-w" #warps "-s" #stages,                                     \
         .about = #rows " queries, " #keys " keys, " #warps " warps, stages: " #stages,             \
-        .launch = launch<rows, keys, warps, stages>, .applies = takes_part,                        \
+        .launch = launch<rows, keys, warps, stages>, .applies = takes_part_here,                   \
         .refused = refused<rows, keys, warps, stages>                                              \
     }
 

@@ -321,25 +321,18 @@ static const kf_case cases[] = {
     LENGTHS(KF_FLASH_CAUSAL, 128), KF_FLASH_BACKWARD_ODD,
 };
 
-// On a CPU candidates leave out cases that are large, or mostly padding.
-static bool takes_part(const kf_case *c)
-{
-    const kf_shape s = c->shape;
-    return !kf_on_cpu() || (s.Sq >= 64 && (int64_t)s.B * s.H * s.Sq * s.Sk <= 1 << 15);
-}
-
 #define DQ(rows, keys, warps)                                                                      \
     {                                                                                              \
         .name = "dq:m" #rows "-n" #keys "-w" #warps,                                               \
         .about = "kernel dq with " #rows " queries, " #keys " keys, " #warps " warps",             \
-        .launch = try_dq<rows, keys, warps>, .applies = takes_part,                                \
+        .launch = try_dq<rows, keys, warps>, .applies = takes_part_here,                           \
         .refused = refused_dq<rows, keys, warps>                                                   \
     }
 #define DKV(keys, rows, warps)                                                                     \
     {                                                                                              \
         .name = "dkv:n" #keys "-m" #rows "-w" #warps,                                              \
         .about = "kernel dkv with " #keys " keys, " #rows " queries, " #warps " warps",            \
-        .launch = try_dkv<keys, rows, warps>, .applies = takes_part,                               \
+        .launch = try_dkv<keys, rows, warps>, .applies = takes_part_here,                          \
         .refused = refused_dkv<keys, rows, warps>                                                  \
     }
 

@@ -179,13 +179,6 @@ static const char *refused(const kf_case *c, char *why, size_t size)
                                            bytes_of_block<128, KEYS, ROWS>(), why, size);
 }
 
-// On a CPU candidates leave out cases that are large, or mostly padding.
-static bool takes_part(const kf_case *c)
-{
-    const kf_shape s = c->shape;
-    return !kf_on_cpu() || (s.Sq >= 64 && (int64_t)s.B * s.H * s.Sq * s.Sk <= 1 << 15);
-}
-
 static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -209,7 +202,7 @@ static const kf_case cases[] = {
     {                                                                                              \
         .name = "tile:n" #keys "-m" #rows "-w" #warps,                                             \
         .about = "b-vector with " #keys " keys, " #rows " queries, " #warps " warps",              \
-        .launch = launch_candidate<keys, rows, warps>, .applies = takes_part,                      \
+        .launch = launch_candidate<keys, rows, warps>, .applies = takes_part_here,                 \
         .refused = refused<keys, rows, warps>                                                      \
     }
 
