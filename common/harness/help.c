@@ -25,7 +25,7 @@ void kf_help_print(const kf_program *p)
         "  --seed N                  repeat the inputs of an earlier run\n"
         "  --reps N                  at most N timing rounds\n"
         "  --out FILE                append rows (tab-separated) to FILE\n"
-        "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
+        "  --map FILE                what is wrong in the last head: 0 right, 1 wrong, 2 NaN\n"
         "  --errors FILE             largest error of each index of an output's first axis\n"
         "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
         "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
