@@ -38,8 +38,8 @@ do for [way = 0:1] {
         eval say(x + W / 2, TOP + h * S * ROW + over / 2, 'center', BAD, 'overwritten')
     }
 }
-eval say(34, TOP + 0.5 * TILE * ROW, 'right', GOOD, 'tile')
-eval say(34, TOP + 1.5 * TILE * ROW, 'right', GOOD, 'tile')
-eval say(34, TOP + 2.5 * TILE * ROW, 'right', GOOD, 'tile')
+eval say(30, TOP + 0.5 * TILE * ROW, 'right', GOOD, 'tile')
+eval say(30, TOP + 1.5 * TILE * ROW, 'right', GOOD, 'tile')
+eval say(30, TOP + 2.5 * TILE * ROW, 'right', GOOD, 'tile')
 eval say(10, 346, 'left', INK, 'loads: what is cut off comes as zeros; stores: it is not written')
 plot NaN notitle

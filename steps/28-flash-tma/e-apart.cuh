@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(there + i * 8, 1);
-            barrier_init(free + i * 8, WARPS);
+            barrier_init(free + i * 8, WARPS * 32);
         }
         barrier_init(q_there, 1);
         barrier_init_fence();
@@ -103,9 +103,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         const int first = tile * KEYS;
         const uint32_t stage = tile % STAGES * TILE;
         // snippet: refill
+        if (tile > 0) { // this thread has read the tile before
+            barrier_arrive(free + (tile - 1) % STAGES * 8);
+        }
         if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
             const int next = (tile + AHEAD) % STAGES;
-            // All warps have read what was there, STAGES tiles before; at first nothing was.
+            // All threads have read what was there, STAGES tiles before; at first nothing was.
             barrier_wait(free + next * 8, (tile + AHEAD) / STAGES % 2 ^ 1);
             barrier_expect(there + next * 8, 2 * TILE);
             load_rows<D, KEYS>(k_tiles + next * TILE, &k, there + next * 8, first + AHEAD * KEYS,
@@ -174,12 +177,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                 }
             }
         }
-        // snippet: release
-        __syncwarp(); // the warp has read this tile
-        if (lane == 0) {
-            barrier_arrive(free + tile % STAGES * 8);
-        }
-        // end snippet: release
     }
     // A warp reads no rows of q but its own, and puts its rows of o there.
 #pragma unroll

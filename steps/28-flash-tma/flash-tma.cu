@@ -2,7 +2,7 @@
  *
  * Grows from: 23-flash-autotune
  * Architecture: 90
- * Data: --case tail --variant flattened --variant tma --map step-28-map.tsv
+ * Data: --case tail --variant overwrites --variant tma --map step-28-map.tsv
  * Profile: --case D64-S2048 --case D128-S2048
  *
  * Idea     Hopper copies whole tiles (TMA): one thread names a box of an array, and the copy engine
