@@ -146,6 +146,15 @@ void order_atomic(uintptr_t at, const void *p, unsigned bytes);
 /* A load that may be part of an order; returns where it finds its value. */
 const void *order_poll(uintptr_t at, const void *p, unsigned bytes);
 
+/* --- check_clocks.c: what single threads know beyond their warps ------------------------------ */
+
+/* Of mbarriers, how many phases a thread knows to be complete; of threads, before when it knows
+ * what they did, and what of that lies behind a fence.proxy.async of shared, of global memory. */
+enum { MBARRIERS = 256, CLOCK = 3 * MAX_THREADS + MBARRIERS, PHASES_AT = 3 * MAX_THREADS };
+struct clock {
+    uint32_t known[MAX_THREADS], fenced[2][MAX_THREADS], phases[MBARRIERS];
+};
+
 /* --- check_async.c: copies that are issued and not waited for --------------------------------- */
 
 extern int pending_copies;
