@@ -70,8 +70,10 @@ void trace_async_wait(struct worker *w, int lane, int pending);
  * lane's thread issues an operation, at its statement. The operation may then read and write what
  * it says, from its issue until it is done: until then nobody may write the one or touch the other.
  * What ordinary accesses wrote it finds only behind a fence.proxy.async. */
+enum proxy_what { TRACE_BULK, TRACE_WGMMA };
 enum proxy_space { TRACE_PROXY_SHARED = 1, TRACE_PROXY_GLOBAL = 2 };
-int trace_proxy_issue(struct worker *w, int lane); /* the operation's number, for what follows */
+/* The operation's number, for what follows; the numbers of a block begin with 1. */
+int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what);
 void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes); /* is in flight */
 void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic); /* likewise */
 /* The lane's thread has waited, and knows: all is read; all is written as well. Others know it when
