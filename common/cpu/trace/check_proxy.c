@@ -205,7 +205,8 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);
-        report(PENDING_COPY, first, side_of_op(o), at, p, bytes);
+        report(when_of(r) < order.block_start ? GLOBAL_RACE : PENDING_COPY, first, side_of_op(o),
+               at, p, bytes);
     } else if (was == WRITE && when_of(r) >= order.block_start &&
                !clock_fenced(r, me, !is_shared(at))) {
         report(PROXY_FENCE, side_of(r, is_atomic(r) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
