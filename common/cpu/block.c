@@ -227,6 +227,9 @@ static void run_block(struct worker *w, uint64_t place)
     w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
                 w->launch->id << 32;
     w->random |= w->random == 0;
+    w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
+                      ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
+    w->turn++;
     w->live = w->size;
     w->ready_warps = 0;
     for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {

@@ -666,6 +666,11 @@ static int inline_ptx(int i)
         int open = a.value[k], end = match(open, 1);
         char c = a.constraint[k];
         int n = (int)(tokens[end].s + 1 - tokens[open].s);
+        if (p && p->held && p->held[k]) {
+            in = format("%s::cpu_asm_hold<'%c'>(&cpu_r%d[%d], &cpu_h%d[%d], %.*s); ", in, c, id, k,
+                        id, k, n, tokens[open].s);
+            continue;
+        }
         if (c == 'C')
             in = format("%s::cpu_asm_string(&cpu_r%d[%d], %.*s); ", in, id, k, n, tokens[open].s);
         else if (a.way[k] != '=')
@@ -677,12 +682,17 @@ static int inline_ptx(int i)
             out = format("%s::cpu_asm_out<'%c'>(&cpu_r%d[%d], %.*s); ", out, c, id, k, n,
                          tokens[open].s);
     }
+    char *held = format(""), *call = format("::cpu_asm(&cpu_s%d, cpu_r%d)", id, id);
+    if (p && p->held) {
+        held = format("uint64_t cpu_h%d[%d]; ", id, a.operands);
+        call = format("::cpu_asm_held(&cpu_s%d, cpu_r%d, cpu_h%d)", id, id, id);
+    }
     replace(i, close,
             format("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
-                   "uint64_t cpu_r%d[%d]; %s::cpu_asm(&cpu_s%d, cpu_r%d); %s} while (0)",
+                   "uint64_t cpu_r%d[%d]; %s%s%s; %s} while (0)",
                    id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
                    literal(files[tokens[i].file]), tokens[i].line, id, registers ? registers : 1,
-                   in, id, id, out));
+                   held, in, call, out));
     free(a.text);
     return close;
 }

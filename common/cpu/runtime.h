@@ -53,11 +53,12 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source;          /* the lane that a shuffle reads */
-    unsigned carry;      /* of add.cc and its like */
-    const void *what;    /* of CPU_PTX: the instruction, */
-    const char *name;    /* its text, */
-    uint64_t *registers; /* and the lane's registers; ptx/run.c */
+    int source;           /* the lane that a shuffle reads */
+    unsigned carry;       /* of add.cc and its like */
+    const void *what;     /* of CPU_PTX: the instruction, */
+    const char *name;     /* its text, */
+    uint64_t *registers;  /* and the lane's registers; ptx/run.c */
+    const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
@@ -112,6 +113,8 @@ struct worker {
     struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
     int async_used;           /* by the block that runs */
     uint64_t async_random;
+    uint64_t turn;          /* counts the blocks that it has begun */
+    struct products *wgmma; /* of each warpgroup, those under way, or NULL; ptx/wgmma.c */
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -130,6 +133,11 @@ void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((no
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
 
 /* --- copies.c --------------------------------------------------------------------------------- */
+/* When what is asynchronous takes effect: CUDACPU_ASYNC. */
+enum async_mode { ASYNC_LATE, ASYNC_EARLY, ASYNC_RANDOM };
+enum async_mode copies_mode(void);
+/* True one time in eight. Does not touch the random numbers of the order of threads. */
+int copies_chance(struct worker *w);
 /* Asynchronous copies of the running thread, as PTX has them: `read` of the bytes are copied, the
  * others become 0. A wait leaves out the latest `pending` groups. */
 void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
@@ -179,6 +187,9 @@ static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
  * calls run for them all. A lane that has exited never comes. `name` is for reports. */
 void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                    void (*run)(struct worker *w, int warp, unsigned lanes));
+/* The same of the four warps of a warpgroup, the first of which has a number divisible by four. */
+void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                        void (*run)(struct worker *w, int warp, unsigned lanes));
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 /* A piece of work that runs now, or becomes a node of the graph being captured. */
