@@ -257,6 +257,17 @@ void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
         TRACE(fence(w));
 }
 
+/* fence.proxy.async: of both kinds of memory, unless it names one. */
+void ptx_fence_proxy(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    const int global = ptx_has(i, PTX_M_global);
+    const int shared = ptx_has(i, PTX_M_shared_cta) || ptx_has(i, PTX_M_shared_cluster);
+    const int spaces = (global ? 0 : TRACE_PROXY_SHARED) | (shared ? 0 : TRACE_PROXY_GLOBAL);
+    (void)w, (void)reg, (void)spaces;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    TRACE_CHECK(proxy_fence(w, (int)w->now % WARP, spaces), (void)0);
+}
+
 void ptx_prefetch(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w, (void)i, (void)reg;

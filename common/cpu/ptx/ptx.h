@@ -96,6 +96,7 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(global, "global")                                                                            \
     X(shared, "shared")                                                                            \
     X(shared_cta, "shared::cta")                                                                   \
+    X(shared_cluster, "shared::cluster")                                                           \
     X(cta, "cta")                                                                                  \
     X(gpu, "gpu")                                                                                  \
     X(sys, "sys")                                                                                  \

@@ -29,7 +29,9 @@ void trace_launch(struct launch *l)
 void trace_block(struct worker *w, uint64_t place)
 {
     pending_block();
+    proxy_block();
     order_block(place);
+    clocks_block(w);
     memory_block(w);
 }
 
@@ -37,6 +39,7 @@ void trace_launch_end(struct launch *l)
 {
     (void)l;
     pending_block();
+    proxy_block();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -155,6 +158,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
         record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
         if (pending_copies)
             pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
+        if (proxy_used)
+            proxy_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
         race(whose, &cells[at / 4 + i / 4], record_of(whose, code, atomic) | mask << 34, kind, code,
              p, bytes, o, is_shared);
     }
@@ -296,6 +301,63 @@ void trace_async_wait(struct worker *w, int lane, int pending)
     pending_wait(thread_at(w, lane), pending);
 }
 
+int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)
+{
+    int thread = thread_at(w, lane);
+    return proxy_issue(thread, statement[thread], what);
+}
+
+/* Whole cells, and the parts of those at the ends. False: the operation may not touch that memory,
+ * which is told. */
+static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int writes, int atomic)
+{
+    const struct object *o;
+    while (bytes) {
+        unsigned n = 4 - (unsigned)(p % 4);
+        n = n < bytes ? n : (unsigned)bytes;
+        int64_t at = locate(w, p, n, &o);
+        if (at == -2)
+            return;
+        if (at < 0 || (o && o->freed)) {
+            struct side side = proxy_side(op);
+            report(side.thread, at < 0 ? BOUNDS : FREED, side.kind, side.code, p, n,
+                   p - (uintptr_t)w->arena < ARENA ? shared_at(p) : o);
+            return;
+        }
+        if (writes)
+            proxy_writes(op, at, p, n, atomic);
+        else
+            proxy_reads(op, at, p, n);
+        p += n;
+        bytes -= n;
+    }
+}
+
+void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes)
+{
+    proxy_seen(w, op, (uintptr_t)p, bytes, 0, 0);
+}
+
+void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic)
+{
+    proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
+}
+
+void trace_proxy_read_done(struct worker *w, int lane, int op)
+{
+    proxy_read_done(op, thread_at(w, lane));
+}
+
+void trace_proxy_done(struct worker *w, int lane, int op)
+{
+    proxy_done(op, thread_at(w, lane));
+}
+
+void trace_proxy_fence(struct worker *w, int lane, int spaces)
+{
+    clock_fence(thread_at(w, lane), spaces);
+}
+
 /* What is told for count alone: blocks of code, and what is computed. */
 
 void __sanitizer_cov_trace_pc(void)
@@ -317,6 +379,7 @@ void trace_fault(struct worker *w, const char *text)
     struct side side = {READ, 0, (int)w->now, order.block};
     memory_broken();
     pending_broken();
+    proxy_broken();
     for (int i = w->size - 1; i >= 0; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_PTX)
             side.code = statement[i]; /* where its function is called is worth telling */

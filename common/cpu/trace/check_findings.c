@@ -24,9 +24,10 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
-static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
-                                    "uninitialised read", "shared race",        "global race",
-                                    "pending copy",       "barrier divergence", "leak"};
+static const char *const rules[] = {"out of bounds",      "misaligned",  "freed memory",
+                                    "uninitialised read", "shared race", "global race",
+                                    "pending copy",       "proxy fence", "mbarrier",
+                                    "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -70,7 +71,7 @@ static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
 static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
                      int with_block)
 {
-    static const char *const kinds[] = {"read", "write", "atomic", "copy"};
+    static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma"};
     fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
     if (place->caller)
         fprintf(out, " (called at %s:%d)", place->caller, place->caller_line);

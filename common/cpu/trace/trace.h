@@ -66,6 +66,22 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 void trace_async_commit(struct worker *w, int lane);
 void trace_async_wait(struct worker *w, int lane, int pending);
 
+/* The async proxy: what bulk copies and wgmma do with memory, for check alone (TRACE_CHECK). The
+ * lane's thread issues an operation, at its statement. The operation may then read and write what
+ * it says, from its issue until it is done: until then nobody may write the one or touch the other.
+ * What ordinary accesses wrote it finds only behind a fence.proxy.async. */
+enum proxy_what { TRACE_BULK, TRACE_WGMMA };
+enum proxy_space { TRACE_PROXY_SHARED = 1, TRACE_PROXY_GLOBAL = 2 };
+/* The operation's number, for what follows; the numbers of a block begin with 1. */
+int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what);
+void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes); /* is in flight */
+void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic); /* likewise */
+/* The lane's thread has waited, and knows: all is read; all is written as well. Others know it when
+ * they come after that in order. Several threads may tell so of one operation. */
+void trace_proxy_read_done(struct worker *w, int lane, int op);
+void trace_proxy_done(struct worker *w, int lane, int op);
+void trace_proxy_fence(struct worker *w, int lane, int spaces); /* fence.proxy.async */
+
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
