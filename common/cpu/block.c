@@ -230,6 +230,7 @@ static void run_block(struct worker *w, uint64_t place)
     w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
                       ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
     w->turn++;
+    w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
     w->ready_warps = 0;
     for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
@@ -366,6 +367,12 @@ void cpu_sleep(const char *file, int line)
     struct worker *w = block_inside(CPU_NANOSLEEP, file, line);
     w->slept = 1;
     yield(w);
+}
+
+void cpu_launch_bounds(int threads, int blocks)
+{
+    cpu_worker->bounds_threads = threads;
+    cpu_worker->bounds_blocks = blocks;
 }
 
 long long cpu_clock(void)

@@ -4,6 +4,7 @@
  *   __shared__ float a[32], b;    references into the block's arena, placed when first met
  *   extern __shared__ T s[];      a reference to the arena's start
  *   __global__, __device__ ...    nothing
+ *   __launch_bounds__(n, m)       a call where the kernel begins
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
  *
  * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
@@ -733,6 +734,7 @@ static void variable(int i)
 static void rewrite(void)
 {
     int depth = 0, parens = 0, device_depth = -1, device_next = 0;
+    char *bounds = NULL; /* of the kernel that begins */
     for (int i = 0; i < token_count; i++) {
         int in_device = device_depth >= 0;
         if (is(i, "(")) {
@@ -741,9 +743,13 @@ static void rewrite(void)
             parens--;
         } else if (is(i, ";") && parens == 0) {
             device_next = 0;
+            bounds = NULL;
         } else if (is(i, "{")) {
             if (device_next && !in_device)
                 device_depth = depth;
+            if (device_next && bounds)
+                insert(i + 1, format("::cpu_bounds%s; ", bounds));
+            bounds = NULL;
             device_next = 0;
             depth++;
         } else if (is(i, "}")) {
@@ -752,6 +758,11 @@ static void rewrite(void)
         } else if (adjacent3(i, "<") && !is(i + 3, "<") && !is(i - 1, "operator")) {
             launch(i, in_device);
             i += 2;
+        } else if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
+            int end = match(i + 1, 1);
+            bounds = text_of(i + 1, end);
+            replace(i, end, format(""));
+            i = end;
         } else if (is(i, "__global__") || is(i, "__device__")) {
             if (is(i, "__global__"))
                 note_kernel(i);

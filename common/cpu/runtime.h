@@ -113,7 +113,8 @@ struct worker {
     struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
     int async_used;           /* by the block that runs */
     uint64_t async_random;
-    uint64_t turn;          /* counts the blocks that it has begun */
+    int bounds_threads, bounds_blocks; /* of __launch_bounds__, 0: it has none */
+    uint64_t turn;                     /* counts the blocks that it has begun */
     struct products *wgmma; /* of each warpgroup, those under way, or NULL; ptx/wgmma.c */
 };
 

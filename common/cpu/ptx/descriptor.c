@@ -9,6 +9,7 @@
  * that number the 16 bytes in a piece are changed by those that number the 128 bytes in an atom. */
 #include "descriptor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct descriptor descriptor_of(uint64_t bits)
@@ -42,6 +43,63 @@ uint32_t descriptor_offset(const struct descriptor *d, int transposed, int outer
     return swizzled(d, at & 0x3ffff);
 }
 
+#if CPU_TRACE == 2
+/* What cannot be meant although it can be read, or NULL; for check. */
+static const char *wrong(const struct descriptor *d, char which, int transposed, int outer)
+{
+    static char text[200];
+    static uint16_t owner[0x40000 / 16]; /* of each 16 bytes: o and k of what lies there, plus 1 */
+    const char *side = which == 'A' ? "row" : "column", *found = NULL;
+    const int phase = (int)(d->start >> 7) & (d->width / 16 - 1);
+    if (phase != (d->base & (d->width / 16 - 1))) {
+        snprintf(text, sizeof text,
+                 "the swizzle's pattern is to begin at 0x%x, which is no multiple of %d: need a "
+                 "start that is, or a base offset of %d",
+                 d->start & ~127u, d->width * 8, (int)(d->start >> 7) & 7);
+        return text;
+    }
+    if (!transposed && d->width > 16 && d->start % (uint32_t)d->width + 32 > (uint32_t)d->width) {
+        snprintf(text, sizeof text,
+                 "16 numbers along k from byte %u on leave the %d bytes of the swizzle",
+                 d->start % (uint32_t)d->width, d->width);
+        return text;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int o = 0; o < outer; o += transposed ? 8 : 1)
+            for (int k = 0; k < 16; k += transposed ? 1 : 8) {
+                uint16_t *at = &owner[descriptor_offset(d, transposed, o, k) / 16];
+                const int other = *at - 1;
+                if (pass == 0 && other >= 0 && !found) {
+                    snprintf(text, sizeof text,
+                             "%s %d at k = %d and %s %d at k = %d lie at one address, 0x%x", side,
+                             other / 16, other % 16, side, o, k,
+                             descriptor_offset(d, transposed, o, k));
+                    found = text;
+                }
+                *at = pass ? 0 : (uint16_t)(o * 16 + k + 1);
+            }
+    return found;
+}
+
+/* The same as a line, or NULL. */
+static const char *told_of(const struct worker *w, const ptx_insn *i, char which, uint64_t bits,
+                           int transposed, int outer)
+{
+    static char line[500];
+    const struct descriptor d = descriptor_of(bits);
+    const struct thread *t = &w->threads[w->now];
+    const char *why = wrong(&d, which, transposed, outer);
+    if (!why)
+        return NULL;
+    snprintf(line, sizeof line,
+             "%s:%d: %s: matrix %c: %s (descriptor: start 0x%x, leading distance %u, stride %u, "
+             "base offset %d, swizzle of %d bytes)",
+             t->file, t->line, i->text, which, why, d.start, d.leading, d.stride, d.base,
+             d.width == 16 ? 0 : d.width);
+    return line;
+}
+#endif
+
 void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t bits,
                       int transposed, int outer)
 {
@@ -59,6 +117,7 @@ void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t 
                            t->file, t->line, i->text, which, which == 'A' ? "row" : "column", o, at,
                            used, d.start, d.leading, d.stride, d.width == 16 ? 0 : d.width);
         }
+    TRACE_CHECK(descriptor(w, told_of(w, i, which, bits, transposed, outer)), (void)0);
 }
 
 void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int outer, uint16_t *to)
@@ -77,4 +136,15 @@ void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int 
             for (int e = 0; e < 8; e++)
                 to[(o + e) * 16 + k] = v[e];
         }
+}
+
+void descriptor_tell(struct worker *w, int op, uint64_t bits, int transposed, int first, int count)
+{
+    const struct descriptor d = descriptor_of(bits);
+    for (int o = first; o < first + count; o += transposed ? 8 : 1)
+        for (int k = 0; k < 16; k += transposed ? 1 : 8) {
+            const char *p = w->arena + descriptor_offset(&d, transposed, o, k);
+            TRACE_CHECK(proxy_read(w, op, p, 16), (void)p);
+        }
+    (void)op;
 }

@@ -22,6 +22,9 @@ uint32_t descriptor_offset(const struct descriptor *d, int transposed, int outer
 void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t bits,
                       int transposed, int outer);
 
+/* Tells check what operation op reads: `count` rows or columns from `first` on. */
+void descriptor_tell(struct worker *w, int op, uint64_t bits, int transposed, int first, int count);
+
 /* The matrix [outer][16]. */
 void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int outer,
                      uint16_t *to);

@@ -286,11 +286,11 @@ PTX_MOVE("2")
 PTX_MOVE("4")
 
 /* matrices of a warpgroup */
-#define PTX_SHAPES \
-    "m64n8k16|m64n16k16|m64n24k16|m64n32k16|m64n40k16|m64n48k16|m64n56k16|m64n64k16|" \
-    "m64n72k16|m64n80k16|m64n88k16|m64n96k16|m64n104k16|m64n112k16|m64n120k16|m64n128k16|" \
-    "m64n136k16|m64n144k16|m64n152k16|m64n160k16|m64n168k16|m64n176k16|m64n184k16|" \
-    "m64n192k16|m64n200k16|m64n208k16|m64n216k16|m64n224k16|m64n232k16|m64n240k16|" \
+#define PTX_SHAPES                                                                                 \
+    "m64n8k16|m64n16k16|m64n24k16|m64n32k16|m64n40k16|m64n48k16|m64n56k16|m64n64k16|"              \
+    "m64n72k16|m64n80k16|m64n88k16|m64n96k16|m64n104k16|m64n112k16|m64n120k16|m64n128k16|"         \
+    "m64n136k16|m64n144k16|m64n152k16|m64n160k16|m64n168k16|m64n176k16|m64n184k16|"                \
+    "m64n192k16|m64n200k16|m64n208k16|m64n216k16|m64n224k16|m64n232k16|m64n240k16|"                \
     "m64n248k16|m64n256k16 "
 #define PTX_WGMMA(types)                                                                           \
     PTX_BY_WARPGROUP("wgmma", "mma_async " PTX_MMA PTX_SHAPES types,                               \
@@ -302,3 +302,4 @@ PTX_WGMMA("f32 bf16 bf16")
 PTX_BY_WARP("wgmma", "fence sync aligned", "", ptx_wgmma_fence)
 PTX_BY_WARP("wgmma", "commit_group sync aligned", "", ptx_wgmma_commit)
 PTX_BY_WARP("wgmma", "wait_group sync aligned", "imm", ptx_wgmma_wait)
+PTX_BY_WARP("setmaxnreg", "inc|dec sync aligned u32", "imm", ptx_setmaxnreg)

@@ -34,6 +34,7 @@ struct product {
     int negate_a, negate_b, transpose_a, transpose_b;
     struct sums *sums;
     int done;
+    int op[WARPS];    /* for check: what each warp's quarter is called */
     unsigned waiting; /* warps that have not waited for it */
     unsigned group[WARPS];
 };
@@ -145,6 +146,49 @@ static void perhaps(struct worker *w, struct products *p)
         for (int warp = 0; warp < WARPS; warp++)
             if (p->list[k]->sums->pending[warp])
                 deliver(p->list[k]->sums, warp);
+}
+
+/* --- What check is told ----------------------------------------------------------------------- */
+
+static void tell_variables(struct worker *w, const struct product *q, int warp, int v, int issue)
+{
+    (void)w, (void)warp;
+    for (int lane = 0; lane < WARP; lane++) {
+        const int thread = (warp + v) * WARP + lane;
+        if (issue)
+            TRACE_CHECK(registers_issue(w, thread), (void)thread);
+        for (int r = 0; r < q->sums->columns / 2 + (q->in_registers ? 4 : 0); r++) {
+            const int sum = r < q->sums->columns / 2;
+            const uint32_t *p =
+                sum ? q->sums->at[v][lane][r] : q->from[v][lane][r - q->sums->columns / 2];
+            if (p && issue)
+                TRACE_CHECK(registers_hold(w, thread, p, sum), (void)0);
+            else if (p)
+                TRACE_CHECK(registers_release(w, thread, p, sum), (void)0);
+        }
+    }
+}
+
+/* A warp reads its own 16 rows of A, and all of B. */
+static void tell_issue(struct worker *w, struct product *q, int warp)
+{
+    for (int v = 0; CPU_TRACE == 2 && v < WARPS; v++) {
+        const int lane = (warp + v - (int)w->now / WARP) * WARP; /* from the running warp's first */
+        q->op[v] = TRACE_CHECK(proxy_issue(w, lane, TRACE_WGMMA), lane);
+        if (!q->in_registers)
+            descriptor_tell(w, q->op[v], q->a, q->transpose_a, 16 * v, 16);
+        descriptor_tell(w, q->op[v], q->b, q->transpose_b, 0, q->sums->columns);
+        tell_variables(w, q, warp, v, 1);
+    }
+}
+
+/* A product is one: when a warp has waited for it, all have read. */
+static void tell_done(struct worker *w, const struct product *q, int v)
+{
+    for (int k = 0; CPU_TRACE == 2 && k < WARPS; k++)
+        TRACE_CHECK(proxy_done(w, 0, q->op[k]), (void)w);
+    if (CPU_TRACE == 2)
+        tell_variables(w, q, (int)w->now / WARP - v, v, 0);
 }
 
 /* --- Instructions ----------------------------------------------------------------------------- */
@@ -269,6 +313,7 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
                 q->part[k / WARP][k % WARP][r] = (uint32_t)ptx_get(o, t[k].registers);
         }
     q->sums = sums_in(w, p, i, warp);
+    tell_issue(w, q, warp);
     q->waiting = (1u << WARPS) - 1;
     memcpy(q->group, p->group, sizeof q->group);
     if (p->n == p->room) {
@@ -294,6 +339,7 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
 void ptx_wgmma_fence(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
     (void)i, (void)reg, (void)lanes;
+    TRACE_CHECK(registers_fence(w, (int)w->now / WARP), (void)0);
     perhaps(w, products_of(w, (int)w->now / WARP));
 }
 
@@ -319,6 +365,7 @@ void ptx_wgmma_wait(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
         struct product *q = p->list[k];
         if (k < n && q->waiting >> warp & 1) {
             q->waiting &= ~(1u << warp);
+            tell_done(w, q, warp);
             if (--q->sums->pending[warp] == 0)
                 deliver(q->sums, warp);
         }
@@ -333,4 +380,16 @@ void ptx_wgmma_wait(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
     }
     p->n = left;
     perhaps(w, p);
+}
+
+/* A CPU's threads have what they need: only check does the sums. */
+void ptx_setmaxnreg(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
+{
+    const struct thread *t = &w->threads[w->now];
+    const int count = (int)ptx_get(&i->operand[0], reg[__builtin_ctz(lanes)]);
+    if (count < 24 || count > 256 || count % 8)
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: %s of %d registers: need a multiple of 8 from 24 to 256", t->file,
+                   t->line, i->text, count);
+    TRACE_CHECK(registers_count(w, count, ptx_has(i, PTX_M_inc)), (void)0);
 }

@@ -30,6 +30,7 @@ void trace_block(struct worker *w, uint64_t place)
 {
     pending_block();
     proxy_block();
+    registers_block();
     order_block(place);
     clocks_block(w);
     memory_block(w);
@@ -40,6 +41,7 @@ void trace_launch_end(struct launch *l)
     (void)l;
     pending_block();
     proxy_block();
+    registers_block();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -133,8 +135,10 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
 {
     const struct object *o;
     int64_t at = locate(w, p, bytes, &o);
-    if (at == -2)
+    if (at == -2) {
+        registers_touched(w, thread, p, bytes, kind, code);
         return at;
+    }
     int is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || p % bytes != 0 || (o && o->freed)) {
         report(thread,
@@ -358,6 +362,39 @@ void trace_proxy_fence(struct worker *w, int lane, int spaces)
     clock_fence(thread_at(w, lane), spaces);
 }
 
+void trace_registers_issue(struct worker *w, int thread)
+{
+    (void)w;
+    registers_issue(thread, statement[thread]);
+}
+
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_hold(w, thread, p, sums);
+}
+
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_release(w, thread, p, sums);
+}
+
+void trace_descriptor(struct worker *w, const char *text)
+{
+    if (text)
+        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
+}
+
+void trace_registers_count(struct worker *w, int count, int more)
+{
+    registers_count(w, statement[w->now], count, more);
+}
+
+void trace_registers_fence(struct worker *w, int warp)
+{
+    (void)w;
+    registers_fence(warp);
+}
+
 /* What is told for count alone: blocks of code, and what is computed. */
 
 void __sanitizer_cov_trace_pc(void)
@@ -380,6 +417,7 @@ void trace_fault(struct worker *w, const char *text)
     memory_broken();
     pending_broken();
     proxy_broken();
+    registers_broken();
     for (int i = w->size - 1; i >= 0; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_PTX)
             side.code = statement[i]; /* where its function is called is worth telling */
@@ -388,6 +426,8 @@ void trace_fault(struct worker *w, const char *text)
     else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
              strstr(text, "need a whole warp"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
+        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

@@ -70,6 +70,12 @@ static void report(enum rule rule, struct side first, struct side second, int64_
                 NULL);
 }
 
+/* Until it is done, what it works on is its own. */
+static enum rule pending_rule(const struct op *o)
+{
+    return o->what == TRACE_WGMMA ? PENDING_WGMMA : PENDING_COPY;
+}
+
 static struct side side_of(record r, enum kind kind)
 {
     return (struct side){kind, (uint32_t)r & 0xffffff, thread_of(r), order.block};
@@ -94,7 +100,7 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
     for (int i = 0; i < READERS; i++) {
         o = readers[cell][i];
         if (o && !knows(&ops[o], &ops[o].read, me))
-            report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
+            report(pending_rule(&ops[o]), side_of_op(&ops[o]), side, at, p, bytes);
         readers[cell][i] = 0;
     }
 }
@@ -176,7 +182,8 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);
-        report(PENDING_COPY, first, side_of_op(o), at, p, bytes);
+        report(o->what == TRACE_WGMMA ? SHARED_RACE : PENDING_COPY, first, side_of_op(o), at, p,
+               bytes);
     } else if (was == WRITE && when_of(r) >= order.block_start &&
                !clock_fenced(r, me, !is_shared(at))) {
         report(PROXY_FENCE, side_of(r, is_atomic(r) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
@@ -287,7 +294,7 @@ void proxy_block(void)
         return;
     for (int i = 1; i < n_ops; i++) {
         struct op *o = &ops[i];
-        if (!o->read.n && !(o->mbarrier >= 0)) {
+        if (!o->read.n && !(o->mbarrier >= 0) && o->what == TRACE_BULK) {
             struct side side = side_of_op(o);
             finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
                         "the block has ended, and nobody has waited for the copy");

@@ -82,6 +82,17 @@ void trace_proxy_read_done(struct worker *w, int lane, int op);
 void trace_proxy_done(struct worker *w, int lane, int op);
 void trace_proxy_fence(struct worker *w, int lane, int spaces); /* fence.proxy.async */
 
+/* wgmma, for check alone. The variables that a product holds, from its issue until the thread waits
+ * for it: sums, which nobody may touch meanwhile, or a part of A, which nobody may write. */
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_fence(struct worker *w, int warp);   /* wgmma.fence */
+void trace_registers_issue(struct worker *w, int thread); /* before what its product holds */
+/* setmaxnreg: the running warp asks for so many registers a thread, which is more or fewer. */
+void trace_registers_count(struct worker *w, int count, int more);
+/* What is wrong with a descriptor, or NULL. */
+void trace_descriptor(struct worker *w, const char *text);
+
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
