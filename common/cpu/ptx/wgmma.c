@@ -313,6 +313,8 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
                 q->part[k / WARP][k % WARP][r] = (uint32_t)ptx_get(o, t[k].registers);
         }
     q->sums = sums_in(w, p, i, warp);
+    TRACE(wgmma(w, 2ull * ROWS * K * (unsigned)q->sums->columns,
+                2u * K * ((q->in_registers ? 0 : ROWS) + (unsigned)q->sums->columns)));
     tell_issue(w, q, warp);
     q->waiting = (1u << WARPS) - 1;
     memcpy(q->group, p->group, sizeof q->group);

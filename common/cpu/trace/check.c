@@ -266,6 +266,11 @@ void trace_mma(struct worker *w, uint64_t flops)
     (void)w, (void)flops;
 }
 
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    (void)w, (void)flops, (void)bytes;
+}
+
 /* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
 static int64_t copy_reads(struct worker *w, int thread, uintptr_t p, unsigned bytes, unsigned read,
                           uint32_t code)

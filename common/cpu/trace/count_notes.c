@@ -158,6 +158,13 @@ void trace_mma(struct worker *w, uint64_t flops)
     w->trace->tally.value[CPU_MMA_FLOPS] += flops;
 }
 
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    w->trace->tally.value[CPU_WGMMA]++;
+    w->trace->tally.value[CPU_WGMMA_SHARED_BYTES] += bytes;
+    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
+}
+
 /* --- C++ -------------------------------------------------------------------------------------- */
 
 /* At the head of each block of code (-fsanitize-coverage=trace-pc). */

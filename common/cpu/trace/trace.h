@@ -57,7 +57,8 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
 void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
-void trace_mma(struct worker *w, uint64_t flops); /* once a warp */
+void trace_mma(struct worker *w, uint64_t flops);                   /* once a warp */
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes); /* once for four; bytes read */
 /* cp.async: `read` of the bytes come from `from`, the others are zeros; .cg goes around the L1
  * cache. Then its groups: a wait leaves the latest `pending` of them out, or with -1 waits for what
  * is in no group as well. */
