@@ -405,7 +405,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
-        w->gaps += SHARED_GAP;
+        w->gaps = (at + w->gaps + SHARED_GAP + align - 1) / align * align - at;
         memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
         w->shared_used = end;
         if (fixed > l->static_shared)
