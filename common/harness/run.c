@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const kf_timing default_timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
-
 static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char *status)
 {
     s->rows = realloc(s->rows, (size_t)(s->n_rows + 1) * sizeof *s->rows);
@@ -47,6 +45,8 @@ static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_ou
 {
     int rows = out->stat ? 1 + s->n_timings : 1;
     for (int i = 0; i < rows; i++) {
+        if (i > 0 && out->stat[i - 1].n == 0)
+            continue;
         kf_row *row = new_row(s, run, v, out->status ? out->status : "skipped");
         row->verified = out->counts.verified;
         row->wrong = out->counts.wrong;
@@ -302,6 +302,28 @@ static void close_repeats(const kf_session *s)
     }
 }
 
+/* Without a reading the file still says when each variant was timed, and how long it took there. */
+static void open_rates(kf_session *s)
+{
+    if (s->options.rates && kf_on_cpu())
+        kf_die(KF_CANNOT_RUN, "--rates %s: a CPU times nothing; a GPU is needed", s->options.rates);
+    if (s->options.rates)
+        s->rates = kf_table_open("--rates", s->options.rates,
+                                 kf_record_header(s->device, s->program->step, s->options.seed),
+                                 kf_rates_columns);
+}
+
+static void close_rates(const kf_session *s)
+{
+    if (s->rates && s->n_rated > 0)
+        kf_table_close("--rates", s->options.rates, s->rates);
+    else if (s->rates) {
+        kf_complain("--rates %s: not written, for nothing was timed on sustained or cool",
+                    s->options.rates);
+        kf_table_drop(s->options.rates, s->rates);
+    }
+}
+
 static void open_record(const kf_session *s)
 {
     bool counts = kf_instrument() == KF_COUNT;
@@ -329,8 +351,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
         return KF_OK;
     }
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
-    s.timings = program->timings ? program->timings : default_timings;
-    s.n_timings = program->timings ? program->n_timings : 2;
+    s.timings = kf_timings_of(program, &s.n_timings);
     s.device = kf_open_device();
     kf_ceilings_find(s.device->slug, &s.ceilings);
     if (s.options.tuned && kf_on_cpu())
@@ -342,6 +363,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);
     open_repeats(&s);
+    open_rates(&s);
     begin_file(&s, s.map, "");
     begin_file(&s, s.errors, kf_error_columns);
     announce(&s);
@@ -357,6 +379,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     close_file("--dump", s.options.dump, s.dump);
     close_file("--launches", s.options.launches, s.launches);
     close_repeats(&s);
+    close_rates(&s);
     if (kf_instrument() == KF_COUNT)
         kf_counts_finish(&s);
     else if (s.options.json)

@@ -3,7 +3,9 @@
  * "right", TOY_FIXED makes the bug that "bug" predicts disappear. With TOY_ANGLES the variants are
  * others: off by so much that only some bounds allow it. With TOY_TUNES it is a program that tunes,
  * and refuses "bug"; with TOY_PARTS its variants are candidates of two parts. With TOY_REPEATS it
- * has a second output, "half", and variants whose bits are the same in each launch, or not. */
+ * has a second output, "half", and variants whose bits are the same in each launch, or not. With
+ * TOY_ALONE there is a case that is timed on sustained and cool too; with TOY_COLD it would be on a
+ * cold L2, which is no clock. */
 #include "fake.h"
 #include <math.h>
 #include <stdlib.h>
@@ -287,6 +289,10 @@ static const kf_case cases[] = {
     {.name = "odd", .shape = {1, 1, 3, 7, 5, 0, true, 0}, .flags = KF_VERIFY_ONLY},
     {.name = "big", .shape = {1, 1, 64, 64, 64, 0, false, 0}, .flags = KF_LARGE | KF_MAY_NOT_FIT},
 };
+static const kf_case alone_cases[] = {
+    {.name = "D8", .shape = {1, 2, 5, 5, 8, 0, false, 0}},
+    {.name = "D16", .shape = {1, 2, 5, 5, 16, 0, true, 0}, .flags = KF_ALONE},
+};
 static const kf_variant variants[] = {
     {.name = "right", .about = "as it should be", .launch = right, .block = 32},
     {.name = "slow", .about = "twice the time", .launch = slow, .applies = even, .block = 32},
@@ -333,17 +339,20 @@ static const kf_variant angle_variants[] = {
      .launch = off_a_little,
      .predicted = all_wrong},
 };
-static const kf_timing timings[] = {
-    {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM},     {KF_GRAPH, KF_COLD},
+                                    {KF_STREAM, KF_WARM},    {KF_CALL, KF_WARM},
+                                    {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
+static const kf_timing cold_timings[] = {{KF_COOL, KF_COLD}};
 
 int main(int argc, char **argv)
 {
     bool angles = getenv("TOY_ANGLES") != NULL, parts = getenv("TOY_PARTS") != NULL;
     bool repeats = getenv("TOY_REPEATS") != NULL;
+    bool alone = getenv("TOY_ALONE") != NULL, cold = getenv("TOY_COLD") != NULL;
     const kf_program program = {.step = "99-toy",
                                 .title = "a step for tests",
-                                .cases = cases,
-                                .n_cases = 3,
+                                .cases = alone ? alone_cases : cases,
+                                .n_cases = alone ? KF_COUNT_OF(alone_cases) : KF_COUNT_OF(cases),
                                 .variants = angles    ? angle_variants
                                             : parts   ? part_variants
                                             : repeats ? repeat_variants
@@ -354,8 +363,10 @@ int main(int argc, char **argv)
                                              : repeats ? reference_two
                                                        : kf_attention_reference,
                                 .cost = kf_attention_cost,
-                                .timings = timings,
-                                .n_timings = 4,
+                                .timings = cold ? cold_timings : timings,
+                                .n_timings = cold    ? 1
+                                             : alone ? 6
+                                                     : 4,
                                 .tunes = getenv("TOY_TUNES") != NULL};
     return kf_main(&program, argc, argv);
 }
