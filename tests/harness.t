@@ -293,11 +293,33 @@ fails("a clock that is not there", "$toy --clock sustained", 2, "--clock sustain
 fails("no turns", "$alone --turns 0", 2, "--turns 0: a whole number from 1 to 9");
 fails("--rates without such a clock", "$toy --rates $dir/rates.tsv", 2, "times on neither sustained nor cool");
 fails("--rates and --once", "$alone --rates $dir/rates.tsv --once", 2, "nothing is timed with --once");
-fails("--rates on a CPU", "$alone --rates $dir/rates.tsv", 77, "a CPU times nothing", FAKE_CPU => 1);
+fails("--rates on a CPU", "$alone --rates $dir/rates.tsv", 77, "a CPU has no times", FAKE_CPU => 1);
 fails("--rates without such a case", "TOY_ALONE=1 $toy --case D8 --rates $dir/rates.tsv >/dev/null", 0, "not written, for nothing was timed");
 fails("a cold L2", "TOY_COLD=1 $toy", 1, "clock cool: a warm L2 is right");
 %r = run($alone, FAKE_CPU => 1);
 unlike($r{out}, qr/sustained|cool|graph/, "a CPU prints no time");
+
+# --- What a block did when.
+my $timeline = "TOY_TIMELINE=1 $toy --seed 3 --case D8 --timeline $dir/line.tsv";
+%r = run("$timeline --variant plain --variant recording");
+is("$r{code} $r{err}", "0 ", "--timeline") or diag($r{out});
+unlike($r{out}, qr/graph|stream/, "times nothing");
+like(slurp("$dir/line.tsv"), qr/\A(# .*\n)+variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\trole\tevent\ttile\tstart\tend\n/,
+    "names its columns");
+is(join("", map { s/^recording\tD8\t1\t2\t5\t5\t8\t0\t0\t0\t//r } grep { /^(plain|recording)/ } split /^/, slurp("$dir/line.tsv")),
+    "producer\twait\t0\t10\t30\nproducer\twork\t0\t30\t4101\nproducer\twait\t1\t4101\t4106\nconsumer\twork\t7\t0\t35\n",
+    "a row for each that was recorded, from the first cycle of all on; what is not recorded has none");
+fails("a variant that does not record", "$timeline --variant plain >/dev/null", 0, "not written, for no variant that is right records");
+fails("an event without a name", "$timeline --variant nameless >/dev/null", 1, "--timeline: event 2 was recorded; 0 to 1 have names");
+fails("--timeline of a program that records nothing", "$toy --timeline $dir/line.tsv", 2, "this program records none");
+fails("--timeline and --repeats", "$timeline --repeats $dir/repeats.tsv", 2, "not timed; leave out --repeats");
+fails("--timeline and --reps", "$timeline --reps 3", 2, "not timed; leave out --reps");
+fails("--timeline on a CPU", $timeline, 77, "a CPU has no times", FAKE_CPU => 1);
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/timeline.cu -o $build/timeline");
+is($r{code}, 0, "timeline.cu builds") or diag($r{err});
+%r = run("$build/timeline");
+is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "timeline.cuh records what happens, in order");
+like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and all is looked at");
 
 # --- Ceilings give limits.
 make_path("$dir/root/build/data/fake-g-100-test");

@@ -109,6 +109,15 @@ typedef struct kf_cost {
     bool tensor_cores;
 } kf_cost;
 
+/* What a variant may record of one block, for --timeline: a scratch tensor of KF_I32
+ * [roles][most][4] that the recorder of common/cuda/timeline.cuh writes, and names for its numbers.
+ */
+typedef struct kf_timeline {
+    const char *tensor;
+    const char *const *roles, *const *events;
+    int n_roles, n_events;
+} kf_timeline;
+
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
     const kf_case *cases KF_ELSE(NULL);
@@ -125,6 +134,7 @@ typedef struct kf_program {
      * of the clocks, for kf_tuned. Names that begin with a part and a colon, "dq:m64-n64", compete
      * with those of the same part only; the rest are one part. */
     bool tunes KF_ELSE(false);
+    const kf_timeline *timeline KF_ELSE(NULL); /* NULL: no variant records */
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 /* Runs the program as its command line says and returns its exit code. */

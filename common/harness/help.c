@@ -33,6 +33,8 @@ void kf_help_print(const kf_program *p)
         "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
         "  --repeats FILE            each again, up to 20 times: which outputs differ in a bit\n"
         "  --rates FILE              clock rate and power during each turn on sustained and cool\n"
+        "  --timeline FILE           when the warps of a block did what, where the program "
+        "records\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
         "  --by-line                 by source line too, where the program counts (make count)\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"

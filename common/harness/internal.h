@@ -267,7 +267,7 @@ typedef struct kf_options {
     uint64_t seed;
     int reps;  /* most timing rounds */
     int turns; /* of a variant on the clocks on which it is alone */
-    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates;
+    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
     bool clock_chosen[KF_CLOCKS];
@@ -285,9 +285,10 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches, *repeats, *rates;
+    FILE *map, *errors, *dump, *launches, *repeats, *rates, *timeline;
     int n_repeated; /* variants and cases in repeats */
     int n_rated;    /* rows in rates */
+    int n_stamps;   /* and in timeline */
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
@@ -315,6 +316,11 @@ extern const char kf_repeat_columns[];
 /* Launches a right variant again and again, says which outputs differ in a bit, and writes a row an
  * output. It may turn out wrong. */
 void kf_repeat(kf_session *s, kf_run *run, int v, kf_outcome *out);
+
+/* --- timeline.c: --timeline ------------------------------------------------------------------- */
+extern const char kf_timeline_columns[];
+/* Launches a right variant again and writes what it recorded, if it does. It may turn out wrong. */
+void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
 /* --- instrument.c: programs that cudacc --count or --check linked ----------------------------- */
 

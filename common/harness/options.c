@@ -229,19 +229,48 @@ static void check_rates(const kf_program *p, const kf_options *o)
                o->once ? "--once and --launches" : "--repeats");
 }
 
+static void check_timeline(const kf_program *p, const kf_options *o, bool some_reps)
+{
+    const char *other = o->once      ? "--once"
+                        : o->repeats ? "--repeats"
+                        : o->tuned   ? "--tuned"
+                        : o->rates   ? "--rates"
+                        : some_reps  ? "--reps"
+                                     : NULL;
+    if (!o->timeline)
+        return;
+    if (!p->timeline)
+        kf_die(KF_USAGE, "--timeline %s: this program records none; leave it out", o->timeline);
+    if (other)
+        kf_die(KF_USAGE,
+               "--timeline %s: each variant is launched once more, and not timed; leave "
+               "out %s",
+               o->timeline, other);
+}
+
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {
-        {"help", no_argument, NULL, 'h'},           {"list", no_argument, NULL, 'l'},
-        {"json", no_argument, NULL, 'j'},           {"case", required_argument, NULL, 'c'},
-        {"variant", required_argument, NULL, 'v'},  {"seed", required_argument, NULL, 's'},
-        {"reps", required_argument, NULL, 'r'},     {"out", required_argument, NULL, 'o'},
-        {"map", required_argument, NULL, 'm'},      {"errors", required_argument, NULL, 'e'},
-        {"dump", required_argument, NULL, 'd'},     {"tuned", required_argument, NULL, 't'},
-        {"by-line", no_argument, NULL, 'b'},        {"once", no_argument, NULL, '1'},
-        {"launches", required_argument, NULL, 'L'}, {"repeats", required_argument, NULL, 'R'},
-        {"clock", required_argument, NULL, 'k'},    {"turns", required_argument, NULL, 'n'},
-        {"rates", required_argument, NULL, 'w'},    {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"variant", required_argument, NULL, 'v'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"reps", required_argument, NULL, 'r'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"map", required_argument, NULL, 'm'},
+                                          {"errors", required_argument, NULL, 'e'},
+                                          {"dump", required_argument, NULL, 'd'},
+                                          {"tuned", required_argument, NULL, 't'},
+                                          {"by-line", no_argument, NULL, 'b'},
+                                          {"once", no_argument, NULL, '1'},
+                                          {"launches", required_argument, NULL, 'L'},
+                                          {"repeats", required_argument, NULL, 'R'},
+                                          {"clock", required_argument, NULL, 'k'},
+                                          {"turns", required_argument, NULL, 'n'},
+                                          {"rates", required_argument, NULL, 'w'},
+                                          {"timeline", required_argument, NULL, 'i'},
+                                          {NULL, 0, NULL, 0}};
     bool some_case = false, some_variant = false, some_reps = false, some_clock = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
@@ -287,6 +316,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->repeats = optarg;
         else if (c == 'w')
             o->rates = optarg;
+        else if (c == 'i')
+            o->timeline = optarg;
         else if (c == 'n')
             o->turns = (int)number("turns", optarg, 1, KF_MAX_TURNS);
         else if (c == 'r') {
@@ -317,6 +348,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         kf_die(KF_USAGE, "--tuned %s: this program tunes nothing; leave it out", o->tuned);
     check_repeats(p, o, some_reps);
     check_rates(p, o);
+    check_timeline(p, o, some_reps);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     for (int i = 0; i < p->n_variants; i++)
