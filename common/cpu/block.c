@@ -235,8 +235,6 @@ static void run_block(struct worker *w, uint64_t place)
     w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
                 w->launch->id << 32;
     w->random |= w->random == 0;
-    w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
-                      ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
     w->turn++;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
@@ -247,6 +245,9 @@ static void run_block(struct worker *w, uint64_t place)
         warp->live = warp->ready = warp->fresh = warp->exists;
         w->ready_warps |= 1u << i;
     }
+    for (int i = 1; i < MAX_BARRIERS;
+         i++) /* the last block may have arrived once more than waited */
+        w->barriers[i].arrived = 0;
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
     w->async_random = 0;
     phases_block(w);

@@ -53,6 +53,7 @@ static __device__ __forceinline__ void wgmma_wait()
 template <int TILES>
 static __device__ __forceinline__ void hold(float (&c)[TILES][4])
 {
+    (void)c; // of a CPU's compiler nothing is asked
 #pragma unroll
     for (int i = 0; i < TILES; i++) {
         asm volatile("" : "+f"(c[i][0]), "+f"(c[i][1]), "+f"(c[i][2]), "+f"(c[i][3])::"memory");

@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                          mine.head);
             }
         }
-        if (atomicAdd(&counters[1], 1) == gridDim.x - 1) { // the last
+        if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last
             atomicExch(&counters[0], 0);
             atomicExch(&counters[1], 0);
         }
