@@ -14,7 +14,7 @@ my $root = abs_path(dirname(__FILE__) . "/..");
 my $cudacc = "$root/common/cpu/cudacc --check";
 my $dir = tempdir(CLEANUP => 1);
 my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
-    "global race", "pending copy", "barrier divergence", "leak");
+    "global race", "pending copy", "proxy fence", "mbarrier", "barrier divergence", "leak");
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";
 delete @ENV{qw(CUDACPU_ORDER CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};

@@ -111,7 +111,6 @@ void ptx_bulk_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
     struct box b = row_of(w, i, ptx_address(&i->operand[0], reg), bytes);
     const uint32_t tile = ptx_tile(w, i, ptx_address(&i->operand[1], reg), bytes, 16);
     b.type = i->type[0];
-    b.flush = b.type == PTX_F32;
     ptx_start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
 }
 
