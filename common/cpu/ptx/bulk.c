@@ -77,8 +77,12 @@ static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, u
 {
     if (global % 16)
         wrong(w, i, "at global address", global, "a multiple of 16");
-    if (bytes % 16)
-        wrong(w, i, "of so many bytes:", bytes, "a multiple of 16");
+    if (bytes % 16) {
+        const struct thread *t = &w->threads[w->now];
+        fault_stop(w, cudaErrorMisalignedAddress,
+                   "%s:%d: thread %d (lane %d): %s of %llu bytes: need a multiple of 16", t->file,
+                   t->line, (int)w->now, (int)w->now % WARP, i->text, (unsigned long long)bytes);
+    }
     return (struct box){.map = {.address = (char *)(uintptr_t)global,
                                 .extent = {bytes / 16},
                                 .stride = {16},
