@@ -410,9 +410,10 @@ void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
     phase_asked(thread, statement[thread], id, parity);
 }
 
-void trace_mbarrier_waited(struct worker *w, int lane, int id)
+void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
 {
-    phase_waited(thread_at(w, lane), id);
+    int thread = thread_at(w, lane);
+    phase_waited(thread, statement[thread], id, parity);
 }
 
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)

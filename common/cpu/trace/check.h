@@ -229,7 +229,7 @@ void phase_expects(int thread, uint32_t code, int id, uint32_t bytes);
 void phase_arrives(int thread, uint32_t code, int id);
 void phase_complete(int thread, int id);
 void phase_asked(int thread, uint32_t code, int id, unsigned parity);
-void phase_waited(int thread, int id);
+void phase_waited(int thread, uint32_t code, int id, unsigned parity);
 void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
 void phases_end(const struct worker *w);
 void phases_forget(void);

@@ -96,7 +96,7 @@ void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes);
 void trace_mbarrier_arrive(struct worker *w, int lane, int id);
 void trace_mbarrier_phase(struct worker *w, int id);
 void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
-void trace_mbarrier_waited(struct worker *w, int lane, int id);
+void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
