@@ -154,7 +154,6 @@ static void check_header(const char *path, int n, int line, int file)
                                         "/curand",
                                         "/cublas",
                                         "/cufft",
-                                        "/cuda.h",
                                         "/cuda_fp8",
                                         "/cuda_pipeline",
                                         "/texture_",

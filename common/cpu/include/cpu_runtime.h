@@ -42,6 +42,7 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_SYNCTHREADS_AND,
               CPU_SYNCTHREADS_OR,
               CPU_NANOSLEEP,
+              CPU_MBARRIER, /* the name says which, and for what */
               CPU_NAMED_BARRIER,
               CPU_SYNCWARP,
               CPU_ACTIVEMASK,

@@ -42,8 +42,12 @@ enum async_mode copies_mode(void)
     return (enum async_mode)chosen;
 }
 
+/* Does not touch the random numbers of the order of threads. */
 int copies_chance(struct worker *w)
 {
+    if (!w->async_random) /* the first of this block */
+        w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
+                          ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
     w->async_random = w->async_random * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
     return w->async_random >> 61 == 0;
 }
@@ -68,9 +72,8 @@ static void finish(struct worker *w, struct async *a, unsigned group)
 
 static struct async *mine(struct worker *w)
 {
-    if (!w->async) {
+    if (!w->async)
         w->async = need_memory(calloc(MAX_THREADS, sizeof *w->async), "asynchronous copies");
-    }
     return &w->async[w->now];
 }
 

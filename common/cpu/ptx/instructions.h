@@ -19,6 +19,7 @@
  *   any0        the same, or a special register
  *   pred pred|  a predicate, perhaps negated; with |q, which may be left out, the one to be written
  *   addr        [register + number] or [number]
+ *   tensor      [register, {x, y}]: a tensor map, and as many coordinates as .1d to .5d says
  *   imm         a number, or an operand with constraint n
  *   label
  * ? before one that may be left out, with all that follow. */
@@ -242,6 +243,60 @@ PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_HINTED PTX_FETCHED, "addr addr imm pred b6
 PTX_BY_LANE("cp", "async commit_group", "", ptx_cp_async_commit)
 PTX_BY_LANE("cp", "async wait_group", "imm", ptx_cp_async_wait)
 PTX_BY_LANE("cp", "async wait_all", "", ptx_cp_async_wait)
+
+/* bulk copies */
+#define PTX_LOADS "async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes"
+PTX_BY_LANE("cp", PTX_LOADS, "addr addr b32 addr", ptx_bulk_load)
+PTX_BY_LANE("cp", PTX_LOADS " L2::cache_hint", "addr addr b32 addr b64", ptx_bulk_load)
+#define PTX_STORES "async bulk global shared::cta bulk_group"
+PTX_BY_LANE("cp", PTX_STORES, "addr addr b32", ptx_bulk_store)
+PTX_BY_LANE("cp", PTX_STORES " L2::cache_hint", "addr addr b32 b64", ptx_bulk_store)
+#define PTX_ADDS(type)                                                                             \
+    PTX_BY_LANE("cp", "reduce " PTX_STORES " add " type, "addr addr b32", ptx_bulk_store)          \
+    PTX_BY_LANE("cp", "reduce " PTX_STORES " L2::cache_hint add " type, "addr addr b32 b64",       \
+                ptx_bulk_store)
+PTX_ADDS("f32|f64|u32|s32|u64")
+PTX_ADDS("noftz f16|bf16")
+#define PTX_TENSOR "async bulk tensor 1d|2d|3d|4d|5d "
+#define PTX_TENSOR_LOADS                                                                           \
+    PTX_TENSOR "shared::cluster|shared::cta global ?tile mbarrier::complete_tx::bytes"
+PTX_BY_LANE("cp", PTX_TENSOR_LOADS, "addr tensor addr", ptx_tensor_load)
+PTX_BY_LANE("cp", PTX_TENSOR_LOADS " L2::cache_hint", "addr tensor addr b64", ptx_tensor_load)
+#define PTX_TENSOR_STORES "global shared::cta ?tile bulk_group"
+PTX_BY_LANE("cp", PTX_TENSOR PTX_TENSOR_STORES, "tensor addr", ptx_tensor_store)
+PTX_BY_LANE("cp", PTX_TENSOR PTX_TENSOR_STORES " L2::cache_hint", "tensor addr b64",
+            ptx_tensor_store)
+#define PTX_TENSOR_ADDS "global shared::cta add ?tile bulk_group"
+PTX_BY_LANE("cp", "reduce " PTX_TENSOR PTX_TENSOR_ADDS, "tensor addr", ptx_tensor_store)
+PTX_BY_LANE("cp", "reduce " PTX_TENSOR PTX_TENSOR_ADDS " L2::cache_hint", "tensor addr b64",
+            ptx_tensor_store)
+PTX_BY_LANE("cp", "async bulk commit_group", "", ptx_bulk_commit)
+PTX_BY_LANE("cp", "async bulk wait_group ?read", "imm", ptx_bulk_wait)
+PTX_BY_LANE("cp", "async bulk prefetch L2 global", "addr b32", ptx_prefetch)
+PTX_BY_LANE("cp", "async bulk prefetch L2 global L2::cache_hint", "addr b32 b64", ptx_prefetch)
+PTX_BY_LANE("cp", "async bulk prefetch tensor 1d|2d|3d|4d|5d L2 global ?tile", "tensor",
+            ptx_prefetch)
+PTX_BY_LANE("prefetch", "tensormap", "addr", ptx_prefetch_tensormap)
+
+/* barriers in shared memory */
+#define PTX_SHARED_B64 " ?shared|shared::cta b64"
+#define PTX_ORDER " ?release|acquire|relaxed ?cta|cluster"
+PTX_BY_LANE("mbarrier", "init" PTX_SHARED_B64, "addr b32", ptx_mbarrier_init)
+PTX_BY_LANE("mbarrier", "inval" PTX_SHARED_B64, "addr", ptx_mbarrier_inval)
+PTX_BY_LANE("mbarrier", "arrive" PTX_ORDER PTX_SHARED_B64, "=b64 addr ?b32", ptx_mbarrier_arrive)
+PTX_BY_LANE("mbarrier", "arrive expect_tx" PTX_ORDER PTX_SHARED_B64, "=b64 addr b32",
+            ptx_mbarrier_arrive)
+PTX_BY_LANE("mbarrier", "expect_tx ?relaxed ?cta|cluster" PTX_SHARED_B64, "addr b32",
+            ptx_mbarrier_expect)
+PTX_BY_LANE("mbarrier", "test_wait" PTX_ORDER PTX_SHARED_B64, "=pred addr b64", ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "test_wait parity" PTX_ORDER PTX_SHARED_B64, "=pred addr b32",
+            ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "try_wait" PTX_ORDER PTX_SHARED_B64, "=pred addr b64 ?b32",
+            ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "try_wait parity" PTX_ORDER PTX_SHARED_B64, "=pred addr b32 ?b32",
+            ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "pending_count b64", "=b32 b64", ptx_mbarrier_pending)
+PTX_BY_LANE("fence", "mbarrier_init release cluster", "", ptx_fence_mbarrier_init)
 
 /* lanes and barriers */
 PTX_BY_LANE("shfl", "sync idx|up|down|bfly b32", "=0| 0 b32 b32 b32", ptx_shfl)

@@ -127,23 +127,6 @@ void ptx_st(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 /* --- Atomics ---------------------------------------------------------------------------------- */
 
-/* Floats round to nearest. Of f32 in global memory, numbers below the least normal one are zeros.
- */
-static uint64_t add(enum ptx_type type, int flush, uint64_t a, uint64_t b)
-{
-    const enum ptx_type single = ptx_single(type);
-    if (ptx_type_kinds[type] != 'f')
-        return a + b;
-    if (type == PTX_F64)
-        return ptx_encode(type, ptx_double(a) + ptx_double(b), PTX_NEAREST);
-    if (single != type) /* two halves */
-        return add(single, 0, a & 0xffff, b & 0xffff) | add(single, 0, a >> 16, b >> 16) << 16;
-    if (flush)
-        a = ptx_flush(type, a), b = ptx_flush(type, b);
-    a = ptx_encode(type, ptx_sum(ptx_decode(type, a), ptx_decode(type, b)), PTX_NEAREST);
-    return flush ? ptx_flush(type, a) : a;
-}
-
 /* Whether a is less, as numbers of the instruction's type. */
 static int less(const ptx_insn *i, uint64_t a, uint64_t b)
 {
@@ -161,7 +144,7 @@ static int less(const ptx_insn *i, uint64_t a, uint64_t b)
 static uint64_t combined(const ptx_insn *i, int shared, uint64_t old, uint64_t a, uint64_t b)
 {
     if (ptx_has(i, PTX_M_add))
-        return add(i->type[0], i->type[0] == PTX_F32 && !shared, old, a);
+        return ptx_added(i->type[0], i->type[0] == PTX_F32 && !shared, old, a);
     if (ptx_has(i, PTX_M_min))
         return less(i, a, old) ? a : old;
     if (ptx_has(i, PTX_M_max))

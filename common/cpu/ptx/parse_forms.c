@@ -191,10 +191,31 @@ static void check_vector(struct parser *s, const ptx_insn *i, int k, ptx_operand
         check_plain(s, i, k, &o->element[e], &parts[e], &part);
 }
 
+static int dimensions(const ptx_insn *i)
+{
+    for (int n = 1; n < 5; n++)
+        if (ptx_has(i, (enum ptx_modifier)(PTX_M_d1 + n - 1)))
+            return n;
+    return 5;
+}
+
+/* Those of an address, if it is one in a tensor. */
+static void check_coordinates(struct parser *s, const ptx_insn *i, int k, ptx_operand *o,
+                              struct seen *seen, struct seen *parts, int n)
+{
+    struct wanted coordinate = {.type = PTX_B32, .bits = 32};
+    if (o->n != n)
+        parse_wrong(s, seen->at, "PTX instruction %s: operand %d has %d coordinates, need %d",
+                    i->text, k, o->n, n);
+    for (int e = 0; e < n; e++)
+        check_plain(s, i, k, &o->element[e], &parts[e], &coordinate);
+}
+
 static void check_operand(struct parser *s, const ptx_insn *i, int k, ptx_operand *o,
                           struct seen *seen, struct seen *parts, struct wanted *w)
 {
-    if (strcmp(w->text, "addr") == 0) {
+    const int tensor = strcmp(w->text, "tensor") == 0;
+    if (tensor || strcmp(w->text, "addr") == 0) {
         int bits = ptx_type_bits[seen->type];
         if (o->kind != PTX_ADDRESS)
             parse_wrong(s, seen->at, "PTX instruction %s: operand %d is no address: write [...]",
@@ -202,6 +223,7 @@ static void check_operand(struct parser *s, const ptx_insn *i, int k, ptx_operan
         if (o->reg >= 0 && (bits < 32 || ptx_type_kinds[seen->type] == 'f'))
             parse_wrong(s, seen->at, "PTX instruction %s: the address in operand %d has %d bits",
                         i->text, k, bits);
+        check_coordinates(s, i, k, o, seen, parts, tensor ? dimensions(i) : 0);
         return;
     }
     if (strcmp(w->text, "imm") == 0) {

@@ -130,6 +130,17 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(m16n8k16, "m16n8k16")                                                                        \
     X(cg, "cg")                                                                                    \
     X(L2_cache_hint, "L2::cache_hint")                                                             \
+    X(expect_tx, "expect_tx")                                                                      \
+    X(try_wait, "try_wait")                                                                        \
+    X(noftz, "noftz")                                                                              \
+    X(bulk, "bulk")                                                                                \
+    X(read, "read")                                                                                \
+    X(reduce, "reduce")                                                                            \
+    X(d1, "1d")                                                                                    \
+    X(d2, "2d")                                                                                    \
+    X(d3, "3d")                                                                                    \
+    X(d4, "4d")                                                                                    \
+    X(d5, "5d")                                                                                    \
     X(v2, "v2")                                                                                    \
     X(v4, "v4")                                                                                    \
     X(v8, "v8")

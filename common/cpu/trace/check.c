@@ -32,6 +32,7 @@ void trace_block(struct worker *w, uint64_t place)
     proxy_block();
     registers_block();
     order_block(place);
+    phases_forget();
     clocks_block(w);
     memory_block(w);
 }
@@ -400,6 +401,64 @@ void trace_registers_fence(struct worker *w, int warp)
     registers_fence(warp);
 }
 
+/* --- mbarriers -------------------------------------------------------------------------------- */
+
+void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
+{
+    int thread = thread_at(w, lane);
+    phase_made(thread, statement[thread], id, (uintptr_t)w->arena + at);
+}
+
+void trace_mbarrier_fence(struct worker *w, int lane)
+{
+    phase_fence(thread_at(w, lane));
+}
+
+void trace_mbarrier_use(struct worker *w, int lane, int id)
+{
+    int thread = thread_at(w, lane);
+    phase_used(thread, statement[thread], id);
+}
+
+void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
+{
+    int thread = thread_at(w, lane);
+    phase_expects(thread, statement[thread], id, bytes);
+}
+
+void trace_mbarrier_arrive(struct worker *w, int lane, int id)
+{
+    int thread = thread_at(w, lane);
+    phase_arrives(thread, statement[thread], id);
+}
+
+void trace_mbarrier_phase(struct worker *w, int id)
+{
+    phase_complete((int)w->now, id);
+}
+
+void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
+{
+    int thread = thread_at(w, lane);
+    phase_asked(thread, statement[thread], id, parity);
+}
+
+void trace_mbarrier_waited(struct worker *w, int lane, int id)
+{
+    phase_waited(thread_at(w, lane), id);
+}
+
+void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
+{
+    int thread = thread_at(w, lane);
+    phase_loads(w, thread, statement[thread], id, op, bytes);
+}
+
+void trace_mbarrier_end(struct worker *w)
+{
+    phases_end(w);
+}
+
 /* What is told for count alone: blocks of code, and what is computed. */
 
 void __sanitizer_cov_trace_pc(void)
@@ -424,7 +483,8 @@ void trace_fault(struct worker *w, const char *text)
     proxy_broken();
     registers_broken();
     for (int i = w->size - 1; i >= 0; i--)
-        if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_PTX)
+        if (w->warps[i / WARP].live >> i % WARP & 1 &&
+            (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER))
             side.code = statement[i]; /* where its function is called is worth telling */
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
@@ -433,6 +493,8 @@ void trace_fault(struct worker *w, const char *text)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
         finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "mbarrier"))
+        finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

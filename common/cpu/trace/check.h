@@ -180,6 +180,8 @@ void clock_merge(struct clock *to, const struct clock *from);
 /* How many phases of an mbarrier the thread knows to be complete. */
 uint32_t clock_phases(int thread, int mbarrier);
 void clocks_block(struct worker *w);
+struct clock *clock_new(void); /* of one who knows nothing */
+void clock_drop(struct clock **c);
 
 /* --- check_async.c: copies that are issued and not waited for --------------------------------- */
 
@@ -210,6 +212,10 @@ void proxy_read_done(int op, int thread);
 void proxy_done(int op, int thread);
 /* The operation is done when that phase of the mbarrier is complete. */
 void proxy_brings(int op, int mbarrier, uint32_t phase);
+/* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
+ * Somebody has found so many phases complete. */
+void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle);
+void proxy_waited(int mbarrier, uint32_t phases);
 void proxy_block(void); /* the block has ended */
 void proxy_broken(void);
 
@@ -227,5 +233,19 @@ void registers_block(void); /* the block has ended */
 void registers_broken(void);
 /* A finding that is a text, once a place. */
 void registers_tell(enum rule rule, int thread, uint32_t code, const char *text);
+/* --- check_phases.c: uses of mbarriers, which have the numbers that the block gives -------------
+ */
+
+void phase_made(int thread, uint32_t code, int id, uintptr_t p);
+void phase_fence(int thread);
+void phase_used(int thread, uint32_t code, int id);
+void phase_expects(int thread, uint32_t code, int id, uint32_t bytes);
+void phase_arrives(int thread, uint32_t code, int id);
+void phase_complete(int thread, int id);
+void phase_asked(int thread, uint32_t code, int id, unsigned parity);
+void phase_waited(int thread, int id);
+void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
+void phases_end(const struct worker *w);
+void phases_forget(void);
 
 #endif

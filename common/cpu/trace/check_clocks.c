@@ -34,23 +34,28 @@ static void copy(struct clock *to, const struct clock *from)
     memcpy(to->phases, from->phases, sizeof to->phases);
 }
 
-static struct clock *new_clock(void)
+static struct clock *unset(void)
 {
     any = 1;
     return spares ? spare[--spares] : need_memory(malloc(sizeof(struct clock)), "what check knows");
 }
 
+struct clock *clock_new(void)
+{
+    return memset(unset(), 0, sizeof(struct clock));
+}
+
 static struct clock *clock_of(int thread)
 {
     if (!order.clock[thread]) {
-        order.clock[thread] = new_clock();
+        order.clock[thread] = unset();
         copy(order.clock[thread], &base);
     }
     changed[thread / WARP] = 1;
     return order.clock[thread];
 }
 
-static void drop(struct clock **c)
+void clock_drop(struct clock **c)
 {
     if (*c && spares < MAX_THREADS)
         spare[spares++] = *c;
@@ -113,9 +118,9 @@ void clocks_block(struct worker *w)
 {
     size = w->size;
     for (int i = 0; i < MAX_THREADS && any; i++)
-        drop(&order.clock[i]);
+        clock_drop(&order.clock[i]);
     for (int i = 0; i < MAX_BARRIERS && any; i++)
-        drop(&joined[i]);
+        clock_drop(&joined[i]);
     if (any)
         memset(&base, 0, sizeof base);
     any = 0;
@@ -134,7 +139,7 @@ void trace_join(struct worker *w, int barrier)
     if (joined[barrier]) {
         clock_merge(joined[barrier], order.clock[w->now]);
     } else {
-        joined[barrier] = new_clock();
+        joined[barrier] = unset();
         copy(joined[barrier], order.clock[w->now]);
     }
 }
@@ -147,7 +152,7 @@ void trace_barrier(struct worker *w, int barrier)
         for (int i = 0; i < size && any; i++)
             if (order.clock[i]) {
                 clock_merge(&base, order.clock[i]);
-                drop(&order.clock[i]);
+                clock_drop(&order.clock[i]);
             }
         return;
     }
@@ -156,7 +161,7 @@ void trace_barrier(struct worker *w, int barrier)
     for (int i = 0; i < size; i++)
         if (w->barriers[barrier].waiting[i / WARP] >> i % WARP & 1)
             clock_merge(clock_of(i), joined[barrier]);
-    drop(&joined[barrier]);
+    clock_drop(&joined[barrier]);
 }
 
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
@@ -165,13 +170,13 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
     order_warp(w, warp, mask);
     if (!changed[warp])
         return;
-    struct clock *joint = new_clock();
+    struct clock *joint = unset();
     copy(joint, &base);
     for (unsigned m = mask; m; m &= m - 1)
         if (order.clock[warp * WARP + __builtin_ctz(m)])
             clock_merge(joint, order.clock[warp * WARP + __builtin_ctz(m)]);
     for (unsigned m = mask; m; m &= m - 1)
         copy(clock_of(warp * WARP + __builtin_ctz(m)), joint);
-    drop(&joint);
+    clock_drop(&joint);
     changed[warp] = (w->warps[warp].live & ~mask) != 0;
 }

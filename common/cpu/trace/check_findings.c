@@ -39,7 +39,8 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
 {
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
-        if (f->rule == rule && f->side[0].code == sides[0].code && !text && !f->text &&
+        if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
+            (!text || (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
@@ -114,6 +115,23 @@ static int is_wgmma(enum rule rule)
     return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
 }
 
+/* The text of a finding, in which %1 and %2 are the places of its sides. */
+static void put_text(FILE *out, const struct finding *f, const struct place *place)
+{
+    for (const char *p = f->text; *p; p++) {
+        int i = p[0] == '%' ? p[1] - '1' : -1;
+        if (i < 0 || i > 1) {
+            fputc(*p, out);
+            continue;
+        }
+        fprintf(out, "%s:%d", place[i].file, place[i].line);
+        if (place[i].caller)
+            fprintf(out, " (called at %s:%d)", place[i].caller, place[i].caller_line);
+        put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
+        p++;
+    }
+}
+
 static void put(FILE *out, const struct finding *f, const struct place *place)
 {
     fprintf(out, "%s: ", rules[f->rule]);
@@ -123,8 +141,12 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, " of %s", f->object.name);
         fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
     } else if (f->text) {
-        fputs(f->text, out);
-        if (place[0].caller)
+        put_text(out, f, place);
+        if (f->object.what) {
+            fputs("; it lies ", out);
+            put_where(out, f, &place[2]);
+        }
+        if (place[0].caller && !strchr(f->text, '%'))
             fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
         fputs("; in", out);
         put_index(out, " block", f->side[0].block, f->grid);
@@ -149,6 +171,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fputs(", which is freed", out);
         if (f->rule == UNINITIALISED)
             fputs(", never written", out);
+        if (f->rule == PROXY_FENCE)
+            fputs(", without a fence.proxy.async between", out);
         if (f->rule == PENDING_COPY)
             fputs(", before the wait for the copy", out);
         if (f->rule == PENDING_WGMMA)

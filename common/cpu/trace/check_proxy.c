@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include "cpu_trace.h"
+#include <stdio.h>
 
 enum { READERS = 4, WAITS = 4, LINES = 4096 };
 
@@ -38,6 +39,14 @@ static struct piece {
 } * pieces;
 static int n_pieces;
 static uint32_t lines[LINES];
+/* Of each thread, what it last asked an mbarrier; of each mbarrier, how many phases are waited for.
+ */
+static struct {
+    record r;
+    int mbarrier;
+    unsigned parity, idle;
+} asked[MAX_THREADS];
+static uint32_t waited_for[MBARRIERS];
 
 static uint32_t *line_of(int64_t at)
 {
@@ -60,6 +69,26 @@ static int knows(const struct op *o, const struct waits *w, int me)
         if (ordered(w->r[i], me))
             return 1;
     return o->mbarrier >= 0 && clock_phases(me, o->mbarrier) > o->phase;
+}
+
+/* What a copy brings is touched too early, after a wait on its own mbarrier that waited for
+ * nothing. */
+static int idle_wait(const struct op *o, int me, struct side side, uintptr_t p)
+{
+    char text[200];
+    if (o->mbarrier < 0 || !asked[me].r || !asked[me].idle || asked[me].mbarrier != o->mbarrier)
+        return 0;
+    struct side sides[2] = {
+        {COPY, (uint32_t)asked[me].r & 0xffffff, me, order.block},
+        side,
+    };
+    snprintf(
+        text, sizeof text,
+        "the wait for parity %u at %%1 is answered at once, and what phase %u brings is touched "
+        "at %%2",
+        asked[me].parity, o->phase);
+    finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
+    return 1;
 }
 
 static void report(enum rule rule, struct side first, struct side second, int64_t at, uintptr_t p,
@@ -92,7 +121,7 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
 {
     const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
     uint32_t o = writer[cell];
-    if (o && !knows(&ops[o], &ops[o].written, me))
+    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p))
         report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
     if (!writes)
         return;
@@ -287,6 +316,20 @@ void proxy_done(int op, int thread)
     waited(&o->written, o, thread);
 }
 
+void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle)
+{
+    asked[thread].r = r;
+    asked[thread].mbarrier = mbarrier;
+    asked[thread].parity = parity;
+    asked[thread].idle = idle != 0;
+}
+
+void proxy_waited(int mbarrier, uint32_t phases)
+{
+    if (waited_for[mbarrier] < phases)
+        waited_for[mbarrier] = phases;
+}
+
 /* What nobody waited for: its writes come after all that the block did. */
 void proxy_block(void)
 {
@@ -294,10 +337,14 @@ void proxy_block(void)
         return;
     for (int i = 1; i < n_ops; i++) {
         struct op *o = &ops[i];
-        if (!o->read.n && !(o->mbarrier >= 0) && o->what == TRACE_BULK) {
+        if (o->what == TRACE_WGMMA)
+            continue; /* its variables tell */
+        if (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase) {
             struct side side = side_of_op(o);
             finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
-                        "the block has ended, and nobody has waited for the copy");
+                        o->what == TRACE_WGMMA
+                            ? "the block ends, and nobody has waited for the wgmma of %1"
+                            : "the block ends, and nobody has waited for the copy of %1");
         }
     }
     proxy_broken();
@@ -315,6 +362,8 @@ void proxy_broken(void)
     n_pieces = 0;
     n_ops = 1;
     proxy_used = 0;
+    memset(asked, 0, sizeof asked);
+    memset(waited_for, 0, sizeof waited_for);
     memset(lines, 0, sizeof lines);
     memset(writer, 0, sizeof writer);
     memset(readers, 0, sizeof readers);

@@ -67,6 +67,10 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 void trace_async_commit(struct worker *w, int lane);
 void trace_async_wait(struct worker *w, int lane, int pending);
 
+/* Bulk copies, for count: a request each, and the bytes of global memory that it touches. */
+enum bulk { TRACE_BULK_LOAD, TRACE_BULK_STORE, TRACE_BULK_REDUCE };
+void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes);
+
 /* The async proxy: what bulk copies and wgmma do with memory, for check alone (TRACE_CHECK). The
  * lane's thread issues an operation, at its statement. The operation may then read and write what
  * it says, from its issue until it is done: until then nobody may write the one or touch the other.
@@ -93,6 +97,19 @@ void trace_registers_issue(struct worker *w, int thread); /* before what its pro
 void trace_registers_count(struct worker *w, int count, int more);
 /* What is wrong with a descriptor, or NULL. */
 void trace_descriptor(struct worker *w, const char *text);
+/* mbarriers, by the numbers that the block gives them. A thread uses one in any way; announces
+ * bytes; arrives; a phase is complete; a thread asks for a parity; has found it complete. */
+void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at);
+void trace_mbarrier_fence(struct worker *w, int lane); /* fence.mbarrier_init */
+void trace_mbarrier_use(struct worker *w, int lane, int id);
+void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes);
+void trace_mbarrier_arrive(struct worker *w, int lane, int id);
+void trace_mbarrier_phase(struct worker *w, int id);
+void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
+void trace_mbarrier_waited(struct worker *w, int lane, int id);
+void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
+/* A bulk load counts for it. */
+void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
 
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */
