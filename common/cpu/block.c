@@ -237,6 +237,7 @@ static void run_block(struct worker *w, uint64_t place)
     w->random |= w->random == 0;
     w->turn++;
     w->bounds_threads = w->bounds_blocks = 0;
+    memset(w->barriers, 0, sizeof w->barriers); /* some may have arrived and gone */
     w->live = w->size;
     w->ready_warps = 0;
     for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
@@ -275,7 +276,6 @@ static void prepare(struct worker *w)
         w->shape = b;
     }
     memset(w->warps, 0, sizeof w->warps);
-    memset(w->barriers, 0, sizeof w->barriers);
     w->yielded = w->slept = w->looped = 0;
     w->shared_used = k->shared;
     w->gaps = 0;

@@ -146,6 +146,7 @@ void order_block(uint64_t place)
     start_add();
     n_polls = 0;
     memset(order.sees, 0, sizeof order.sees);
+    memset(joined, 0, sizeof joined);
     for (int i = 0; i < MAX_WARPS; i++) {
         free(order.lane_sees[i]);
         order.lane_sees[i] = NULL;
