@@ -246,6 +246,9 @@ static void run_block(struct worker *w, uint64_t place)
         warp->live = warp->ready = warp->fresh = warp->exists;
         w->ready_warps |= 1u << i;
     }
+    for (int i = 1; i < MAX_BARRIERS;
+         i++) /* the last block may have arrived once more than waited */
+        w->barriers[i].arrived = 0;
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
     w->async_random = 0;
     phases_block(w);

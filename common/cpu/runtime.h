@@ -126,9 +126,6 @@ struct worker {
     struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
     int async_used;           /* by the block that runs */
     uint64_t async_random;
-    int bounds_threads, bounds_blocks; /* of __launch_bounds__, 0: it has none */
-    uint64_t turn;                     /* counts the blocks that it has begun */
-    struct products *wgmma;     /* of each warpgroup, those under way, or NULL; ptx/wgmma.c */
     struct mbarrier *mbarriers; /* of the block, in the order in which they were made */
     int n_mbarriers, made;      /* made: in this block, those that are gone as well */
     struct flights *flights;    /* bulk copies under way, or NULL; ptx/flights.c */
@@ -139,6 +136,9 @@ struct worker {
         size_t offset, bytes;
     } variable[64];
     int variables;
+    int bounds_threads, bounds_blocks; /* of __launch_bounds__, 0: it has none */
+    uint64_t turn;                     /* counts the blocks that it has begun */
+    struct products *wgmma; /* of each warpgroup, those under way, or NULL; ptx/wgmma.c */
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -157,6 +157,11 @@ void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((no
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
 
 /* --- copies.c --------------------------------------------------------------------------------- */
+/* When what is asynchronous takes effect: CUDACPU_ASYNC. */
+enum async_mode { ASYNC_LATE, ASYNC_EARLY, ASYNC_RANDOM };
+enum async_mode copies_mode(void);
+/* True one time in eight. Does not touch the random numbers of the order of threads. */
+int copies_chance(struct worker *w);
 /* Asynchronous copies of the running thread, as PTX has them: `read` of the bytes are copied, the
  * others become 0. A wait leaves out the latest `pending` groups. */
 void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
@@ -165,11 +170,6 @@ void copies_wait(struct worker *w, uint32_t pending);
 void copies_wait_all(struct worker *w);  /* also for those in no group yet */
 void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
 void copies_forget(struct worker *w);    /* after a fault: it never does */
-
-/* How CUDACPU_ASYNC chooses: `late`, `early` or `random`; and, with random, whether now. */
-enum async_mode { ASYNC_LATE, ASYNC_EARLY, ASYNC_RANDOM };
-enum async_mode copies_mode(void);
-int copies_chance(struct worker *w); /* true one time in eight */
 
 /* --- phases.c --------------------------------------------------------------------------------- */
 /* The mbarrier at an address, or NULL. A pointer is good until the next is made or taken away. */

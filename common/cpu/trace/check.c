@@ -368,39 +368,6 @@ void trace_proxy_fence(struct worker *w, int lane, int spaces)
     clock_fence(thread_at(w, lane), spaces);
 }
 
-void trace_registers_issue(struct worker *w, int thread)
-{
-    (void)w;
-    registers_issue(thread, statement[thread]);
-}
-
-void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
-{
-    registers_hold(w, thread, p, sums);
-}
-
-void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
-{
-    registers_release(w, thread, p, sums);
-}
-
-void trace_descriptor(struct worker *w, const char *text)
-{
-    if (text)
-        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
-}
-
-void trace_registers_count(struct worker *w, int count, int more)
-{
-    registers_count(w, statement[w->now], count, more);
-}
-
-void trace_registers_fence(struct worker *w, int warp)
-{
-    (void)w;
-    registers_fence(warp);
-}
-
 /* --- mbarriers -------------------------------------------------------------------------------- */
 
 void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
@@ -459,6 +426,39 @@ void trace_mbarrier_end(struct worker *w)
     phases_end(w);
 }
 
+void trace_registers_issue(struct worker *w, int thread)
+{
+    (void)w;
+    registers_issue(thread, statement[thread]);
+}
+
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_hold(w, thread, p, sums);
+}
+
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_release(w, thread, p, sums);
+}
+
+void trace_descriptor(struct worker *w, const char *text)
+{
+    if (text)
+        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
+}
+
+void trace_registers_count(struct worker *w, int count, int more)
+{
+    registers_count(w, statement[w->now], count, more);
+}
+
+void trace_registers_fence(struct worker *w, int warp)
+{
+    (void)w;
+    registers_fence(warp);
+}
+
 /* What is told for count alone: blocks of code, and what is computed. */
 
 void __sanitizer_cov_trace_pc(void)
@@ -491,10 +491,10 @@ void trace_fault(struct worker *w, const char *text)
     else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
              strstr(text, "need a whole warp"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
-        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, "mbarrier"))
         finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
+        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

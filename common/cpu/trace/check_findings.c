@@ -110,11 +110,6 @@ static void put_where(FILE *out, const struct finding *f, const struct place *si
     put_object(out, o, site);
 }
 
-static int is_wgmma(enum rule rule)
-{
-    return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
-}
-
 /* The text of a finding, in which %1 and %2 are the places of its sides. */
 static void put_text(FILE *out, const struct finding *f, const struct place *place)
 {
@@ -130,6 +125,11 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
         put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
         p++;
     }
+}
+
+static int is_wgmma(enum rule rule)
+{
+    return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
 }
 
 static void put(FILE *out, const struct finding *f, const struct place *place)

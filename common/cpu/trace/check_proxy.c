@@ -211,8 +211,10 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);
-        report(o->what == TRACE_WGMMA ? SHARED_RACE : PENDING_COPY, first, side_of_op(o), at, p,
-               bytes);
+        report(when_of(r) < order.block_start ? GLOBAL_RACE
+               : o->what == TRACE_WGMMA       ? SHARED_RACE
+                                              : PENDING_COPY,
+               first, side_of_op(o), at, p, bytes);
     } else if (was == WRITE && when_of(r) >= order.block_start &&
                !clock_fenced(r, me, !is_shared(at))) {
         report(PROXY_FENCE, side_of(r, is_atomic(r) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
@@ -337,14 +339,11 @@ void proxy_block(void)
         return;
     for (int i = 1; i < n_ops; i++) {
         struct op *o = &ops[i];
-        if (o->what == TRACE_WGMMA)
-            continue; /* its variables tell */
-        if (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase) {
+        if (o->what == TRACE_BULK &&
+            (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase)) {
             struct side side = side_of_op(o);
             finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
-                        o->what == TRACE_WGMMA
-                            ? "the block ends, and nobody has waited for the wgmma of %1"
-                            : "the block ends, and nobody has waited for the copy of %1");
+                        "the block ends, and nobody has waited for the copy of %1");
         }
     }
     proxy_broken();

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-struct local {
+struct held {
     uint32_t when;
     uint32_t touched, issued; /* codes: of the last access, of the product that holds it */
     uint16_t thread;          /* that holds it */
     uint8_t sums, parts;      /* how many products hold it, to add to, to read */
     uint8_t kind;             /* of the last access */
 };
-static struct local *locals;
+static struct held *variables;
 static uint32_t fenced[MAX_WARPS]; /* when the warp's last wgmma.fence was; 0: never */
 static uint32_t issued[MAX_THREADS], holds[MAX_THREADS]; /* its last product; variables held */
 static struct cut {
@@ -30,17 +30,17 @@ static struct cut {
 static int cut_size, cut_entry; /* threads of the block, their registers at entry */
 static int used;
 
-static struct local *local_at(const struct worker *w, uintptr_t p)
+static struct held *variable_at(const struct worker *w, uintptr_t p)
 {
-    if (!locals) {
-        const size_t bytes = (size_t)MAX_THREADS * FIBER_STACK / 4 * sizeof *locals;
-        locals = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (locals == MAP_FAILED)
+    if (!variables) {
+        const size_t bytes = (size_t)MAX_THREADS * FIBER_STACK / 4 * sizeof *variables;
+        variables = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (variables == MAP_FAILED)
             give_up(1, "check: cannot reserve %zu MiB of addresses: raise ulimit -v", bytes >> 20);
     }
     const uintptr_t at = p - (uintptr_t)w->stacks;
-    return at < (uintptr_t)MAX_THREADS * FIBER_STACK ? &locals[at / 4] : NULL;
+    return at < (uintptr_t)MAX_THREADS * FIBER_STACK ? &variables[at / 4] : NULL;
 }
 
 static void report(enum rule rule, uint32_t first, enum kind kind, uint32_t second, int thread,
@@ -57,7 +57,7 @@ void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned
                        enum kind kind, uint32_t code)
 {
     for (uintptr_t at = p & ~(uintptr_t)3; at < p + bytes; at += 4) {
-        struct local *x = local_at(w, at);
+        struct held *x = variable_at(w, at);
         if (!x)
             return;
         if (x->thread == thread + 1 && (x->sums || (x->parts && kind != READ)))
@@ -87,7 +87,7 @@ void registers_issue(int thread, uint32_t code)
 
 void registers_hold(const struct worker *w, int thread, const void *p, int sums)
 {
-    struct local *x = local_at(w, (uintptr_t)p);
+    struct held *x = variable_at(w, (uintptr_t)p);
     if (!x)
         return; /* no variable of the thread's: global or shared memory, which is no register */
     if (x->thread != thread + 1)
@@ -109,7 +109,7 @@ void registers_hold(const struct worker *w, int thread, const void *p, int sums)
 
 void registers_release(const struct worker *w, int thread, const void *p, int sums)
 {
-    struct local *x = local_at(w, (uintptr_t)p);
+    struct held *x = variable_at(w, (uintptr_t)p);
     if (!x || x->thread != thread + 1)
         return;
     if (sums)
@@ -210,8 +210,9 @@ void registers_block(void)
 
 void registers_broken(void)
 {
-    if (used && locals)
-        madvise(locals, (size_t)MAX_THREADS * FIBER_STACK / 4 * sizeof *locals, MADV_DONTNEED);
+    if (used && variables)
+        madvise(variables, (size_t)MAX_THREADS * FIBER_STACK / 4 * sizeof *variables,
+                MADV_DONTNEED);
     used = 0;
     memset(fenced, 0, sizeof fenced);
     memset(holds, 0, sizeof holds);

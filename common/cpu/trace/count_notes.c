@@ -158,13 +158,6 @@ void trace_mma(struct worker *w, uint64_t flops)
     w->trace->tally.value[CPU_MMA_FLOPS] += flops;
 }
 
-void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
-{
-    w->trace->tally.value[CPU_WGMMA]++;
-    w->trace->tally.value[CPU_WGMMA_SHARED_BYTES] += bytes;
-    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
-}
-
 void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
 {
     (void)thread, (void)sums;
@@ -177,6 +170,13 @@ void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes)
 {
     w->trace->tally.value[CPU_BULK_LOAD_REQUESTS + 2 * what]++;
     w->trace->tally.value[CPU_BULK_LOAD_BYTES + 2 * what] += bytes;
+}
+
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    w->trace->tally.value[CPU_WGMMA]++;
+    w->trace->tally.value[CPU_WGMMA_SHARED_BYTES] += bytes;
+    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
 }
 
 /* --- C++ -------------------------------------------------------------------------------------- */

@@ -87,16 +87,6 @@ void trace_proxy_read_done(struct worker *w, int lane, int op);
 void trace_proxy_done(struct worker *w, int lane, int op);
 void trace_proxy_fence(struct worker *w, int lane, int spaces); /* fence.proxy.async */
 
-/* wgmma, for check alone. The variables that a product holds, from its issue until the thread waits
- * for it: sums, which nobody may touch meanwhile, or a part of A, which nobody may write. */
-void trace_registers_hold(struct worker *w, int thread, const void *p, int sums);
-void trace_registers_release(struct worker *w, int thread, const void *p, int sums);
-void trace_registers_fence(struct worker *w, int warp);   /* wgmma.fence */
-void trace_registers_issue(struct worker *w, int thread); /* before what its product holds */
-/* setmaxnreg: the running warp asks for so many registers a thread, which is more or fewer. */
-void trace_registers_count(struct worker *w, int count, int more);
-/* What is wrong with a descriptor, or NULL. */
-void trace_descriptor(struct worker *w, const char *text);
 /* mbarriers, by the numbers that the block gives them. A thread uses one in any way; announces
  * bytes; arrives; a phase is complete; a thread asks for a parity; has found it complete. */
 void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at);
@@ -110,6 +100,17 @@ void trace_mbarrier_waited(struct worker *w, int lane, int id);
 void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
+/* wgmma, for check, and of the first function for count. The variables that a product holds, from
+ * its issue until the thread waits for it: sums, which nobody may touch meanwhile, or a part of A,
+ * which nobody may write. */
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_fence(struct worker *w, int warp);   /* wgmma.fence */
+void trace_registers_issue(struct worker *w, int thread); /* before what its product holds */
+/* setmaxnreg: the running warp asks for so many registers a thread, which is more or fewer. */
+void trace_registers_count(struct worker *w, int count, int more);
+/* What is wrong with a descriptor, or NULL. */
+void trace_descriptor(struct worker *w, const char *text);
 
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */
