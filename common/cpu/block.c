@@ -237,7 +237,6 @@ static void run_block(struct worker *w, uint64_t place)
     w->random |= w->random == 0;
     w->turn++;
     w->bounds_threads = w->bounds_blocks = 0;
-    memset(w->barriers, 0, sizeof w->barriers); /* some may have arrived and gone */
     w->live = w->size;
     w->ready_warps = 0;
     for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
@@ -279,6 +278,7 @@ static void prepare(struct worker *w)
         w->shape = b;
     }
     memset(w->warps, 0, sizeof w->warps);
+    memset(w->barriers, 0, sizeof w->barriers);
     w->yielded = w->slept = w->looped = 0;
     w->shared_used = k->shared;
     w->gaps = 0;
@@ -347,6 +347,14 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
                    "multiple of 32 threads, at most the block's %d",
                    file, line, id, threads, w->size);
     struct barrier *b = &w->barriers[id];
+    const struct thread *first = &w->threads[b->first];
+    if (b->arrived && b->threads != threads)
+        fault_stop(
+            w, cudaErrorLaunchFailure,
+            "%s:%d: thread %d comes to named barrier %d for %d threads, and thread %d for %d "
+            "threads (%s:%d): need the same number",
+            file, line, (int)w->now, id, threads, b->first, b->threads, first->file, first->line);
+    b->threads = threads;
     w->threads[w->now].mask = (unsigned)id;
     join_barrier(w, b, 0);
     if (wait) {

@@ -489,7 +489,8 @@ void trace_fault(struct worker *w, const char *text)
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
     else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
-             strstr(text, "need a whole warp"))
+             strstr(text, "need a whole warp") || strstr(text, "need the 4 whole warps") ||
+             strstr(text, "comes to named barrier"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, "mbarrier"))
         finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
