@@ -391,6 +391,11 @@ void cpu_sleep(const char *file, int line)
     yield(w);
 }
 
+void cpu_grid_wait(void)
+{
+    TRACE_CHECK(grid_wait(cpu_worker), (void)0);
+}
+
 void cpu_launch_bounds(int threads, int blocks)
 {
     cpu_worker->bounds_threads = threads;

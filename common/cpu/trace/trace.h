@@ -33,6 +33,8 @@ struct launch;
 /* In the order of events: a launch, its blocks, in them barriers and warp operations. */
 void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
+void trace_grid_wait(struct worker *w); /* griddepcontrol.wait by the running thread */
+void trace_grids_done(void);            /* the host has waited for all launches */
 void trace_block(struct worker *w, uint64_t place);
 void trace_join(struct worker *w, int barrier);    /* the running thread has come to it */
 void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
