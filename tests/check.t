@@ -15,7 +15,7 @@ my $cudacc = "$root/common/cpu/cudacc --check";
 my $dir = tempdir(CLEANUP => 1);
 my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
     "global race", "pending copy", "pending wgmma", "wgmma fence", "proxy fence", "mbarrier",
-    "descriptor", "setmaxnreg", "barrier divergence", "leak");
+    "descriptor", "setmaxnreg", "grid dependency", "barrier divergence", "leak");
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";
 delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
@@ -122,8 +122,8 @@ sub said {
 
 for my $f (@run) {
     my $name = $f->{name};
-    for my $order (orders($f, "fault")) {
-        my %r = said("$name.fault.$order");
+    for my $order (ways($f, "fault")) {
+        my %r = said("$name.fault." . $order =~ tr/ =/--/r);
         my @findings = @{$r{findings}};
         my $places = join "|", map { quotemeta } sort keys %{$marks{$name}};
         my @here = grep { /(^|[^\w.-])($places)\b/ } @findings;
