@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-struct variable {
+struct held {
     uint32_t when;
     uint32_t touched, issued; /* codes: of the last access, of the product that holds it */
     uint16_t thread;          /* that holds it */
     uint8_t sums, parts;      /* how many products hold it, to add to, to read */
     uint8_t kind;             /* of the last access */
 };
-static struct variable *variables;
+static struct held *variables;
 static uint32_t fenced[MAX_WARPS]; /* when the warp's last wgmma.fence was; 0: never */
 static uint32_t issued[MAX_THREADS], holds[MAX_THREADS]; /* its last product; variables held */
 static struct cut {
@@ -30,7 +30,7 @@ static struct cut {
 static int cut_size, cut_entry; /* threads of the block, their registers at entry */
 static int used;
 
-static struct variable *variable_at(const struct worker *w, uintptr_t p)
+static struct held *variable_at(const struct worker *w, uintptr_t p)
 {
     if (!variables) {
         const size_t bytes = (size_t)MAX_THREADS * FIBER_STACK / 4 * sizeof *variables;
@@ -57,7 +57,7 @@ void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned
                        enum kind kind, uint32_t code)
 {
     for (uintptr_t at = p & ~(uintptr_t)3; at < p + bytes; at += 4) {
-        struct variable *x = variable_at(w, at);
+        struct held *x = variable_at(w, at);
         if (!x)
             return;
         if (x->thread == thread + 1 && (x->sums || (x->parts && kind != READ)))
@@ -87,7 +87,7 @@ void registers_issue(int thread, uint32_t code)
 
 void registers_hold(const struct worker *w, int thread, const void *p, int sums)
 {
-    struct variable *x = variable_at(w, (uintptr_t)p);
+    struct held *x = variable_at(w, (uintptr_t)p);
     if (!x)
         return; /* no variable of the thread's: global or shared memory, which is no register */
     if (x->thread != thread + 1)
@@ -109,7 +109,7 @@ void registers_hold(const struct worker *w, int thread, const void *p, int sums)
 
 void registers_release(const struct worker *w, int thread, const void *p, int sums)
 {
-    struct variable *x = variable_at(w, (uintptr_t)p);
+    struct held *x = variable_at(w, (uintptr_t)p);
     if (!x || x->thread != thread + 1)
         return;
     if (sums)
