@@ -27,7 +27,6 @@ static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int ro
 }
 // end snippet: map
 
-// snippet: tile
 // Rows first to first + ROWS of all rows -> the tile [ROWS][D], D / 64 boxes. One thread.
 template <int D, int ROWS>
 static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
@@ -38,7 +37,6 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
         tma_load(tile + d * ROWS * 2, from, barrier, d, first);
     }
 }
-// end snippet: tile
 
 // The way back.
 template <int D, int ROWS>

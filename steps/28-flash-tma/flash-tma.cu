@@ -70,7 +70,6 @@ static int bytes_with_barriers(const tile_of *t, int D, int stages)
     return (t->rows + 2 * stages * t->keys) * D * (int)sizeof(__half) + (2 * stages + 1) * 8;
 }
 
-// snippet: launch
 template <map_kernel for_64, map_kernel for_128, map_maker map_of, int stages>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
@@ -88,7 +87,6 @@ static void launch(const kf_run *run, cudaStream_t stream)
         s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
-// end snippet: launch
 
 // --- Variants that explain -----------------------------------------------------------------------
 
