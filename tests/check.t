@@ -14,10 +14,11 @@ my $root = abs_path(dirname(__FILE__) . "/..");
 my $cudacc = "$root/common/cpu/cudacc --check";
 my $dir = tempdir(CLEANUP => 1);
 my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
-    "global race", "pending copy", "barrier divergence", "leak");
+    "global race", "pending copy", "pending wgmma", "wgmma fence", "descriptor", "setmaxnreg",
+    "barrier divergence", "leak");
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";
-delete @ENV{qw(CUDACPU_ORDER CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
+delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
 
 # Runs shell commands, two at a time: every second one by the same shell.
 sub in_pairs {
@@ -83,12 +84,19 @@ my %runs = (
     fault => ["forward", "again", "reverse", "random"],
     right => ["forward", "reverse", "random"],
 );
+# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait.
+my %modes = (early => "forward CUDACPU_ASYNC=early", sometime => "random CUDACPU_ASYNC=random");
+sub orders {
+    my ($f, $which) = @_;
+    my $asynchronous = $f->{rule} =~ /pending|wgmma|proxy|mbarrier|descriptor/;
+    return (@{$runs{$which}}, $asynchronous ? sort keys %modes : ());
+}
 my @commands;
 my @run = grep { $drawn{$_->{file}} } @faults;
 for my $f (@run) {
     for my $which (sort keys %runs) {
-        for my $order (@{$runs{$which}}) {
-            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $order;
+        for my $order (orders($f, $which)) {
+            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $modes{$order} // $order;
             my $at = "$dir/$f->{name}.$which.$order";
             push @commands, "CUDACPU_ORDER=$set timeout 60 $dir/$f->{file} $f->{name} $which "
                 . ">$at.out 2>$at.err; echo \$? >$at.code";
@@ -108,7 +116,7 @@ sub said {
 
 for my $f (@run) {
     my $name = $f->{name};
-    for my $order (@{$runs{fault}}) {
+    for my $order (orders($f, "fault")) {
         my %r = said("$name.fault.$order");
         my @findings = @{$r{findings}};
         my $places = join "|", map { quotemeta } sort keys %{$marks{$name}};
@@ -126,7 +134,7 @@ for my $f (@run) {
     }
     is(slurp("$dir/$name.fault.again.err"), slurp("$dir/$name.fault.forward.err"),
         "$f->{rule}: $name, two runs say the same");
-    for my $order (@{$runs{right}}) {
+    for my $order (orders($f, "right")) {
         my %r = said("$name.right.$order");
         ok($r{code} == 0 && !@{$r{findings}} && $r{last} eq "check: no findings",
             "no $f->{rule}: the twin of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});

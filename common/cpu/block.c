@@ -113,7 +113,7 @@ static int pick(struct worker *w)
             if (w->launch->multiprocessors > 1)
                 sched_yield(); /* what they wait for may be up to another block */
         }
-        if (!w->ready_warps)
+        if (!w->ready_warps && !phases_expire(w))
             return -1;
         w->warp = pick_lane(w, w->ready_warps);
     }
@@ -141,11 +141,17 @@ static int enter(struct worker *w, unsigned t)
     return fresh != 0;
 }
 
+/* Nobody can run. */
+static __attribute__((noreturn)) void stuck(struct worker *w)
+{
+    fault_stuck(w, phases_describe(w) ? "deadlock" : "barrier divergence");
+}
+
 void block_wait(struct worker *w)
 {
     int me = (int)w->now, next = pick(w);
     if (next < 0)
-        fault_stuck(w, "barrier divergence");
+        stuck(w);
     if (enter(w, (unsigned)next))
         w->threads[next].fiber = take_fiber(w);
     if (next != me)
@@ -158,6 +164,7 @@ static void open_barrier(struct worker *w, struct barrier *b)
         fault_stuck(w, "barrier divergence");
     TRACE(barrier(w, (int)(b - w->barriers)));
     goes_on(w);
+    w->progress++;
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
             block_make_ready(w, i, b->waiting[i]);
@@ -176,6 +183,7 @@ static void thread_exits(struct worker *w)
     w->warps[w->now / WARP].live &= ~(1u << w->now % WARP);
     w->live--;
     goes_on(w);
+    w->progress++;
     block_stop(w);
     struct barrier *all = &w->barriers[0];
     if (all->arrived && all->arrived == w->live)
@@ -192,7 +200,7 @@ static void fiber_body(void)
         thread_exits(w);
         int next = pick(w);
         if (next < 0 && w->live)
-            fault_stuck(w, "barrier divergence");
+            stuck(w);
         if (next >= 0 && enter(w, (unsigned)next)) {
             w->threads[next].fiber = me;
             continue;
@@ -227,6 +235,8 @@ static void run_block(struct worker *w, uint64_t place)
     w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
                 w->launch->id << 32;
     w->random |= w->random == 0;
+    w->turn++;
+    w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
     w->ready_warps = 0;
     for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
@@ -235,7 +245,12 @@ static void run_block(struct worker *w, uint64_t place)
         warp->live = warp->ready = warp->fresh = warp->exists;
         w->ready_warps |= 1u << i;
     }
+    for (int i = 1; i < MAX_BARRIERS;
+         i++) /* the last block may have arrived once more than waited */
+        w->barriers[i].arrived = 0;
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
+    w->async_random = 0;
+    phases_block(w);
     TRACE(block(w, place));
     w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
@@ -244,6 +259,7 @@ static void run_block(struct worker *w, uint64_t place)
     w->threads[first].fiber = take_fiber(w);
     fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
     copies_end_block(w);
+    flights_end_block(w);
 }
 
 static void prepare(struct worker *w)
@@ -266,6 +282,7 @@ static void prepare(struct worker *w)
     w->yielded = w->slept = w->looped = 0;
     w->shared_used = k->shared;
     w->gaps = 0;
+    w->variables = 0;
 }
 
 void block_run_all(struct worker *w)
@@ -281,6 +298,7 @@ void block_run_all(struct worker *w)
         w->fibers = w->idles = 0; /* their threads will never end: start all anew */
         w->running = 0;
         copies_forget(w);
+        flights_forget(w);
         return;
     }
     w->running = 1;
@@ -365,6 +383,12 @@ void cpu_sleep(const char *file, int line)
     yield(w);
 }
 
+void cpu_launch_bounds(int threads, int blocks)
+{
+    cpu_worker->bounds_threads = threads;
+    cpu_worker->bounds_blocks = blocks;
+}
+
 long long cpu_clock(void)
 {
     static __thread long long ticks;
@@ -395,13 +419,15 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
-        w->gaps += SHARED_GAP;
+        w->gaps = (at + w->gaps + SHARED_GAP + align - 1) / align * align - at;
         memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
         w->shared_used = end;
         if (fixed > l->static_shared)
             l->static_shared = fixed;
         slot->offset = at + w->gaps;
         slot->launch = l->id;
+        if (w->variables < (int)(sizeof w->variable / sizeof *w->variable))
+            w->variable[w->variables++] = (struct variable){slot->name, slot->offset, bytes};
         TRACE_CHECK(shared(w, slot->name, slot->offset, bytes), (void)0);
     }
     return w->arena + slot->offset;

@@ -8,13 +8,15 @@
 #include <string.h>
 
 const char *const op_names[] = {
-    "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
-    "__nanosleep",       "named barrier",       "__syncwarp",        "__activemask",
-    "inline PTX",        "__ballot_sync",       "__any_sync",        "__all_sync",
-    "__match_any_sync",  "__match_all_sync",    "__reduce_add_sync", "__reduce_min_sync",
-    "__reduce_max_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_and_sync",
-    "__reduce_or_sync",  "__reduce_xor_sync",   "__shfl_sync",       "__shfl_up_sync",
-    "__shfl_down_sync",  "__shfl_xor_sync",
+    "__syncthreads",     "__syncthreads_count", "__syncthreads_and",
+    "__syncthreads_or",  "__nanosleep",         "mbarrier",
+    "named barrier",     "__syncwarp",          "__activemask",
+    "inline PTX",        "__ballot_sync",       "__any_sync",
+    "__all_sync",        "__match_any_sync",    "__match_all_sync",
+    "__reduce_add_sync", "__reduce_min_sync",   "__reduce_max_sync",
+    "__reduce_min_sync", "__reduce_max_sync",   "__reduce_and_sync",
+    "__reduce_or_sync",  "__reduce_xor_sync",   "__shfl_sync",
+    "__shfl_up_sync",    "__shfl_down_sync",    "__shfl_xor_sync",
 };
 
 static void report(const struct worker *w, const char *text)
@@ -119,7 +121,7 @@ static int same_wait(const struct worker *w, int a, int b)
         return 0;
     return !live ||
            (s->op == t->op && (s->op != CPU_PTX || s->what == t->what) && s->line == t->line &&
-            strcmp(s->file, t->file) == 0 && (s->op < CPU_NAMED_BARRIER || s->mask == t->mask));
+            strcmp(s->file, t->file) == 0 && (s->op < CPU_MBARRIER || s->mask == t->mask));
 }
 
 struct text {
@@ -155,7 +157,7 @@ static void add_wait(struct text *text, const struct worker *w, int first)
         add(text, " have exited");
         return;
     }
-    add(text, " wait at %s", t->op == CPU_PTX ? t->name : op_names[t->op]);
+    add(text, " wait at %s", t->op == CPU_PTX || t->op == CPU_MBARRIER ? t->name : op_names[t->op]);
     if (t->op == CPU_NAMED_BARRIER)
         add(text, " %u", t->mask);
     else if (t->op > CPU_NAMED_BARRIER)

@@ -1,5 +1,6 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c, device.c. A file calls
+ * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c, device.c,
+ * tensor_map.c. A file calls
  * only files that come before it. README.md says where between them the instruments stand, and
  * tests/layers.t sees to it. */
 #ifndef RUNTIME_H
@@ -53,11 +54,12 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source;          /* the lane that a shuffle reads */
-    unsigned carry;      /* of add.cc and its like */
-    const void *what;    /* of CPU_PTX: the instruction, */
-    const char *name;    /* its text, */
-    uint64_t *registers; /* and the lane's registers; ptx/run.c */
+    int source;           /* the lane that a shuffle reads */
+    unsigned carry;       /* of add.cc and its like */
+    const void *what;     /* of CPU_PTX: the instruction, */
+    const char *name;     /* its text, */
+    uint64_t *registers;  /* and the lane's registers; ptx/run.c */
+    const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
@@ -81,6 +83,18 @@ struct barrier {
     int mixed;                  /* threads came to it at different places */
     int first;                  /* the first thread that came */
     unsigned waiting[MAX_WARPS];
+};
+
+/* An mbarrier. A phase is complete when no arrival is pending and all bytes that were announced
+ * have come; more may have come than were announced so far. */
+struct mbarrier {
+    uint32_t at; /* in shared memory, in bytes */
+    int id;      /* counts those that the block has made; from 0 */
+    int arrivals, pending;
+    int64_t bytes, announced, coming; /* to come; announced in this phase; on their way */
+    uint32_t phase;                   /* how many are complete */
+    unsigned waiting[MAX_WARPS];
+    int waiters;
 };
 
 /* One OS thread that runs blocks, one after the other, and the block it runs. */
@@ -112,6 +126,19 @@ struct worker {
     struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
     int async_used;           /* by the block that runs */
     uint64_t async_random;
+    struct mbarrier *mbarriers; /* of the block, in the order in which they were made */
+    int n_mbarriers, made;      /* made: in this block, those that are gone as well */
+    struct flights *flights;    /* bulk copies under way, or NULL; ptx/flights.c */
+    unsigned progress, expired; /* counts what may end a wait; what it was at the last timeout */
+    unsigned asked, asked_at;   /* how often in vain, at which progress */
+    struct variable {           /* __shared__, of the launch */
+        const char *name;
+        size_t offset, bytes;
+    } variable[64];
+    int variables;
+    int bounds_threads, bounds_blocks; /* of __launch_bounds__, 0: it has none */
+    uint64_t turn;                     /* counts the blocks that it has begun */
+    struct products *wgmma; /* of each warpgroup, those under way, or NULL; ptx/wgmma.c */
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -130,6 +157,11 @@ void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((no
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
 
 /* --- copies.c --------------------------------------------------------------------------------- */
+/* When what is asynchronous takes effect: CUDACPU_ASYNC. */
+enum async_mode { ASYNC_LATE, ASYNC_EARLY, ASYNC_RANDOM };
+enum async_mode copies_mode(void);
+/* True one time in eight. Does not touch the random numbers of the order of threads. */
+int copies_chance(struct worker *w);
 /* Asynchronous copies of the running thread, as PTX has them: `read` of the bytes are copied, the
  * others become 0. A wait leaves out the latest `pending` groups. */
 void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
@@ -138,6 +170,42 @@ void copies_wait(struct worker *w, uint32_t pending);
 void copies_wait_all(struct worker *w);  /* also for those in no group yet */
 void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
 void copies_forget(struct worker *w);    /* after a fault: it never does */
+
+/* --- phases.c --------------------------------------------------------------------------------- */
+/* The mbarrier at an address, or NULL. A pointer is good until the next is made or taken away. */
+struct mbarrier *phases_find(struct worker *w, uint32_t at);
+struct mbarrier *phases_of(struct worker *w, int id); /* the one that has the number, or NULL */
+void phases_make(struct worker *w, uint32_t at, int arrivals);
+void phases_take_away(struct worker *w, struct mbarrier *m);
+/* More bytes are announced, or less when some have come; so many threads have arrived. */
+void phases_expect(struct worker *w, struct mbarrier *m, int64_t bytes);
+void phases_arrive(struct worker *w, struct mbarrier *m, int arrivals);
+/* Whether the latest phase of this parity is complete. */
+int phases_complete(const struct mbarrier *m, unsigned parity);
+/* All threads wait. True: some go on, as their try_wait has waited long enough. */
+int phases_expire(struct worker *w);
+/* What there is to know of one, in a line: its name, its phase, what that lacks. */
+void phases_tell(const struct worker *w, const struct mbarrier *m, char *text, size_t size);
+/* Tells in each thread that waits what it waits for. True: there are some. */
+int phases_describe(struct worker *w);
+void phases_block(struct worker *w); /* a block begins, and has none */
+
+/* --- flights.c -------------------------------------------------------------------------------- */
+/* Bulk copies of the running thread: a load that counts for an mbarrier; a store to the array, or
+ * an addition to it, in the thread's open group. `op` is what check calls it. */
+struct box;
+void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m, int op);
+void flights_store(struct worker *w, const struct box *b, uint32_t tile, int adds, int op);
+void flights_commit(struct worker *w);
+/* Waits for all of the thread's groups but the latest `pending`: until the tiles are read, or until
+ * the arrays are written as well. */
+void flights_wait(struct worker *w, uint32_t pending, int read_only);
+/* Lets the loads for an mbarrier arrive, if its phase is complete then. */
+void flights_bring(struct worker *w, struct mbarrier *m);
+/* In random mode, some of all that are under way go on; else nothing happens. */
+void flights_go_on(struct worker *w);
+void flights_end_block(struct worker *w); /* what nobody has waited for takes effect */
+void flights_forget(struct worker *w);    /* after a fault: it never does */
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
@@ -179,6 +247,9 @@ static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
  * calls run for them all. A lane that has exited never comes. `name` is for reports. */
 void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                    void (*run)(struct worker *w, int warp, unsigned lanes));
+/* The same of the four warps of a warpgroup, the first of which has a number divisible by four. */
+void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                        void (*run)(struct worker *w, int warp, unsigned lanes));
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 /* A piece of work that runs now, or becomes a node of the graph being captured. */

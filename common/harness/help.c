@@ -27,7 +27,7 @@ void kf_help_print(const kf_program *p)
         "  --clock NAME              time on this clock only; give it again for more\n"
         "  --turns N                 on sustained and cool: each variant N times (2)\n"
         "  --out FILE                append rows (tab-separated) to FILE\n"
-        "  --map FILE                which outputs are wrong: 0 right, 1 wrong, 2 NaN\n"
+        "  --map FILE                what is wrong in the last head: 0 right, 1 wrong, 2 NaN\n"
         "  --errors FILE             largest error of each index of an output's first axis\n"
         "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
         "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"

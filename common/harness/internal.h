@@ -112,6 +112,7 @@ void kf_errors_write(FILE *to, const char *variant, const char *case_name, const
 /* "variant case tensor dtype extents", each after a blank, a newline, then the tensor's memory. */
 void kf_dump_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
                    const void *raw);
+/* Of the last head, one digit an element. */
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
 
 /* --- stats.c ---------------------------------------------------------------------------------- */

@@ -60,10 +60,18 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_CP_ASYNC_SECTORS, "cp_async_sectors")       /* of global memory */                       \
     X(CPU_CP_ASYNC_WAVEFRONTS, "cp_async_wavefronts") /* of shared memory */                       \
     X(CPU_CP_ASYNC_CONFLICTS, "cp_async_conflicts")                                                \
+    X(CPU_WGMMA, "wgmma") /* of warpgroups; their flops are in mma_flops */                        \
+    X(CPU_WGMMA_SHARED_BYTES, "wgmma_shared_bytes")         /* read as A and B */                  \
     X(CPU_GLOBAL_ATOMIC_REQUESTS, "global_atomic_requests") /* also in atomics */                  \
     X(CPU_GLOBAL_ATOMIC_SECTORS, "global_atomic_sectors")                                          \
     X(CPU_GLOBAL_ATOMIC_BYTES, "global_atomic_bytes") /* asked for by all lanes */                 \
-    X(CPU_GLOBAL_ATOMIC_NUMBERS, "global_atomic_numbers")
+    X(CPU_GLOBAL_ATOMIC_NUMBERS, "global_atomic_numbers")                                          \
+    X(CPU_BULK_LOAD_REQUESTS, "bulk_load_requests") /* of the copy engine, by one thread each */   \
+    X(CPU_BULK_LOAD_BYTES, "bulk_load_bytes")       /* of global memory, without what is filled */ \
+    X(CPU_BULK_STORE_REQUESTS, "bulk_store_requests")                                              \
+    X(CPU_BULK_STORE_BYTES, "bulk_store_bytes")                                                    \
+    X(CPU_BULK_REDUCE_REQUESTS, "bulk_reduce_requests")                                            \
+    X(CPU_BULK_REDUCE_BYTES, "bulk_reduce_bytes")
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];

@@ -85,6 +85,12 @@ enum { cudaEventRecordDefault = 0, cudaEventWaitDefault = 0 };
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
 enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2 };
 enum { cudaOccupancyDefault = 0 };
+enum { cudaEnableDefault = 0, cudaEnableLegacyStream = 1, cudaEnablePerThreadDefaultStream = 2 };
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess,
+    cudaDriverEntryPointSymbolNotFound,
+    cudaDriverEntryPointVersionNotSufficent
+};
 enum { cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2 };
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
@@ -200,6 +206,15 @@ cudaError_t cudaDeviceReset(void);
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
+
+/* A function of the driver by its name (tensor_map.c): cuTensorMapEncodeTiled, of cuda.h. The flags
+ * are about streams, and change nothing. */
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **f, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *found CPU_DEFAULT(NULL));
+cudaError_t
+cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsigned version,
+                                 unsigned long long flags,
+                                 enum cudaDriverEntryPointQueryResult *found CPU_DEFAULT(NULL));
 
 /* Kernels as objects (launch.c). */
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum mode { LATE, EARLY, RANDOM };
-
 struct copy {
     char *to;
     const char *from;
@@ -27,26 +25,29 @@ struct async {
     unsigned group; /* the one that is open */
 };
 
-static enum mode mode(void)
+enum async_mode copies_mode(void)
 {
     static int chosen = -1; /* the same for all who find it out at the same time */
     if (chosen < 0) {
         const char *s = getenv("CUDACPU_ASYNC");
         if (!s || !*s || strcmp(s, "late") == 0)
-            chosen = LATE;
+            chosen = ASYNC_LATE;
         else if (strcmp(s, "early") == 0)
-            chosen = EARLY;
+            chosen = ASYNC_EARLY;
         else if (strcmp(s, "random") == 0)
-            chosen = RANDOM;
+            chosen = ASYNC_RANDOM;
         else
             give_up(2, "CUDACPU_ASYNC is \"%s\": need late, early or random", s);
     }
-    return (enum mode)chosen;
+    return (enum async_mode)chosen;
 }
 
-/* True one time in eight. Does not touch the random numbers of the order of threads. */
-static int chance(struct worker *w)
+/* Does not touch the random numbers of the order of threads. */
+int copies_chance(struct worker *w)
 {
+    if (!w->async_random) /* the first of this block */
+        w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
+                          ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
     w->async_random = w->async_random * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
     return w->async_random >> 61 == 0;
 }
@@ -60,9 +61,9 @@ static void take_effect(const struct copy *c)
 /* Lets the copies of groups before `group` take effect, and in random mode some of the others. */
 static void finish(struct worker *w, struct async *a, unsigned group)
 {
-    int left = 0, random = mode() == RANDOM;
+    int left = 0, random = copies_mode() == ASYNC_RANDOM;
     for (int k = 0; k < a->n; k++)
-        if ((int)(a->copy[k].group - group) < 0 || (random && chance(w)))
+        if ((int)(a->copy[k].group - group) < 0 || (random && copies_chance(w)))
             take_effect(&a->copy[k]);
         else
             a->copy[left++] = a->copy[k];
@@ -71,10 +72,8 @@ static void finish(struct worker *w, struct async *a, unsigned group)
 
 static struct async *mine(struct worker *w)
 {
-    if (!w->async) {
+    if (!w->async)
         w->async = need_memory(calloc(MAX_THREADS, sizeof *w->async), "asynchronous copies");
-        w->async_random = 1;
-    }
     return &w->async[w->now];
 }
 
@@ -82,13 +81,10 @@ void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, 
 {
     struct copy c = {.to = to, .from = from, .bytes = bytes, .read = read};
     struct async *a = mine(w);
-    if (!w->async_used) /* the first of this block */
-        w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
-                          ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
     w->async_used = 1;
-    if (mode() == RANDOM)
+    if (copies_mode() == ASYNC_RANDOM)
         finish(w, a, a->group - (1u << 30));
-    if (mode() == EARLY || (mode() == RANDOM && chance(w))) {
+    if (copies_mode() == ASYNC_EARLY || (copies_mode() == ASYNC_RANDOM && copies_chance(w))) {
         take_effect(&c);
         return;
     }
@@ -125,7 +121,7 @@ void copies_commit(struct worker *w)
 {
     struct async *a = mine(w);
     a->group++;
-    if (mode() == RANDOM)
+    if (copies_mode() == ASYNC_RANDOM)
         finish(w, a, a->group - (1u << 30));
 }
 

@@ -7,9 +7,11 @@
 
 #define PTX_BY_LANE(name, modifiers, operands, function) ptx_lane_run function;
 #define PTX_BY_WARP(name, modifiers, operands, function) ptx_warp_run function;
+#define PTX_BY_WARPGROUP(name, modifiers, operands, function) ptx_group_run function;
 #include "instructions.h"
 #undef PTX_BY_LANE
 #undef PTX_BY_WARP
+#undef PTX_BY_WARPGROUP
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED };
@@ -17,6 +19,20 @@ enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED };
  * not aligned to themselves, or it is shared and does not lie in the block's shared memory. */
 void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space space,
                   uint64_t address, size_t bytes);
+
+/* --- mbarrier.c ------------------------------------------------------------------------------- */
+/* The mbarrier at that place of shared memory. Does not return where there is none. */
+struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at);
+
+/* --- bulk.c ----------------------------------------------------------------------------------- */
+struct box;
+/* A tile in shared memory, from an operand's address. Does not return where it is not so aligned
+ * (16 or 128), or does not lie in the block's. */
+uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t bytes, int aligned);
+struct mbarrier *ptx_mbarrier_of(struct worker *w, const ptx_insn *i, uint64_t address);
+/* The running thread asks for a copy. */
+void ptx_start_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m);
+void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int adds);
 
 /* What an operand is worth to the running lane: raw bits of its type, of which those above its
  * width may be anything. */

@@ -2,6 +2,7 @@
  *
  *   PTX_BY_LANE(name, modifiers, operands, function)   each lane does it for itself
  *   PTX_BY_WARP(name, modifiers, operands, function)   once a warp, when all its lanes have come
+ *   PTX_BY_WARPGROUP(name, ...)                        once for four warps, when all have come
  *
  * Modifiers: groups in the order that PTX wants, separated by blanks; a group is one word or
  * several with | between them, after ? when none of them may stand there. A word is a type of
@@ -12,11 +13,13 @@
  *   =0          written
  *   w0          of type 0 twice as wide
  *   0+          a register may be wider (as with ld, st, cvt)
- *   4x0         a vector of four; vx0: of as many as .v2, .v4 or .v8 says, else one register
+ *   4x0         a vector of four; vx0: of as many as .v2, .v4 or .v8 says, else one register; mx0:
+ *               of half as many as .m64nNk16 says
  *   pack0       a register, or a vector whose parts are as wide together
  *   any0        the same, or a special register
  *   pred pred|  a predicate, perhaps negated; with |q, which may be left out, the one to be written
  *   addr        [register + number] or [number]
+ *   tensor      [register, {x, y}]: a tensor map, and as many coordinates as .1d to .5d says
  *   imm         a number, or an operand with constraint n
  *   label
  * ? before one that may be left out, with all that follow. */
@@ -218,7 +221,8 @@ PTX_BY_LANE("cvta", "?to global|shared|shared::cta u32|u64", "=0 0", ptx_cvta)
 PTX_BY_LANE("isspacep", "global|shared|shared::cta", "=pred b64", ptx_isspacep)
 PTX_BY_LANE("membar", "cta|gl|sys", "", ptx_fence)
 PTX_BY_LANE("fence", "?sc|acq_rel|acquire|release cta|cluster|gpu|sys", "", ptx_fence)
-PTX_BY_LANE("fence", "proxy alias|async ?global|shared::cta", "", ptx_fence)
+PTX_BY_LANE("fence", "proxy alias", "", ptx_fence)
+PTX_BY_LANE("fence", "proxy async ?global|shared::cta|shared::cluster", "", ptx_fence_proxy)
 PTX_BY_LANE("prefetch", "?global L1|L2", "addr", ptx_prefetch)
 PTX_BY_LANE("prefetch", "global L2::evict_last|L2::evict_normal", "addr", ptx_prefetch)
 PTX_BY_LANE("prefetchu", "L1", "addr", ptx_prefetch)
@@ -239,6 +243,60 @@ PTX_BY_LANE("cp", PTX_FROM_GLOBAL PTX_HINTED PTX_FETCHED, "addr addr imm pred b6
 PTX_BY_LANE("cp", "async commit_group", "", ptx_cp_async_commit)
 PTX_BY_LANE("cp", "async wait_group", "imm", ptx_cp_async_wait)
 PTX_BY_LANE("cp", "async wait_all", "", ptx_cp_async_wait)
+
+/* bulk copies */
+#define PTX_LOADS "async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes"
+PTX_BY_LANE("cp", PTX_LOADS, "addr addr b32 addr", ptx_bulk_load)
+PTX_BY_LANE("cp", PTX_LOADS " L2::cache_hint", "addr addr b32 addr b64", ptx_bulk_load)
+#define PTX_STORES "async bulk global shared::cta bulk_group"
+PTX_BY_LANE("cp", PTX_STORES, "addr addr b32", ptx_bulk_store)
+PTX_BY_LANE("cp", PTX_STORES " L2::cache_hint", "addr addr b32 b64", ptx_bulk_store)
+#define PTX_ADDS(type)                                                                             \
+    PTX_BY_LANE("cp", "reduce " PTX_STORES " add " type, "addr addr b32", ptx_bulk_store)          \
+    PTX_BY_LANE("cp", "reduce " PTX_STORES " L2::cache_hint add " type, "addr addr b32 b64",       \
+                ptx_bulk_store)
+PTX_ADDS("f32|f64|u32|s32|u64")
+PTX_ADDS("noftz f16|bf16")
+#define PTX_TENSOR "async bulk tensor 1d|2d|3d|4d|5d "
+#define PTX_TENSOR_LOADS                                                                           \
+    PTX_TENSOR "shared::cluster|shared::cta global ?tile mbarrier::complete_tx::bytes"
+PTX_BY_LANE("cp", PTX_TENSOR_LOADS, "addr tensor addr", ptx_tensor_load)
+PTX_BY_LANE("cp", PTX_TENSOR_LOADS " L2::cache_hint", "addr tensor addr b64", ptx_tensor_load)
+#define PTX_TENSOR_STORES "global shared::cta ?tile bulk_group"
+PTX_BY_LANE("cp", PTX_TENSOR PTX_TENSOR_STORES, "tensor addr", ptx_tensor_store)
+PTX_BY_LANE("cp", PTX_TENSOR PTX_TENSOR_STORES " L2::cache_hint", "tensor addr b64",
+            ptx_tensor_store)
+#define PTX_TENSOR_ADDS "global shared::cta add ?tile bulk_group"
+PTX_BY_LANE("cp", "reduce " PTX_TENSOR PTX_TENSOR_ADDS, "tensor addr", ptx_tensor_store)
+PTX_BY_LANE("cp", "reduce " PTX_TENSOR PTX_TENSOR_ADDS " L2::cache_hint", "tensor addr b64",
+            ptx_tensor_store)
+PTX_BY_LANE("cp", "async bulk commit_group", "", ptx_bulk_commit)
+PTX_BY_LANE("cp", "async bulk wait_group ?read", "imm", ptx_bulk_wait)
+PTX_BY_LANE("cp", "async bulk prefetch L2 global", "addr b32", ptx_prefetch)
+PTX_BY_LANE("cp", "async bulk prefetch L2 global L2::cache_hint", "addr b32 b64", ptx_prefetch)
+PTX_BY_LANE("cp", "async bulk prefetch tensor 1d|2d|3d|4d|5d L2 global ?tile", "tensor",
+            ptx_prefetch)
+PTX_BY_LANE("prefetch", "tensormap", "addr", ptx_prefetch_tensormap)
+
+/* barriers in shared memory */
+#define PTX_SHARED_B64 " ?shared|shared::cta b64"
+#define PTX_ORDER " ?release|acquire|relaxed ?cta|cluster"
+PTX_BY_LANE("mbarrier", "init" PTX_SHARED_B64, "addr b32", ptx_mbarrier_init)
+PTX_BY_LANE("mbarrier", "inval" PTX_SHARED_B64, "addr", ptx_mbarrier_inval)
+PTX_BY_LANE("mbarrier", "arrive" PTX_ORDER PTX_SHARED_B64, "=b64 addr ?b32", ptx_mbarrier_arrive)
+PTX_BY_LANE("mbarrier", "arrive expect_tx" PTX_ORDER PTX_SHARED_B64, "=b64 addr b32",
+            ptx_mbarrier_arrive)
+PTX_BY_LANE("mbarrier", "expect_tx ?relaxed ?cta|cluster" PTX_SHARED_B64, "addr b32",
+            ptx_mbarrier_expect)
+PTX_BY_LANE("mbarrier", "test_wait" PTX_ORDER PTX_SHARED_B64, "=pred addr b64", ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "test_wait parity" PTX_ORDER PTX_SHARED_B64, "=pred addr b32",
+            ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "try_wait" PTX_ORDER PTX_SHARED_B64, "=pred addr b64 ?b32",
+            ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "try_wait parity" PTX_ORDER PTX_SHARED_B64, "=pred addr b32 ?b32",
+            ptx_mbarrier_wait)
+PTX_BY_LANE("mbarrier", "pending_count b64", "=b32 b64", ptx_mbarrier_pending)
+PTX_BY_LANE("fence", "mbarrier_init release cluster", "", ptx_fence_mbarrier_init)
 
 /* lanes and barriers */
 PTX_BY_LANE("shfl", "sync idx|up|down|bfly b32", "=0| 0 b32 b32 b32", ptx_shfl)
@@ -281,3 +339,22 @@ PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1x
 PTX_MOVE("1")
 PTX_MOVE("2")
 PTX_MOVE("4")
+
+/* matrices of a warpgroup */
+#define PTX_SHAPES                                                                                 \
+    "m64n8k16|m64n16k16|m64n24k16|m64n32k16|m64n40k16|m64n48k16|m64n56k16|m64n64k16|"              \
+    "m64n72k16|m64n80k16|m64n88k16|m64n96k16|m64n104k16|m64n112k16|m64n120k16|m64n128k16|"         \
+    "m64n136k16|m64n144k16|m64n152k16|m64n160k16|m64n168k16|m64n176k16|m64n184k16|"                \
+    "m64n192k16|m64n200k16|m64n208k16|m64n216k16|m64n224k16|m64n232k16|m64n240k16|"                \
+    "m64n248k16|m64n256k16 "
+#define PTX_WGMMA(types)                                                                           \
+    PTX_BY_WARPGROUP("wgmma", "mma_async " PTX_MMA PTX_SHAPES types,                               \
+                     "=mxf32 b64 b64 pred imm imm imm imm", ptx_wgmma)                             \
+    PTX_BY_WARPGROUP("wgmma", "mma_async " PTX_MMA PTX_SHAPES types,                               \
+                     "=mxf32 4xb32 b64 pred imm imm imm", ptx_wgmma)
+PTX_WGMMA("f32 f16 f16")
+PTX_WGMMA("f32 bf16 bf16")
+PTX_BY_WARP("wgmma", "fence sync aligned", "", ptx_wgmma_fence)
+PTX_BY_WARP("wgmma", "commit_group sync aligned", "", ptx_wgmma_commit)
+PTX_BY_WARP("wgmma", "wait_group sync aligned", "imm", ptx_wgmma_wait)
+PTX_BY_WARP("setmaxnreg", "inc|dec sync aligned u32", "imm", ptx_setmaxnreg)

@@ -127,23 +127,6 @@ void ptx_st(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 /* --- Atomics ---------------------------------------------------------------------------------- */
 
-/* Floats round to nearest. Of f32 in global memory, numbers below the least normal one are zeros.
- */
-static uint64_t add(enum ptx_type type, int flush, uint64_t a, uint64_t b)
-{
-    const enum ptx_type single = ptx_single(type);
-    if (ptx_type_kinds[type] != 'f')
-        return a + b;
-    if (type == PTX_F64)
-        return ptx_encode(type, ptx_double(a) + ptx_double(b), PTX_NEAREST);
-    if (single != type) /* two halves */
-        return add(single, 0, a & 0xffff, b & 0xffff) | add(single, 0, a >> 16, b >> 16) << 16;
-    if (flush)
-        a = ptx_flush(type, a), b = ptx_flush(type, b);
-    a = ptx_encode(type, ptx_sum(ptx_decode(type, a), ptx_decode(type, b)), PTX_NEAREST);
-    return flush ? ptx_flush(type, a) : a;
-}
-
 /* Whether a is less, as numbers of the instruction's type. */
 static int less(const ptx_insn *i, uint64_t a, uint64_t b)
 {
@@ -161,7 +144,7 @@ static int less(const ptx_insn *i, uint64_t a, uint64_t b)
 static uint64_t combined(const ptx_insn *i, int shared, uint64_t old, uint64_t a, uint64_t b)
 {
     if (ptx_has(i, PTX_M_add))
-        return add(i->type[0], i->type[0] == PTX_F32 && !shared, old, a);
+        return ptx_added(i->type[0], i->type[0] == PTX_F32 && !shared, old, a);
     if (ptx_has(i, PTX_M_min))
         return less(i, a, old) ? a : old;
     if (ptx_has(i, PTX_M_max))
@@ -255,6 +238,17 @@ void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!ptx_has(i, PTX_M_cta) && !ptx_has(i, PTX_M_proxy))
         TRACE(fence(w));
+}
+
+/* fence.proxy.async: of both kinds of memory, unless it names one. */
+void ptx_fence_proxy(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    const int global = ptx_has(i, PTX_M_global);
+    const int shared = ptx_has(i, PTX_M_shared_cta) || ptx_has(i, PTX_M_shared_cluster);
+    const int spaces = (global ? 0 : TRACE_PROXY_SHARED) | (shared ? 0 : TRACE_PROXY_GLOBAL);
+    (void)w, (void)reg, (void)spaces;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    TRACE_CHECK(proxy_fence(w, (int)w->now % WARP, spaces), (void)0);
 }
 
 void ptx_prefetch(struct worker *w, const ptx_insn *i, uint64_t *reg)

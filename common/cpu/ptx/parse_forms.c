@@ -54,6 +54,12 @@ void parse_note_modifiers(ptx_insn *i, const char *m)
 
 /* --- What a form wants of its operands -------------------------------------------------------- */
 
+int ptx_columns(const ptx_insn *i)
+{
+    const char *shape = strstr(i->text, ".m64n");
+    return shape ? (int)strtol(shape + 5, NULL, 10) : 0;
+}
+
 struct wanted {
     char text[20];
     int optional, written, wider, parts, packed, special, second;
@@ -75,6 +81,8 @@ static struct wanted wanted_operand(const ptx_insn *i, const char *p, size_t n)
         w.parts = (int)strtol(t, &t, 10), t++;
     else if (strncmp(t, "vx", 2) == 0)
         w.parts = -1, t += 2;
+    else if (strncmp(t, "mx", 2) == 0)
+        w.parts = ptx_columns(i) / 2, t += 2;
     else if (strncmp(t, "pack", 4) == 0)
         w.packed = 1, t += 4;
     else if (strncmp(t, "any", 3) == 0)
@@ -183,10 +191,31 @@ static void check_vector(struct parser *s, const ptx_insn *i, int k, ptx_operand
         check_plain(s, i, k, &o->element[e], &parts[e], &part);
 }
 
+static int dimensions(const ptx_insn *i)
+{
+    for (int n = 1; n < 5; n++)
+        if (ptx_has(i, (enum ptx_modifier)(PTX_M_d1 + n - 1)))
+            return n;
+    return 5;
+}
+
+/* Those of an address, if it is one in a tensor. */
+static void check_coordinates(struct parser *s, const ptx_insn *i, int k, ptx_operand *o,
+                              struct seen *seen, struct seen *parts, int n)
+{
+    struct wanted coordinate = {.type = PTX_B32, .bits = 32};
+    if (o->n != n)
+        parse_wrong(s, seen->at, "PTX instruction %s: operand %d has %d coordinates, need %d",
+                    i->text, k, o->n, n);
+    for (int e = 0; e < n; e++)
+        check_plain(s, i, k, &o->element[e], &parts[e], &coordinate);
+}
+
 static void check_operand(struct parser *s, const ptx_insn *i, int k, ptx_operand *o,
                           struct seen *seen, struct seen *parts, struct wanted *w)
 {
-    if (strcmp(w->text, "addr") == 0) {
+    const int tensor = strcmp(w->text, "tensor") == 0;
+    if (tensor || strcmp(w->text, "addr") == 0) {
         int bits = ptx_type_bits[seen->type];
         if (o->kind != PTX_ADDRESS)
             parse_wrong(s, seen->at, "PTX instruction %s: operand %d is no address: write [...]",
@@ -194,6 +223,7 @@ static void check_operand(struct parser *s, const ptx_insn *i, int k, ptx_operan
         if (o->reg >= 0 && (bits < 32 || ptx_type_kinds[seen->type] == 'f'))
             parse_wrong(s, seen->at, "PTX instruction %s: the address in operand %d has %d bits",
                         i->text, k, bits);
+        check_coordinates(s, i, k, o, seen, parts, tensor ? dimensions(i) : 0);
         return;
     }
     if (strcmp(w->text, "imm") == 0) {

@@ -68,8 +68,21 @@ struct ptx_operand parse_plain_operand(struct parser *s, struct seen *seen)
     return o;
 }
 
-/* [base], [base + 16], [base + %1], [16]. */
-static struct ptx_operand address(struct parser *s, struct seen *seen)
+/* {a, b, ...}, from behind the first brace. */
+static void list(struct parser *s, ptx_operand *v, struct seen *parts)
+{
+    do {
+        if (v->n == PARTS)
+            parse_wrong(s, s->p, "a vector of more than %d parts", PARTS);
+        v->element = parse_grow(s, v->element, v->n, sizeof *v->element);
+        v->element[v->n] = parse_plain_operand(s, &parts[v->n]);
+        v->n++;
+    } while (parse_accept(s, ','));
+    parse_expect(s, '}');
+}
+
+/* [base], [base + 16], [base + %1], [16]; [map, {x, y}]. */
+static struct ptx_operand address(struct parser *s, struct seen *seen, struct seen *parts)
 {
     ptx_operand o = {.kind = PTX_ADDRESS, .reg = -1, .more = -1};
     struct seen part;
@@ -86,6 +99,10 @@ static struct ptx_operand address(struct parser *s, struct seen *seen)
             parse_wrong(s, part.at, "an address is [register], [register + number] or [number]");
         parse_skip_blanks(s);
     } while (parse_accept(s, '+') || *s->p == '-');
+    if (parse_accept(s, ',')) {
+        parse_expect(s, '{');
+        list(s, &o, parts);
+    }
     parse_expect(s, ']');
     return o;
 }
@@ -94,7 +111,7 @@ struct ptx_operand parse_operand(struct parser *s, struct seen *seen, struct see
 {
     const char *at = s->p;
     if (parse_accept(s, '['))
-        return address(s, seen);
+        return address(s, seen, parts);
     if (!parse_accept(s, '{')) {
         ptx_operand o = parse_plain_operand(s, seen);
         if (parse_accept(s, '|')) {
@@ -109,13 +126,6 @@ struct ptx_operand parse_operand(struct parser *s, struct seen *seen, struct see
     }
     ptx_operand v = {.kind = PTX_VECTOR, .reg = -1, .more = -1};
     *seen = (struct seen){at, PTX_NONE, NUMBER_INTEGER, 0};
-    do {
-        if (v.n == PARTS)
-            parse_wrong(s, s->p, "a vector of more than %d parts", PARTS);
-        v.element = parse_grow(s, v.element, v.n, sizeof *v.element);
-        v.element[v.n] = parse_plain_operand(s, &parts[v.n]);
-        v.n++;
-    } while (parse_accept(s, ','));
-    parse_expect(s, '}');
+    list(s, &v, parts);
     return v;
 }

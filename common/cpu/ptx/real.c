@@ -130,3 +130,19 @@ int ptx_set_rounding(enum ptx_rounding rounding)
     fesetround(modes[rounding]);
     return before;
 }
+
+uint64_t ptx_added(enum ptx_type type, int flush, uint64_t a, uint64_t b)
+{
+    const enum ptx_type single = ptx_single(type);
+    if (ptx_type_kinds[type] != 'f')
+        return a + b;
+    if (type == PTX_F64)
+        return ptx_encode(type, ptx_double(a) + ptx_double(b), PTX_NEAREST);
+    if (single != type) /* two halves */
+        return ptx_added(single, 0, a & 0xffff, b & 0xffff) | ptx_added(single, 0, a >> 16, b >> 16)
+                                                                  << 16;
+    if (flush)
+        a = ptx_flush(type, a), b = ptx_flush(type, b);
+    a = ptx_encode(type, ptx_sum(ptx_decode(type, a), ptx_decode(type, b)), PTX_NEAREST);
+    return flush ? ptx_flush(type, a) : a;
+}

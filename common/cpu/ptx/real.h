@@ -19,6 +19,9 @@ double ptx_sum(double x, double y);
 int ptx_fraction_bits(enum ptx_type type);
 /* Subnormal becomes zero of the same sign. */
 uint64_t ptx_flush(enum ptx_type type, uint64_t bits);
+/* What an atomic addition makes of two numbers of any type. Floats round to nearest; `flush` takes
+ * subnormal numbers, and a subnormal sum, for zeros. */
+uint64_t ptx_added(enum ptx_type type, int flush, uint64_t a, uint64_t b);
 /* Operations on doubles that follow round with it. Returns what it was before. */
 int ptx_set_rounding(enum ptx_rounding rounding);
 

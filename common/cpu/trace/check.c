@@ -29,7 +29,11 @@ void trace_launch(struct launch *l)
 void trace_block(struct worker *w, uint64_t place)
 {
     pending_block();
+    proxy_block();
+    registers_block();
     order_block(place);
+    phases_forget();
+    clocks_block(w);
     memory_block(w);
 }
 
@@ -37,6 +41,8 @@ void trace_launch_end(struct launch *l)
 {
     (void)l;
     pending_block();
+    proxy_block();
+    registers_block();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -130,8 +136,10 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
 {
     const struct object *o;
     int64_t at = locate(w, p, bytes, &o);
-    if (at == -2)
+    if (at == -2) {
+        registers_touched(w, thread, p, bytes, kind, code);
         return at;
+    }
     int is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || p % bytes != 0 || (o && o->freed)) {
         report(thread,
@@ -155,6 +163,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
         record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
         if (pending_copies)
             pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
+        if (proxy_used)
+            proxy_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
         race(whose, &cells[at / 4 + i / 4], record_of(whose, code, atomic) | mask << 34, kind, code,
              p, bytes, o, is_shared);
     }
@@ -257,6 +267,11 @@ void trace_mma(struct worker *w, uint64_t flops)
     (void)w, (void)flops;
 }
 
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    (void)w, (void)flops, (void)bytes;
+}
+
 /* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
 static int64_t copy_reads(struct worker *w, int thread, uintptr_t p, unsigned bytes, unsigned read,
                           uint32_t code)
@@ -296,6 +311,154 @@ void trace_async_wait(struct worker *w, int lane, int pending)
     pending_wait(thread_at(w, lane), pending);
 }
 
+int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)
+{
+    int thread = thread_at(w, lane);
+    return proxy_issue(thread, statement[thread], what);
+}
+
+/* Whole cells, and the parts of those at the ends. False: the operation may not touch that memory,
+ * which is told. */
+static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int writes, int atomic)
+{
+    const struct object *o;
+    while (bytes) {
+        unsigned n = 4 - (unsigned)(p % 4);
+        n = n < bytes ? n : (unsigned)bytes;
+        int64_t at = locate(w, p, n, &o);
+        if (at == -2)
+            return;
+        if (at < 0 || (o && o->freed)) {
+            struct side side = proxy_side(op);
+            report(side.thread, at < 0 ? BOUNDS : FREED, side.kind, side.code, p, n,
+                   p - (uintptr_t)w->arena < ARENA ? shared_at(p) : o);
+            return;
+        }
+        if (writes)
+            proxy_writes(op, at, p, n, atomic);
+        else
+            proxy_reads(op, at, p, n);
+        p += n;
+        bytes -= n;
+    }
+}
+
+void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes)
+{
+    proxy_seen(w, op, (uintptr_t)p, bytes, 0, 0);
+}
+
+void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic)
+{
+    proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
+}
+
+void trace_proxy_read_done(struct worker *w, int lane, int op)
+{
+    proxy_read_done(op, thread_at(w, lane));
+}
+
+void trace_proxy_done(struct worker *w, int lane, int op)
+{
+    proxy_done(op, thread_at(w, lane));
+}
+
+void trace_proxy_fence(struct worker *w, int lane, int spaces)
+{
+    clock_fence(thread_at(w, lane), spaces);
+}
+
+/* --- mbarriers -------------------------------------------------------------------------------- */
+
+void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
+{
+    int thread = thread_at(w, lane);
+    phase_made(thread, statement[thread], id, (uintptr_t)w->arena + at);
+}
+
+void trace_mbarrier_fence(struct worker *w, int lane)
+{
+    phase_fence(thread_at(w, lane));
+}
+
+void trace_mbarrier_use(struct worker *w, int lane, int id)
+{
+    int thread = thread_at(w, lane);
+    phase_used(thread, statement[thread], id);
+}
+
+void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
+{
+    int thread = thread_at(w, lane);
+    phase_expects(thread, statement[thread], id, bytes);
+}
+
+void trace_mbarrier_arrive(struct worker *w, int lane, int id)
+{
+    int thread = thread_at(w, lane);
+    phase_arrives(thread, statement[thread], id);
+}
+
+void trace_mbarrier_phase(struct worker *w, int id)
+{
+    phase_complete((int)w->now, id);
+}
+
+void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
+{
+    int thread = thread_at(w, lane);
+    phase_asked(thread, statement[thread], id, parity);
+}
+
+void trace_mbarrier_waited(struct worker *w, int lane, int id)
+{
+    phase_waited(thread_at(w, lane), id);
+}
+
+void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
+{
+    int thread = thread_at(w, lane);
+    phase_loads(w, thread, statement[thread], id, op, bytes);
+}
+
+void trace_mbarrier_end(struct worker *w)
+{
+    phases_end(w);
+}
+
+void trace_registers_issue(struct worker *w, int thread)
+{
+    (void)w;
+    registers_issue(thread, statement[thread]);
+}
+
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_hold(w, thread, p, sums);
+}
+
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_release(w, thread, p, sums);
+}
+
+void trace_descriptor(struct worker *w, const char *text)
+{
+    if (text)
+        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
+}
+
+void trace_registers_count(struct worker *w, int count, int more)
+{
+    registers_count(w, statement[w->now], count, more);
+}
+
+void trace_registers_fence(struct worker *w, int warp)
+{
+    (void)w;
+    registers_fence(warp);
+}
+
 /* What is told for count alone: blocks of code, and what is computed. */
 
 void __sanitizer_cov_trace_pc(void)
@@ -317,14 +480,21 @@ void trace_fault(struct worker *w, const char *text)
     struct side side = {READ, 0, (int)w->now, order.block};
     memory_broken();
     pending_broken();
+    proxy_broken();
+    registers_broken();
     for (int i = w->size - 1; i >= 0; i--)
-        if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_PTX)
+        if (w->warps[i / WARP].live >> i % WARP & 1 &&
+            (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER))
             side.code = statement[i]; /* where its function is called is worth telling */
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
     else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
              strstr(text, "need a whole warp"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "mbarrier"))
+        finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
+        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

@@ -16,10 +16,16 @@ enum rule {
     SHARED_RACE,
     GLOBAL_RACE,
     PENDING_COPY,
+    PROXY_FENCE,
+    MBARRIER,
+    PENDING_WGMMA,
+    WGMMA_FENCE,
+    DESCRIPTOR,
+    SETMAXNREG,
     DIVERGENCE,
     LEAK
 };
-enum kind { READ, WRITE, ATOMIC, COPY };
+enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
 
 /* A variable or an allocation. */
 struct object {
@@ -96,6 +102,14 @@ void memory_broken(void); /* a kernel was stopped: from then on nothing can be f
 /* --- check_order.c: what comes before what -----------------------------------------------------
  */
 
+/* What a thread knows beyond its warp: of threads, before when it knows what they did, and what of
+ * that lies behind a fence.proxy.async of shared, of global memory; of mbarriers, how many phases
+ * are complete. */
+enum { MBARRIERS = 256 };
+struct clock {
+    uint32_t known[MAX_THREADS], fenced[2][MAX_THREADS], phases[MBARRIERS];
+};
+
 extern struct ordering {
     const struct cpu_kernel *kernel; /* of the launch */
     uint64_t block;                  /* that runs */
@@ -103,6 +117,7 @@ extern struct ordering {
     /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
      */
     uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
+    struct clock *clock[MAX_THREADS]; /* or NULL: it knows no more than its warp */
 } order;
 
 static inline uint32_t when_of(record r)
@@ -130,6 +145,8 @@ static inline int ordered(record r, int me)
     uint32_t when = when_of(r);
     if (its == me || when < order.barrier_end || when < order.sees[me / WARP][its / WARP])
         return 1;
+    if (order.clock[me] && when < order.clock[me]->known[its])
+        return 1;
     return me / WARP == its / WARP && order.lane_sees[me / WARP] &&
            when < order.lane_sees[me / WARP][me % WARP][its % WARP];
 }
@@ -140,11 +157,31 @@ int order_released(record r, int me);
 uint64_t order_block_of(record r);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place);
+void order_tick(void);        /* time goes on */
+void order_join(int barrier); /* these three are what the hooks tell; a barrier, a warp operation */
+void order_barrier(struct worker *w, int barrier);
+void order_warp(struct worker *w, int warp, unsigned mask);
 /* An atomic or a store that releases is about to be made at p, which is that cell, counted in
  * bytes. */
 void order_atomic(uintptr_t at, const void *p, unsigned bytes);
 /* A load that may be part of an order; returns where it finds its value. */
 const void *order_poll(uintptr_t at, const void *p, unsigned bytes);
+
+/* --- check_clocks.c: what single threads know beyond their warps ------------------------------ */
+
+/* The thread makes what it knows visible to the async proxy: proxy_space of trace.h. */
+void clock_fence(int thread, int spaces);
+/* Whether a fence of that space, 0 shared or 1 global, lies between r and what `me` does now. */
+int clock_fenced(record r, int me, int space);
+/* An mbarrier's clock takes what a thread knows, and gives it to one that has waited. */
+void clock_release(struct clock *to, int thread);
+void clock_acquire(int thread, const struct clock *from);
+void clock_merge(struct clock *to, const struct clock *from);
+/* How many phases of an mbarrier the thread knows to be complete. */
+uint32_t clock_phases(int thread, int mbarrier);
+void clocks_block(struct worker *w);
+struct clock *clock_new(void); /* of one who knows nothing */
+void clock_drop(struct clock **c);
 
 /* --- check_async.c: copies that are issued and not waited for --------------------------------- */
 
@@ -159,5 +196,56 @@ void pending_commit(int thread);
 void pending_wait(int thread, int pending);
 void pending_block(void);  /* the block has ended */
 void pending_broken(void); /* it is stopped, and nobody knows which waits would have come */
+
+/* --- check_proxy.c: what bulk copies and wgmma do with memory --------------------------------- */
+
+extern int proxy_used; /* by the block that runs */
+/* As pending_touched: an ordinary access of that thread. */
+void proxy_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                   uint32_t code);
+int proxy_issue(int thread, uint32_t code, enum proxy_what what);
+struct side proxy_side(int op);
+/* 4 bytes, or what of them the operation reads or writes. */
+void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes);
+void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic);
+void proxy_read_done(int op, int thread);
+void proxy_done(int op, int thread);
+/* The operation is done when that phase of the mbarrier is complete. */
+void proxy_brings(int op, int mbarrier, uint32_t phase);
+/* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
+ * Somebody has found so many phases complete. */
+void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle);
+void proxy_waited(int mbarrier, uint32_t phases);
+void proxy_block(void); /* the block has ended */
+void proxy_broken(void);
+
+/* --- check_phases.c: uses of mbarriers, which have the numbers that the block gives -------------
+ */
+
+void phase_made(int thread, uint32_t code, int id, uintptr_t p);
+void phase_fence(int thread);
+void phase_used(int thread, uint32_t code, int id);
+void phase_expects(int thread, uint32_t code, int id, uint32_t bytes);
+void phase_arrives(int thread, uint32_t code, int id);
+void phase_complete(int thread, int id);
+void phase_asked(int thread, uint32_t code, int id, unsigned parity);
+void phase_waited(int thread, int id);
+void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
+void phases_end(const struct worker *w);
+void phases_forget(void);
+/* --- check_registers.c: the variables of wgmma, and setmaxnreg -------------------------------- */
+
+void registers_issue(int thread, uint32_t code); /* before what the product holds of the thread */
+void registers_hold(const struct worker *w, int thread, const void *p, int sums);
+void registers_release(const struct worker *w, int thread, const void *p, int sums);
+void registers_fence(int warp);
+/* The thread makes an access to its stack. */
+void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned bytes,
+                       enum kind kind, uint32_t code);
+void registers_count(struct worker *w, uint32_t code, int count, int more);
+void registers_block(void); /* the block has ended */
+void registers_broken(void);
+/* A finding that is a text, once a place. */
+void registers_tell(enum rule rule, int thread, uint32_t code, const char *text);
 
 #endif

@@ -24,9 +24,10 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
-static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
-                                    "uninitialised read", "shared race",        "global race",
-                                    "pending copy",       "barrier divergence", "leak"};
+static const char *const rules[] = {
+    "out of bounds", "misaligned",   "freed memory", "uninitialised read", "shared race",
+    "global race",   "pending copy", "proxy fence",  "mbarrier",           "pending wgmma",
+    "wgmma fence",   "descriptor",   "setmaxnreg",   "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -38,7 +39,8 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
 {
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
-        if (f->rule == rule && f->side[0].code == sides[0].code && !text && !f->text &&
+        if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
+            (!text || (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
@@ -70,7 +72,7 @@ static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
 static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
                      int with_block)
 {
-    static const char *const kinds[] = {"read", "write", "atomic", "copy"};
+    static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma"};
     fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
     if (place->caller)
         fprintf(out, " (called at %s:%d)", place->caller, place->caller_line);
@@ -108,6 +110,28 @@ static void put_where(FILE *out, const struct finding *f, const struct place *si
     put_object(out, o, site);
 }
 
+/* The text of a finding, in which %1 and %2 are the places of its sides. */
+static void put_text(FILE *out, const struct finding *f, const struct place *place)
+{
+    for (const char *p = f->text; *p; p++) {
+        int i = p[0] == '%' ? p[1] - '1' : -1;
+        if (i < 0 || i > 1) {
+            fputc(*p, out);
+            continue;
+        }
+        fprintf(out, "%s:%d", place[i].file, place[i].line);
+        if (place[i].caller)
+            fprintf(out, " (called at %s:%d)", place[i].caller, place[i].caller_line);
+        put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
+        p++;
+    }
+}
+
+static int is_wgmma(enum rule rule)
+{
+    return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
+}
+
 static void put(FILE *out, const struct finding *f, const struct place *place)
 {
     fprintf(out, "%s: ", rules[f->rule]);
@@ -117,8 +141,12 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fprintf(out, " of %s", f->object.name);
         fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
     } else if (f->text) {
-        fputs(f->text, out);
-        if (place[0].caller)
+        put_text(out, f, place);
+        if (f->object.what) {
+            fputs("; it lies ", out);
+            put_where(out, f, &place[2]);
+        }
+        if (place[0].caller && !strchr(f->text, '%'))
             fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
         fputs("; in", out);
         put_index(out, " block", f->side[0].block, f->grid);
@@ -132,14 +160,30 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         }
         if (!blocks)
             put_index(out, " of block", f->side[0].block, f->grid);
-        fprintf(out, " in kernel %s: %u bytes ", f->kernel, f->bytes);
-        put_where(out, f, &place[2]);
+        fprintf(out, " in kernel %s: ", f->kernel);
+        if (f->object.what || !is_wgmma(f->rule)) {
+            fprintf(out, "%u bytes ", f->bytes);
+            put_where(out, f, &place[2]);
+        } else if (f->object.name) {
+            fputs(f->object.name, out); /* a variable */
+        }
         if (f->rule == FREED)
             fputs(", which is freed", out);
         if (f->rule == UNINITIALISED)
             fputs(", never written", out);
+        if (f->rule == PROXY_FENCE)
+            fputs(", without a fence.proxy.async between", out);
         if (f->rule == PENDING_COPY)
             fputs(", before the wait for the copy", out);
+        if (f->rule == PENDING_WGMMA)
+            fputs(f->sides == 2 ? ", before the wait for the wgmma"
+                                : "the thread never waits for it: wgmma.commit_group, then "
+                                  "wgmma.wait_group",
+                  out);
+        if (f->rule == WGMMA_FENCE)
+            fputs(f->sides == 2 ? ", and no wgmma.fence between them"
+                                : "the warp has made no wgmma.fence before",
+                  out);
     }
 }
 

@@ -53,13 +53,16 @@ static void start_add(void)
 }
 
 /* Time goes on. When it has run out, all records are forgotten. */
-static void tick(void)
+void order_tick(void)
 {
     if (++order.now < EPOCHS)
         return;
     if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0)
         give_up(1, "check: the system does not take back memory that is to be forgotten");
     memset(order.sees, 0, sizeof order.sees);
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (order.clock[i])
+            memset(order.clock[i], 0, offsetof(struct clock, phases));
     order.now = order.launch_start = order.block_start = order.barrier_end = 1;
     n_starts = n_syncs = n_polls = 0;
     start_add();
@@ -131,13 +134,13 @@ void order_launch(const struct cpu_kernel *kernel)
 {
     order.kernel = kernel;
     n_starts = n_syncs = 0;
-    tick();
+    order_tick();
     order.launch_start = order.now;
 }
 
 void order_block(uint64_t place)
 {
-    tick();
+    order_tick();
     order.block = place;
     order.block_start = order.barrier_end = order.now;
     start_add();
@@ -149,18 +152,16 @@ void order_block(uint64_t place)
     }
 }
 
-void trace_join(struct worker *w, int barrier)
+void order_join(int barrier)
 {
-    if (barrier == 0)
-        return;
-    tick();
-    joined[barrier][w->now / WARP] = order.now;
+    order_tick();
+    joined[barrier][cpu_worker->now / WARP] = order.now;
 }
 
 /* A named barrier joins what its warps know; a warp that only arrived is not told. */
-void trace_barrier(struct worker *w, int barrier)
+void order_barrier(struct worker *w, int barrier)
 {
-    tick();
+    order_tick();
     if (barrier == 0) {
         order.barrier_end = order.now;
         return;
@@ -180,10 +181,9 @@ void trace_barrier(struct worker *w, int barrier)
     memset(joined[barrier], 0, sizeof joined[barrier]);
 }
 
-void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
+void order_warp(struct worker *w, int warp, unsigned mask)
 {
-    (void)op;
-    tick();
+    order_tick();
     if (!(w->warps[warp].live & ~mask)) {
         order.sees[warp][warp] = order.now;
         return;
@@ -240,9 +240,9 @@ const void *order_poll(uintptr_t at, const void *p, unsigned bytes)
 void trace_fence(struct worker *w)
 {
     (void)w;
-    tick();
+    order_tick();
     sync_add(FENCE);
-    tick();
+    order_tick();
 }
 
 void cpu_trace_fence(void)

@@ -57,7 +57,8 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
 void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
-void trace_mma(struct worker *w, uint64_t flops); /* once a warp */
+void trace_mma(struct worker *w, uint64_t flops);                   /* once a warp */
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes); /* once for four; bytes read */
 /* cp.async: `read` of the bytes come from `from`, the others are zeros; .cg goes around the L1
  * cache. Then its groups: a wait leaves the latest `pending` of them out, or with -1 waits for what
  * is in no group as well. */
@@ -65,6 +66,50 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
                        unsigned read, int around_l1);
 void trace_async_commit(struct worker *w, int lane);
 void trace_async_wait(struct worker *w, int lane, int pending);
+
+/* Bulk copies, for count: a request each, and the bytes of global memory that it touches. */
+enum bulk { TRACE_BULK_LOAD, TRACE_BULK_STORE, TRACE_BULK_REDUCE };
+void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes);
+
+/* The async proxy: what bulk copies and wgmma do with memory, for check alone (TRACE_CHECK). The
+ * lane's thread issues an operation, at its statement. The operation may then read and write what
+ * it says, from its issue until it is done: until then nobody may write the one or touch the other.
+ * What ordinary accesses wrote it finds only behind a fence.proxy.async. */
+enum proxy_what { TRACE_BULK, TRACE_WGMMA };
+enum proxy_space { TRACE_PROXY_SHARED = 1, TRACE_PROXY_GLOBAL = 2 };
+/* The operation's number, for what follows; the numbers of a block begin with 1. */
+int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what);
+void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes); /* is in flight */
+void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic); /* likewise */
+/* The lane's thread has waited, and knows: all is read; all is written as well. Others know it when
+ * they come after that in order. Several threads may tell so of one operation. */
+void trace_proxy_read_done(struct worker *w, int lane, int op);
+void trace_proxy_done(struct worker *w, int lane, int op);
+void trace_proxy_fence(struct worker *w, int lane, int spaces); /* fence.proxy.async */
+
+/* mbarriers, by the numbers that the block gives them. A thread uses one in any way; announces
+ * bytes; arrives; a phase is complete; a thread asks for a parity; has found it complete. */
+void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at);
+void trace_mbarrier_fence(struct worker *w, int lane); /* fence.mbarrier_init */
+void trace_mbarrier_use(struct worker *w, int lane, int id);
+void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes);
+void trace_mbarrier_arrive(struct worker *w, int lane, int id);
+void trace_mbarrier_phase(struct worker *w, int id);
+void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
+void trace_mbarrier_waited(struct worker *w, int lane, int id);
+void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
+/* A bulk load counts for it. */
+void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
+/* wgmma, for check alone. The variables that a product holds, from its issue until the thread waits
+ * for it: sums, which nobody may touch meanwhile, or a part of A, which nobody may write. */
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_fence(struct worker *w, int warp);   /* wgmma.fence */
+void trace_registers_issue(struct worker *w, int thread); /* before what its product holds */
+/* setmaxnreg: the running warp asks for so many registers a thread, which is more or fewer. */
+void trace_registers_count(struct worker *w, int count, int more);
+/* What is wrong with a descriptor, or NULL. */
+void trace_descriptor(struct worker *w, const char *text);
 
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */

@@ -1,0 +1,14 @@
+/* Types of the driver's functions that this backend has. */
+#ifndef CPU_CUDA_TYPEDEFS_H
+#define CPU_CUDA_TYPEDEFS_H
+
+#include "cuda.h"
+
+typedef CUresult (*PFN_cuTensorMapEncodeTiled_v12000)(
+    CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *global_address,
+    const cuuint64_t *global_dim, const cuuint64_t *global_strides, const cuuint32_t *box,
+    const cuuint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+typedef PFN_cuTensorMapEncodeTiled_v12000 PFN_cuTensorMapEncodeTiled;
+
+#endif

@@ -1,0 +1,317 @@
+/* tma.cuh: Hopper's copies of whole tiles (TMA), the barriers in shared memory that say when they
+ * are done (mbarrier), and what stands around them. Compute capability 9.0.
+ *
+ * A tensor map says once, on the host, how an array lies in memory and how large a box of it is.
+ * One thread then names a corner, and the copy engine fetches the box: addresses, bounds and
+ * swizzle are its business. What lies outside of the array comes as zeros, and is not written.
+ *
+ * barrier, tile: addresses in shared memory, in bytes, as shared_address gives them. The copy
+ * engine sees shared memory by a way of its own, the async proxy: what threads have written there
+ * it sees after fence_async_proxy and a barrier of threads, in this order.
+ */
+#pragma once
+
+#include "cuda/tensor_cores.cuh"
+#include "harness/problem.h"
+
+#include <cuda.h>
+#include <stdio.h>
+
+// --- Barriers ------------------------------------------------------------------------------------
+
+// snippet: barrier
+// A barrier is 8 bytes of shared memory. It has phases: the first is complete when `arrivals`
+// threads have arrived and all bytes that they announced have come, and then the next one begins.
+// One thread makes it; then barrier_init_fence and __syncthreads before anyone uses it.
+static __device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+// Makes barriers of this thread known to the copy engine.
+static __device__ __forceinline__ void barrier_init_fence()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Arrives, and announces so many bytes, which copies will bring. In front of them.
+static __device__ __forceinline__ void barrier_expect(uint32_t barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void barrier_arrive(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
+}
+
+// Waits until the phase of this parity is complete: 0 for the first, third and so on, 1 for the
+// others. The phase in front of the first counts as complete, and has parity 1. A thread that waits
+// for a phase two in front of the present one waits forever, or not at all.
+static __device__ __forceinline__ void barrier_wait(uint32_t barrier, int parity)
+{
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "WAIT:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra WAIT;\n"
+                 "}"
+                 :
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+}
+// end snippet: barrier
+
+// Barriers of the hardware, 0 to 15, for a part of a block; __syncthreads is number 0. `threads`
+// meet at it, whole warps: those that sync wait for all, those that arrive go on.
+template <int ID, int THREADS>
+static __device__ __forceinline__ void named_sync()
+{
+    asm volatile("bar.sync %0, %1;" : : "n"(ID), "n"(THREADS) : "memory");
+}
+
+template <int ID, int THREADS>
+static __device__ __forceinline__ void named_arrive()
+{
+    asm volatile("bar.arrive %0, %1;" : : "n"(ID), "n"(THREADS) : "memory");
+}
+
+// The same where the number is known only at run time; the compiler then keeps all 16 for the block.
+static __device__ __forceinline__ void named_sync(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
+static __device__ __forceinline__ void named_arrive(int id, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
+// --- Tiles ---------------------------------------------------------------------------------------
+
+// What this thread has written to shared memory, and what others have and it has met at a barrier,
+// is there for copies and wgmma that come after.
+static __device__ __forceinline__ void fence_async_proxy()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// The map will be needed soon.
+static __device__ __forceinline__ void tma_prefetch(const CUtensorMap *map)
+{
+    asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
+}
+
+// snippet: load
+// The box whose first element is x (innermost), y, z -> the tile; its bytes, all of the box, also
+// those outside of the array, count for the barrier. A map's alignment is 64 bytes, a tile's 128,
+// and 1024 where it is swizzled. One thread.
+static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap *map,
+                                                uint32_t barrier, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];"
+                 :
+                 : "r"(tile), "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+                 : "memory");
+}
+// end snippet: load
+
+static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap *map,
+                                                uint32_t barrier, int x, int y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];"
+                 :
+                 : "r"(tile), "l"(map), "r"(x), "r"(y), "r"(barrier)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap *map,
+                                                uint32_t barrier, int x, int y, int z, int w)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6];"
+                 :
+                 : "r"(tile), "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(barrier)
+                 : "memory");
+}
+
+// snippet: store
+// The tile -> the box, what lies in the array of it. The thread that asks for it also commits and
+// waits: stores have no barrier, they have groups, like cp.async.
+static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_t tile, int x,
+                                                 int y, int z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group "
+                 "[%0, {%1, %2, %3}], [%4];"
+                 :
+                 : "l"(map), "r"(x), "r"(y), "r"(z), "r"(tile)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void bulk_commit()
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until at most GROUPS of this thread's groups, the youngest, are under way.
+template <int GROUPS>
+static __device__ __forceinline__ void bulk_wait()
+{
+    asm volatile("cp.async.bulk.wait_group %0;" : : "n"(GROUPS) : "memory");
+}
+
+// The same, of groups that have not read their tiles: these may be written again afterwards, and
+// nothing is said of the array.
+template <int GROUPS>
+static __device__ __forceinline__ void bulk_wait_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(GROUPS) : "memory");
+}
+// end snippet: store
+
+static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_t tile, int x,
+                                                 int y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
+                 :
+                 : "l"(map), "r"(x), "r"(y), "r"(tile)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_t tile, int x,
+                                                 int y, int z, int w)
+{
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group "
+                 "[%0, {%1, %2, %3, %4}], [%5];"
+                 :
+                 : "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(tile)
+                 : "memory");
+}
+
+// Adds the tile to the box, in the L2 cache and in any order.
+static __device__ __forceinline__ void tma_reduce_add(const CUtensorMap *map, uint32_t tile, int x,
+                                                      int y, int z)
+{
+    asm volatile("cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group "
+                 "[%0, {%1, %2, %3}], [%4];"
+                 :
+                 : "l"(map), "r"(x), "r"(y), "r"(z), "r"(tile)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tma_reduce_add(const CUtensorMap *map, uint32_t tile, int x,
+                                                      int y, int z, int w)
+{
+    asm volatile("cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.tile.bulk_group "
+                 "[%0, {%1, %2, %3, %4}], [%5];"
+                 :
+                 : "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(tile)
+                 : "memory");
+}
+
+// --- Bytes in a row, without a map ---------------------------------------------------------------
+
+// Addresses and bytes are multiples of 16.
+static __device__ __forceinline__ void bulk_load(uint32_t tile, const void *from, int bytes,
+                                                 uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];"
+                 :
+                 : "r"(tile), "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void bulk_reduce_add(float *to, uint32_t tile, int bytes)
+{
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;"
+                 :
+                 : "l"(to), "r"(tile), "r"(bytes)
+                 : "memory");
+}
+
+// --- Maps ----------------------------------------------------------------------------------------
+
+// snippet: map
+// How an array lies in memory, the innermost dimension first: extents in elements; how many bytes
+// lie from one element to the next along each but the innermost, multiples of 16; and the box that
+// a copy moves, 256 elements at most a dimension.
+typedef struct tensor_layout {
+    int rank; // 1 to 5
+    cuuint64_t extent[5], stride[4];
+    cuuint32_t box[5];
+} tensor_layout;
+// end snippet: map
+
+// Whether the device has these instructions. If not, one line and exit code 77.
+static inline void need_tma(const char *step)
+{
+    int major = 0, minor = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+    if (!kf_on_cpu() && major < 9) {
+        kf_die(
+            KF_CANNOT_RUN,
+            "step %s needs compute capability 9.0, for bulk tensor copies; this device has %d.%d",
+            step, major, minor);
+    }
+}
+
+// The driver's function: it is asked for by name, so that nobody has to link the driver.
+static inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder()
+{
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult status;
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                cudaEnableDefault, &status));
+    if (status != cudaDriverEntryPointSuccess) {
+        kf_die(
+            KF_CANNOT_RUN,
+            "this driver has no cuTensorMapEncodeTiled (status %d): it needs one of CUDA 12.0 or "
+            "newer",
+            (int)status);
+    }
+    return (decltype(&cuTensorMapEncodeTiled))found;
+}
+
+// A map of this array, for boxes that lie swizzled in shared memory as `swizzle` says. A layout
+// that the driver refuses ends the program with a line.
+static inline CUtensorMap tensor_map(const void *array, CUtensorMapDataType type,
+                                     const tensor_layout *layout, CUtensorMapSwizzle swizzle)
+{
+    static const decltype(&cuTensorMapEncodeTiled) encode = tensor_map_encoder();
+    const cuuint32_t every[5] = {1, 1, 1, 1, 1};
+    CUtensorMap map;
+    const CUresult error =
+        encode(&map, type, (cuuint32_t)layout->rank, (void *)array, layout->extent, layout->stride,
+               layout->box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (error == CUDA_SUCCESS) {
+        return map;
+    }
+    char text[400];
+    int n = snprintf(text, sizeof text, "extents");
+    for (int i = 0; i < layout->rank && i < 5; i++) {
+        n += snprintf(text + n, sizeof text - n, " %llu", (unsigned long long)layout->extent[i]);
+    }
+    n += snprintf(text + n, sizeof text - n, ", strides");
+    for (int i = 0; i + 1 < layout->rank && i < 4; i++) {
+        n += snprintf(text + n, sizeof text - n, " %llu", (unsigned long long)layout->stride[i]);
+    }
+    n += snprintf(text + n, sizeof text - n, " bytes, box");
+    for (int i = 0; i < layout->rank && i < 5; i++) {
+        n += snprintf(text + n, sizeof text - n, " %u", (unsigned)layout->box[i]);
+    }
+    kf_die(KF_WRONG,
+           "cuTensorMapEncodeTiled refuses a map, error %d: array at %p, type %d, rank %d, %s, "
+           "swizzle %d; strides are to be multiples of 16 bytes, a box 256 elements at most",
+           (int)error, array, (int)type, layout->rank, text, (int)swizzle);
+}
