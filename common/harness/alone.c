@@ -176,6 +176,9 @@ static void run_place(session *s, int w, double *us)
         run_sustained(s, &s->works[w], s->once[w], us);
     memset(place, 0, sizeof *place);
     place->work = w;
+    place->turn = 1;
+    for (int i = 0; i < s->n_places; i++)
+        place->turn += s->places[i].work == w;
     summarise_place(&s->seen, us, s->samples, place);
     s->n_places++;
 }
@@ -238,7 +241,7 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
 /* --- What --rates writes ---------------------------------------------------------------------- */
 
 const char kf_rates_columns[] =
-    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tplaces\tmedian_us\tp5_us\tp95_"
+    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_"
     "us\t"
     "n\treadings\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct\n";
 
@@ -253,11 +256,11 @@ static void write_spread(FILE *to, bool known, kf_spread spread)
 /* The power that the driver tells is up to a tenth of a second old: longer than a cool place takes.
  */
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
-                    int places, const kf_place *p)
+                    const kf_place *p)
 {
     const kf_shape *s = &c->shape;
     fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t%d", variant, c->name, s->B, s->H,
-            s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, kf_clock_name(clock), place, places);
+            s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, kf_clock_name(clock), place, p->turn);
     write_spread(to, true, p->us);
     fprintf(to, "\t%d\t%d", p->samples, p->readings);
     write_spread(to, p->readings > 0, p->mhz);

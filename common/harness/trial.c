@@ -265,7 +265,7 @@ static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, i
         const char *variant = ((const call *)works[place[i].work].context)->variant->name;
         say_rates(variant, clock, &place[i]);
         if (s->rates)
-            kf_rates_write(s->rates, variant, run->c, clock, i + 1, places, &place[i]);
+            kf_rates_write(s->rates, variant, run->c, clock, i + 1, &place[i]);
         s->n_rated++;
     }
     free(place);
