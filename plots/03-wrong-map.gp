@@ -1,4 +1,4 @@
-# alt: Which elements of the output are wrong, for head 0 at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right.
+# alt: Which elements of the output are wrong, for one head at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right.
 # data: step-03-map.tsv
 load 'plots/style.gp'
 # The map has one block a variant, one digit an element. Neighbours of the same kind in a row become one box.

@@ -14,10 +14,11 @@ my $root = abs_path(dirname(__FILE__) . "/..");
 my $cudacc = "$root/common/cpu/cudacc --check";
 my $dir = tempdir(CLEANUP => 1);
 my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
-    "global race", "pending copy", "proxy fence", "mbarrier", "barrier divergence", "leak");
+    "global race", "pending copy", "proxy fence", "mbarrier", "pending wgmma", "wgmma fence", "descriptor",
+    "setmaxnreg", "barrier divergence", "leak");
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";
-delete @ENV{qw(CUDACPU_ORDER CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
+delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
 
 # Runs shell commands, two at a time: every second one by the same shell.
 sub in_pairs {
@@ -83,20 +84,23 @@ my %runs = (
     fault => ["forward", "again", "reverse", "random"],
     right => ["forward", "reverse", "random"],
 );
-# A twin with bulk copies is clean whenever they take effect.
-sub ways {
+# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait; a twin does
+# so in each order of threads.
+my %modes = (early => "forward CUDACPU_ASYNC=early", sometime => "random CUDACPU_ASYNC=random");
+my %more = (%modes, map { my $mode = $_; map { ("$_-$mode" => "$_ CUDACPU_ASYNC=$mode") } @{$runs{right}} }
+    qw(early random));
+sub orders {
     my ($f, $which) = @_;
-    my @orders = @{$runs{$which}};
-    return @orders if $which eq "fault" || slurp("$f->{file}.cu") !~ /"bulk\.cuh"/;
-    return map { my $order = $_; ($order, map { "$order CUDACPU_ASYNC=$_" } qw(early random)) } @orders;
+    my $asynchronous = $f->{rule} =~ /pending|wgmma|proxy|mbarrier|descriptor/;
+    return (@{$runs{$which}}, !$asynchronous ? () : sort keys %{$which eq "right" ? \%more : \%modes});
 }
 my @commands;
 my @run = grep { $drawn{$_->{file}} } @faults;
 for my $f (@run) {
     for my $which (sort keys %runs) {
-        for my $order (ways($f, $which)) {
-            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $order;
-            my $at = "$dir/$f->{name}.$which." . $order =~ tr/ =/--/r;
+        for my $order (orders($f, $which)) {
+            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $more{$order} // $order;
+            my $at = "$dir/$f->{name}.$which.$order";
             push @commands, "CUDACPU_ORDER=$set timeout 60 $dir/$f->{file} $f->{name} $which "
                 . ">$at.out 2>$at.err; echo \$? >$at.code";
         }
@@ -115,7 +119,7 @@ sub said {
 
 for my $f (@run) {
     my $name = $f->{name};
-    for my $order (@{$runs{fault}}) {
+    for my $order (orders($f, "fault")) {
         my %r = said("$name.fault.$order");
         my @findings = @{$r{findings}};
         my $places = join "|", map { quotemeta } sort keys %{$marks{$name}};
@@ -133,8 +137,8 @@ for my $f (@run) {
     }
     is(slurp("$dir/$name.fault.again.err"), slurp("$dir/$name.fault.forward.err"),
         "$f->{rule}: $name, two runs say the same");
-    for my $order (ways($f, "right")) {
-        my %r = said("$name.right." . $order =~ tr/ =/--/r);
+    for my $order (orders($f, "right")) {
+        my %r = said("$name.right.$order");
         ok($r{code} == 0 && !@{$r{findings}} && $r{last} eq "check: no findings",
             "no $f->{rule}: the twin of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
     }

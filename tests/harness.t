@@ -21,13 +21,13 @@ make_path($build);
 my $cc = $ENV{CC} || (have("gcc") ? "gcc" : "cc");
 my $flags = "-std=c11 -O2 -Wall -Wextra -Werror -Icommon/cpu/include -Icommon/harness -Icommon";
 
-# The harness without backend.c, which the fake runtime replaces: as make has built it, with the same
+# The harness without backend.c and rates.c, which the fake runtime replaces: as make has built it, with the same
 # flags and -g.
 my @sources = glob("tests/harness/*.c");
 my @jobs = map { my ($name) = m{([^/]+)\.c$}; "$cc $flags -c $_ -o $build/$name.o" } @sources;
 %r = run("printf '%s\\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
 is($r{code}, 0, "the tests compile as C11 without a warning") or BAIL_OUT($r{err});
-my @objects = map { m{common/(.+)\.c$} && $1 ne "harness/backend" ? "$cpu/$1.o" : () }
+my @objects = map { m{common/(.+)\.c$} && $1 !~ m{^harness/(backend|rates)$} ? "$cpu/$1.o" : () }
     glob("common/harness/*.c common/problems/*.c");
 my @programs = map { m{/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
@@ -258,6 +258,68 @@ for ([count => "counts one launch of each variant"], [check => "checks with one 
     fails("--repeats in a program that $_->[0]s", "$build/traced --repeats $dir/repeats.tsv", 2,
         "--repeats $dir/repeats.tsv: this program $_->[1]; `make step-99 run` makes one for it", FAKE_TRACE => $_->[0]);
 }
+
+# --- Each variant alone: sustained and cool.
+my $alone = "TOY_ALONE=1 FAKE_HEAT=25 $toy --case D16 --seed 3";
+%r = run("TOY_ALONE=1 FAKE_HEAT=25 $toy --seed 3 --rates $dir/rates.tsv --out $dir/alone.tsv", FAKE_RATES => 1);
+is("$r{code} $r{err}", "0 ", "clocks on which a variant is alone") or diag($r{out});
+ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
+like($r{out}, qr/^  clock sustained: 7 places in the run, about 8 s\n/m, "how long it takes is said before");
+like($r{out}, qr/^  slow +sustained +1500 MHz +695 W, power holds the clock for 100% of it$/m, "and the clock rate after");
+like($r{out}, qr/^  slow +sustained warm +50\.00 +50\.00 +50\.00 +20 +0\.50x/m, "sustained: hot");
+like($r{out}, qr/^  slow +cool +warm +40\.00 +40\.00 +40\.00 +40 +0\.50x/m, "cool: not");
+my %on;
+for (grep { /^99/ } split /\n/, slurp("$dir/alone.tsv")) { my @c = split /\t/; $on{$c[2]}{$c[12]}++ }
+is_deeply(\%on, {D8 => {"-" => 3, graph => 6, stream => 3, call => 3},
+    D16 => {"-" => 3, graph => 6, stream => 3, call => 3, sustained => 3, cool => 3}},
+    "rows say which clock; a case that does not ask for them has none");
+my @rates = map { [split /\t/, $_, -1] } grep { !/^#/ } split /\n/, slurp("$dir/rates.tsv");
+is("@{$rates[0]}", "variant case B H Sq Sk D R causal pos0 clock place places median_us p5_us p95_us n readings " .
+    "mhz mhz_p5 mhz_p95 watts watts_p5 watts_p95 capped_pct", "--rates names its columns");
+is(join(" ", map { $_->[0] } @rates[1 .. 7]), join(" ", reverse map { $_->[0] } @rates[1 .. 7]),
+    "the order of a turn and of the next are mirrored");
+is(join(" ", map { $_->[0] } @rates[1, 4, 7]), "right right right", "and the first variant is in front, between and behind");
+like(join(" ", @{$rates[7]}[1, 10 .. 13, 16]), qr/^D16 sustained 7 7 25(\.00\d+)? 10$/, "a row a place");
+is(join(" ", @{$rates[7]}[18 .. 24]), "1500 1500 1500 695 695 695 100", "with clock rate and power");
+is(join(" ", $rates[8][10], @{$rates[8]}[18 .. 24]), "cool 1980 1980 1980 410 410 410 0", "cool ones too");
+is(scalar(@rates), 1 + 2 * 7, "and none of other clocks");
+%r = run("$alone --rates $dir/rates.tsv --clock cool --turns 1");
+like($r{out}, qr/^  no clock rates and no power: FAKE_RATES is not set$/m, "a device that says nothing: one line");
+@rates = map { [split /\t/, $_, -1] } grep { !/^#/ } split /\n/, slurp("$dir/rates.tsv");
+is(scalar(@rates), 1 + 4, "--clock leaves out others, and --turns says how often");
+is(join(" ", @{$rates[1]}[10, 13, 16 .. 24]), "cool 20 20 0 - - - - - - -", "and its times are kept");
+unlike($r{out}, qr/graph|stream|sustained/, "nothing of the others is printed");
+fails("a clock that is not there", "$toy --clock sustained", 2, "--clock sustained: this program does not time on it; one of graph, stream, call");
+fails("no turns", "$alone --turns 0", 2, "--turns 0: a whole number from 1 to 9");
+fails("--rates without such a clock", "$toy --rates $dir/rates.tsv", 2, "times on neither sustained nor cool");
+fails("--rates and --once", "$alone --rates $dir/rates.tsv --once", 2, "nothing is timed with --once");
+fails("--rates on a CPU", "$alone --rates $dir/rates.tsv", 77, "a CPU has no times", FAKE_CPU => 1);
+fails("--rates without such a case", "TOY_ALONE=1 $toy --case D8 --rates $dir/rates.tsv >/dev/null", 0, "not written, for nothing was timed");
+fails("a cold L2", "TOY_COLD=1 $toy", 1, "clock cool: a warm L2 is right");
+%r = run($alone, FAKE_CPU => 1);
+unlike($r{out}, qr/sustained|cool|graph/, "a CPU prints no time");
+
+# --- What a block did when.
+my $timeline = "TOY_TIMELINE=1 $toy --seed 3 --case D8 --timeline $dir/line.tsv";
+%r = run("$timeline --variant plain --variant recording");
+is("$r{code} $r{err}", "0 ", "--timeline") or diag($r{out});
+unlike($r{out}, qr/graph|stream/, "times nothing");
+like(slurp("$dir/line.tsv"), qr/\A(# .*\n)+variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\trole\tevent\ttile\tstart\tend\n/,
+    "names its columns");
+is(join("", map { s/^recording\tD8\t1\t2\t5\t5\t8\t0\t0\t0\t//r } grep { /^(plain|recording)/ } split /^/, slurp("$dir/line.tsv")),
+    "producer\twait\t0\t10\t30\nproducer\twork\t0\t30\t4101\nproducer\twait\t1\t4101\t4106\nconsumer\twork\t7\t0\t35\n",
+    "a row for each that was recorded, from the first cycle of all on; what is not recorded has none");
+fails("a variant that does not record", "$timeline --variant plain >/dev/null", 0, "not written, for no variant that is right records");
+fails("an event without a name", "$timeline --variant nameless >/dev/null", 1, "--timeline: event 2 was recorded; 0 to 1 have names");
+fails("--timeline of a program that records nothing", "$toy --timeline $dir/line.tsv", 2, "this program records none");
+fails("--timeline and --repeats", "$timeline --repeats $dir/repeats.tsv", 2, "not timed; leave out --repeats");
+fails("--timeline and --reps", "$timeline --reps 3", 2, "not timed; leave out --reps");
+fails("--timeline on a CPU", $timeline, 77, "a CPU has no times", FAKE_CPU => 1);
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/timeline.cu -o $build/timeline");
+is($r{code}, 0, "timeline.cu builds") or diag($r{err});
+%r = run("$build/timeline");
+is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "timeline.cuh records what happens, in order");
+like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and all is looked at");
 
 # --- Ceilings give limits.
 make_path("$dir/root/build/data/fake-g-100-test");

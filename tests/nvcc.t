@@ -66,4 +66,15 @@ spew("$tree/build/cuda/ceilings", "");
 is($r{code}, 0, "without it nothing fails") or diag($r{err});
 ok(-x "$tree/build/cuda/step-01", "and the step is there");
 
+# A step that names the architecture that it needs is compiled for that, or for a newer one if asked.
+for my $case (["90", "", "arch=compute_90,code=sm_90 .*arch=compute_90,code=compute_90"], ["90", "ARCH=80", "code=sm_90 "],
+    ["90", "ARCH=90a", "code=sm_90a "], ["90a", "", "arch=compute_90a,code=sm_90a "], ["90a", "ARCH=90", "code=sm_90a "]) {
+    my ($needs, $asked, $flags) = @$case;
+    tiny_step($tree, "01-warns", "needs sm_$needs", "    return 0;\n", header => " * Architecture: $needs\n");
+    %r = run("cd '$tree' && make -n step-01 cuda $asked");
+    my ($command) = $r{out} =~ /^(.*\bwarns\.cu .*-o .*)/m;
+    like($command || "", qr/$flags/, "Architecture: $needs, $asked");
+    unlike($command || "", qr/sm_80/, "and not sm_80");
+}
+
 done_testing();

@@ -97,7 +97,11 @@ sub compiled {
 }
 my $listed = "common/cpu/README.md lists those that are";
 my @refused = (
-    ['asm("wgmma.fence.sync.aligned;");', "PTX instruction wgmma.fence.sync.aligned is not executed by the CPU backend; $listed"],
+    ['asm("tcgen05.wait::ld.sync.aligned;");', "PTX instruction tcgen05.wait::ld.sync.aligned is not executed by the CPU backend; $listed"],
+    ['asm("wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%0, %0, %0, %0, %0, %0}, %1, %1, 1, 1, 1, 0, 0;" : "+f"(f) : "l"(l));', "PTX instruction wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 is not executed by the CPU backend (it knows no .m64n12k16 there); $listed"],
+    ['asm("{ .reg .pred p; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0, %0, %0, %0}, %1, %1, p, 1, 1, 0, 0; }" : "+f"(f) : "l"(l));', "PTX instruction wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16: operand 1 has 4 parts, need 8"],
+    ['asm("{ .reg .pred p; .reg .f32 x; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %0, %0, x}, %1, %1, p, 1, 1, 0, 0; }" : "+f"(f) : "l"(l));', "PTX instruction wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 writes when the statement is over: need an operand of the statement for each part of operand 1"],
+    ['asm("{ .reg .pred p; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %0, %0, %0}, %1, %1, p, 1, 1, 0, 0; add.f32 %0, %0, %0; }" : "+f"(f) : "l"(l));', "PTX instruction add.f32 uses %0, which a wgmma of the statement holds: write two statements"],
     ['asm("add.foo.s32 %0, %0, 1;" : "+r"(r));', "PTX instruction add.foo.s32 is not executed by the CPU backend (it knows no .foo there); $listed"],
     ['asm("add.ftz.f64 %0, %0, %0;" : "+d"(d));', "PTX instruction add.ftz.f64 is not executed by the CPU backend (it knows no .f64 there); $listed"],
     ['asm("fma.f32 %0, %0, %0, %0;" : "+f"(f));', "PTX instruction fma.f32 is not executed by the CPU backend (it knows no .f32 there); $listed"],

@@ -235,6 +235,8 @@ static void run_block(struct worker *w, uint64_t place)
     w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
                 w->launch->id << 32;
     w->random |= w->random == 0;
+    w->turn++;
+    w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
     w->ready_warps = 0;
     for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
@@ -243,6 +245,9 @@ static void run_block(struct worker *w, uint64_t place)
         warp->live = warp->ready = warp->fresh = warp->exists;
         w->ready_warps |= 1u << i;
     }
+    for (int i = 1; i < MAX_BARRIERS;
+         i++) /* the last block may have arrived once more than waited */
+        w->barriers[i].arrived = 0;
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
     w->async_random = 0;
     phases_block(w);
@@ -378,6 +383,12 @@ void cpu_sleep(const char *file, int line)
     yield(w);
 }
 
+void cpu_launch_bounds(int threads, int blocks)
+{
+    cpu_worker->bounds_threads = threads;
+    cpu_worker->bounds_blocks = blocks;
+}
+
 long long cpu_clock(void)
 {
     static __thread long long ticks;
@@ -408,7 +419,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
-        w->gaps += SHARED_GAP;
+        w->gaps = (at + w->gaps + SHARED_GAP + align - 1) / align * align - at;
         memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
         w->shared_used = end;
         if (fixed > l->static_shared)

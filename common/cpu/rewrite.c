@@ -4,6 +4,7 @@
  *   __shared__ float a[32], b;    references into the block's arena, placed when first met
  *   extern __shared__ T s[];      a reference to the arena's start
  *   __global__, __device__ ...    nothing
+ *   __launch_bounds__(n, m)       a call where the kernel begins
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
  *
  * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
@@ -665,6 +666,11 @@ static int inline_ptx(int i)
         int open = a.value[k], end = match(open, 1);
         char c = a.constraint[k];
         int n = (int)(tokens[end].s + 1 - tokens[open].s);
+        if (p && p->held && p->held[k]) {
+            in = format("%s::cpu_asm_hold<'%c'>(&cpu_r%d[%d], &cpu_h%d[%d], %.*s); ", in, c, id, k,
+                        id, k, n, tokens[open].s);
+            continue;
+        }
         if (c == 'C')
             in = format("%s::cpu_asm_string(&cpu_r%d[%d], %.*s); ", in, id, k, n, tokens[open].s);
         else if (a.way[k] != '=')
@@ -676,12 +682,17 @@ static int inline_ptx(int i)
             out = format("%s::cpu_asm_out<'%c'>(&cpu_r%d[%d], %.*s); ", out, c, id, k, n,
                          tokens[open].s);
     }
+    char *held = format(""), *call = format("::cpu_asm(&cpu_s%d, cpu_r%d)", id, id);
+    if (p && p->held) {
+        held = format("uint64_t cpu_h%d[%d]; ", id, a.operands);
+        call = format("::cpu_asm_held(&cpu_s%d, cpu_r%d, cpu_h%d)", id, id, id);
+    }
     replace(i, close,
             format("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
-                   "uint64_t cpu_r%d[%d]; %s::cpu_asm(&cpu_s%d, cpu_r%d); %s} while (0)",
+                   "uint64_t cpu_r%d[%d]; %s%s%s; %s} while (0)",
                    id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
                    literal(files[tokens[i].file]), tokens[i].line, id, registers ? registers : 1,
-                   in, id, id, out));
+                   held, in, call, out));
     free(a.text);
     return close;
 }
@@ -722,6 +733,7 @@ static void variable(int i)
 static void rewrite(void)
 {
     int depth = 0, parens = 0, device_depth = -1, device_next = 0;
+    char *bounds = NULL; /* of the kernel that begins */
     for (int i = 0; i < token_count; i++) {
         int in_device = device_depth >= 0;
         if (is(i, "(")) {
@@ -730,9 +742,13 @@ static void rewrite(void)
             parens--;
         } else if (is(i, ";") && parens == 0) {
             device_next = 0;
+            bounds = NULL;
         } else if (is(i, "{")) {
             if (device_next && !in_device)
                 device_depth = depth;
+            if (device_next && bounds)
+                insert(i + 1, format("::cpu_bounds%s; ", bounds));
+            bounds = NULL;
             device_next = 0;
             depth++;
         } else if (is(i, "}")) {
@@ -741,6 +757,11 @@ static void rewrite(void)
         } else if (adjacent3(i, "<") && !is(i + 3, "<") && !is(i - 1, "operator")) {
             launch(i, in_device);
             i += 2;
+        } else if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
+            int end = match(i + 1, 1);
+            bounds = text_of(i + 1, end);
+            replace(i, end, format(""));
+            i = end;
         } else if (is(i, "__global__") || is(i, "__device__")) {
             if (is(i, "__global__"))
                 note_kernel(i);

@@ -54,11 +54,12 @@ struct thread {
     int line;
     const char *file;
     uint64_t value, result;
-    int source;          /* the lane that a shuffle reads */
-    unsigned carry;      /* of add.cc and its like */
-    const void *what;    /* of CPU_PTX: the instruction, */
-    const char *name;    /* its text, */
-    uint64_t *registers; /* and the lane's registers; ptx/run.c */
+    int source;           /* the lane that a shuffle reads */
+    unsigned carry;       /* of add.cc and its like */
+    const void *what;     /* of CPU_PTX: the instruction, */
+    const char *name;     /* its text, */
+    uint64_t *registers;  /* and the lane's registers; ptx/run.c */
+    const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
@@ -135,6 +136,9 @@ struct worker {
         size_t offset, bytes;
     } variable[64];
     int variables;
+    int bounds_threads, bounds_blocks; /* of __launch_bounds__, 0: it has none */
+    uint64_t turn;                     /* counts the blocks that it has begun */
+    struct products *wgmma; /* of each warpgroup, those under way, or NULL; ptx/wgmma.c */
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
@@ -153,6 +157,11 @@ void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((no
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
 
 /* --- copies.c --------------------------------------------------------------------------------- */
+/* When what is asynchronous takes effect: CUDACPU_ASYNC. */
+enum async_mode { ASYNC_LATE, ASYNC_EARLY, ASYNC_RANDOM };
+enum async_mode copies_mode(void);
+/* True one time in eight. Does not touch the random numbers of the order of threads. */
+int copies_chance(struct worker *w);
 /* Asynchronous copies of the running thread, as PTX has them: `read` of the bytes are copied, the
  * others become 0. A wait leaves out the latest `pending` groups. */
 void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
@@ -161,11 +170,6 @@ void copies_wait(struct worker *w, uint32_t pending);
 void copies_wait_all(struct worker *w);  /* also for those in no group yet */
 void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
 void copies_forget(struct worker *w);    /* after a fault: it never does */
-
-/* How CUDACPU_ASYNC chooses: `late`, `early` or `random`; and, with random, whether now. */
-enum async_mode { ASYNC_LATE, ASYNC_EARLY, ASYNC_RANDOM };
-enum async_mode copies_mode(void);
-int copies_chance(struct worker *w); /* true one time in eight */
 
 /* --- phases.c --------------------------------------------------------------------------------- */
 /* The mbarrier at an address, or NULL. A pointer is good until the next is made or taken away. */
@@ -243,6 +247,9 @@ static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
  * calls run for them all. A lane that has exited never comes. `name` is for reports. */
 void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                    void (*run)(struct worker *w, int warp, unsigned lanes));
+/* The same of the four warps of a warpgroup, the first of which has a number divisible by four. */
+void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                        void (*run)(struct worker *w, int warp, unsigned lanes));
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 /* A piece of work that runs now, or becomes a node of the graph being captured. */

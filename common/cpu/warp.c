@@ -76,8 +76,8 @@ static void complete(struct worker *w, int warp, struct group *g)
     block_open_group(w, warp, g);
 }
 
-static inline uint64_t meet(struct worker *w, unsigned mask, const void *what,
-                            void (*run)(struct worker *w, int warp, unsigned lanes))
+/* The running thread joins its group, and is about to wait. */
+static inline struct group *join(struct worker *w, unsigned mask, const void *what)
 {
     struct thread *t = &w->threads[w->now];
     struct warp *warp = &w->warps[w->now / WARP];
@@ -92,6 +92,14 @@ static inline uint64_t meet(struct worker *w, unsigned mask, const void *what,
     t->mask = mask;
     block_stop(w);
     g->arrived |= 1u << w->now % WARP;
+    return g;
+}
+
+static inline uint64_t meet(struct worker *w, unsigned mask, const void *what,
+                            void (*run)(struct worker *w, int warp, unsigned lanes))
+{
+    struct thread *t = &w->threads[w->now];
+    struct group *g = join(w, mask, what);
     if (g->arrived == mask) {
         if (run)
             run(w, (int)(w->now / WARP), mask);
@@ -127,6 +135,41 @@ void warp_together(struct worker *w, enum cpu_op op, const void *what, const cha
     t->what = what;
     t->name = name;
     meet(w, w->warps[w->now / WARP].exists, what, run);
+}
+
+/* The group of a whole warp that has come to `what`, or NULL. */
+static struct group *whole(struct worker *w, int warp, enum cpu_op op, const void *what)
+{
+    struct group *g = w->warps[warp].group, *end = g + w->warps[warp].groups;
+    while (g < end && (g->op != op || g->what != what || g->arrived != ~0u))
+        g++;
+    return g < end ? g : NULL;
+}
+
+void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
+                        void (*run)(struct worker *w, int warp, unsigned lanes))
+{
+    struct thread *t = &w->threads[w->now];
+    int first = (int)w->now / WARP / 4 * 4;
+    for (int i = first; i < first + 4; i++)
+        if (i >= MAX_WARPS || w->warps[i].exists != ~0u)
+            fault_stop(w, cudaErrorLaunchFailure,
+                       "%s:%d: %s by warp %d of a block of %d threads: need the 4 whole warps of a "
+                       "warpgroup, %d to %d",
+                       t->file, t->line, name, (int)w->now / WARP, w->size, first, first + 3);
+    t->op = op;
+    t->what = what;
+    t->name = name;
+    join(w, ~0u, what);
+    int come = 0;
+    for (int i = first; i < first + 4; i++)
+        come += whole(w, i, op, what) != NULL;
+    if (come == 4) {
+        run(w, first, ~0u);
+        for (int i = first; i < first + 4; i++)
+            complete(w, i, whole(w, i, op, what));
+    }
+    block_wait(w);
 }
 
 uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, int width,

@@ -82,6 +82,17 @@ static __device__ __forceinline__ void named_arrive()
     asm volatile("bar.arrive %0, %1;" : : "n"(ID), "n"(THREADS) : "memory");
 }
 
+// The same where the number is known only at run time; the compiler then keeps all 16 for the block.
+static __device__ __forceinline__ void named_sync(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
+static __device__ __forceinline__ void named_arrive(int id, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
 // --- Tiles ---------------------------------------------------------------------------------------
 
 // What this thread has written to shared memory, and what others have and it has met at a barrier,

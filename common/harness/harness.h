@@ -31,7 +31,8 @@ typedef struct kf_shape {
 enum kf_case_flags {
     KF_VERIFY_ONLY = 1, /* an odd shape: checked, never timed */
     KF_LARGE = 2,       /* skipped on the CPU unless --case names it */
-    KF_MAY_NOT_FIT = 4  /* running out of device memory is a predicted outcome, not a failure */
+    KF_MAY_NOT_FIT = 4, /* running out of device memory is a predicted outcome, not a failure */
+    KF_ALONE = 8        /* also timed on sustained and cool, which take seconds a variant */
 };
 
 typedef struct kf_case {
@@ -92,7 +93,9 @@ typedef struct kf_variant {
     double (*extra_error)(const kf_case *c) KF_ELSE(NULL);
 } kf_variant;
 
-enum kf_clock { KF_GRAPH, KF_STREAM, KF_CALL };
+/* KF_SUSTAINED and KF_COOL, with a warm L2 and in cases with KF_ALONE only: each variant has the
+ * device to itself, at its power limit or before it is felt. alone.c says how and why. */
+enum kf_clock { KF_GRAPH, KF_STREAM, KF_CALL, KF_SUSTAINED, KF_COOL };
 enum kf_l2 { KF_WARM, KF_COLD };
 typedef struct kf_timing {
     enum kf_clock clock;
@@ -105,6 +108,15 @@ typedef struct kf_cost {
     double bytes, flops;
     bool tensor_cores;
 } kf_cost;
+
+/* What a variant may record of one block, for --timeline: a scratch tensor of KF_I32
+ * [roles][most][4] that the recorder of common/cuda/timeline.cuh writes, and names for its numbers.
+ */
+typedef struct kf_timeline {
+    const char *tensor;
+    const char *const *roles, *const *events;
+    int n_roles, n_events;
+} kf_timeline;
 
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
@@ -122,6 +134,7 @@ typedef struct kf_program {
      * of the clocks, for kf_tuned. Names that begin with a part and a colon, "dq:m64-n64", compete
      * with those of the same part only; the rest are one part. */
     bool tunes KF_ELSE(false);
+    const kf_timeline *timeline KF_ELSE(NULL); /* NULL: no variant records */
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 /* Runs the program as its command line says and returns its exit code. */

@@ -12,6 +12,14 @@ extern "C" {
 
 /* --- backend.c (beside kf_on_cpu and kf_thread_order) ----------------------------------------- */
 double kf_host_us(void);
+void kf_host_sleep_us(double us);
+
+/* --- rates.c ---------------------------------------------------------------------------------- */
+typedef struct kf_rates {
+    double mhz, watts; /* of the multiprocessors; of the board */
+    bool capped;       /* the driver holds the clock rate down because of the power */
+} kf_rates;
+bool kf_rates_read(kf_rates *now, char *why, size_t size); /* false: it cannot be told, and why */
 
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* what every line begins with */
@@ -104,6 +112,7 @@ void kf_errors_write(FILE *to, const char *variant, const char *case_name, const
 /* "variant case tensor dtype extents", each after a blank, a newline, then the tensor's memory. */
 void kf_dump_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
                    const void *raw);
+/* Of the last head, one digit an element. */
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
 
 /* --- stats.c ---------------------------------------------------------------------------------- */
@@ -135,8 +144,30 @@ cudaStream_t kf_stream(void);
  */
 void kf_time(const kf_work *works, int n, kf_timing how, int max_rounds, uint64_t seed,
              kf_stat *stat);
+enum { KF_CLOCKS = KF_COOL + 1 };
+const kf_timing *kf_timings_of(const kf_program *program, int *n); /* or the usual ones */
 const char *kf_clock_name(enum kf_clock clock);
+bool kf_is_alone(enum kf_clock clock); /* alone.c times it */
 const char *kf_l2_name(enum kf_l2 l2);
+
+/* --- alone.c: the clocks KF_SUSTAINED and KF_COOL --------------------------------------------- */
+typedef struct kf_spread {
+    double median, p5, p95;
+} kf_spread;
+/* One place in the run: one work, timed once. */
+typedef struct kf_place {
+    int work, samples, readings;
+    kf_spread us, mhz, watts; /* the last two of as many readings as there are */
+    double capped;            /* share of the readings */
+} kf_place;
+int kf_places(int works, int turns);
+double kf_alone_seconds(enum kf_clock clock, int works, int turns); /* about, without long calls */
+/* Each work has as many turns, work 0 one more; stat [n], places [kf_places(n, turns)]. */
+void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, uint64_t seed,
+                   kf_stat *stat, kf_place *places);
+extern const char kf_rates_columns[];
+void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
+                    int places, const kf_place *p);
 
 /* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
 enum kf_lock { KF_UNLOCKED, KF_SHARED, KF_EXCLUSIVE };
@@ -153,6 +184,7 @@ const char *kf_error_advice(cudaError_t error);
 
 /* --- probes.cu -------------------------------------------------------------------------------- */
 void kf_probe_empty(cudaStream_t stream);
+void kf_probe_wait(cudaStream_t stream); /* some 50 us of one thread, while more is enqueued */
 /* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
 void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);
 
@@ -230,14 +262,16 @@ bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, 
                    char *variant, size_t size);
 
 /* --- options.c, help.c ------------------------------------------------------------------------ */
-enum { KF_MAX_CHOICES = 96, KF_MAX_REPS = 100000 };
+enum { KF_MAX_CHOICES = 96, KF_MAX_REPS = 100000, KF_TURNS = 2, KF_MAX_TURNS = 9 };
 typedef struct kf_options {
     bool list, json, has_seed, by_line, once;
     uint64_t seed;
-    int reps; /* most timing rounds */
-    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats;
+    int reps;  /* most timing rounds */
+    int turns; /* of a variant on the clocks on which it is alone */
+    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
+    bool clock_chosen[KF_CLOCKS];
 } kf_options;
 void kf_options_read(const kf_program *program, int argc, char **argv, kf_options *options);
 void kf_help_print(const kf_program *program);
@@ -252,8 +286,10 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches, *repeats;
+    FILE *map, *errors, *dump, *launches, *repeats, *rates, *timeline;
     int n_repeated; /* variants and cases in repeats */
+    int n_rated;    /* rows in rates */
+    int n_stamps;   /* and in timeline */
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
@@ -266,7 +302,7 @@ typedef struct kf_session {
 typedef struct kf_outcome {
     const char *status;
     kf_row counts; /* wrong, nonfinite, total and errors */
-    kf_stat *stat; /* [n_timings], NULL when not timed */
+    kf_stat *stat; /* [n_timings], NULL when not timed; n is 0 on a clock that was left out */
 } kf_outcome;
 
 /* Runs variant v as it is first run, on one of the clocks, again after timing, or to see whether
@@ -281,6 +317,11 @@ extern const char kf_repeat_columns[];
 /* Launches a right variant again and again, says which outputs differ in a bit, and writes a row an
  * output. It may turn out wrong. */
 void kf_repeat(kf_session *s, kf_run *run, int v, kf_outcome *out);
+
+/* --- timeline.c: --timeline ------------------------------------------------------------------- */
+extern const char kf_timeline_columns[];
+/* Launches a right variant again and writes what it recorded, if it does. It may turn out wrong. */
+void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
 /* --- instrument.c: programs that cudacc --count or --check linked ----------------------------- */
 

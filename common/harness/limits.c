@@ -57,7 +57,8 @@ kf_limit kf_least_time(const kf_ceilings *c, const kf_cost *cost, enum kf_clock 
     double rate = cost->tensor_cores ? c->tensor_f16_tflops : c->fp32_tflops;
     double bytes_us = cost->bytes / (c->copy_tbps * 1e6);
     double flops_us = rate > 0.0 ? cost->flops / (rate * 1e6) : 0.0;
-    limit.us = c->launch_us[clock];
+    /* Alone, calls are launched as on the stream. */
+    limit.us = c->launch_us[kf_is_alone(clock) ? KF_STREAM : clock];
     limit.by = "launch";
     if (bytes_us > limit.us)
         limit = (kf_limit){bytes_us, "bytes"};

@@ -141,6 +141,25 @@ static void choose_variant(const kf_program *p, const char *argument, kf_options
     kf_die(KF_USAGE, "--variant %s: no such variant; one of %s", argument, known);
 }
 
+static void choose_clock(const kf_program *p, const char *argument, kf_options *o)
+{
+    char known[128] = "";
+    int n;
+    const kf_timing *timings = kf_timings_of(p, &n);
+    for (int i = 0; i < n; i++) {
+        const char *name = kf_clock_name(timings[i].clock);
+        if (strcmp(name, argument) == 0) {
+            o->clock_chosen[timings[i].clock] = true;
+            return;
+        }
+        if (!strstr(known, name)) {
+            size_t length = strlen(known);
+            snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", name);
+        }
+    }
+    kf_die(KF_USAGE, "--clock %s: this program does not time on it; one of %s", argument, known);
+}
+
 static unsigned long long number(const char *option, const char *text, unsigned long long least,
                                  unsigned long long most)
 {
@@ -161,6 +180,10 @@ static void check_program(const kf_program *p)
         if (!*name || strlen(name) >= KF_CELL || strpbrk(name, " \t\n\"\\=,") != NULL)
             kf_die(KF_WRONG, "name \"%s\": no blanks, quotes, backslashes, commas or =", name);
     }
+    for (int i = 0; i < p->n_timings; i++)
+        if (kf_is_alone(p->timings[i].clock) && p->timings[i].l2 != KF_WARM)
+            kf_die(KF_WRONG, "clock %s: a warm L2 is right, nothing is flushed in between",
+                   kf_clock_name(p->timings[i].clock));
 }
 
 static void check_repeats(const kf_program *p, const kf_options *o, bool some_reps)
@@ -190,6 +213,41 @@ static void check_repeats(const kf_program *p, const kf_options *o, bool some_re
             o->reps);
 }
 
+static void check_rates(const kf_program *p, const kf_options *o)
+{
+    bool any = false;
+    for (int i = 0; i < p->n_timings; i++)
+        any |= kf_is_alone(p->timings[i].clock);
+    if (!o->rates)
+        return;
+    if (!any)
+        kf_die(KF_USAGE,
+               "--rates %s: this program times on neither sustained nor cool; leave it out",
+               o->rates);
+    if (o->once || o->repeats)
+        kf_die(KF_USAGE, "--rates %s: nothing is timed with %s; leave one of them out", o->rates,
+               o->once ? "--once and --launches" : "--repeats");
+}
+
+static void check_timeline(const kf_program *p, const kf_options *o, bool some_reps)
+{
+    const char *other = o->once      ? "--once"
+                        : o->repeats ? "--repeats"
+                        : o->tuned   ? "--tuned"
+                        : o->rates   ? "--rates"
+                        : some_reps  ? "--reps"
+                                     : NULL;
+    if (!o->timeline)
+        return;
+    if (!p->timeline)
+        kf_die(KF_USAGE, "--timeline %s: this program records none; leave it out", o->timeline);
+    if (other)
+        kf_die(KF_USAGE,
+               "--timeline %s: each variant is launched once more, and not timed; leave "
+               "out %s",
+               o->timeline, other);
+}
+
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
     static const struct option known[] = {{"help", no_argument, NULL, 'h'},
@@ -208,10 +266,15 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                                           {"once", no_argument, NULL, '1'},
                                           {"launches", required_argument, NULL, 'L'},
                                           {"repeats", required_argument, NULL, 'R'},
+                                          {"clock", required_argument, NULL, 'k'},
+                                          {"turns", required_argument, NULL, 'n'},
+                                          {"rates", required_argument, NULL, 'w'},
+                                          {"timeline", required_argument, NULL, 'i'},
                                           {NULL, 0, NULL, 0}};
-    bool some_case = false, some_variant = false, some_reps = false;
+    bool some_case = false, some_variant = false, some_reps = false, some_clock = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
+    o->turns = KF_TURNS;
     check_program(p);
     opterr = 0;
     optind = 1;
@@ -251,6 +314,12 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->tuned = optarg;
         else if (c == 'R')
             o->repeats = optarg;
+        else if (c == 'w')
+            o->rates = optarg;
+        else if (c == 'i')
+            o->timeline = optarg;
+        else if (c == 'n')
+            o->turns = (int)number("turns", optarg, 1, KF_MAX_TURNS);
         else if (c == 'r') {
             o->reps = (int)number("reps", optarg, 1, KF_MAX_REPS);
             some_reps = true;
@@ -263,6 +332,9 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         } else if (c == 'v') {
             choose_variant(p, optarg, o);
             some_variant = true;
+        } else if (c == 'k') {
+            choose_clock(p, optarg, o);
+            some_clock = true;
         }
     }
     if (optind < argc)
@@ -275,10 +347,14 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
     if (o->tuned && !p->tunes)
         kf_die(KF_USAGE, "--tuned %s: this program tunes nothing; leave it out", o->tuned);
     check_repeats(p, o, some_reps);
+    check_rates(p, o);
+    check_timeline(p, o, some_reps);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     for (int i = 0; i < p->n_variants; i++)
         o->variant_chosen[i] |= !some_variant;
+    for (int i = 0; i < KF_CLOCKS; i++)
+        o->clock_chosen[i] |= !some_clock;
     if (!o->has_seed)
         o->seed = kf_fresh_seed();
 }

@@ -10,6 +10,17 @@ void kf_probe_empty(cudaStream_t stream)
     empty_kernel<<<1, 1, 0, stream>>>();
 }
 
+__global__ void wait_kernel(long long cycles)
+{
+    for (const long long start = clock64(); clock64() - start < cycles;) {
+    }
+}
+
+void kf_probe_wait(cudaStream_t stream)
+{
+    wait_kernel<<<1, 1, 0, stream>>>(100000);
+}
+
 // Reads only: a flush that wrote would leave dirty lines, and their write-back would be charged to
 // the kernel measured next. The store never happens (the data are zeros), but the compiler cannot
 // know, so it keeps the loads.

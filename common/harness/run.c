@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const kf_timing default_timings[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
-
 static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char *status)
 {
     s->rows = realloc(s->rows, (size_t)(s->n_rows + 1) * sizeof *s->rows);
@@ -47,6 +45,8 @@ static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_ou
 {
     int rows = out->stat ? 1 + s->n_timings : 1;
     for (int i = 0; i < rows; i++) {
+        if (i > 0 && out->stat[i - 1].n == 0)
+            continue;
         kf_row *row = new_row(s, run, v, out->status ? out->status : "skipped");
         row->verified = out->counts.verified;
         row->wrong = out->counts.wrong;
@@ -170,7 +170,7 @@ static bool allowed(const kf_session *s, const kf_case *c, const kf_variant *var
 
 static bool times(const kf_session *s)
 {
-    return !kf_on_cpu() && !s->options.once && !s->options.repeats;
+    return !kf_on_cpu() && !s->options.once && !s->options.repeats && !s->options.timeline;
 }
 
 static void run_case(kf_session *s, int index)
@@ -201,6 +201,9 @@ static void run_case(kf_session *s, int index)
         for (int v = 0; v < p->n_variants && s->options.repeats; v++)
             if (kf_may_be_timed(&out[v]))
                 kf_repeat(s, &run, v, &out[v]);
+        for (int v = 0; v < p->n_variants && s->options.timeline; v++)
+            if (kf_may_be_timed(&out[v]))
+                kf_timeline_write(s, &run, v, &out[v]);
         if (times(s) && !(c->flags & KF_VERIFY_ONLY)) {
             kf_time_variants(s, &run, out);
             for (int v = p->n_variants - 1; v >= 0; v--) /* the last reference is still there */
@@ -302,6 +305,28 @@ static void close_repeats(const kf_session *s)
     }
 }
 
+/* Without a reading --rates still says when each variant was timed, and how long it took there. */
+static FILE *open_table(const kf_session *s, const char *option, const char *path,
+                        const char *columns)
+{
+    if (path && kf_on_cpu())
+        kf_die(KF_CANNOT_RUN, "%s %s: a CPU has no times; a GPU is needed", option, path);
+    return path ? kf_table_open(option, path,
+                                kf_record_header(s->device, s->program->step, s->options.seed),
+                                columns)
+                : NULL;
+}
+
+static void close_table(const char *option, const char *path, FILE *to, int rows, const char *what)
+{
+    if (to && rows > 0) {
+        kf_table_close(option, path, to);
+    } else if (to) {
+        kf_complain("%s %s: not written, for %s", option, path, what);
+        kf_table_drop(path, to);
+    }
+}
+
 static void open_record(const kf_session *s)
 {
     bool counts = kf_instrument() == KF_COUNT;
@@ -329,8 +354,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
         return KF_OK;
     }
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
-    s.timings = program->timings ? program->timings : default_timings;
-    s.n_timings = program->timings ? program->n_timings : 2;
+    s.timings = kf_timings_of(program, &s.n_timings);
     s.device = kf_open_device();
     kf_ceilings_find(s.device->slug, &s.ceilings);
     if (s.options.tuned && kf_on_cpu())
@@ -342,6 +366,8 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);
     open_repeats(&s);
+    s.rates = open_table(&s, "--rates", s.options.rates, kf_rates_columns);
+    s.timeline = open_table(&s, "--timeline", s.options.timeline, kf_timeline_columns);
     begin_file(&s, s.map, "");
     begin_file(&s, s.errors, kf_error_columns);
     announce(&s);
@@ -357,6 +383,10 @@ int kf_main(const kf_program *program, int argc, char **argv)
     close_file("--dump", s.options.dump, s.dump);
     close_file("--launches", s.options.launches, s.launches);
     close_repeats(&s);
+    close_table("--rates", s.options.rates, s.rates, s.n_rated,
+                "nothing was timed on sustained or cool");
+    close_table("--timeline", s.options.timeline, s.timeline, s.n_stamps,
+                "no variant that is right records");
     if (kf_instrument() == KF_COUNT)
         kf_counts_finish(&s);
     else if (s.options.json)

@@ -16,9 +16,19 @@ static void print_time(double us)
     kf_say(us < 10.0 ? " %10.3f" : us < 1e4 ? " %10.2f" : " %10.0f", us);
 }
 
-static void print_timed(const kf_row *r, int width)
+/* As wide as the names of the clocks that are met: two are longer than the others. */
+static int clock_width(const kf_row *rows, int n)
 {
-    kf_say("  %-*.*s %-6s %-4s", width, width, r->variant, kf_clock_name(r->how->clock),
+    int width = 6;
+    for (int i = 0; i < n; i++)
+        if (rows[i].how && (int)strlen(kf_clock_name(rows[i].how->clock)) > width)
+            width = (int)strlen(kf_clock_name(rows[i].how->clock));
+    return width;
+}
+
+static void print_timed(const kf_row *r, int width, int clocks)
+{
+    kf_say("  %-*.*s %-*s %-4s", width, width, r->variant, clocks, kf_clock_name(r->how->clock),
            kf_l2_name(r->how->l2));
     print_time(r->stat.median);
     print_time(r->stat.p5);
@@ -58,11 +68,12 @@ void kf_table_print(const kf_row *rows, int n)
     }
     if (timed == 0)
         return;
-    kf_say("  %-*s %-6s %-4s %10s %10s %10s %4s %7s %s\n", width, "variant", "clock", "L2",
+    int clocks = clock_width(rows, n);
+    kf_say("  %-*s %-*s %-4s %10s %10s %10s %4s %7s %s\n", width, "variant", clocks, "clock", "L2",
            "median us", "p5", "p95", "n", "speed", "% of limit");
     for (int i = 0; i < n; i++)
         if (rows[i].how)
-            print_timed(&rows[i], width);
+            print_timed(&rows[i], width, clocks);
 }
 
 void kf_json_print(const kf_row *rows, int n)

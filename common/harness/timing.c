@@ -15,7 +15,9 @@
  * A round takes one sample of each variant. What runs before a sample leaves its heat, its clock
  * rate and its dirty lines to it, so each round has an order of its own, drawn from the seed: over
  * many rounds every variant comes directly after every other one equally often. The first sample of
- * a round comes after the last one of the round before, or after that of the flush. */
+ * a round comes after the last one of the round before, or after that of the flush.
+ *
+ * Two more clocks, on which variants do not come in turn, are in alone.c. */
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -33,9 +35,22 @@ static float *flush_data; /* what a flush reads: more than twice the L2, or NULL
 static int64_t flush_floats;
 static bool warm; /* the device has left its idle clock rate */
 
+const kf_timing *kf_timings_of(const kf_program *program, int *n)
+{
+    static const kf_timing usual[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
+    *n = program->timings ? program->n_timings : KF_COUNT_OF(usual);
+    return program->timings ? program->timings : usual;
+}
+
 const char *kf_clock_name(enum kf_clock clock)
 {
-    return clock == KF_GRAPH ? "graph" : clock == KF_STREAM ? "stream" : "call";
+    static const char *const name[] = {"graph", "stream", "call", "sustained", "cool"};
+    return name[clock];
+}
+
+bool kf_is_alone(enum kf_clock clock)
+{
+    return clock == KF_SUSTAINED || clock == KF_COOL;
 }
 
 const char *kf_l2_name(enum kf_l2 l2)

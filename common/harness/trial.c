@@ -242,6 +242,31 @@ bool kf_may_be_timed(const kf_outcome *out)
     return out->status && (!strcmp(out->status, "ok") || !strcmp(out->status, "predicted"));
 }
 
+static void say_rates(const char *variant, enum kf_clock clock, const kf_place *p)
+{
+    if (p->readings > 0)
+        kf_say("  %-28.28s %-9s %5.0f MHz %4.0f W, power holds the clock for %.0f%% of it\n",
+               variant, kf_clock_name(clock), p->mhz.median, p->watts.median, 100.0 * p->capped);
+}
+
+static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, int n,
+                       enum kf_clock clock, kf_stat *stat)
+{
+    int turns = s->options.turns, places = kf_places(n, turns);
+    kf_place *place = kf_alloc(places, sizeof *place);
+    kf_say("  clock %s: %d places in the run, about %.0f s\n", kf_clock_name(clock), places,
+           kf_alone_seconds(clock, n, turns));
+    kf_time_alone(works, n, clock, turns, run->seed, stat, place);
+    for (int i = 0; i < places; i++) {
+        const char *variant = ((const call *)works[place[i].work].context)->variant->name;
+        say_rates(variant, clock, &place[i]);
+        if (s->rates)
+            kf_rates_write(s->rates, variant, run->c, clock, i + 1, places, &place[i]);
+        s->n_rated++;
+    }
+    free(place);
+}
+
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
 {
     int n = 0, chosen[KF_MAX_CHOICES];
@@ -257,7 +282,14 @@ void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
         chosen[n++] = v;
     }
     for (int t = 0; t < s->n_timings && n > 0; t++) {
-        kf_time(works, n, s->timings[t], s->options.reps, run->seed, stat);
+        enum kf_clock clock = s->timings[t].clock;
+        bool alone = kf_is_alone(clock);
+        if (!s->options.clock_chosen[clock] || (alone && !(run->c->flags & KF_ALONE)))
+            continue;
+        if (alone)
+            time_alone(s, run, works, n, clock, stat);
+        else
+            kf_time(works, n, s->timings[t], s->options.reps, run->seed, stat);
         for (int i = 0; i < n; i++) {
             out[chosen[i]].stat[t] = stat[i];
             if (stat[i].noisy)

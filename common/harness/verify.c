@@ -302,7 +302,7 @@ void kf_map_write(FILE *to, const char *variant, const kf_tensor *t, const void 
 {
     int64_t columns = t->dim[t->n_axes - 1], rows = t->n_axes > 1 ? t->dim[t->n_axes - 2] : 1;
     fprintf(to, "# variant %s\n", variant);
-    for (int64_t row = 0; row < rows; row++) {
+    for (int64_t row = t->rows - rows; row < t->rows; row++) {
         for (int64_t column = 0; column < columns; column++) {
             int64_t i = row * columns + column;
             double got = kf_unpack(t->dtype, raw, i);

@@ -1,28 +1,37 @@
 /* flash_cases.h: the cases of steps that compute attention in fp16, for the middle of their tables.
  *
  * KF_FLASH_TIMED: 4 batches of 8 heads, D = 64 and 128, with and without mask, 512 to 16384 queries
- * and keys; the names are D64-S512, D128-S512-causal and so on. KF_FLASH_ODD: what a kernel that
- * works in tiles gets wrong, never timed; the small ones run on a CPU. */
+ * and keys; the names are D64-S512, D128-S512-causal and so on. KF_FLASH_TIMED_WITH gives more
+ * flags to those from 2048 on, but others to 8192: KF_ALONE takes seconds a case and variant.
+ * KF_FLASH_ODD: what a kernel that works in tiles gets wrong, never timed; the small ones run on a
+ * CPU. */
 #ifndef KF_FLASH_CASES_H
 #define KF_FLASH_CASES_H
 
 #include "flash.h"
 
-#define KF_FLASH_SQUARE(d, s)                                                                      \
+#define KF_FLASH_SQUARE_WITH(d, s, more)                                                           \
     {                                                                                              \
         .name = "D" #d "-S" #s, .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d},               \
-        .flags = KF_LARGE                                                                          \
+        .flags = KF_LARGE | (more)                                                                 \
     }
-#define KF_FLASH_CAUSAL(d, s)                                                                      \
+#define KF_FLASH_CAUSAL_WITH(d, s, more)                                                           \
     {                                                                                              \
         .name = "D" #d "-S" #s "-causal",                                                          \
-        .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d, .causal = true}, .flags = KF_LARGE     \
+        .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d, .causal = true},                       \
+        .flags = KF_LARGE | (more)                                                                 \
     }
-#define KF_FLASH_LENGTHS(shape, d)                                                                 \
-    shape(d, 512), shape(d, 1024), shape(d, 2048), shape(d, 4096), shape(d, 8192), shape(d, 16384)
-#define KF_FLASH_TIMED                                                                             \
-    KF_FLASH_LENGTHS(KF_FLASH_SQUARE, 64), KF_FLASH_LENGTHS(KF_FLASH_CAUSAL, 64),                  \
-        KF_FLASH_LENGTHS(KF_FLASH_SQUARE, 128), KF_FLASH_LENGTHS(KF_FLASH_CAUSAL, 128)
+#define KF_FLASH_SQUARE(d, s) KF_FLASH_SQUARE_WITH(d, s, 0)
+#define KF_FLASH_CAUSAL(d, s) KF_FLASH_CAUSAL_WITH(d, s, 0)
+#define KF_FLASH_LENGTHS(shape, d, more, at_8192)                                                  \
+    shape(d, 512, 0), shape(d, 1024, 0), shape(d, 2048, more), shape(d, 4096, more),               \
+        shape(d, 8192, at_8192), shape(d, 16384, more)
+#define KF_FLASH_TIMED_WITH(more, at_8192)                                                         \
+    KF_FLASH_LENGTHS(KF_FLASH_SQUARE_WITH, 64, more, at_8192),                                     \
+        KF_FLASH_LENGTHS(KF_FLASH_CAUSAL_WITH, 64, more, at_8192),                                 \
+        KF_FLASH_LENGTHS(KF_FLASH_SQUARE_WITH, 128, more, at_8192),                                \
+        KF_FLASH_LENGTHS(KF_FLASH_CAUSAL_WITH, 128, more, at_8192)
+#define KF_FLASH_TIMED KF_FLASH_TIMED_WITH(0, 0)
 
 #define KF_FLASH_ONE(case_name, heads, queries, keys, d, mask, more)                               \
     {                                                                                              \

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double fake_launch_us = 3.0;
+double fake_launch_us = 3.0, fake_heat = 0.0, fake_drift = 0.0;
 static double now_us;
 static bool l2_cold;
 static cudaError_t last, sticky;
@@ -19,7 +19,7 @@ static struct CUgraph_st {
 static bool capturing;
 static struct CUevent_st {
     double us;
-} event[2];
+} event[64];
 static int events;
 
 static const char *knob(const char *name)
@@ -44,6 +44,29 @@ double kf_host_us(void)
     return now_us += 0.01;
 }
 
+/* Work makes the device hot; a time without work that is long enough makes it cool again. */
+static double busy_us;
+static const double HOT_US = 2e5, COOLING_US = 4e5;
+
+static bool hot(void)
+{
+    return busy_us >= HOT_US;
+}
+
+void kf_host_sleep_us(double us)
+{
+    now_us += us;
+    if (us >= COOLING_US)
+        busy_us = 0.0;
+}
+
+bool kf_rates_read(kf_rates *now, char *why, size_t size)
+{
+    *now = hot() ? (kf_rates){1500.0, 695.0, true} : (kf_rates){1980.0, 410.0, false};
+    snprintf(why, size, "FAKE_RATES is not set");
+    return *knob("FAKE_RATES") == '1';
+}
+
 static double noise(void)
 {
     static uint64_t draws;
@@ -54,8 +77,10 @@ static void spend(double us)
 {
     if (capturing)
         captured.us += us;
-    else
+    else {
         now_us += us;
+        busy_us += us;
+    }
 }
 
 void fake_work(cudaStream_t stream, double us, double cold_us)
@@ -63,6 +88,8 @@ void fake_work(cudaStream_t stream, double us, double cold_us)
     (void)stream;
     double device = us + (l2_cold ? cold_us : 0.0);
     l2_cold = false;
+    double heat = fake_heat + atof(knob("FAKE_HEAT")) / 100.0;
+    device *= (hot() ? 1.0 + heat : 1.0) * (1.0 + fake_drift * now_us * 1e-6);
     spend(capturing || device > fake_launch_us ? device * noise() : fake_launch_us * noise());
 }
 
@@ -96,6 +123,11 @@ void kf_probe_empty(cudaStream_t stream)
     (void)stream;
     if (!strcmp(knob("FAKE_DEVICE"), "wrong-build"))
         last = cudaErrorNoKernelImageForDevice;
+}
+
+void kf_probe_wait(cudaStream_t stream)
+{
+    (void)stream;
 }
 
 void kf_probe_read(const float *from, float *never, int64_t count, cudaStream_t stream)
@@ -240,7 +272,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaEventCreate(cudaEvent_t *e)
 {
-    *e = &event[events++ % 2];
+    *e = &event[events++ % (int)(sizeof event / sizeof *event)];
     return cudaSuccess;
 }
 
@@ -261,6 +293,14 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
     (void)e;
     return sticky;
+}
+
+/* Now and then work takes a look longer. */
+cudaError_t cudaEventQuery(cudaEvent_t e)
+{
+    static int looks;
+    (void)e;
+    return looks++ % 4 ? cudaSuccess : (last = cudaErrorNotReady);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
@@ -301,7 +341,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     const struct CUgraph_st *graph = (const struct CUgraph_st *)exec;
     for (int i = 0; i < graph->n; i++)
         graph->kernel[i].body(graph->kernel[i].run);
-    now_us += graph->us * noise();
+    spend(graph->us * noise());
     l2_cold = false;
     return cudaSuccess;
 }

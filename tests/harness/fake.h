@@ -4,6 +4,8 @@
  * FAKE_MEMORY=bytes                         how much device memory there is (default 1 GB)
  * FAKE_FREE=bytes                           what cudaMemGetInfo claims is free (default: the truth)
  * FAKE_NOISE=percent                        work takes up to so much longer, at random
+ * FAKE_HEAT=percent                         work takes so much longer on a hot device
+ * FAKE_RATES=1                              the device says its clock rate and power
  * FAKE_CPU=1                                kf_on_cpu() */
 #ifndef FAKE_H
 #define FAKE_H
@@ -18,5 +20,7 @@ void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(co
 void fake_fault(cudaError_t error); /* the next synchronisation fails */
 void fake_reset_clock(void);
 extern double fake_launch_us; /* host time of a launch: what the stream clock sees at least */
+extern double fake_heat;      /* share of its time that work takes longer on a hot device */
+extern double fake_drift;     /* and by which it takes longer with each second that passes */
 
 #endif

@@ -3,7 +3,9 @@
  * "right", TOY_FIXED makes the bug that "bug" predicts disappear. With TOY_ANGLES the variants are
  * others: off by so much that only some bounds allow it. With TOY_TUNES it is a program that tunes,
  * and refuses "bug"; with TOY_PARTS its variants are candidates of two parts. With TOY_REPEATS it
- * has a second output, "half", and variants whose bits are the same in each launch, or not. */
+ * has a second output, "half", and variants whose bits are the same in each launch, or not. With
+ * TOY_ALONE there is a case that is timed on sustained and cool too; with TOY_COLD it would be on a
+ * cold L2, which is no clock. With TOY_TIMELINE some variants record what they do. */
 #include "fake.h"
 #include <math.h>
 #include <stdlib.h>
@@ -270,6 +272,51 @@ static void nan_each_time(const kf_run *run, cudaStream_t stream)
     fake_kernel(stream, 20.0, 0.0, compute_nan, run);
 }
 
+/* --- TOY_TIMELINE: a variant that records, one that does not, one that records what has no name.
+ */
+
+enum { ROLES = 2, MOST = 3, CELLS = 4 };
+
+static void setup_line(kf_run *run)
+{
+    const int64_t dim[] = {ROLES, MOST, CELLS};
+    kf_attention_setup(run);
+    kf_scratch(run, "line", "RNC", KF_I32, dim);
+}
+
+/* The counter of a multiprocessor wraps round. */
+static void compute_recording(const kf_run *run)
+{
+    static const uint32_t rows[ROLES][MOST][CELLS] = {
+        {{0, 0, 5, 25}, {1, 0, 25, 0x1000}, {0, 1, 0x1000, 0x1005}},
+        {{1, 7, 0xfffffffb, 30}},
+    };
+    int32_t *line = kf_memory(run, "line", KF_I32);
+    attention(run);
+    memcpy(line, rows[0], sizeof rows[0]);
+    memcpy(line + sizeof rows[0] / sizeof *line, rows[1][0], sizeof rows[1][0]);
+}
+
+static void compute_nameless(const kf_run *run)
+{
+    compute_recording(run);
+    ((int32_t *)kf_memory(run, "line", KF_I32))[0] = 2;
+}
+
+static void recording(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 20.0, 0.0, compute_recording, run);
+}
+
+static void nameless(const kf_run *run, cudaStream_t stream)
+{
+    fake_kernel(stream, 20.0, 0.0, compute_nameless, run);
+}
+
+static const char *const line_roles[] = {"producer", "consumer"}, *const line_events[] = {"wait",
+                                                                                          "work"};
+static const kf_timeline line = {"line", line_roles, line_events, 2, 2};
+
 static bool even(const kf_case *c)
 {
     return c->shape.D % 2 == 0;
@@ -286,6 +333,10 @@ static const kf_case cases[] = {
     {.name = "D8", .shape = {1, 2, 5, 5, 8, 0, false, 0}},
     {.name = "odd", .shape = {1, 1, 3, 7, 5, 0, true, 0}, .flags = KF_VERIFY_ONLY},
     {.name = "big", .shape = {1, 1, 64, 64, 64, 0, false, 0}, .flags = KF_LARGE | KF_MAY_NOT_FIT},
+};
+static const kf_case alone_cases[] = {
+    {.name = "D8", .shape = {1, 2, 5, 5, 8, 0, false, 0}},
+    {.name = "D16", .shape = {1, 2, 5, 5, 16, 0, true, 0}, .flags = KF_ALONE},
 };
 static const kf_variant variants[] = {
     {.name = "right", .about = "as it should be", .launch = right, .block = 32},
@@ -313,6 +364,11 @@ static const kf_variant repeat_variants[] = {
     {.name = "spoils", .about = "writes its input", .launch = spoils},
     {.name = "nan", .about = "another NaN", .launch = nan_each_time, .predicted = bug_shows},
 };
+static const kf_variant line_variants[] = {
+    {.name = "plain", .about = "does not record", .launch = slow},
+    {.name = "recording", .about = "records", .launch = recording},
+    {.name = "nameless", .about = "records a third event", .launch = nameless},
+};
 static const kf_variant angle_variants[] = {
     {.name = "exact", .about = "no error allowed", .launch = slow},
     {.name = "little",
@@ -333,29 +389,47 @@ static const kf_variant angle_variants[] = {
      .launch = off_a_little,
      .predicted = all_wrong},
 };
-static const kf_timing timings[] = {
-    {KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM},     {KF_GRAPH, KF_COLD},
+                                    {KF_STREAM, KF_WARM},    {KF_CALL, KF_WARM},
+                                    {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
+static const kf_timing cold_timings[] = {{KF_COOL, KF_COLD}};
 
 int main(int argc, char **argv)
 {
-    bool angles = getenv("TOY_ANGLES") != NULL, parts = getenv("TOY_PARTS") != NULL;
-    bool repeats = getenv("TOY_REPEATS") != NULL;
-    const kf_program program = {.step = "99-toy",
-                                .title = "a step for tests",
-                                .cases = cases,
-                                .n_cases = 3,
-                                .variants = angles    ? angle_variants
-                                            : parts   ? part_variants
-                                            : repeats ? repeat_variants
-                                                      : variants,
-                                .n_variants = angles || parts || repeats ? 5 : 3,
-                                .setup = repeats ? setup_two : kf_attention_setup,
-                                .reference = angles    ? allow
-                                             : repeats ? reference_two
-                                                       : kf_attention_reference,
-                                .cost = kf_attention_cost,
-                                .timings = timings,
-                                .n_timings = 4,
-                                .tunes = getenv("TOY_TUNES") != NULL};
+    bool cold = getenv("TOY_COLD") != NULL;
+    kf_program program = {.step = "99-toy",
+                          .title = "a step for tests",
+                          .cases = cases,
+                          .n_cases = KF_COUNT_OF(cases),
+                          .variants = variants,
+                          .n_variants = KF_COUNT_OF(variants),
+                          .setup = kf_attention_setup,
+                          .reference = kf_attention_reference,
+                          .cost = kf_attention_cost,
+                          .timings = cold ? cold_timings : timings,
+                          .n_timings = cold ? 1 : 4,
+                          .tunes = getenv("TOY_TUNES") != NULL};
+    if (getenv("TOY_ANGLES")) {
+        program.variants = angle_variants;
+        program.n_variants = KF_COUNT_OF(angle_variants);
+        program.reference = allow;
+    } else if (getenv("TOY_PARTS")) {
+        program.variants = part_variants;
+        program.n_variants = KF_COUNT_OF(part_variants);
+    } else if (getenv("TOY_REPEATS")) {
+        program.variants = repeat_variants;
+        program.n_variants = KF_COUNT_OF(repeat_variants);
+        program.setup = setup_two;
+        program.reference = reference_two;
+    } else if (getenv("TOY_TIMELINE")) {
+        program.variants = line_variants;
+        program.n_variants = KF_COUNT_OF(line_variants);
+        program.setup = setup_line;
+        program.timeline = &line;
+    } else if (getenv("TOY_ALONE")) {
+        program.cases = alone_cases;
+        program.n_cases = KF_COUNT_OF(alone_cases);
+        program.n_timings = KF_COUNT_OF(timings);
+    }
     return kf_main(&program, argc, argv);
 }

@@ -84,7 +84,12 @@ struct cpu_asm_site {
     struct ptx_program *program; /* when it has run */
 };
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
+/* The same where instructions go on to use some operands' variables later: held[k] is the address
+ * of operand k, or 0 where it is no variable and only its value counts. */
+void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held);
 
+/* A kernel's first words: what its __launch_bounds__ says. */
+void cpu_launch_bounds(int threads, int blocks);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);

@@ -4,7 +4,6 @@
 #define CPU_CUDA_RUNTIME_H
 
 #include "cuda_runtime_api.h"
-#define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
@@ -404,6 +403,28 @@ __forceinline__ void cpu_asm_out(const uint64_t *reg, T &v)
     v = cpu_value<value>(cpu_asm_get(reg));
 #else
     v = cpu_value<value>(*reg);
+#endif
+}
+inline void cpu_bounds(int threads, int blocks = 0, int = 0)
+{
+    cpu_launch_bounds(threads, blocks);
+}
+
+/* An operand whose variable is used when the statement is over: its address goes along. */
+template <char c, class T>
+__forceinline__ void cpu_asm_hold(uint64_t *reg, uint64_t *held, T &&v)
+{
+    typedef std::remove_cv_t<std::remove_reference_t<T>> value;
+    (void)cpu_asm_fits<c, value>();
+    uint64_t at = 0;
+    if constexpr (std::is_lvalue_reference<T>::value)
+        at = (uint64_t)(uintptr_t)&v;
+    else
+        cpu_asm_in<c>(reg, (value)v);
+#ifdef CPU_TRACE
+    cpu_asm_put(held, at);
+#else
+    *held = at;
 #endif
 }
 inline void cpu_asm_string(uint64_t *reg, const char *s)

@@ -7,9 +7,11 @@
 
 #define PTX_BY_LANE(name, modifiers, operands, function) ptx_lane_run function;
 #define PTX_BY_WARP(name, modifiers, operands, function) ptx_warp_run function;
+#define PTX_BY_WARPGROUP(name, modifiers, operands, function) ptx_group_run function;
 #include "instructions.h"
 #undef PTX_BY_LANE
 #undef PTX_BY_WARP
+#undef PTX_BY_WARPGROUP
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED };

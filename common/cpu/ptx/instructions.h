@@ -2,6 +2,7 @@
  *
  *   PTX_BY_LANE(name, modifiers, operands, function)   each lane does it for itself
  *   PTX_BY_WARP(name, modifiers, operands, function)   once a warp, when all its lanes have come
+ *   PTX_BY_WARPGROUP(name, ...)                        once for four warps, when all have come
  *
  * Modifiers: groups in the order that PTX wants, separated by blanks; a group is one word or
  * several with | between them, after ? when none of them may stand there. A word is a type of
@@ -12,7 +13,8 @@
  *   =0          written
  *   w0          of type 0 twice as wide
  *   0+          a register may be wider (as with ld, st, cvt)
- *   4x0         a vector of four; vx0: of as many as .v2, .v4 or .v8 says, else one register
+ *   4x0         a vector of four; vx0: of as many as .v2, .v4 or .v8 says, else one register; mx0:
+ *               of half as many as .m64nNk16 says
  *   pack0       a register, or a vector whose parts are as wide together
  *   any0        the same, or a special register
  *   pred pred|  a predicate, perhaps negated; with |q, which may be left out, the one to be written
@@ -337,3 +339,22 @@ PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1x
 PTX_MOVE("1")
 PTX_MOVE("2")
 PTX_MOVE("4")
+
+/* matrices of a warpgroup */
+#define PTX_SHAPES                                                                                 \
+    "m64n8k16|m64n16k16|m64n24k16|m64n32k16|m64n40k16|m64n48k16|m64n56k16|m64n64k16|"              \
+    "m64n72k16|m64n80k16|m64n88k16|m64n96k16|m64n104k16|m64n112k16|m64n120k16|m64n128k16|"         \
+    "m64n136k16|m64n144k16|m64n152k16|m64n160k16|m64n168k16|m64n176k16|m64n184k16|"                \
+    "m64n192k16|m64n200k16|m64n208k16|m64n216k16|m64n224k16|m64n232k16|m64n240k16|"                \
+    "m64n248k16|m64n256k16 "
+#define PTX_WGMMA(types)                                                                           \
+    PTX_BY_WARPGROUP("wgmma", "mma_async " PTX_MMA PTX_SHAPES types,                               \
+                     "=mxf32 b64 b64 pred imm imm imm imm", ptx_wgmma)                             \
+    PTX_BY_WARPGROUP("wgmma", "mma_async " PTX_MMA PTX_SHAPES types,                               \
+                     "=mxf32 4xb32 b64 pred imm imm imm", ptx_wgmma)
+PTX_WGMMA("f32 f16 f16")
+PTX_WGMMA("f32 bf16 bf16")
+PTX_BY_WARP("wgmma", "fence sync aligned", "", ptx_wgmma_fence)
+PTX_BY_WARP("wgmma", "commit_group sync aligned", "", ptx_wgmma_commit)
+PTX_BY_WARP("wgmma", "wait_group sync aligned", "imm", ptx_wgmma_wait)
+PTX_BY_WARP("setmaxnreg", "inc|dec sync aligned u32", "imm", ptx_setmaxnreg)

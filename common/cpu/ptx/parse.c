@@ -176,6 +176,53 @@ static enum ptx_type type_of(char constraint)
     }
 }
 
+/* Notes that an instruction holds a variable: an operand of the statement that no other kind of
+ * instruction uses. */
+static void hold(struct parser *s, const ptx_insn *i, const ptx_operand *o)
+{
+    ptx_program *p = s->program;
+    const int operands = s->constraints ? (int)strlen(s->constraints) : 0;
+    if (!p->held && !(p->held = calloc((size_t)operands + 1, 1)))
+        parse_wrong(s, s->p, "out of memory");
+    for (int e = 0; e < o->n; e++) {
+        int reg = o->element[e].reg;
+        if (reg >= 0 && reg < operands)
+            p->held[reg] = o->element[e].held = 1;
+        else if (o == &i->operand[0])
+            parse_wrong(s, s->text + i->offset,
+                        "PTX instruction %s writes when the statement is over: need an operand of "
+                        "the statement for each part of operand 1",
+                        i->text);
+    }
+}
+
+static int holds(const ptx_insn *i)
+{
+    return i->form->kind == PTX_WARPGROUP;
+}
+
+static void note_held(struct parser *s)
+{
+    ptx_program *p = s->program;
+    for (int k = 0; k < p->n; k++)
+        for (int j = 0; j < 2 && holds(&p->insn[k]); j++)
+            if (p->insn[k].operand[j].kind == PTX_VECTOR)
+                hold(s, &p->insn[k], &p->insn[k].operand[j]);
+    for (int k = 0; p->held && k < p->n; k++)
+        for (int j = 0; j < p->insn[k].n && !holds(&p->insn[k]); j++) {
+            const ptx_operand *o = &p->insn[k].operand[j];
+            for (int e = 0; e < (o->kind == PTX_VECTOR ? o->n : 1); e++) {
+                const ptx_operand *part = o->kind == PTX_VECTOR ? &o->element[e] : o;
+                if ((part->kind == PTX_REGISTER || part->kind == PTX_ADDRESS) && part->reg >= 0 &&
+                    s->constraints && part->reg < (int)strlen(s->constraints) && p->held[part->reg])
+                    parse_wrong(s, s->text + p->insn[k].offset,
+                                "PTX instruction %s uses %%%d, which a wgmma of the statement "
+                                "holds: write two statements",
+                                p->insn[k].text, part->reg);
+            }
+        }
+}
+
 /* False where the text is wrong. The program then ends, or is not compiled: what it has is not
  * freed. */
 static int parse(struct parser *s)
@@ -191,6 +238,7 @@ static int parse(struct parser *s)
             parse_wrong(s, s->jumps[k].s, "there is no label %.*s", s->jumps[k].n, s->jumps[k].s);
         s->program->insn[s->jumps[k].reg].target = target->reg;
     }
+    note_held(s);
     return 1;
 }
 

@@ -54,6 +54,12 @@ void parse_note_modifiers(ptx_insn *i, const char *m)
 
 /* --- What a form wants of its operands -------------------------------------------------------- */
 
+int ptx_columns(const ptx_insn *i)
+{
+    const char *shape = strstr(i->text, ".m64n");
+    return shape ? (int)strtol(shape + 5, NULL, 10) : 0;
+}
+
 struct wanted {
     char text[20];
     int optional, written, wider, parts, packed, special, second;
@@ -75,6 +81,8 @@ static struct wanted wanted_operand(const ptx_insn *i, const char *p, size_t n)
         w.parts = (int)strtol(t, &t, 10), t++;
     else if (strncmp(t, "vx", 2) == 0)
         w.parts = -1, t += 2;
+    else if (strncmp(t, "mx", 2) == 0)
+        w.parts = ptx_columns(i) / 2, t += 2;
     else if (strncmp(t, "pack", 4) == 0)
         w.packed = 1, t += 4;
     else if (strncmp(t, "any", 3) == 0)

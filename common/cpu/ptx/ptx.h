@@ -189,6 +189,7 @@ typedef struct ptx_operand {
     int reg;  /* REGISTER: an index into the lane's registers, -1 is `_`; ADDRESS: the base or -1 */
     int more; /* setp's second predicate, or an address's constant register; -1 is none */
     int negated; /* !p */
+    int held;    /* REGISTER: an operand of the statement whose variable is used after it */
     int n;       /* VECTOR: so many elements */
     struct ptx_operand *element;
     uint64_t value; /* IMMEDIATE: raw bits; ADDRESS: offset; SPECIAL: an enum ptx_special; REGISTER:
@@ -201,13 +202,15 @@ struct worker;
 struct ptx_insn;
 /* A register holds raw bits, zero-extended: an f16 in the low 16, a predicate as 0 or 1. Each lane
  * calls a lane_run for itself. A warp_run is called once, when all existing lanes have come; the
- * registers of a lane that is not among `lanes` are NULL. */
+ * registers of a lane that is not among `lanes` are NULL. A group_run is called when all lanes of
+ * four warps have come, of which `warp` is the first; their registers are told in their threads. */
 typedef void ptx_lane_run(struct worker *w, const struct ptx_insn *i, uint64_t *reg);
 typedef void ptx_warp_run(struct worker *w, const struct ptx_insn *i, uint64_t *const reg[32],
                           unsigned lanes);
+typedef void ptx_group_run(struct worker *w, const struct ptx_insn *i, int warp);
 
 /* One line of instructions.h. */
-enum ptx_form_kind { PTX_LANE, PTX_WARP, PTX_JUMP };
+enum ptx_form_kind { PTX_LANE, PTX_WARP, PTX_WARPGROUP, PTX_JUMP };
 struct ptx_form {
     const char *name, *modifiers, *operands;
     enum ptx_form_kind kind;
@@ -223,14 +226,18 @@ typedef struct ptx_insn {
     enum ptx_type type[PTX_TYPES_OF_ONE]; /* the types among the modifiers, in order */
     uint64_t modifiers[(PTX_MODIFIERS + 63) / 64];
     int offset;         /* where it stands in the statement's text */
-    ptx_lane_run *lane; /* run.c: one of the two, but for jumps */
+    ptx_lane_run *lane; /* run.c: one of the three, but for jumps */
     ptx_warp_run *warp;
+    ptx_group_run *group;
 } ptx_insn;
 
 typedef struct ptx_program {
     int n, registers; /* operands of the statement first, then those that it declares */
     int guarded;      /* some instruction may not be executed */
     ptx_insn *insn;
+    /* Of each operand, 1 if an instruction goes on to use its variable when the statement is over:
+     * what wgmma adds to, and its A in registers. NULL: of none. */
+    char *held;
 } ptx_program;
 
 struct ptx_error {
@@ -249,6 +256,10 @@ extern const int ptx_form_count;
 extern const char *const ptx_type_names[PTX_TYPES], *const ptx_modifier_names[PTX_MODIFIERS];
 extern const unsigned char ptx_type_bits[PTX_TYPES], ptx_type_kinds[PTX_TYPES];
 extern const char *const ptx_special_names[]; /* by enum ptx_special; ends with NULL */
+
+/* --- parse_forms.c ---------------------------------------------------------------------------- */
+/* N of an instruction of shape m64nNk16. */
+int ptx_columns(const ptx_insn *i);
 
 /* --- parse.c ---------------------------------------------------------------------------------- */
 /* Operand %k of the statement has the constraint constraints[k]: h, r, l, f, d or n. NULL: the text

@@ -12,9 +12,11 @@
 
 #define PTX_BY_LANE(name, modifiers, operands, function) {.lane = function},
 #define PTX_BY_WARP(name, modifiers, operands, function) {.warp = function},
+#define PTX_BY_WARPGROUP(name, modifiers, operands, function) {.group = function},
 static const struct {
     ptx_lane_run *lane;
     ptx_warp_run *warp;
+    ptx_group_run *group;
 } functions[] = {
 /* in the order of ptx_forms */
 #include "instructions.h"
@@ -62,6 +64,7 @@ static __attribute__((noinline)) ptx_program *prepare(struct worker *w, struct c
             if (p->insn[k].form->kind != PTX_JUMP) {
                 p->insn[k].lane = functions[form].lane;
                 p->insn[k].warp = functions[form].warp;
+                p->insn[k].group = functions[form].group;
             }
         }
         __atomic_store_n(&site->program, p, __ATOMIC_RELEASE);
@@ -69,6 +72,10 @@ static __attribute__((noinline)) ptx_program *prepare(struct worker *w, struct c
     pthread_mutex_unlock(&one);
     if (!p) /* the rewriter has seen all others */
         fault_stop(w, cudaErrorLaunchFailure, "%s:%d: %s", site->file, site->line, error.text);
+    if (strings && p->held)
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: a statement with strings has no wgmma on the CPU backend", site->file,
+                   site->line);
     if (p->registers > site->registers)
         fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: a statement with strings may have %d registers", site->file, site->line,
@@ -87,10 +94,15 @@ static void together(struct worker *w, int warp, unsigned lanes)
     insn->warp(w, insn, reg, lanes);
 }
 
-void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
+static void group_together(struct worker *w, int warp, unsigned lanes)
 {
-    struct worker *w = block_inside(CPU_PTX, site->file, site->line);
-    TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
+    (void)lanes;
+    const ptx_insn *insn = w->threads[warp * WARP].what;
+    insn->group(w, insn, warp);
+}
+
+static inline void execute(struct worker *w, struct cpu_asm_site *site, uint64_t *reg)
+{
     const ptx_program *p = __atomic_load_n(&site->program, __ATOMIC_ACQUIRE);
     if (!p)
         p = prepare(w, site, reg);
@@ -103,12 +115,30 @@ void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
         } else if (i->warp) {
             w->threads[w->now].registers = reg;
             warp_together(w, CPU_PTX, i, i->text, together);
+        } else if (i->group) {
+            w->threads[w->now].registers = reg;
+            warp_four_together(w, CPU_PTX, i, i->text, group_together);
         } else {
             if (i->target <= k)
                 cpu_yield(); /* a loop that waits for another thread */
             k = i->target - 1;
         }
     }
+}
+
+void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
+{
+    struct worker *w = block_inside(CPU_PTX, site->file, site->line);
+    TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
+    execute(w, site, reg);
+}
+
+void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held)
+{
+    struct worker *w = block_inside(CPU_PTX, site->file, site->line);
+    TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
+    w->threads[w->now].held = held;
+    execute(w, site, reg);
 }
 
 #if CPU_TRACE

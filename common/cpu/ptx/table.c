@@ -4,6 +4,8 @@
 
 #define PTX_BY_LANE(name, modifiers, operands, function) {name, modifiers, operands, PTX_LANE},
 #define PTX_BY_WARP(name, modifiers, operands, function) {name, modifiers, operands, PTX_WARP},
+#define PTX_BY_WARPGROUP(name, modifiers, operands, function)                                      \
+    {name, modifiers, operands, PTX_WARPGROUP},
 const struct ptx_form ptx_forms[] = {
 #include "instructions.h"
     {"bra", "?uni", "label", PTX_JUMP},

@@ -30,6 +30,7 @@ void trace_block(struct worker *w, uint64_t place)
 {
     pending_block();
     proxy_block();
+    registers_block();
     order_block(place);
     phases_forget();
     clocks_block(w);
@@ -41,6 +42,7 @@ void trace_launch_end(struct launch *l)
     (void)l;
     pending_block();
     proxy_block();
+    registers_block();
 }
 
 /* --- The rules -------------------------------------------------------------------------------- */
@@ -134,8 +136,10 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
 {
     const struct object *o;
     int64_t at = locate(w, p, bytes, &o);
-    if (at == -2)
+    if (at == -2) {
+        registers_touched(w, thread, p, bytes, kind, code);
         return at;
+    }
     int is_shared = p - (uintptr_t)w->arena < ARENA;
     if (at < 0 || p % bytes != 0 || (o && o->freed)) {
         report(thread,
@@ -261,6 +265,11 @@ void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int 
 void trace_mma(struct worker *w, uint64_t flops)
 {
     (void)w, (void)flops;
+}
+
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    (void)w, (void)flops, (void)bytes;
 }
 
 /* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
@@ -418,6 +427,39 @@ void trace_mbarrier_end(struct worker *w)
     phases_end(w);
 }
 
+void trace_registers_issue(struct worker *w, int thread)
+{
+    (void)w;
+    registers_issue(thread, statement[thread]);
+}
+
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_hold(w, thread, p, sums);
+}
+
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_release(w, thread, p, sums);
+}
+
+void trace_descriptor(struct worker *w, const char *text)
+{
+    if (text)
+        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
+}
+
+void trace_registers_count(struct worker *w, int count, int more)
+{
+    registers_count(w, statement[w->now], count, more);
+}
+
+void trace_registers_fence(struct worker *w, int warp)
+{
+    (void)w;
+    registers_fence(warp);
+}
+
 /* What is told for count alone: blocks of code, and what is computed. */
 
 void __sanitizer_cov_trace_pc(void)
@@ -440,6 +482,7 @@ void trace_fault(struct worker *w, const char *text)
     memory_broken();
     pending_broken();
     proxy_broken();
+    registers_broken();
     for (int i = w->size - 1; i >= 0; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 &&
             (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER))
@@ -451,6 +494,8 @@ void trace_fault(struct worker *w, const char *text)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, "mbarrier"))
         finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
+        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
 }

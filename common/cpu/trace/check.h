@@ -18,6 +18,10 @@ enum rule {
     PENDING_COPY,
     PROXY_FENCE,
     MBARRIER,
+    PENDING_WGMMA,
+    WGMMA_FENCE,
+    DESCRIPTOR,
+    SETMAXNREG,
     DIVERGENCE,
     LEAK
 };
@@ -208,6 +212,7 @@ void proxy_read_done(int op, int thread);
 void proxy_done(int op, int thread);
 /* The operation is done when that phase of the mbarrier is complete. */
 void proxy_brings(int op, int mbarrier, uint32_t phase);
+void proxy_told(int op); /* why it is not waited for is told */
 /* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
  * Somebody has found so many phases complete. */
 void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle);
@@ -229,5 +234,19 @@ void phase_waited(int thread, uint32_t code, int id, unsigned parity);
 void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
 void phases_end(const struct worker *w);
 void phases_forget(void);
+/* --- check_registers.c: the variables of wgmma, and setmaxnreg -------------------------------- */
+
+void registers_issue(int thread, uint32_t code); /* before what the product holds of the thread */
+void registers_hold(const struct worker *w, int thread, const void *p, int sums);
+void registers_release(const struct worker *w, int thread, const void *p, int sums);
+void registers_fence(int warp);
+/* The thread makes an access to its stack. */
+void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned bytes,
+                       enum kind kind, uint32_t code);
+void registers_count(struct worker *w, uint32_t code, int count, int more);
+void registers_block(void); /* the block has ended */
+void registers_broken(void);
+/* A finding that is a text, once a place. */
+void registers_tell(enum rule rule, int thread, uint32_t code, const char *text);
 
 #endif

@@ -24,10 +24,10 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
-static const char *const rules[] = {"out of bounds",      "misaligned",  "freed memory",
-                                    "uninitialised read", "shared race", "global race",
-                                    "pending copy",       "proxy fence", "mbarrier",
-                                    "barrier divergence", "leak"};
+static const char *const rules[] = {
+    "out of bounds", "misaligned",   "freed memory", "uninitialised read", "shared race",
+    "global race",   "pending copy", "proxy fence",  "mbarrier",           "pending wgmma",
+    "wgmma fence",   "descriptor",   "setmaxnreg",   "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -127,6 +127,11 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
     }
 }
 
+static int is_wgmma(enum rule rule)
+{
+    return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
+}
+
 static void put(FILE *out, const struct finding *f, const struct place *place)
 {
     fprintf(out, "%s: ", rules[f->rule]);
@@ -155,8 +160,13 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         }
         if (!blocks)
             put_index(out, " of block", f->side[0].block, f->grid);
-        fprintf(out, " in kernel %s: %u bytes ", f->kernel, f->bytes);
-        put_where(out, f, &place[2]);
+        fprintf(out, " in kernel %s: ", f->kernel);
+        if (f->object.what || !is_wgmma(f->rule)) {
+            fprintf(out, "%u bytes ", f->bytes);
+            put_where(out, f, &place[2]);
+        } else if (f->object.name) {
+            fputs(f->object.name, out); /* a variable */
+        }
         if (f->rule == FREED)
             fputs(", which is freed", out);
         if (f->rule == UNINITIALISED)
@@ -165,6 +175,15 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fputs(", without a fence.proxy.async between", out);
         if (f->rule == PENDING_COPY)
             fputs(", before the wait for the copy", out);
+        if (f->rule == PENDING_WGMMA)
+            fputs(f->sides == 2 ? ", before the wait for the wgmma"
+                                : "the thread never waits for it: wgmma.commit_group, then "
+                                  "wgmma.wait_group",
+                  out);
+        if (f->rule == WGMMA_FENCE)
+            fputs(f->sides == 2 ? ", and no wgmma.fence between them"
+                                : "the warp has made no wgmma.fence before",
+                  out);
     }
 }
 

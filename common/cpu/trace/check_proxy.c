@@ -22,7 +22,7 @@ static struct op {
     record issued;
     enum proxy_what what;
     int mbarrier; /* which brings it, in that phase; or -1 */
-    int told;     /* something is wrong with it */
+    int told;     /* why nobody waits for it rightly */
     uint32_t phase;
     struct waits read, written;
 } * ops;
@@ -101,6 +101,12 @@ static void report(enum rule rule, struct side first, struct side second, int64_
                 NULL);
 }
 
+/* Until it is done, what it works on is its own. */
+static enum rule pending_rule(const struct op *o)
+{
+    return o->what == TRACE_WGMMA ? PENDING_WGMMA : PENDING_COPY;
+}
+
 static struct side side_of(record r, enum kind kind)
 {
     return (struct side){kind, (uint32_t)r & 0xffffff, thread_of(r), order.block};
@@ -117,7 +123,8 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
 {
     const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
     uint32_t o = writer[cell];
-    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p))
+    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p) &&
+        !ops[o].told)
         report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
     if (!writes)
         return;
@@ -125,7 +132,7 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
     for (int i = 0; i < READERS; i++) {
         o = readers[cell][i];
         if (o && !knows(&ops[o], &ops[o].read, me))
-            report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
+            report(pending_rule(&ops[o]), side_of_op(&ops[o]), side, at, p, bytes);
         readers[cell][i] = 0;
     }
 }
@@ -207,7 +214,10 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);
-        report(PENDING_COPY, first, side_of_op(o), at, p, bytes);
+        report(when_of(r) < order.block_start ? GLOBAL_RACE
+               : o->what == TRACE_WGMMA       ? SHARED_RACE
+                                              : PENDING_COPY,
+               first, side_of_op(o), at, p, bytes);
     } else if (was == WRITE && when_of(r) >= order.block_start &&
                !clock_fenced(r, me, !is_shared(at))) {
         report(PROXY_FENCE, side_of(r, is_atomic(r) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
@@ -311,6 +321,11 @@ void proxy_done(int op, int thread)
     waited(&o->written, o, thread);
 }
 
+void proxy_told(int op)
+{
+    ops[op].told = 1;
+}
+
 void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle)
 {
     asked[thread].r = r;
@@ -334,12 +349,11 @@ void proxy_block(void)
         struct op *o = &ops[i];
         if (o->told)
             continue;
-        if (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase) {
+        if (o->what == TRACE_BULK &&
+            (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase)) {
             struct side side = side_of_op(o);
             finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
-                        o->what == TRACE_WGMMA
-                            ? "the block ends, and nobody has waited for the wgmma of %1"
-                            : "the block ends, and nobody has waited for the copy of %1");
+                        "the block ends, and nobody has waited for the copy of %1");
         }
     }
     proxy_broken();

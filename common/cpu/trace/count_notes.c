@@ -164,6 +164,13 @@ void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes)
     w->trace->tally.value[CPU_BULK_LOAD_BYTES + 2 * what] += bytes;
 }
 
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    w->trace->tally.value[CPU_WGMMA]++;
+    w->trace->tally.value[CPU_WGMMA_SHARED_BYTES] += bytes;
+    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
+}
+
 /* --- C++ -------------------------------------------------------------------------------------- */
 
 /* At the head of each block of code (-fsanitize-coverage=trace-pc). */

@@ -57,7 +57,8 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
 void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed);
-void trace_mma(struct worker *w, uint64_t flops); /* once a warp */
+void trace_mma(struct worker *w, uint64_t flops);                   /* once a warp */
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes); /* once for four; bytes read */
 /* cp.async: `read` of the bytes come from `from`, the others are zeros; .cg goes around the L1
  * cache. Then its groups: a wait leaves the latest `pending` of them out, or with -1 waits for what
  * is in no group as well. */
@@ -99,6 +100,16 @@ void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
+/* wgmma, for check alone. The variables that a product holds, from its issue until the thread waits
+ * for it: sums, which nobody may touch meanwhile, or a part of A, which nobody may write. */
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums);
+void trace_registers_fence(struct worker *w, int warp);   /* wgmma.fence */
+void trace_registers_issue(struct worker *w, int thread); /* before what its product holds */
+/* setmaxnreg: the running warp asks for so many registers a thread, which is more or fewer. */
+void trace_registers_count(struct worker *w, int count, int more);
+/* What is wrong with a descriptor, or NULL. */
+void trace_descriptor(struct worker *w, const char *text);
 
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */

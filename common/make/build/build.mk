@@ -105,7 +105,7 @@ GENCODE := $(if $(ARCH),-gencode arch=compute_$(ARCH)$(comma)code=sm_$(ARCH),\
     -gencode arch=compute_90a$(comma)code=sm_90a)
 CUDA := build/cuda
 CUDA_CFLAGS := -O2 -g -Xcompiler -std=c11,-Wall,-Wextra,-Werror -Icommon
-CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon $(GENCODE)
+CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon
 CUDA_HARNESS := $(HARNESS_OBJECTS:%=$(CUDA)/%)
 nvcc_command = $(quiet)$(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
 
@@ -118,15 +118,24 @@ $(CUDA)/%.o: common/%.c $(CUDA)/flags
 $(CUDA)/%.o: common/%.cu $(CUDA)/flags
 	$(call say,nvcc,$<)
 	@mkdir -p $(@D)
-	$(call nvcc_command,$(CUDA_CXXFLAGS) -Werror all-warnings) -MF $(@:.o=.d) -c $< -o $@.tmp
+	$(call nvcc_command,$(CUDA_CXXFLAGS) $(GENCODE) -Werror all-warnings) -MF $(@:.o=.d) -c $< -o $@.tmp
 	@mv $@.tmp $@
 
 # A step says in its header what it links on a GPU: " * Libraries: cublasLt".
 libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
 
+# And the oldest architecture that has its instructions, where that is not sm_80: " * Architecture: 90". It
+# is compiled for that one, unless ARCH names a newer. What ends in an a has no PTX for newer devices.
+architecture = $(shell sed -n 's,^ \* Architecture: *,,p' $1)
+new_enough = $(if $(filter %a,$1),$(filter $1,$(ARCH)),$(filter-out 7% 8%,$(ARCH)))
+gencode_from = -gencode arch=compute_$1$(comma)code=sm_$1 \
+    $(if $(filter %a,$1),,-gencode arch=compute_$1$(comma)code=compute_$1)
+gencode_for = $(if $1,$(if $(call new_enough,$1),$(GENCODE),$(call gencode_from,$1)),$(GENCODE))
+
 define cuda_program
 	$(call say,nvcc,$<)
-	$(call nvcc_command,$(CUDA_CXXFLAGS) $(strict:%=% all-warnings) $(beside)) -MF $@.d $< \
+	$(call nvcc_command,$(CUDA_CXXFLAGS) $(call gencode_for,$(call architecture,$<)) \
+	    $(strict:%=% all-warnings) $(beside)) -MF $@.d $< \
 	    $(CUDA_HARNESS) $(call libraries,$<) -o $@.tmp
 	@mv $@.tmp $@
 endef
@@ -163,7 +172,7 @@ $(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
 ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
-$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(NVCCFLAGS))
+$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(GENCODE) $(NVCCFLAGS))
 endif
 
 # Without a step named, try takes the exercises that there are.

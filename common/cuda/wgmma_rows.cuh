@@ -1,0 +1,119 @@
+/* wgmma_rows.cuh: what a warpgroup does with its 64 queries in FlashAttention's forward pass, step
+ * 29 and later. Tiles in shared memory are boxes [rows][64] of TMA, swizzled by 128 bytes, D / 64
+ * of them one after the other. Rows and fragments: flash_rows.cuh, tensor_cores.cuh.
+ */
+#pragma once
+
+#include "cuda/flash_rows.cuh"
+#include "cuda/tma.cuh"
+#include "cuda/wgmma.cuh"
+
+// snippet: products
+// s = q k^T. q, k: descriptors of tiles [64][D] and [KEYS][D]. Starts the products.
+template <int D, int KEYS>
+static __device__ __forceinline__ void start_scores(float (&s)[KEYS / 8][4], uint64_t q, uint64_t k)
+{
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        wgmma<0, 0>(s, q + further(d / 4 * 64 * 128 + d % 4 * 32),
+                    k + further(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
+    }
+}
+
+// out += p v. p: fragments of 16 keys each; v: of a tile [KEYS][D], its boxes told. Starts them.
+template <int D, int KEYS>
+static __device__ __forceinline__ void start_values(float (&out)[D / 8][4],
+                                                    uint32_t (&p)[KEYS / 16][4], uint64_t v)
+{
+#pragma unroll
+    for (int n = 0; n < KEYS / 16; n++) {
+        wgmma<1>(out, p[n], v + further(n * 16 * 128), 1);
+    }
+}
+// end snippet: products
+
+// As online_softmax, but for out, which may be in use: what it is to be multiplied by -> shrink.
+template <int KEYS>
+static __device__ __forceinline__ void weigh(float (*s)[4], float *largest, float *sum,
+                                             float *shrink, float scale)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) { // row, then row + 8
+        float now = largest[half];
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
+        }
+        now = quad_max(now);
+        const float top = now == -INFINITY ? 0.0f : now; // see online_softmax
+        shrink[half] = exp2_approx((largest[half] - top) * scale);
+        const float base = top * scale;
+        largest[half] = now;
+        float of_tile = 0.0f;
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            s[n][2 * half] = exp2_approx(s[n][2 * half] * scale - base);
+            s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
+            of_tile += s[n][2 * half] + s[n][2 * half + 1];
+        }
+        sum[half] = sum[half] * shrink[half] + of_tile;
+    }
+}
+
+template <int D>
+static __device__ __forceinline__ void rescale(float (&out)[D / 8][4], const float *shrink)
+{
+#pragma unroll
+    for (int d = 0; d < D / 8; d++) {
+        out[d][0] *= shrink[0];
+        out[d][1] *= shrink[0];
+        out[d][2] *= shrink[1];
+        out[d][3] *= shrink[1];
+    }
+}
+
+// s rounded -> p, fragments of 16 keys each.
+template <int KEYS>
+static __device__ __forceinline__ void pack_weights(uint32_t (&p)[KEYS / 16][4], float (*s)[4])
+{
+#pragma unroll
+    for (int n = 0; n < KEYS / 16; n++) {
+        p[n][0] = pack_halves(s[2 * n][0], s[2 * n][1]);
+        p[n][1] = pack_halves(s[2 * n][2], s[2 * n][3]);
+        p[n][2] = pack_halves(s[2 * n + 1][0], s[2 * n + 1][1]);
+        p[n][3] = pack_halves(s[2 * n + 1][2], s[2 * n + 1][3]);
+    }
+}
+
+// out / sum, 64 rows in fp16 -> a tile [64][D]; and lse [Sq] as store_rows makes it. row: of this
+// lane, and row + 8.
+template <int D>
+static __device__ __forceinline__ void rows_to_tile(uint32_t tile, float *lse,
+                                                    float (&out)[D / 8][4], const float *largest,
+                                                    const float *sum, float scale, int row, int Sq)
+{
+    const float LN2 = 0.6931471805599453f;
+    const int lane = threadIdx.x % 32;
+    float share[2];
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int i_row = row + half * 8;
+        const float total = quad_sum(sum[half]);
+        share[half] = total > 0.0f ? 1.0f / total : 0.0f;
+        if (i_row < Sq && lane % 4 == 0) {
+            lse[i_row] = total > 0.0f ? largest[half] * scale * LN2 + logf(total) : -INFINITY;
+        }
+    }
+    const int tile_row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
+    tile += tile_row * 128 + (lane / 16 ^ lane % 8) * 16;
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        uint32_t m[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float *two = &out[2 * d + i / 2][i % 2 * 2];
+            m[i] = pack_halves(two[0] * share[i % 2], two[1] * share[i % 2]);
+        }
+        warp_store_matrices(d / 4 * 64 * 128 + (tile ^ d % 4 * 32), m);
+    }
+}

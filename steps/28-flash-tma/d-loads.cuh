@@ -1,0 +1,162 @@
+/* d-loads: as c-heads, but threads store the results, as in a-threads: loads alone. */
+#pragma once
+
+#include "boxes.cuh"
+#include "cuda/flash_rows.cuh"
+
+namespace loads
+{
+
+// same as c-heads.cuh
+// Rows first to first + ROWS of this head -> the tile [ROWS][D], D / 64 boxes. One thread.
+template <int D, int ROWS>
+static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
+                                                 uint32_t barrier, int first, int head)
+{
+#pragma unroll
+    for (int d = 0; d < D; d += 64) {
+        tma_load(tile + d * ROWS * 2, from, barrier, d, first, head);
+    }
+}
+
+// q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; q, k and v as maps
+// cost: as c-heads; o is written in pieces of 4 bytes a lane
+template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
+    flash(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
+          const __grid_constant__ CUtensorMap v, __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int STRIPS = ROWS / WARPS / 16;
+    constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
+    constexpr int TILE = KEYS * D * 2;                  // bytes
+    constexpr int AHEAD = STAGES - 1;                   // tiles that are asked for before the loop
+    extern __shared__ __align__(1024) __half tiles[];   // q [ROWS], k and v [STAGES][KEYS]
+    const int lane = threadIdx.x % 32;
+    const int head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    // Of this lane, in its first strip; row + 8 is the other.
+    const int row = block_row + warp_row + threadIdx.x % 32 / 4;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + STAGES * TILE;
+    const uint32_t there = v_tiles + STAGES * TILE; // a barrier a stage, and that of q
+    const uint32_t q_there = there + STAGES * 8;
+    // What this lane names to ldmatrix in the first box of a tile: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * 128 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * 128 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i <= STAGES; i++) {
+            barrier_init(there + i * 8, 1);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        barrier_expect(q_there, ROWS * D * 2);
+        load_rows<D, ROWS>(q_tile, &q, q_there, block_row, head);
+        for (int i = 0; i < AHEAD && i * KEYS < visible; i++) {
+            barrier_expect(there + i * 8, 2 * TILE);
+            load_rows<D, KEYS>(k_tiles + i * TILE, &k, there + i * 8, i * KEYS, head);
+            load_rows<D, KEYS>(v_tiles + i * TILE, &v, there + i * 8, i * KEYS, head);
+        }
+    }
+    barrier_wait(q_there, 0);
+
+    uint32_t query[KEPT ? STRIPS : 1][D / 16][4];
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+#pragma unroll
+        for (int d = 0; KEPT && d < D / 16; d++) {
+            warp_load_matrices(query[KEPT ? i : 0][d],
+                               q_tile + (warp_row + i * 16) * 128 + columns_of<ROWS>(qv_lane, d));
+        }
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    for (int tile = 0; tile * KEYS < visible; tile++) {
+        const int first = tile * KEYS;
+        const uint32_t stage = tile % STAGES * TILE;
+        barrier_wait(there + tile % STAGES * 8, tile / STAGES % 2); // this tile is there
+        __syncthreads();                                            // nobody reads the one before
+        if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
+            const int next = (tile + AHEAD) % STAGES;
+            barrier_expect(there + next * 8, 2 * TILE);
+            load_rows<D, KEYS>(k_tiles + next * TILE, &k, there + next * 8, first + AHEAD * KEYS,
+                               head);
+            load_rows<D, KEYS>(v_tiles + next * TILE, &v, there + next * 8, first + AHEAD * KEYS,
+                               head);
+        }
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                if (KEPT) {
+                    memcpy(a[i], query[KEPT ? i : 0][d], sizeof a[i]);
+                } else {
+                    warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * 128 +
+                                                 columns_of<ROWS>(qv_lane, d));
+                }
+            }
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * 128 + columns_of<KEYS>(k_lane, d));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) { // one load, STRIPS times two products
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b,
+                                     v_tiles + stage + n * 16 * 128 + columns_of<KEYS>(qv_lane, d));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + (int64_t)head * Sq * D, lse + (int64_t)head * Sq, out[i], largest[i],
+                      sum[i], scale, row + i * 16, Sq);
+    }
+}
+
+} // namespace loads

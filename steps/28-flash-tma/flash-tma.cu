@@ -1,0 +1,299 @@
+/* 28-flash-tma: tiles brought by the copy engine, and a store that writes into the next head
+ *
+ * Grows from: 23-flash-autotune
+ * Architecture: 90
+ * Data: --case tail --variant overwrites --variant tma --map step-28-map.tsv
+ * Profile: --case D64-S2048 --case D128-S2048
+ *
+ * Idea     Hopper copies whole tiles (TMA): one thread names a box of an array, and the copy engine
+ *          computes addresses, swizzles, checks bounds, and says when the bytes are there. The
+ *          products stay those of step 23, and the tile is the one that was best at long S.
+ * Predict  Loads were hidden behind products before, so what is saved is their instructions: one in
+ *          twenty, and the log's tenth is more than that can give. A map of all rows of all heads,
+ *          as the log has it, writes the tail of a head's last tile into the next head.
+ * Outcome
+ */
+#include "a-threads.cuh"
+#include "b-flattened.cuh"
+#include "c-heads.cuh"
+#include "d-loads.cuh"
+#include "e-apart.cuh"
+#include "problems/flash_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// The tile that step 23 found best at long S, for each width.
+typedef struct tile_of {
+    int rows, keys, threads;
+    bool keeps_query; // in registers: a-threads has no tile of q then
+} tile_of;
+
+static tile_of tile_for(int D)
+{
+    const tile_of of_64 = {128, 96, 128, true}, of_128 = {256, 64, 256, false};
+    return D == 64 ? of_64 : of_128;
+}
+
+typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
+                          int Sq, int Sk, bool causal);
+
+template <flash_kernel for_64, flash_kernel for_128, int stages>
+static void launch_threads(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const tile_of t = tile_for(s.D);
+    flash_kernel *kernel = s.D == 64 ? for_64 : for_128;
+    const int rows = (t.keeps_query ? 0 : t.rows) + 2 * stages * t.keys; // in shared memory
+    const int bytes = rows * s.D * (int)sizeof(__half);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + t.rows - 1) / t.rows, s.B * s.H);
+    kernel<<<grid, t.threads, bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), (__half *)kf_memory(run, "o", KF_F16),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+typedef void map_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
+                        int Sq, int Sk, bool causal);
+typedef CUtensorMap map_maker(const void *array, int BH, int S, int D, int rows);
+
+// Tiles of q, and of k and v for each stage, and the barriers, two a stage at most and one.
+static int bytes_with_barriers(const tile_of *t, int D, int stages)
+{
+    return (t->rows + 2 * stages * t->keys) * D * (int)sizeof(__half) + (2 * stages + 1) * 8;
+}
+
+// snippet: launch
+template <map_kernel for_64, map_kernel for_128, map_maker map_of, int stages>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const tile_of t = tile_for(s.D);
+    map_kernel *kernel = s.D == 64 ? for_64 : for_128;
+    const int bytes = bytes_with_barriers(&t, s.D, stages);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + t.rows - 1) / t.rows, s.B * s.H);
+    kernel<<<grid, t.threads, bytes, stream>>>(
+        map_of(kf_memory(run, "q", KF_F16), s.B * s.H, s.Sq, s.D, t.rows),
+        map_of(kf_memory(run, "k", KF_F16), s.B * s.H, s.Sk, s.D, t.keys),
+        map_of(kf_memory(run, "v", KF_F16), s.B * s.H, s.Sk, s.D, t.keys),
+        map_of(kf_memory(run, "o", KF_F16), s.B * s.H, s.Sq, s.D, t.rows), kf_f32(run, "lse"), s.Sq,
+        s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+// end snippet: launch
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+typedef void loads_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, __half *o, float *lse,
+                          int Sq, int Sk, bool causal);
+
+static void launch_loads(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const tile_of t = tile_for(s.D);
+    loads_kernel *kernel =
+        s.D == 64 ? loads::flash<64, 128, 96, 4, 2> : loads::flash<128, 256, 64, 8, 2>;
+    const int bytes = bytes_with_barriers(&t, s.D, 2);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + t.rows - 1) / t.rows, s.B * s.H);
+    kernel<<<grid, t.threads, bytes, stream>>>(
+        heads::map_of(kf_memory(run, "q", KF_F16), s.B * s.H, s.Sq, s.D, t.rows),
+        heads::map_of(kf_memory(run, "k", KF_F16), s.B * s.H, s.Sk, s.D, t.keys),
+        heads::map_of(kf_memory(run, "v", KF_F16), s.B * s.H, s.Sk, s.D, t.keys),
+        (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+// snippet: predict
+// The last tile of a head ends here, counted from the head's first row: rows from Sq on are not its
+// own.
+static int64_t last_tile_ends(const kf_shape *s)
+{
+    const int rows = tile_for(s->D).rows;
+    return (int64_t)(s->Sq + rows - 1) / rows * rows;
+}
+
+// Whether row `row` of a head lies in the last tile of the head `before` heads before it.
+static bool overwritten(const kf_shape *s, int64_t row, int before)
+{
+    return before * (int64_t)s->Sq + row < last_tile_ends(s);
+}
+// end snippet: predict
+
+// Where nothing is overwritten the map of all rows is as good as any.
+static bool whole_tiles(const kf_case *c)
+{
+    return c->shape.B * c->shape.H == 1 || !overwritten(&c->shape, 0, 1);
+}
+
+// Elsewhere, but for inputs that are made so that each head has one right result: with the keys of
+// another head there is none.
+static bool has_tails(const kf_case *c)
+{
+    return !whole_tiles(c) && !(c->flags & (KF_ONE_HOT | KF_INTEGERS)) &&
+           !(kf_on_cpu() && c->flags & KF_LARGE);
+}
+
+// o as it would be with the keys of the head `before` heads before, and without a mask: for that
+// head these are rows behind its last query. The first heads, which have none, keep their keys.
+static void crossed_reference(kf_run *run, int before)
+{
+    const int64_t heads = (int64_t)run->shape.B * run->shape.H;
+    kf_tensor *const keys[2] = {kf_find(run, "k"), kf_find(run, "v")};
+    float *as_it_came[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t head = keys[i]->count / heads;
+        as_it_came[i] = keys[i]->host;
+        keys[i]->host = (float *)kf_alloc(keys[i]->count, sizeof(float));
+        memcpy(keys[i]->host, as_it_came[i], keys[i]->count * sizeof(float));
+        memcpy(keys[i]->host + before * head, as_it_came[i],
+               (heads - before) * head * sizeof(float));
+    }
+    run->shape.causal = run->shape.causal && before == 0;
+    kf_flash_reference(run);
+    for (int i = 0; i < 2; i++) {
+        free(keys[i]->host);
+        keys[i]->host = as_it_came[i];
+    }
+}
+
+// Each element that two blocks write may be as either of them has it: what is nearer to what came
+// out.
+static void either_reference(kf_run *run)
+{
+    const kf_run as_it_is = *run;
+    const kf_shape s = run->shape;
+    kf_tensor *const o = kf_find(run, "o"), *const lse = kf_find(run, "lse");
+    const kf_tensor o_then = *o, lse_then = *lse;
+    __half *got = (__half *)kf_alloc(o->count, sizeof(__half));
+    CUDA_CHECK(cudaMemcpy(got, o->device, o->count * sizeof(__half), cudaMemcpyDeviceToHost));
+    lse->want = (double *)kf_alloc(lse->count, sizeof(double)); // nobody asks for these
+    lse->bound = (double *)kf_alloc(lse->count, sizeof(double));
+    lse->checked = (bool *)kf_alloc(lse->rows, sizeof(bool));
+    crossed_reference(run, 0);
+    o->want = (double *)kf_alloc(o->count, sizeof(double));
+    o->bound = (double *)kf_alloc(o->count, sizeof(double));
+    for (int before = 1; before < s.B * s.H && overwritten(&s, 0, before); before++) {
+        crossed_reference(run, before);
+        *run = as_it_is;
+        for (int64_t i = 0; i < o->count; i++) {
+            const int64_t row = i / s.D;
+            const double value = (double)__half2float(got[i]);
+            if (row / s.Sq >= before && overwritten(&s, row % s.Sq, before) &&
+                fabs(value - o->want[i]) < fabs(value - o_then.want[i])) {
+                o_then.want[i] = o->want[i];
+                o_then.bound[i] = o->bound[i];
+            }
+        }
+    }
+    free(o->want);
+    free(o->bound);
+    free(lse->want);
+    free(lse->bound);
+    free(lse->checked);
+    free(got);
+    *o = o_then;
+    *lse = lse_then;
+}
+
+// Two blocks write the same rows, and the later one decides.
+static bool overwrites_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why,
+                                    size_t size)
+{
+    const kf_diagnosis *o = kf_seen(run, seen, "o");
+    const kf_shape s = run->shape;
+    const int64_t rows = last_tile_ends(&s) - s.Sq;
+    int64_t elsewhere = kf_seen(run, seen, "lse")->wrong + o->before + o->after;
+    for (int64_t row = 0; row < s.Sq; row++) {
+        elsewhere += overwritten(&s, row, 1) ? 0 : o->wrong_at[2][row];
+    }
+    const int64_t neither = kf_wrong_by(run, "o", either_reference);
+    snprintf(why, size,
+             "predicted: wrong only in the first %lld rows of a head, and there as the block of a "
+             "head before has it; seen %lld elements wrong, %lld in other rows, %lld as neither "
+             "has it",
+             (long long)(rows < s.Sq ? rows : s.Sq), (long long)o->wrong, (long long)elsewhere,
+             (long long)neither);
+    return elsewhere == 0 && neither == 0;
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static void setup(kf_run *run)
+{
+    need_tma("28-flash-tma");
+    kf_flash_setup(run);
+}
+
+#define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192), shape(d, 16384)
+
+static const kf_case cases[] = {
+    LENGTHS(KF_FLASH_SQUARE, 64),
+    LENGTHS(KF_FLASH_CAUSAL, 64),
+    LENGTHS(KF_FLASH_SQUARE, 128),
+    LENGTHS(KF_FLASH_CAUSAL, 128),
+    // Under a mask a head's last tile takes long, and the first one of the next head does not: the
+    // wrong rows come last.
+    KF_FLASH_ONE("tail", 3, 300, 300, 64, true, 0),
+    KF_FLASH_ODD,
+};
+
+static const kf_variant variants[] = {
+    {.name = "threads",
+     .about = "step 23: tiles by cp.async, stored by threads",
+     .launch =
+         launch_threads<threads::flash<64, 128, 96, 4, 2>, threads::flash<128, 256, 64, 8, 2>, 2>},
+    {.name = "flattened",
+     .about = "tiles by the copy engine, all heads one array, where a head is whole tiles",
+     .launch = launch<flattened::flash<64, 128, 96, 4, 2>, flattened::flash<128, 256, 64, 8, 2>,
+                      flattened::map_of, 2>,
+     .applies = whole_tiles},
+    {.name = "overwrites",
+     .about = "the same where it is not: the last tile's tail goes into the next head",
+     .launch = launch<flattened::flash<64, 128, 96, 4, 2>, flattened::flash<128, 256, 64, 8, 2>,
+                      flattened::map_of, 2>,
+     .applies = has_tails,
+     .predicted = overwrites_as_predicted,
+     .finding = "global race"},
+    {.name = "tma",
+     .about = "a head is a dimension of the map",
+     .launch = launch<heads::flash<64, 128, 96, 4, 2>, heads::flash<128, 256, 64, 8, 2>,
+                      heads::map_of, 2>},
+    {.name = "tma-loads", .about = "tma, stored by threads", .launch = launch_loads},
+    {.name = "threads-3",
+     .about = "threads with three stages",
+     .launch =
+         launch_threads<threads::flash<64, 128, 96, 4, 3>, threads::flash<128, 256, 64, 8, 3>, 3>},
+    {.name = "tma-3",
+     .about = "tma with three stages",
+     .launch = launch<heads::flash<64, 128, 96, 4, 3>, heads::flash<128, 256, 64, 8, 3>,
+                      heads::map_of, 3>},
+    {.name = "tma-apart",
+     .about = "tma-3, and warps do not meet once a tile",
+     .launch = launch<apart::flash<64, 128, 96, 4, 3>, apart::flash<128, 256, 64, 8, 3>,
+                      heads::map_of, 3>},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "28-flash-tma",
+        .title = "tiles brought by the copy engine, and a store that writes into the next head",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_flash_reference,
+        .cost = kf_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}
