@@ -1,7 +1,8 @@
 /* cp.async.bulk.tensor: boxes of an array that a tensor map describes. */
+#include "handler.h"
+
 #include "boxes.h"
 #include "cuda.h"
-#include "handler.h"
 
 #include <string.h>
 
