@@ -85,16 +85,14 @@ my %runs = (
     right => ["forward", "reverse", "random"],
 );
 # What is asynchronous takes effect when it is issued, or at some time, instead of at the wait. A
-# twin with bulk copies is clean in all of these.
+# twin with bulk copies or wgmma is clean in all of these.
 sub ways {
     my ($f, $which) = @_;
     my @orders = @{$runs{$which}};
-    if (slurp("$f->{file}.cu") =~ /"bulk\.cuh"/) {
-        return @orders if $which eq "fault";
-        return map { my $order = $_; ($order, map { "$order CUDACPU_ASYNC=$_" } qw(early random)) } @orders;
-    }
+    return map { my $order = $_; ($order, map { "$order CUDACPU_ASYNC=$_" } qw(early random)) } @orders
+        if $which eq "right" && slurp("$f->{file}.cu") =~ /"(bulk|wgmma)\.cuh"/;
     push @orders, "forward CUDACPU_ASYNC=early", "random CUDACPU_ASYNC=random"
-        if $f->{rule} =~ /pending|wgmma|proxy|descriptor/;
+        if $f->{rule} =~ /pending|wgmma|descriptor/;
     return @orders;
 }
 my @commands;
