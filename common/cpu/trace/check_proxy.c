@@ -22,7 +22,7 @@ static struct op {
     record issued;
     enum proxy_what what;
     int mbarrier; /* which brings it, in that phase; or -1 */
-    int told;     /* why nobody waits for it rightly */
+    int told;     /* something is wrong with it */
     uint32_t phase;
     struct waits read, written;
 } * ops;
@@ -123,8 +123,7 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
 {
     const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
     uint32_t o = writer[cell];
-    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p) &&
-        !ops[o].told)
+    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p))
         report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
     if (!writes)
         return;
@@ -324,11 +323,6 @@ void proxy_done(int op, int thread)
     n_pieces = left;
     waited(&o->read, o, thread);
     waited(&o->written, o, thread);
-}
-
-void proxy_told(int op)
-{
-    ops[op].told = 1;
 }
 
 void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle)
