@@ -227,7 +227,7 @@ static bool overwrites_as_predicted(const kf_run *run, const kf_diagnosis *seen,
 
 static void setup(kf_run *run)
 {
-    need_tma("28-flash-tma");
+    need_tma();
     kf_flash_setup(run);
 }
 
