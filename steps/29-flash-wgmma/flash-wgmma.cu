@@ -134,7 +134,7 @@ static bool of_64(const kf_case *c)
 
 static void setup(kf_run *run)
 {
-    need_tma("29-flash-wgmma");
+    need_tma();
     kf_flash_setup(run);
 }
 
