@@ -8,7 +8,7 @@ use lib "tests/lib";
 use Workbook;
 
 my $dir = scratch_dir();
-my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async));
+my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows));
 is($r{code}, 0, "the programs compile") or BAIL_OUT($r{err});
 
 # What lies in shared memory after the issues, after a wait for 6 of 16 groups, after a wait for all;
@@ -42,6 +42,32 @@ for my $order (qw(forward reverse random)) {
 is("$r{code}: $r{err}", "2: CUDACPU_ASYNC is \"later\": need late, early or random\n",
     "another value is refused");
 
+# Bulk copies: what a thread finds after its issues, after three waits, after all; of an array, after the
+# stores' issues, after three tiles are read, after these are written, after all, where the tile held 2,
+# 3 and 4 in turn; and the value of a source that changes.
+my ($o, $c) = ("o" x 8, "c" x 8);
+%late = run("$dir/late-bulk");
+is($late{out}, "${\ ('p' x 8)}\nccc${\ ('p' x 5)}\n$c\n$o\n$o\n333${\ ('o' x 5)}\n${\ ('3' x 8)}\nsource after\n",
+    "late: a load comes when it is waited for, a store reads its tile and writes its array as late");
+%r = run("$dir/late-bulk", CUDACPU_ASYNC => "early");
+is($r{out}, "$c\n$c\n$c\n" . ("2" x 8 . "\n") x 4 . "source before\n", "early: at the issue");
+%seen = ();
+for my $seed (1 .. 8) {
+    my %r = run("$dir/late-bulk", CUDACPU_ASYNC => "random", CUDACPU_SEED => $seed);
+    like($r{out}, qr/^[cp]{8}\nccc[cp]{5}\n$c\n[o2]{8}\n[o23]{8}\n[23]{3}[o23]{5}\n[23]{8}\nsource (?:before|after)\n\z/,
+        "random, seed $seed: every wait holds");
+    $seen{$r{out}} = 1;
+}
+cmp_ok(scalar(keys %seen), ">", 4, "seeds differ");
+for my $order (qw(forward reverse random)) {
+    my %first = run("$dir/rows", CUDACPU_ORDER => $order);
+    for my $mode (qw(early random)) {
+        my %r = run("$dir/rows", CUDACPU_ASYNC => $mode, CUDACPU_ORDER => $order);
+        is($r{out} =~ s/^.*before they are announced.*\n//mr, $first{out} =~ s/^.*before they are announced.*\n//mr,
+            "a kernel that waits gives the same with $mode, $order");
+    }
+}
+
 my @faults = (
     ["cudaErrorIllegalAddress", qr/faults\.cu:\d+: thread 0 \(lane 0\): ld\.shared\.f32 of 4 bytes at shared address 0x3e8: the block has 0x80 bytes of shared memory/],
     ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): ld\.global\.v4\.f32 of 16 bytes at global address 0x\w+, which is no multiple of 16$/m],
@@ -55,12 +81,32 @@ my @faults = (
     ["cudaErrorLaunchFailure", qr/named barrier 3 for 33 threads: need a number from 1 to 15 and a multiple of 32 threads, at most the block's 32$/m],
     ["cudaErrorLaunchFailure", qr/ldmatrix\.\S+ by warp 0, which has 24 threads: need a whole warp of 32$/m],
 );
-for my $i (0 .. $#faults) {
-    my ($error, $report) = @{$faults[$i]};
-    my %r = run("$dir/faults $i");
-    ok($r{out} eq "$error\n" && $r{err} =~ $report && ($r{err} =~ tr/\n//) == 1,
-        "fault $i is $error, and one line") or diag($r{out} . $r{err});
+my $try = qr/wait at mbarrier\.try_wait\.parity\.shared::cta\.b64 on/;
+my $at = qr/\(\S*bulk\.h:\d+\)/;
+my @bulk_faults = (
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try full \+ 8, whose phase 0 \(parity 0\) lacks 512 of 1024 bytes $at$/m],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-7 $try full, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 8-15 $try empty, whose phase 0 \(parity 0\) lacks 2 of 31 arrivals $at; threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited$/m],
+    ["cudaErrorLaunchFailure", qr/bulk-faults\.cu:\d+: thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: no mbarrier at shared address 0x110: mbarrier\.init makes one$/m],
+    ["cudaErrorLaunchFailure", qr/thread 31 \(lane 31\): mbarrier\.arrive\.expect_tx\.shared::cta\.b64: 1 arrivals too many on full, whose phase 0 \(parity 0\) lacks 512 of 512 bytes$/m],
+    ["cudaErrorMisalignedAddress", qr/mbarrier::complete_tx::bytes at shared address 0x140: need a multiple of 128$/m],
+    ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m],
+    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m],
+    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at global address 0x\w+4: need a multiple of 16$/m],
+    ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x10f0: the block has 0x1108 bytes of shared memory$/m],
+    ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],
+    ["cudaSuccess", qr/^$/],
+);
+for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults]) {
+    my ($program, @list) = @$kind;
+    for my $i (0 .. $#list) {
+        my ($error, $report) = @{$list[$i]};
+        my %r = run("timeout 60 $dir/$program $i");
+        ok($r{out} eq "$error\n" && $r{err} =~ $report && ($r{err} =~ tr/\n//) == ($error ne "cudaSuccess"),
+            "$program $i is $error, and one line") or diag($r{out} . $r{err});
+    }
+    my %r = run("$dir/$program " . @list);
+    is($r{code}, 2, "those are all");
 }
-%r = run("$dir/faults " . @faults);
-is($r{code}, 2, "those are all");
 done_testing();

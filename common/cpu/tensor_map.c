@@ -78,7 +78,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
     }
     m.stride[0] = element_bytes[type];
     for (uint32_t i = 0; i < rank; i++) {
-        if (bad_dimension((int)i, global_dim[i], box[i], i ? element_strides[i] : 1))
+        if (bad_dimension((int)i, global_dim[i], box[i], element_strides[i]))
             return CUDA_ERROR_INVALID_VALUE;
         if (i && (global_strides[i - 1] % 16 || global_strides[i - 1] >= (uint64_t)1 << 40)) {
             complain("cuTensorMapEncodeTiled: stride %u is %llu bytes: need a multiple of 16 below "

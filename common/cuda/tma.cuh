@@ -82,7 +82,8 @@ static __device__ __forceinline__ void named_arrive()
     asm volatile("bar.arrive %0, %1;" : : "n"(ID), "n"(THREADS) : "memory");
 }
 
-// The same where the number is known only at run time; the compiler then keeps all 16 for the block.
+// The same where the number is known only at run time; the compiler then keeps all 16 for the
+// block.
 static __device__ __forceinline__ void named_sync(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
@@ -95,8 +96,8 @@ static __device__ __forceinline__ void named_arrive(int id, int threads)
 
 // --- Tiles ---------------------------------------------------------------------------------------
 
-// What this thread has written to shared memory, and what others have and it has met at a barrier,
-// is there for copies and wgmma that come after.
+// What this thread has written to shared memory is there for copies and wgmma that it orders later,
+// and for those of threads that it has met at a barrier in between.
 static __device__ __forceinline__ void fence_async_proxy()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

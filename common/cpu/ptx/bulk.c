@@ -77,8 +77,12 @@ static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, u
 {
     if (global % 16)
         wrong(w, i, "at global address", global, "a multiple of 16");
-    if (bytes % 16)
-        wrong(w, i, "of so many bytes:", bytes, "a multiple of 16");
+    if (bytes % 16) {
+        const struct thread *t = &w->threads[w->now];
+        fault_stop(w, cudaErrorMisalignedAddress,
+                   "%s:%d: thread %d (lane %d): %s of %llu bytes: need a multiple of 16", t->file,
+                   t->line, (int)w->now, (int)w->now % WARP, i->text, (unsigned long long)bytes);
+    }
     return (struct box){.map = {.address = (char *)(uintptr_t)global,
                                 .extent = {bytes / 16},
                                 .stride = {16},
@@ -111,7 +115,6 @@ void ptx_bulk_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
     struct box b = row_of(w, i, ptx_address(&i->operand[0], reg), bytes);
     const uint32_t tile = ptx_tile(w, i, ptx_address(&i->operand[1], reg), bytes, 16);
     b.type = i->type[0];
-    b.flush = b.type == PTX_F32;
     ptx_start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
 }
 

@@ -159,7 +159,7 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     m = phases_of(w, id); /* others may have been made, and this one taken away */
     ptx_set(&i->operand[0], reg, (uint64_t)done);
     if (done && m)
-        TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id), (void)0);
+        TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity), (void)0);
     if (done || !m)
         return;
     if (w->asked_at != w->progress)

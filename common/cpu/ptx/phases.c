@@ -113,17 +113,22 @@ static void name_of(const struct worker *w, uint32_t at, char *text, size_t size
 
 void phases_tell(const struct worker *w, const struct mbarrier *m, char *text, size_t size)
 {
-    char name[100], bytes[80];
+    char name[100], arrivals[60] = "", bytes[80] = "";
     const int64_t missing = m->bytes - m->coming;
     name_of(w, m->at, name, sizeof name);
-    if (missing < 0)
-        snprintf(bytes, sizeof bytes, "has %lld bytes too many, %lld announced",
-                 (long long)-missing, (long long)m->announced);
-    else
-        snprintf(bytes, sizeof bytes, "lacks %lld of %lld bytes", (long long)missing,
+    if (m->pending)
+        snprintf(arrivals, sizeof arrivals, " lacks %d of %d arrivals", m->pending, m->arrivals);
+    if (missing > 0)
+        snprintf(bytes, sizeof bytes, " lacks %lld of %lld bytes", (long long)missing,
                  (long long)m->announced);
-    snprintf(text, size, "%s, whose phase %u (parity %u) lacks %d of %d arrivals and %s", name,
-             m->phase, m->phase & 1, m->pending, m->arrivals, bytes);
+    else if (missing < 0)
+        snprintf(bytes, sizeof bytes, " gets %lld bytes more than the %lld announced",
+                 (long long)-missing, (long long)m->announced);
+    snprintf(text, size, "%s, whose phase %u (parity %u)%s%s%s", name, m->phase, m->phase & 1,
+             arrivals, *arrivals && *bytes ? " and" : "",
+             *bytes      ? bytes
+             : *arrivals ? ""
+                         : " has all arrivals");
 }
 
 int phases_describe(struct worker *w)

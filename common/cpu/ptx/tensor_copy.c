@@ -1,5 +1,6 @@
 /* cp.async.bulk.tensor: boxes of an array that a tensor map describes. */
 #include "boxes.h"
+#include "cuda.h"
 #include "handler.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const uint32_t tile =
         ptx_tile(w, i, ptx_address(&i->operand[1], reg), box_rows(&b) * box_row_bytes(&b), 128);
     b.type = types[b.map.type];
-    b.flush = b.type == PTX_F32;
+    b.flush = b.map.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
     if (ptx_has(i, PTX_M_reduce) && (b.type == PTX_U8 || b.type == PTX_U16 || b.type == PTX_TF32))
         fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d): %s: the tensor map's type %d cannot be added",

@@ -108,25 +108,32 @@ void phase_complete(int thread, int id)
     s->announced = s->brought = 0;
 }
 
-void phase_asked(int thread, uint32_t code, int id, unsigned parity)
+/* The thread wants the first phase of that parity which it does not know. */
+static void look_behind(int thread, uint32_t code, int id, unsigned parity)
 {
     const struct state *s = &states[id];
     const uint32_t known = clock_phases(thread, id % MBARRIERS);
-    const uint32_t wanted = known + ((known & 1) != parity);
-    if (s->phase >= wanted + 2) {
-        char text[200];
-        snprintf(text, sizeof text,
-                 "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the "
-                 "thread knows phases below %u, and all below %u are complete",
-                 parity, known, s->phase);
-        report(text, s->made, thread, code, s->p);
-    }
-    proxy_asked(thread, id % MBARRIERS, record_of(thread, code, 0), parity,
-                known == s->phase && (s->phase & 1) != parity);
+    char text[200];
+    if (s->phase < known + ((known & 1) != parity) + 2)
+        return;
+    snprintf(text, sizeof text,
+             "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the thread "
+             "knows phases below %u, and all below %u are complete",
+             parity, known, s->phase);
+    report(text, s->made, thread, code, s->p);
 }
 
-void phase_waited(int thread, int id)
+void phase_asked(int thread, uint32_t code, int id, unsigned parity)
 {
+    const struct state *s = &states[id];
+    look_behind(thread, code, id, parity);
+    proxy_asked(thread, id % MBARRIERS, record_of(thread, code, 0), parity,
+                clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity);
+}
+
+void phase_waited(int thread, uint32_t code, int id, unsigned parity)
+{
+    look_behind(thread, code, id, parity);
     clock_acquire(thread, states[id].complete);
     proxy_waited(id % MBARRIERS, states[id].phase);
 }

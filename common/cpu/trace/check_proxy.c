@@ -22,6 +22,7 @@ static struct op {
     record issued;
     enum proxy_what what;
     int mbarrier; /* which brings it, in that phase; or -1 */
+    int told;     /* something is wrong with it */
     uint32_t phase;
     struct waits read, written;
 } * ops;
@@ -73,7 +74,7 @@ static int knows(const struct op *o, const struct waits *w, int me)
 
 /* What a copy brings is touched too early, after a wait on its own mbarrier that waited for
  * nothing. */
-static int idle_wait(const struct op *o, int me, struct side side, uintptr_t p)
+static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
 {
     char text[200];
     if (o->mbarrier < 0 || !asked[me].r || !asked[me].idle || asked[me].mbarrier != o->mbarrier)
@@ -88,6 +89,7 @@ static int idle_wait(const struct op *o, int me, struct side side, uintptr_t p)
         "at %%2",
         asked[me].parity, o->phase);
     finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
+    o->told = 1;
     return 1;
 }
 
@@ -208,6 +210,11 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
     const int me = issuer(o);
     if (!r)
         return;
+    if (!is_shared(at) && order_unfinished(r, me)) {
+        report(GRID_DEPENDENCY, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p,
+               bytes);
+        return;
+    }
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);
@@ -339,8 +346,9 @@ void proxy_block(void)
         return;
     for (int i = 1; i < n_ops; i++) {
         struct op *o = &ops[i];
-        if (o->what == TRACE_BULK &&
-            (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase)) {
+        if (o->told || o->what != TRACE_BULK)
+            continue;
+        if (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase) {
             struct side side = side_of_op(o);
             finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
                         "the block ends, and nobody has waited for the copy of %1");
