@@ -18,17 +18,23 @@ template <int D>
 static constexpr int bytes_of_block()
 {
     return 4 * bytes_of_keys<D>() + 2 * STAGES * bytes_of_queries<D>() + bytes_of_slopes<D>() +
-           2 * STAGES * tile_queries<D>() * 4 + (1 + 1 * STAGES) * 8;
+           2 * STAGES * tile_queries<D>() * 4 + (1 + STAGES) * 8;
 }
 
 // Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
 // same as step 26
 static __device__ __forceinline__ void add_four(float *to, const float *c)
 {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
                  :
                  : "l"(to), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])
                  : "memory");
+#else // before Hopper there is no such instruction
+    for (int i = 0; i < 4; i++) {
+        atomicAdd(to + i, c[i]);
+    }
+#endif
 }
 
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys;

@@ -17,7 +17,7 @@ template <int D>
 static constexpr int bytes_of_block()
 {
     return 4 * bytes_of_keys<D>() + 2 * STAGES * bytes_of_queries<D>() + bytes_of_slopes<D>() +
-           2 * bytes_of_queries<D>() + 2 * STAGES * tile_queries<D>() * 4 + (1 + 1 * STAGES) * 8;
+           2 * bytes_of_queries<D>() + 2 * STAGES * tile_queries<D>() * 4 + (1 + STAGES) * 8;
 }
 
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys;
