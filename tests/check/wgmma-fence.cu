@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int 
 }
 
 template <bool fault>
-static bool run_no_fence()
+static bool run_no_wgmma_fence()
 {
     const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
     array<int> da(a), db(b);
