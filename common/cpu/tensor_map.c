@@ -8,7 +8,9 @@
 
 _Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap), "a map has room for what it says");
 
-static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+enum { BOX_BYTES = 228 * 1024 };
+static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2,
+                                        4, 8, 2, 4, 4, 4}; /* by CUtensorMapDataType */
 
 /* What is wrong with dimension i of an array or its box: true, after a line. */
 static int bad_dimension(int i, uint64_t extent, uint32_t box, uint32_t step)
@@ -99,6 +101,14 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                  : swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? ", at most the swizzle's 32"
                  : swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? ", at most the swizzle's 64"
                                                         : ", at most the swizzle's 128");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    uint64_t all = element_bytes[type];
+    for (uint32_t i = 0; i < rank; i++)
+        all *= box[i];
+    if (all > BOX_BYTES) {
+        complain("cuTensorMapEncodeTiled: the box has %llu bytes: need %d at most",
+                 (unsigned long long)all, BOX_BYTES);
         return CUDA_ERROR_INVALID_VALUE;
     }
     m.type = (uint8_t)type;

@@ -12,26 +12,26 @@ static std::vector<int> tens(int n)
 }
 
 template <bool fault>
-__global__ void no_fence(int *y)
+__global__ void tile_unfenced(int *y)
 {
     __shared__ alignas(16) int tile[TILE];
     const int t = threadIdx.x;
     for (int i = t; i < TILE; i += THREADS)
-        tile[i] = 10 * i; // seen here: no_fence
-    if (!fault)           // fault here: no_fence
+        tile[i] = 10 * i; // seen here: tile_unfenced
+    if (!fault)           // fault here: tile_unfenced
         fence_async();
     __syncthreads();
     if (t == 0) {
-        store(y, tile, BYTES); // seen here: no_fence
+        store(y, tile, BYTES); // seen here: tile_unfenced
         stored<0>();
     }
 }
 
 template <bool fault>
-static bool run_no_fence()
+static bool run_tile_unfenced()
 {
     array<int> y(TILE);
-    no_fence<fault><<<1, THREADS>>>(y);
+    tile_unfenced<fault><<<1, THREADS>>>(y);
     return came_out<fault>(y.p, tens(TILE));
 }
 
@@ -183,7 +183,7 @@ static bool run_written_and_fetched()
 int main(int argc, char **argv)
 {
     static const planted list[] = {
-        PLAIN(no_fence, "a tile is stored that no fence.proxy.async lies behind"),
+        PLAIN(tile_unfenced, "a tile is stored that no fence.proxy.async lies behind"),
         SUBTLE(fence_first, "half of the tile is written after the fence"),
         SUBTLE(one_warp_fences, "the second warp does not fence what it has written"),
         SUBTLE(other_memory, "the fence is for global memory, the tile is in shared memory"),

@@ -179,6 +179,35 @@ __global__ void products(float *y)
     y[threadIdx.x] = e + exp2f(c[1]) + expf(c[2]) + __expf(c[3]) + exp2f(e);
 }
 
+// One thread fetches 512 bytes and 128, stores 256 and adds 64.
+__global__ void bulk(const float *x, float *y)
+{
+    __shared__ alignas(16) float tile[160];
+    __shared__ uint64_t full;
+    const unsigned barrier = shared_address(&full), to = shared_address(tile);
+    if (threadIdx.x)
+        return;
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 640;" ::"r"(barrier)
+                 : "memory");
+    for (int i = 0; i < 2; i++)
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], "
+            "%2, [%3];" ::"r"(to + 512 * i),
+            "l"(x), "r"(i ? 128 : 512), "r"(barrier)
+            : "memory");
+    asm volatile("{ .reg .pred p;\nWAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
+                 "@!p bra WAIT; }" ::"r"(barrier)
+                 : "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(y), "r"(to)
+                 : "memory");
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], 64;" ::"l"(y + 64),
+        "r"(to)
+        : "memory");
+    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 int main()
 {
     float *x, *y;
@@ -200,6 +229,7 @@ int main()
     stored<<<1, 32>>>();
     copied<<<1, 32>>>(x, y);
     products<<<1, 32>>>(y);
+    bulk<<<1, 32>>>(x, y);
     cudaDeviceSynchronize();
     const struct cpu_kernel_counts *list;
     int n = cpu_counts(&list);

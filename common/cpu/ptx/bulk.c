@@ -1,7 +1,8 @@
 /* cp.async.bulk and cp.reduce.async.bulk: what one thread asks the copy engine for. flights.c knows
  * when it takes effect. */
-#include "boxes.h"
 #include "handler.h"
+
+#include "boxes.h"
 
 static __attribute__((noreturn)) void wrong(struct worker *w, const ptx_insn *i, const char *what,
                                             uint64_t have, const char *need)

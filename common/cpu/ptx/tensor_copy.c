@@ -1,7 +1,8 @@
 /* cp.async.bulk.tensor: boxes of an array that a tensor map describes. */
+#include "handler.h"
+
 #include "boxes.h"
 #include "cuda.h"
-#include "handler.h"
 
 #include <string.h>
 
@@ -33,6 +34,12 @@ static struct box box_at(struct worker *w, const ptx_insn *i, const ptx_operand 
                    t->line, (int)w->now, (int)w->now % WARP, i->text, b.map.rank);
     for (int k = 0; k < o->n; k++)
         b.at[k] = (int32_t)ptx_get(&o->element[k], reg);
+    if (b.at[0] * (int64_t)b.map.stride[0] % 16)
+        fault_stop(w, cudaErrorIllegalInstruction,
+                   "%s:%d: thread %d (lane %d): %s: the first coordinate is %d, %lld bytes into a "
+                   "row: need a multiple of 16",
+                   t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, b.at[0],
+                   (long long)b.at[0] * (int64_t)b.map.stride[0]);
     return b;
 }
 

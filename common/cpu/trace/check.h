@@ -218,6 +218,7 @@ void proxy_read_done(int op, int thread);
 void proxy_done(int op, int thread);
 /* The operation is done when that phase of the mbarrier is complete. */
 void proxy_brings(int op, int mbarrier, uint32_t phase);
+void proxy_told(int op); /* why it is not waited for is told */
 /* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
  * Somebody has found so many phases complete. */
 void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle);

@@ -148,6 +148,16 @@ void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, si
                "fence.mbarrier_init between",
                s->made, thread, code, s->p);
     proxy_brings(op, id % MBARRIERS, s->phase);
+    if (clock_phases(thread, id % MBARRIERS) < s->phase) {
+        char text[240];
+        snprintf(
+            text, sizeof text,
+            "bytes too many or too early at %%2, in phase %u of a barrier made at %%1: the "
+            "copy's thread does not know that phase %u is complete, and they may count for that",
+            s->phase, s->phase - 1);
+        report(text, s->made, thread, code, s->p);
+        proxy_told(op);
+    }
     s->brought += bytes;
     s->brought_at = record_of(thread, code, 0);
     if (m && !m->pending && s->brought > s->announced) {
