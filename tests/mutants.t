@@ -22,10 +22,13 @@ my %evidence = (
     'illegal'    => qr/^.*\billegal access\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
     'waits'      => qr/^.*\bwaits in vain\b.*$/m,
+    'deadlock'   => qr/^.*\bdeadlock: threads .* wait at .*$/m,
+    'map'        => qr/^.*\bcuTensorMapEncodeTiled\b.*$/m,
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
-    . '|barrier divergence|leak|pending copy';
+    . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
+    . '|setmaxnreg|grid dependency';
 # Its results may be right.
 $evidence{checker} = qr/^.*\b(?:$classes): .*$/m;
 my $workers = 2;

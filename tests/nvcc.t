@@ -32,11 +32,13 @@ for my $step (@asking) {
     is($r{code}, 0, "$step compiles for sm_80") or diag($r{out}, $r{err});
 }
 
-# So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix and red of four floats came with sm_90.
+# So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix, red of four
+# floats and griddepcontrol came with sm_90, and wgmma is sm_90a's.
 my $objects = scratch_dir();
 my @planted = drawn(4, glob("tests/check/*.cu tests/banks/*.cu"));
 %r = run("printf '%s\\n' @planted | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 "
-    . "-arch=\$(grep -q \"stmatrix\\|add_to_4\" FILE && echo sm_90 || echo sm_80) -c FILE "
+    . "-arch=\$(if grep -q wgmma FILE; then echo sm_90a; elif grep -q \"stmatrix\\|add_to_4\\|griddep\" FILE; "
+    . "then echo sm_90; else echo sm_80; fi) -c FILE "
     . "-o $objects/\$(basename FILE).o -Werror all-warnings'");
 is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
 ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;
@@ -75,6 +77,65 @@ for my $case (["90", "", "arch=compute_90,code=sm_90 .*arch=compute_90,code=comp
     my ($command) = $r{out} =~ /^(.*\bwarns\.cu .*-o .*)/m;
     like($command || "", qr/$flags/, "Architecture: $needs, $asked");
     unlike($command || "", qr/sm_80/, "and not sm_80");
+}
+
+# What ptxas only remarks on makes a program slow: where the architecture is one's own, it fails the build.
+my %remarks = (
+    none => ["", ""],
+    C7508 => ["plant == 8", "setmaxnreg is ignored"],
+    C7510 => ["plant == 10", "products of wgmma are made one after the other"],
+    C7514 => ["plant == 14", "products of wgmma are made one after the other"],
+    C7519 => ["plant == 19", "ptxas puts a wgmma.fence in, which is missing"],
+    spill => ["plant == 1", "registers do not suffice"],
+);
+run("cp common/cuda/*.cuh '$tree/common/cuda/'");
+for my $name (sort keys %remarks) {
+    my ($plant) = $remarks{$name}[0] =~ /(\d+)/;
+    tiny_step($tree, "01-warns", "has a remark", "    return 0;\n", header => " * Architecture: 90a\n",
+        include => "#define PLANT " . ($plant // 0) . "\n" . <<'END');
+#include "cuda/wgmma.cuh"
+__global__ void __launch_bounds__(128, PLANT == 8 ? 0 : PLANT == 1 ? 5 : 1)
+    kernel(uint64_t a, uint64_t b, float *y, int n)
+{
+    float c[16][4] = {};
+    float more[64];
+    for (int i = 0; i < 64 && PLANT == 1; i++) {
+        more[i] = y[i * n];
+    }
+    if (PLANT == 8) {
+        give_up_registers<24>();
+    }
+    for (int i = 0; i < n; i++) {
+        hold(c);
+        if (PLANT != 19) {
+            wgmma_fence();
+        }
+        wgmma<0, 0>(c, a, b, 1);
+        wgmma_commit();
+        if (PLANT == 10) {
+            printf("%d\n", i);
+        }
+        if (PLANT == 14) {
+            y[i] = c[0][0];
+        }
+        wgmma_wait<0>();
+        hold(c);
+        y[i + 1] = c[1][1];
+    }
+    for (int i = 0; i < 64; i++) {
+        y[i] = c[i / 4][i % 4] + (PLANT == 1 ? more[i] : 0.0f);
+    }
+}
+END
+    unlink "$tree/build/cuda/step-01";
+    %r = run($build);
+    if ($name eq "none") {
+        is($r{code}, 0, "no remark of ptxas, and it is built") or diag($r{out}, $r{err});
+        next;
+    }
+    is($r{code}, 2, "$name fails the build");
+    like($r{err}, qr{^steps/01-warns/warns\.cu: $name: \Q$remarks{$name}[1]\E}m, "and is named") or diag($r{err});
+    ok(!-e "$tree/build/cuda/step-01", "$name: no program is made");
 }
 
 done_testing();

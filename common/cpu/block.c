@@ -347,6 +347,14 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
                    "multiple of 32 threads, at most the block's %d",
                    file, line, id, threads, w->size);
     struct barrier *b = &w->barriers[id];
+    const struct thread *first = &w->threads[b->first];
+    if (b->arrived && b->threads != threads)
+        fault_stop(
+            w, cudaErrorLaunchFailure,
+            "%s:%d: thread %d comes to named barrier %d for %d threads, and thread %d for %d "
+            "threads (%s:%d): need the same number",
+            file, line, (int)w->now, id, threads, b->first, b->threads, first->file, first->line);
+    b->threads = threads;
     w->threads[w->now].mask = (unsigned)id;
     join_barrier(w, b, 0);
     if (wait) {
@@ -381,6 +389,11 @@ void cpu_sleep(const char *file, int line)
     struct worker *w = block_inside(CPU_NANOSLEEP, file, line);
     w->slept = 1;
     yield(w);
+}
+
+void cpu_grid_wait(void)
+{
+    TRACE_CHECK(grid_wait(cpu_worker), (void)0);
 }
 
 void cpu_launch_bounds(int threads, int blocks)

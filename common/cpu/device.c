@@ -116,6 +116,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+    TRACE_CHECK(grids_done(), (void)0);
     return result(stream_check_unsafe(1));
 }
 

@@ -97,6 +97,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
         return result(cudaErrorInvalidResourceHandle);
     if (event->capture)
         return result(cudaErrorCapturedEvent);
+    TRACE_CHECK(grids_done(), (void)0);
     return result(stream_check_unsafe(0));
 }
 

@@ -81,6 +81,7 @@ struct warp {
 struct barrier {
     int arrived, count, result; /* count: threads whose predicate held */
     int mixed;                  /* threads came to it at different places */
+    int threads;                /* that a named one is for */
     int first;                  /* the first thread that came */
     unsigned waiting[MAX_WARPS];
 };

@@ -160,6 +160,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
         error = cudaErrorStreamCaptureUnsupported;
     } else if (capture_breaks_legacy(s))
         error = cudaErrorStreamCaptureImplicit;
+    else
+        TRACE_CHECK(grids_done(), (void)0);
     return stream_unlock(result(error));
 }
 

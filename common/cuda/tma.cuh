@@ -82,7 +82,8 @@ static __device__ __forceinline__ void named_arrive()
     asm volatile("bar.arrive %0, %1;" : : "n"(ID), "n"(THREADS) : "memory");
 }
 
-// The same where the number is known only at run time; the compiler then keeps all 16 for the block.
+// The same where the number is known only at run time; the compiler then keeps all 16 for the
+// block.
 static __device__ __forceinline__ void named_sync(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
@@ -95,8 +96,8 @@ static __device__ __forceinline__ void named_arrive(int id, int threads)
 
 // --- Tiles ---------------------------------------------------------------------------------------
 
-// What this thread has written to shared memory, and what others have and it has met at a barrier,
-// is there for copies and wgmma that come after.
+// What this thread has written to shared memory is there for copies and wgmma that it orders later,
+// and for those of threads that it has met at a barrier in between.
 static __device__ __forceinline__ void fence_async_proxy()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -252,16 +253,15 @@ typedef struct tensor_layout {
 // end snippet: map
 
 // Whether the device has these instructions. If not, one line and exit code 77.
-static inline void need_tma(const char *step)
+static inline void need_tma()
 {
     int major = 0, minor = 0;
     CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
     CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
     if (!kf_on_cpu() && major < 9) {
-        kf_die(
-            KF_CANNOT_RUN,
-            "step %s needs compute capability 9.0, for bulk tensor copies; this device has %d.%d",
-            step, major, minor);
+        kf_die(KF_CANNOT_RUN,
+               "bulk tensor copies need compute capability 9.0, and this device has %d.%d", major,
+               minor);
     }
 }
 

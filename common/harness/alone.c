@@ -1,8 +1,10 @@
 /* alone.c: two clocks on which a variant has the device to itself.
  *
- * sustained  IDLE_S without work, then calls back to back for WARMING_S, which do not count, and
- * for TIMED_S, which do: the device at the clock rate that its power limit leaves this kernel cool
- * IDLE_S without work, then COOL_CALLS calls, each waited for: before the limit is felt
+ * sustained: IDLE_S without work, then calls back to back for WARMING_S, which do not count, and
+ * for TIMED_S, which do. The device has the clock rate that its power limit leaves this kernel.
+ *
+ * cool: IDLE_S without work, then COOL_SAMPLES samples, each waited for, of one call, or of as many
+ * as take COOL_S. The limit is not felt yet.
  *
  * A kernel that keeps the tensor cores busy draws more power than a device may, and within half a
  * second its clock gives way; by how much depends on the kernel. In turn, sample by sample, as in
@@ -18,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double IDLE_S = 0.5, WARMING_S = 0.35, TIMED_S = 0.35;
+static const double IDLE_S = 0.5, WARMING_S = 0.35, TIMED_S = 0.35, COOL_S = 1e-3;
 static const double LOOK_US = 1e4; /* between two readings of clock rate and power */
-enum { WINDOWS = 10, COOL_CALLS = 20, MOST_READINGS = 512 };
+enum { WINDOWS = 10, COOL_SAMPLES = 20, MOST_READINGS = 512 };
 
 /* What the device said while a place was timed. */
 typedef struct watch {
@@ -88,24 +90,26 @@ static double about(const kf_work *work, cudaEvent_t *event)
     return fmax(least, 1.0);
 }
 
-/* Device time between two events holds what the host takes to launch where the device has nothing
- * to do: so before the first it waits a little, with one thread, while all three are enqueued. */
-static void run_cool(session *s, const kf_work *work, double *us)
-{
-    for (int i = 0; i < COOL_CALLS; i++) {
-        kf_probe_wait(kf_stream());
-        CUDA_CHECK(cudaEventRecord(s->event[0], kf_stream()));
-        enqueue(work, 1);
-        CUDA_CHECK(cudaEventRecord(s->event[1], kf_stream()));
-        look(&s->seen);
-        CUDA_CHECK(cudaEventSynchronize(s->event[1]));
-        us[i] = between_us(s->event[0], s->event[1]);
-    }
-}
-
 static int calls_in(double seconds, double once_us)
 {
     return (int)fmax(1.0, ceil(seconds * 1e6 / once_us));
+}
+
+/* Device time between two events holds what the host takes to launch where the device has nothing
+ * to do: so it waits a little before the first, with one thread, while all is enqueued. Some
+ * microseconds more are the events' own, so short calls are not timed one by one. */
+static void run_cool(session *s, const kf_work *work, double once, double *us)
+{
+    int calls = calls_in(COOL_S, once);
+    for (int i = 0; i < COOL_SAMPLES; i++) {
+        kf_probe_wait(kf_stream());
+        CUDA_CHECK(cudaEventRecord(s->event[0], kf_stream()));
+        enqueue(work, calls);
+        CUDA_CHECK(cudaEventRecord(s->event[1], kf_stream()));
+        look(&s->seen);
+        CUDA_CHECK(cudaEventSynchronize(s->event[1]));
+        us[i] = between_us(s->event[0], s->event[1]) / calls;
+    }
 }
 
 /* The readings before the timed half are dropped, as the calls are. */
@@ -167,11 +171,14 @@ static void run_place(session *s, int w, double *us)
     s->seen.n = 0;
     idle();
     if (s->cool)
-        run_cool(s, &s->works[w], us);
+        run_cool(s, &s->works[w], s->once[w], us);
     else
         run_sustained(s, &s->works[w], s->once[w], us);
     memset(place, 0, sizeof *place);
     place->work = w;
+    place->turn = 1;
+    for (int i = 0; i < s->n_places; i++)
+        place->turn += s->places[i].work == w;
     summarise_place(&s->seen, us, s->samples, place);
     s->n_places++;
 }
@@ -201,7 +208,7 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
                    kf_stat *stat, kf_place *places)
 {
     session s = {.works = works, .cool = clock == KF_COOL, .places = places};
-    s.samples = s.cool ? COOL_CALLS : WINDOWS;
+    s.samples = s.cool ? COOL_SAMPLES : WINDOWS;
     const int count = turns * s.samples, others = n - 1;
     double *samples = kf_alloc((int64_t)n * count, sizeof *samples);
     double *first = kf_alloc(count + s.samples, sizeof *first), *once = kf_alloc(n, sizeof *once);
@@ -234,7 +241,7 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
 /* --- What --rates writes ---------------------------------------------------------------------- */
 
 const char kf_rates_columns[] =
-    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tplaces\tmedian_us\tp5_us\tp95_"
+    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_"
     "us\t"
     "n\treadings\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct\n";
 
@@ -246,15 +253,17 @@ static void write_spread(FILE *to, bool known, kf_spread spread)
         fprintf(to, "\t-\t-\t-");
 }
 
+/* The power that the driver tells is up to a tenth of a second old: longer than a cool place takes.
+ */
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
-                    int places, const kf_place *p)
+                    const kf_place *p)
 {
     const kf_shape *s = &c->shape;
     fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t%d", variant, c->name, s->B, s->H,
-            s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, kf_clock_name(clock), place, places);
+            s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, kf_clock_name(clock), place, p->turn);
     write_spread(to, true, p->us);
     fprintf(to, "\t%d\t%d", p->samples, p->readings);
     write_spread(to, p->readings > 0, p->mhz);
-    write_spread(to, p->readings > 0, p->watts);
+    write_spread(to, p->readings > 0 && clock == KF_SUSTAINED, p->watts);
     fprintf(to, p->readings > 0 ? "\t%.3g\n" : "\t-\n", 100.0 * p->capped);
 }

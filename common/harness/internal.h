@@ -156,9 +156,9 @@ typedef struct kf_spread {
 } kf_spread;
 /* One place in the run: one work, timed once. */
 typedef struct kf_place {
-    int work, samples, readings;
-    kf_spread us, mhz, watts; /* the last two of as many readings as there are */
-    double capped;            /* share of the readings */
+    int work, turn, samples, readings; /* turn: which of the work's own places, from 1 on */
+    kf_spread us, mhz, watts;          /* the last two of as many readings as there are */
+    double capped;                     /* share of the readings */
 } kf_place;
 int kf_places(int works, int turns);
 double kf_alone_seconds(enum kf_clock clock, int works, int turns); /* about, without long calls */
@@ -167,7 +167,7 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
                    kf_stat *stat, kf_place *places);
 extern const char kf_rates_columns[];
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
-                    int places, const kf_place *p);
+                    const kf_place *p);
 
 /* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
 enum kf_lock { KF_UNLOCKED, KF_SHARED, KF_EXCLUSIVE };

@@ -242,11 +242,15 @@ bool kf_may_be_timed(const kf_outcome *out)
     return out->status && (!strcmp(out->status, "ok") || !strcmp(out->status, "predicted"));
 }
 
+/* No power on the clock cool: kf_rates_write says why. */
 static void say_rates(const char *variant, enum kf_clock clock, const kf_place *p)
 {
-    if (p->readings > 0)
-        kf_say("  %-28.28s %-9s %5.0f MHz %4.0f W, power holds the clock for %.0f%% of it\n",
-               variant, kf_clock_name(clock), p->mhz.median, p->watts.median, 100.0 * p->capped);
+    if (p->readings == 0)
+        return;
+    kf_say("  %-28.28s %-9s %5.0f MHz", variant, kf_clock_name(clock), p->mhz.median);
+    if (clock == KF_SUSTAINED)
+        kf_say(" %4.0f W", p->watts.median);
+    kf_say(", %.0f%% of the time held down by power\n", 100.0 * p->capped);
 }
 
 static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, int n,
@@ -261,7 +265,7 @@ static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, i
         const char *variant = ((const call *)works[place[i].work].context)->variant->name;
         say_rates(variant, clock, &place[i]);
         if (s->rates)
-            kf_rates_write(s->rates, variant, run->c, clock, i + 1, places, &place[i]);
+            kf_rates_write(s->rates, variant, run->c, clock, i + 1, &place[i]);
         s->n_rated++;
     }
     free(place);

@@ -27,7 +27,6 @@ static inline CUtensorMap map_of(const void *array, int BH, int S, int D, int ro
 }
 // end snippet: map
 
-// snippet: tile
 // Rows first to first + ROWS of all rows -> the tile [ROWS][D], D / 64 boxes. One thread.
 template <int D, int ROWS>
 static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMap *from,
@@ -38,7 +37,6 @@ static __device__ __forceinline__ void load_rows(uint32_t tile, const CUtensorMa
         tma_load(tile + d * ROWS * 2, from, barrier, d, first);
     }
 }
-// end snippet: tile
 
 // The way back.
 template <int D, int ROWS>
@@ -62,8 +60,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
     constexpr int TILE = KEYS * D * 2;                  // bytes
     constexpr int AHEAD = STAGES - 1;                   // tiles that are asked for before the loop
-    extern __shared__ __align__(1024)
-        __half tiles[]; // q and later o [ROWS], k and v [STAGES][KEYS]
+    extern __shared__ __align__(1024) __half tiles[];   // q, later o, k and v [STAGES]
     const int lane = threadIdx.x % 32;
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first

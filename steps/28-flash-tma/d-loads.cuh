@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     constexpr bool KEPT = keeps_query(D, KEYS, STRIPS); // q in registers
     constexpr int TILE = KEYS * D * 2;                  // bytes
     constexpr int AHEAD = STAGES - 1;                   // tiles that are asked for before the loop
-    extern __shared__ __align__(1024) __half tiles[];   // q [ROWS], k and v [STAGES][KEYS]
+    extern __shared__ __align__(1024) __half tiles[];   // q, k and v [STAGES]
     const int lane = threadIdx.x % 32;
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first

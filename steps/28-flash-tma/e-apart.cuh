@@ -46,8 +46,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     // Tiles that are asked for before the loop. With three stages the one to be refilled was read a
     // tile ago, so that the wait is short.
     constexpr int AHEAD = STAGES > 2 ? STAGES - 2 : 1;
-    extern __shared__ __align__(1024)
-        __half tiles[]; // q and later o [ROWS], k and v [STAGES][KEYS]
+    extern __shared__ __align__(1024) __half tiles[]; // q, later o, k and v [STAGES]
     const int lane = threadIdx.x % 32;
     const int head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first

@@ -9,9 +9,13 @@
  *          computes addresses, swizzles, checks bounds, and says when the bytes are there. The
  *          products stay those of step 23, and the tile is the one that was best at long S.
  * Predict  Loads were hidden behind products before, so what is saved is their instructions: one in
- *          twenty, and the log's tenth is more than that can give. A map of all rows of all heads,
- *          as the log has it, writes the tail of a head's last tile into the next head.
- * Outcome
+ *          twenty, and the log's tenth is more than that can give. With a map of all rows of all
+ *          heads, as the log has it, the tail of a head's last tile is stored into the next head.
+ * Outcome  More instructions are saved than predicted, and time by less than them, for issue slots
+ *          were free. The store and a third stage bring nothing. Barriers that come with the engine
+ *          do: with them warps need not meet once a tile, and the log's tenth is reached at
+ *          D = 128. At S = 512 and D = 64 all of it loses. The store overwrites as predicted, or
+ *          does not: the block that comes last decides, and a test may pass for ever.
  */
 #include "a-threads.cuh"
 #include "b-flattened.cuh"
@@ -66,7 +70,6 @@ static int bytes_with_barriers(const tile_of *t, int D, int stages)
     return (t->rows + 2 * stages * t->keys) * D * (int)sizeof(__half) + (2 * stages + 1) * 8;
 }
 
-// snippet: launch
 template <map_kernel for_64, map_kernel for_128, map_maker map_of, int stages>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
@@ -84,7 +87,6 @@ static void launch(const kf_run *run, cudaStream_t stream)
         s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
-// end snippet: launch
 
 // --- Variants that explain -----------------------------------------------------------------------
 
@@ -225,7 +227,7 @@ static bool overwrites_as_predicted(const kf_run *run, const kf_diagnosis *seen,
 
 static void setup(kf_run *run)
 {
-    need_tma("28-flash-tma");
+    need_tma();
     kf_flash_setup(run);
 }
 
@@ -236,10 +238,10 @@ static const kf_case cases[] = {
     LENGTHS(KF_FLASH_CAUSAL, 64),
     LENGTHS(KF_FLASH_SQUARE, 128),
     LENGTHS(KF_FLASH_CAUSAL, 128),
+    KF_FLASH_ODD,
     // Under a mask a head's last tile takes long, and the first one of the next head does not: the
     // wrong rows come last.
     KF_FLASH_ONE("tail", 3, 300, 300, 64, true, 0),
-    KF_FLASH_ODD,
 };
 
 static const kf_variant variants[] = {
@@ -272,8 +274,12 @@ static const kf_variant variants[] = {
      .about = "tma with three stages",
      .launch = launch<heads::flash<64, 128, 96, 4, 3>, heads::flash<128, 256, 64, 8, 3>,
                       heads::map_of, 3>},
+    {.name = "tma-apart-2",
+     .about = "tma, and warps do not meet once a tile",
+     .launch = launch<apart::flash<64, 128, 96, 4, 2>, apart::flash<128, 256, 64, 8, 2>,
+                      heads::map_of, 2>},
     {.name = "tma-apart",
-     .about = "tma-3, and warps do not meet once a tile",
+     .about = "tma-3, the same",
      .launch = launch<apart::flash<64, 128, 96, 4, 3>, apart::flash<128, 256, 64, 8, 3>,
                       heads::map_of, 3>},
 };

@@ -21,14 +21,14 @@ static __device__ __forceinline__ struct eight load_once(const half *from)
  * anything else. Elsewhere both do nothing, and the order of the stream is enough. */
 static __device__ __forceinline__ void let_next_start(void)
 {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
 static __device__ __forceinline__ void wait_for_previous(void)
 {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }

@@ -186,8 +186,9 @@ static void map(void)
 {
     char text[HEADS * ROWS * COLUMNS * 2] = "";
     fresh();
-    got[1] = NAN;
-    got[2] = 9.0f;
+    float *last = got + (HEADS - 1) * ROWS * COLUMNS;
+    last[1] = NAN;
+    last[2] = 9.0f;
     FILE *memory = fmemopen(text, sizeof text, "w");
     kf_map_write(memory, "v", o, got);
     fclose(memory);
@@ -195,7 +196,7 @@ static void map(void)
     for (char *at = text; *at; at++)
         lines += *at == '\n';
     ok(strncmp(text, "# variant v\n0 2 1 0 ", 20) == 0, "the map: 0 right, 1 wrong, 2 NaN");
-    ok(lines == 1 + ROWS + 2, "one line a row of head 0, two blank lines last");
+    ok(lines == 1 + ROWS + 2, "one line a row of the last head, two blank lines last");
     const char *line = strchr(text, '\n') + 1;
     ok(strcspn(line, "\n") == 2 * COLUMNS - 1, "one digit a column");
 }

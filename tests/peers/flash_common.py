@@ -55,7 +55,7 @@ class Pass:
     extra: Callable = None  # runs before all cases
 
 
-def arguments(description):
+def arguments(description, more=None):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--out", help="write the rows to this file")
     parser.add_argument("--seed", type=int, help="for the inputs; a new one each run if left out")
@@ -63,6 +63,8 @@ def arguments(description):
                         help="no longer sequences than this")
     parser.add_argument("--verify-only", action="store_true",
                         help="time nothing; works without a GPU")
+    if more:
+        more(parser)
     found = parser.parse_args()
     if found.longest < LENGTHS[0]:
         parser.error(f"--longest {found.longest}: the shortest sequence has {LENGTHS[0]}")
@@ -232,10 +234,10 @@ def record(way):
     return 1 if peers.failed else 0
 
 
-def begin(description):
+def begin(description, more=None):
     """Reads the arguments and imports PyTorch; without it, or without a device, the end."""
     global torch, device, stream, options
-    options = arguments(description)
+    options = arguments(description, more)
     try:
         import torch
     except ImportError as error:

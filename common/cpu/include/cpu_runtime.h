@@ -23,6 +23,8 @@ struct cpu_kernel {
     size_t size;     /* of arguments */
     uint3 grid, block;
     size_t shared; /* bytes of dynamic shared memory */
+    int early;     /* it may begin before the kernel in front of it in the stream has ended */
+    cudaStream_t stream;
 };
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream);
 
@@ -90,6 +92,8 @@ void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held
 
 /* A kernel's first words: what its __launch_bounds__ says. */
 void cpu_launch_bounds(int threads, int blocks);
+/* griddepcontrol.wait: what the kernel in front has done is there. */
+void cpu_grid_wait(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);

@@ -288,7 +288,7 @@ struct cpu_config {
     size_t shared;
     cudaStream_t stream;
     const char *file;
-    int line;
+    int line, early = 0;
     cpu_config(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr, CPU_PLACE)
         : grid(grid), block(block), shared(shared), stream(stream), file(file), line(line)
     {
@@ -322,7 +322,9 @@ inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const 
                     sizeof(call),
                     c.grid,
                     c.block,
-                    c.shared};
+                    c.shared,
+                    c.early,
+                    c.stream};
     return cpu_launch_kernel(&k, c.stream);
 }
 template <class... P>
@@ -351,17 +353,28 @@ inline cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 grid, dim3 block, void
                            cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
 }
 
-/* An extended launch. The attributes that there are permit a kernel to begin early; a kernel that
- * begins in its turn obeys them. The rewriter writes the name, and a configuration for its place.
- */
+/* An extended launch. The attributes that there are permit a kernel to begin early. It begins in
+ * its turn all the same, and check holds it to what it may do before griddepcontrol.wait. The
+ * rewriter writes the name, and a configuration for its place. */
 template <class... P>
 inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
                                       const cudaLaunchConfig_t *c, void (*f)(P...),
                                       cpu_same_t<P>... a)
 {
-    return cpu_launch_call(
-        cpu_config(c->gridDim, c->blockDim, c->dynamicSmemBytes, c->stream, place.file, place.line),
-        name, reinterpret_cast<const void *>(f), f, std::tuple<P...>(std::move(a)...));
+    cpu_config config(c->gridDim, c->blockDim, c->dynamicSmemBytes, c->stream, place.file,
+                      place.line);
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        config.early |= c->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+                        c->attrs[i].val.programmaticStreamSerializationAllowed;
+    return cpu_launch_call(config, name, reinterpret_cast<const void *>(f), f,
+                           std::tuple<P...>(std::move(a)...));
+}
+inline void cudaGridDependencySynchronize()
+{
+    cpu_grid_wait();
+}
+inline void cudaTriggerProgrammaticLaunchCompletion()
+{
 }
 
 /* What the rewriter makes of the operands of an asm statement: constraint c, and the register that

@@ -173,6 +173,7 @@ PTX_BY_LANE("cvt", "rn|rz ?relu ?satfinite tf32 f32", "=b32 1", ptx_cvt)
 /* control */
 PTX_BY_LANE("nanosleep", "u32", "0", ptx_nanosleep)
 PTX_BY_LANE("trap", "", "", ptx_trap)
+PTX_BY_LANE("griddepcontrol", "wait|launch_dependents", "", ptx_griddepcontrol)
 
 /* memory */
 #define PTX_SPACES "?global|shared|shared::cta "

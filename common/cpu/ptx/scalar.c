@@ -1,6 +1,7 @@
 /* mov, also between packed registers and their parts, and the special registers. */
 #include "handler.h"
 
+#include <string.h>
 #include <time.h>
 
 static uint64_t nanoseconds(void)
@@ -91,6 +92,14 @@ void ptx_mov(struct worker *w, const ptx_insn *i, uint64_t *reg)
             ptx_set(&d->element[k], reg, v >> (k * part) & ((1ull << part) - 1));
     else
         ptx_set(d, reg, v);
+}
+
+/* The kernel in front has ended here, and who may begin begins in its turn. */
+void ptx_griddepcontrol(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w, (void)reg;
+    if (strstr(i->text, "wait"))
+        cpu_grid_wait();
 }
 
 void ptx_trap(struct worker *w, const ptx_insn *i, uint64_t *reg)

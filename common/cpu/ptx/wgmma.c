@@ -150,21 +150,20 @@ static void perhaps(struct worker *w, struct products *p)
 
 /* --- What check is told ----------------------------------------------------------------------- */
 
+/* Count wants to know as well which variables are registers. */
 static void tell_variables(struct worker *w, const struct product *q, int warp, int v, int issue)
 {
     (void)w, (void)warp;
-    for (int lane = 0; lane < WARP; lane++) {
-        const int thread = (warp + v) * WARP + lane;
+    for (int lane = 0; CPU_TRACE && lane < WARP; lane++) {
+        const int thread = (warp + v) * WARP + lane, sums = q->sums->columns / 2;
         if (issue)
             TRACE_CHECK(registers_issue(w, thread), (void)thread);
-        for (int r = 0; r < q->sums->columns / 2 + (q->in_registers ? 4 : 0); r++) {
-            const int sum = r < q->sums->columns / 2;
-            const uint32_t *p =
-                sum ? q->sums->at[v][lane][r] : q->from[v][lane][r - q->sums->columns / 2];
+        for (int r = 0; r < sums + (q->in_registers ? 4 : 0); r++) {
+            const uint32_t *p = r < sums ? q->sums->at[v][lane][r] : q->from[v][lane][r - sums];
             if (p && issue)
-                TRACE_CHECK(registers_hold(w, thread, p, sum), (void)0);
+                TRACE(registers_hold(w, thread, p, r < sums));
             else if (p)
-                TRACE_CHECK(registers_release(w, thread, p, sum), (void)0);
+                TRACE_CHECK(registers_release(w, thread, p, r < sums), (void)0);
         }
     }
 }
@@ -180,6 +179,8 @@ static void tell_issue(struct worker *w, struct product *q, int warp)
         descriptor_tell(w, q->op[v], q->b, q->transpose_b, 0, q->sums->columns);
         tell_variables(w, q, warp, v, 1);
     }
+    if (CPU_TRACE == 1)
+        tell_variables(w, q, warp, 0, 1);
 }
 
 /* A product is one: when a warp has waited for it, all have read. */

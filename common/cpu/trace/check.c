@@ -45,6 +45,16 @@ void trace_launch_end(struct launch *l)
     registers_block();
 }
 
+void trace_grid_wait(struct worker *w)
+{
+    order_grid_wait((int)w->now);
+}
+
+void trace_grids_done(void)
+{
+    order_grids_done();
+}
+
 /* --- The rules -------------------------------------------------------------------------------- */
 
 static void report(int thread, enum rule rule, enum kind kind, uint32_t code, uintptr_t p,
@@ -97,6 +107,25 @@ static inline int conflicts(record r, record mine, uint32_t start, int me, int i
     if (when_of(r) < start || !((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
         return 0;
     return when_of(r) >= order.block_start ? !ordered(r, me) : !is_shared && !order_released(r, me);
+}
+
+/* A kernel that began early, and meets what the one in front does. */
+static void report_early(int thread, record r, enum kind was, enum kind kind, uint32_t code,
+                         uintptr_t p, unsigned bytes, const struct object *o)
+{
+    struct side sides[2] = {{kind, code, thread, order.block},
+                            {is_atomic(r) ? ATOMIC : was, (uint32_t)r & 0xffffff, thread_of(r), 0}};
+    finding_add(GRID_DEPENDENCY, order.kernel, sides, 2, bytes, o, p, NULL);
+}
+
+static void early(int me, struct cell *c, enum kind kind, uint32_t code, uintptr_t p,
+                  unsigned bytes, const struct object *o)
+{
+    if (order_unfinished(c->write, me))
+        report_early(me, c->write, WRITE, kind, code, p, bytes, o);
+    for (int i = 0; i < 2 && kind != READ; i++)
+        if (order_unfinished(c->read[i], me))
+            report_early(me, c->read[i], READ, kind, code, p, bytes, o);
 }
 
 /* Whether a read that was noted may make room for one by thread me. */
@@ -163,6 +192,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
         record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
         if (pending_copies)
             pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
+        if (order.early && !is_shared)
+            early(whose, &cells[at / 4 + i / 4], kind, code, p, bytes, o);
         if (proxy_used)
             proxy_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
         race(whose, &cells[at / 4 + i / 4], record_of(whose, code, atomic) | mask << 34, kind, code,
@@ -490,7 +521,8 @@ void trace_fault(struct worker *w, const char *text)
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
     else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
-             strstr(text, "need a whole warp"))
+             strstr(text, "need a whole warp") || strstr(text, "need the 4 whole warps") ||
+             strstr(text, "comes to named barrier"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
         finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);

@@ -22,6 +22,7 @@ enum rule {
     WGMMA_FENCE,
     DESCRIPTOR,
     SETMAXNREG,
+    GRID_DEPENDENCY,
     DIVERGENCE,
     LEAK
 };
@@ -114,6 +115,7 @@ extern struct ordering {
     const struct cpu_kernel *kernel; /* of the launch */
     uint64_t block;                  /* that runs */
     uint32_t now, launch_start, block_start, barrier_end;
+    uint32_t early; /* when the first of the launches began that may still run; 0: none may */
     /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
      */
     uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
@@ -155,6 +157,10 @@ static inline int ordered(record r, int me)
  * atomic's variable before. */
 int order_released(record r, int me);
 uint64_t order_block_of(record r);
+/* Whether r was made by a launch in front that need not have ended for what `me` does now. */
+int order_unfinished(record r, int me);
+void order_grid_wait(int thread);
+void order_grids_done(void);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place);
 void order_tick(void);        /* time goes on */

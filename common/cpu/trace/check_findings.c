@@ -25,9 +25,10 @@ int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static const char *const rules[] = {
-    "out of bounds", "misaligned",   "freed memory", "uninitialised read", "shared race",
-    "global race",   "pending copy", "proxy fence",  "mbarrier",           "pending wgmma",
-    "wgmma fence",   "descriptor",   "setmaxnreg",   "barrier divergence", "leak"};
+    "out of bounds", "misaligned",      "freed memory",       "uninitialised read",
+    "shared race",   "global race",     "pending copy",       "proxy fence",
+    "mbarrier",      "pending wgmma",   "wgmma fence",        "descriptor",
+    "setmaxnreg",    "grid dependency", "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -69,13 +70,18 @@ static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
             i / n.x / n.y);
 }
 
-static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
-                     int with_block)
+static void put_access(FILE *out, const struct finding *f, int i, const struct place *place)
 {
     static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma"};
     fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
     if (place->caller)
         fprintf(out, " (called at %s:%d)", place->caller, place->caller_line);
+}
+
+static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
+                     int with_block)
+{
+    put_access(out, f, i, place);
     fputs(" by", out);
     put_index(out, " thread", (uint64_t)f->side[i].thread, f->shape);
     if (with_block)
@@ -153,8 +159,13 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         fprintf(out, " of kernel %s", f->kernel);
     } else {
         int blocks = f->sides == 2 && f->side[0].block != f->side[1].block;
+        if (f->rule == GRID_DEPENDENCY) { /* the other side is another kernel's */
+            blocks = 0;
+            put_access(out, f, 1, &place[1]);
+            fputs(" of the kernel in front and ", out);
+        }
         put_side(out, f, 0, &place[0], blocks);
-        if (f->sides == 2) {
+        if (f->sides == 2 && f->rule != GRID_DEPENDENCY) {
             fputs(" and ", out);
             put_side(out, f, 1, &place[1], blocks);
         }
@@ -180,6 +191,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
                                 : "the thread never waits for it: wgmma.commit_group, then "
                                   "wgmma.wait_group",
                   out);
+        if (f->rule == GRID_DEPENDENCY)
+            fputs(", before griddepcontrol.wait", out);
         if (f->rule == WGMMA_FENCE)
             fputs(f->sides == 2 ? ", and no wgmma.fence between them"
                                 : "the warp has made no wgmma.fence before",

@@ -28,6 +28,17 @@ static struct sync {
 } * syncs;
 static int n_syncs;
 #define FENCE UINTPTR_MAX
+/* Launches in front that need not have ended: when the first and the last of them began, 0 once the
+ * host has waited; how many blocks of the last have waited for those before. */
+static struct {
+    uint32_t start, last;
+    cudaStream_t stream;
+    int early, waited;
+} front;
+/* When each thread of the block has waited for the launch in front, or 0. What was done before
+ * `unwaited` need not have ended all the same. */
+static uint32_t grid_waits[MAX_THREADS], unwaited;
+static int grid_waited; /* a thread of the block has */
 /* The last load of a thread of this block that looks at a variable as atomics change it. What it
  * has seen was made before `until`. */
 static struct poll {
@@ -64,6 +75,7 @@ void order_tick(void)
         if (order.clock[i])
             memset(order.clock[i], 0, offsetof(struct clock, phases));
     order.now = order.launch_start = order.block_start = order.barrier_end = 1;
+    order.early = front.start = 0;
     n_starts = n_syncs = n_polls = 0;
     start_add();
 }
@@ -132,10 +144,49 @@ int order_released(record r, int me)
 
 void order_launch(const struct cpu_kernel *kernel)
 {
+    const int front_waited = !front.early || front.waited == n_starts;
     order.kernel = kernel;
     n_starts = n_syncs = 0;
     order_tick();
+    order.early = kernel->early && front.start && front.stream == kernel->stream ? front.start : 0;
     order.launch_start = order.now;
+    unwaited = order.early && !front_waited ? front.last : 0;
+    front.start = order.early ? order.early : order.now;
+    front.last = order.now;
+    front.stream = kernel->stream;
+    front.early = order.early != 0;
+    front.waited = 0;
+}
+
+void order_grids_done(void)
+{
+    front.start = 0;
+}
+
+void order_grid_wait(int thread)
+{
+    if (!order.early)
+        return;
+    front.waited += !grid_waited;
+    grid_waited = 1;
+    if (!grid_waits[thread])
+        grid_waits[thread] = order.now;
+}
+
+int order_unfinished(record r, int me)
+{
+    if (!order.early || when_of(r) < order.early || when_of(r) >= order.launch_start)
+        return 0;
+    if (when_of(r) < unwaited)
+        return 1; /* the kernel in front has ended, but not waited for this one */
+    if (grid_waits[me])
+        return 0;
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (grid_waits[i] && ordered((record)grid_waits[i] << 39 | (record)i << 24, me)) {
+            grid_waits[me] = order.now; /* me comes after a thread that has waited */
+            return 0;
+        }
+    return 1;
 }
 
 void order_block(uint64_t place)
@@ -146,6 +197,10 @@ void order_block(uint64_t place)
     start_add();
     n_polls = 0;
     memset(order.sees, 0, sizeof order.sees);
+    memset(joined, 0, sizeof joined);
+    if (order.early)
+        memset(grid_waits, 0, sizeof grid_waits);
+    grid_waited = 0;
     for (int i = 0; i < MAX_WARPS; i++) {
         free(order.lane_sees[i]);
         order.lane_sees[i] = NULL;

@@ -211,6 +211,11 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
     const int me = issuer(o);
     if (!r)
         return;
+    if (!is_shared(at) && order_unfinished(r, me)) {
+        report(GRID_DEPENDENCY, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p,
+               bytes);
+        return;
+    }
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);

@@ -58,6 +58,8 @@ static void request(struct worker *w, int first, uint32_t code, enum what what, 
     struct site *s = tally_site(&w->trace->tally, code, what, space);
     s->requests++;
     s->bytes += (uint64_t)n * bytes;
+    if (space == LOCAL && depth_of(w, p[0]) > s->deepest)
+        s->deepest = depth_of(w, p[0]);
     if (what == COPY || what == COPY_AROUND_L1) {
         uintptr_t to[WARP];
         int parts, sectors;
@@ -232,8 +234,15 @@ void trace_barrier(struct worker *w, int barrier)
 
 void trace_launch_end(struct launch *l)
 {
+    static uint8_t registers[DEPTHS / 8];
+    memset(registers, 0, sizeof registers);
+    for (struct trace *t = traces; t; t = t->next) {
+        for (size_t i = 0; t->tally.value[CPU_WGMMA] && i < sizeof registers; i++)
+            registers[i] |= t->registers[i];
+        memset(t->registers, 0, sizeof t->registers);
+    }
     for (struct trace *t = traces; t; t = t->next)
-        tally_add(l->kernel->name, &t->tally);
+        tally_add(l->kernel->name, &t->tally, registers);
     tally_launched(l->kernel->name);
 }
 

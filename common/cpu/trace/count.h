@@ -30,7 +30,8 @@ enum space { GLOBAL, SHARED, LOCAL, NEITHER };
 enum { SITES = 2048, NAMED = 32 };
 struct site {
     uint64_t requests, sectors, bytes, passes, conflicts;
-    uint32_t code;
+    uint32_t code,
+        deepest; /* of local memory: what is least deep in the stack, in steps of 4 bytes */
     uint8_t what, space, used;
 };
 struct tally {
@@ -41,7 +42,9 @@ struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum spa
 void tally_site_add(uint64_t *value, const struct site *s); /* to the counters it belongs to */
 int tally_name(const char *name);                           /* its index in `named` */
 void tally_launched(const char *kernel);
-void tally_add(const char *kernel, struct tally *t); /* and clears t */
+/* Clears t too. What lies in the stack at one of these depths is a register, and not counted. */
+enum { DEPTHS = FIBER_STACK / 4 };
+void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPTHS / 8]);
 /* Sites of all kernels since the reset, in a list to be freed. */
 struct site *tally_sites(int *n);
 extern int tally_unprinted; /* kernels have run since the tables were printed */
@@ -59,6 +62,12 @@ struct lanes {
     struct lanes *next;
 };
 
+static inline uint32_t depth_of(const struct worker *w, uintptr_t p)
+{
+    const int fiber = (int)((p - (uintptr_t)w->stacks) / FIBER_STACK);
+    return (uint32_t)((uintptr_t)fiber_top(w->stacks, fiber) - p) / 4 % DEPTHS;
+}
+
 struct trace {
     struct lanes *of_warp[MAX_WARPS], *spare;
     uint64_t last[MAX_THREADS];      /* order of a thread's last note or block of code */
@@ -69,7 +78,8 @@ struct trace {
         uintptr_t p; /* 0: a thread's last note is none of a wait */
     } wait[MAX_THREADS];
     const char *top[MAX_THREADS];
-    struct tally tally; /* of the launch */
+    uint8_t registers[DEPTHS / 8]; /* a bit for each depth at which wgmma has had a variable */
+    struct tally tally;            /* of the launch */
     struct trace *next;
 };
 

@@ -158,6 +158,14 @@ void trace_mma(struct worker *w, uint64_t flops)
     w->trace->tally.value[CPU_MMA_FLOPS] += flops;
 }
 
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    (void)thread, (void)sums;
+    const uint32_t depth = depth_of(w, (uintptr_t)p);
+    if ((uintptr_t)p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK)
+        w->trace->registers[depth / 8] |= (uint8_t)(1 << depth % 8);
+}
+
 void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes)
 {
     w->trace->tally.value[CPU_BULK_LOAD_REQUESTS + 2 * what]++;

@@ -105,7 +105,7 @@ void tally_launched(const char *kernel)
     tally_unprinted = 1;
 }
 
-void tally_add(const char *kernel, struct tally *t)
+void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPTHS / 8])
 {
     struct tally *sum = tally_of(kernel);
     for (int i = 0; i < CPU_COUNTERS; i++)
@@ -114,7 +114,7 @@ void tally_add(const char *kernel, struct tally *t)
         sum->named[i] += t->named[i];
     for (int i = 0; i < SITES; i++) {
         const struct site *s = &t->sites[i];
-        if (!s->used)
+        if (!s->used || (s->space == LOCAL && registers[s->deepest / 8] >> s->deepest % 8 & 1))
             continue;
         tally_site_add(sum->value, s);
         struct site *all = tally_site(sum, s->code, s->what, s->space);

@@ -33,6 +33,8 @@ struct launch;
 /* In the order of events: a launch, its blocks, in them barriers and warp operations. */
 void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
+void trace_grid_wait(struct worker *w); /* griddepcontrol.wait by the running thread */
+void trace_grids_done(void);            /* the host has waited for all launches */
 void trace_block(struct worker *w, uint64_t place);
 void trace_join(struct worker *w, int barrier);    /* the running thread has come to it */
 void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
@@ -100,8 +102,9 @@ void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
-/* wgmma, for check alone. The variables that a product holds, from its issue until the thread waits
- * for it: sums, which nobody may touch meanwhile, or a part of A, which nobody may write. */
+/* wgmma, for check, and of the first function for count. The variables that a product holds, from
+ * its issue until the thread waits for it: sums, which nobody may touch meanwhile, or a part of A,
+ * which nobody may write. */
 void trace_registers_hold(struct worker *w, int thread, const void *p, int sums);
 void trace_registers_release(struct worker *w, int thread, const void *p, int sums);
 void trace_registers_fence(struct worker *w, int warp);   /* wgmma.fence */

@@ -107,7 +107,7 @@ CUDA := build/cuda
 CUDA_CFLAGS := -O2 -g -Xcompiler -std=c11,-Wall,-Wextra,-Werror -Icommon
 CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon
 CUDA_HARNESS := $(HARNESS_OBJECTS:%=$(CUDA)/%)
-nvcc_command = $(quiet)$(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
+nvcc_command = $(quiet)$2$(NVCC) -ccbin $(CXX) $1 $(NVCCFLAGS) -MMD -MP -MT $@
 
 $(CUDA)/%.o: common/%.c $(CUDA)/flags
 	$(call say,nvcc,$<)
@@ -132,10 +132,14 @@ gencode_from = -gencode arch=compute_$1$(comma)code=sm_$1 \
     $(if $(filter %a,$1),,-gencode arch=compute_$1$(comma)code=compute_$1)
 gencode_for = $(if $1,$(if $(call new_enough,$1),$(GENCODE),$(call gencode_from,$1)),$(GENCODE))
 
+# Of instructions that only one architecture has, ptxas may make something slow, and only remarks on it.
+watched = $(if $(filter %a,$(call architecture,$<)),$(strict))
+
 define cuda_program
 	$(call say,nvcc,$<)
 	$(call nvcc_command,$(CUDA_CXXFLAGS) $(call gencode_for,$(call architecture,$<)) \
-	    $(strict:%=% all-warnings) $(beside)) -MF $@.d $< \
+	    $(strict:%=% all-warnings) $(watched:%=-Xptxas --warn-on-spills) \
+	    $(beside),$(watched:%=sh common/make/build/ptxas.sh $< )) -MF $@.d $< \
 	    $(CUDA_HARNESS) $(call libraries,$<) -o $@.tmp
 	@mv $@.tmp $@
 endef
