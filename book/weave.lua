@@ -301,7 +301,7 @@ local function value_named(a, conditions, what, text)
 end
 
 -- Words that begin with over_ name a second row, which has the others' values besides: the figure is
--- the first row's value divided by that one's.
+-- the first row's value divided by that one's. With over_NAME=any it may have any NAME, or none.
 local function split_over(a, conditions)
     local over, others = { col = a.col, device = a.device }, {}
     for key, value in pairs(conditions) do
@@ -314,7 +314,7 @@ local function split_over(a, conditions)
         if name == "file" or name == "step" then
             over[name] = value
         elseif name then
-            rest[name] = value
+            rest[name] = value ~= "any" and value or nil
         end
         any = any or name
     end
@@ -329,6 +329,8 @@ local function figure(el)
         { step = 1, file = 1, device = 1, col = 1, fmt = 1, scale = 1, unit = 1 })
     if not a then return end
     if not a.col then return fail(what .. ": says no col=", text) end
+    -- Beside a file, a step is one of the columns.
+    if a.file and a.step then conditions.step = a.step end
     local scale = a.scale and tonumber(a.scale)
     if a.scale and not scale then
         return fail(what .. ": scale=" .. a.scale .. " is not a number", text)

@@ -10,7 +10,6 @@
 
 #include "cuda/tensor_cores.cuh"
 
-// snippet: descriptor
 // A tile in shared memory of boxes [rows][64] as TMA leaves them, swizzled by 128 bytes; base is a
 // multiple of 1024. Along k, 16 further on is 32 bytes within a box where rows of the tile are rows
 // of a or columns of b. Where they lie along k, and the tile is `turned`, it is 16 rows, 2048
@@ -27,7 +26,6 @@ static __host__ __device__ constexpr uint64_t further(int bytes)
 {
     return (uint64_t)bytes >> 4;
 }
-// end snippet: descriptor
 
 // snippet: order
 // In front of products whose c or a this warp has written.
