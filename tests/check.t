@@ -84,24 +84,23 @@ my %runs = (
     fault => ["forward", "again", "reverse", "random"],
     right => ["forward", "reverse", "random"],
 );
-# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait. A
-# twin with bulk copies or wgmma is clean in all of these.
-sub ways {
+# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait; a twin does
+# so in each order of threads.
+my %modes = (early => "forward CUDACPU_ASYNC=early", sometime => "random CUDACPU_ASYNC=random");
+my %more = (%modes, map { my $mode = $_; map { ("$_-$mode" => "$_ CUDACPU_ASYNC=$mode") } @{$runs{right}} }
+    qw(early random));
+sub orders {
     my ($f, $which) = @_;
-    my @orders = @{$runs{$which}};
-    return map { my $order = $_; ($order, map { "$order CUDACPU_ASYNC=$_" } qw(early random)) } @orders
-        if $which eq "right" && slurp("$f->{file}.cu") =~ /"(bulk|wgmma)\.cuh"/;
-    push @orders, "forward CUDACPU_ASYNC=early", "random CUDACPU_ASYNC=random"
-        if $f->{rule} =~ /pending|wgmma|descriptor/;
-    return @orders;
+    my $asynchronous = $f->{rule} =~ /pending|wgmma|proxy|mbarrier|descriptor/;
+    return (@{$runs{$which}}, !$asynchronous ? () : sort keys %{$which eq "right" ? \%more : \%modes});
 }
 my @commands;
 my @run = grep { $drawn{$_->{file}} } @faults;
 for my $f (@run) {
     for my $which (sort keys %runs) {
-        for my $order (ways($f, $which)) {
-            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $order;
-            my $at = "$dir/$f->{name}.$which." . $order =~ tr/ =/--/r;
+        for my $order (orders($f, $which)) {
+            my $set = $order eq "again" ? "forward CUDACPU_WORKERS=1" : $more{$order} // $order;
+            my $at = "$dir/$f->{name}.$which.$order";
             push @commands, "CUDACPU_ORDER=$set timeout 60 $dir/$f->{file} $f->{name} $which "
                 . ">$at.out 2>$at.err; echo \$? >$at.code";
         }
@@ -120,8 +119,8 @@ sub said {
 
 for my $f (@run) {
     my $name = $f->{name};
-    for my $order (ways($f, "fault")) {
-        my %r = said("$name.fault." . $order =~ tr/ =/--/r);
+    for my $order (orders($f, "fault")) {
+        my %r = said("$name.fault.$order");
         my @findings = @{$r{findings}};
         my $places = join "|", map { quotemeta } sort keys %{$marks{$name}};
         my @here = grep { /(^|[^\w.-])($places)\b/ } @findings;
@@ -138,8 +137,8 @@ for my $f (@run) {
     }
     is(slurp("$dir/$name.fault.again.err"), slurp("$dir/$name.fault.forward.err"),
         "$f->{rule}: $name, two runs say the same");
-    for my $order (ways($f, "right")) {
-        my %r = said("$name.right." . $order =~ tr/ =/--/r);
+    for my $order (orders($f, "right")) {
+        my %r = said("$name.right.$order");
         ok($r{code} == 0 && !@{$r{findings}} && $r{last} eq "check: no findings",
             "no $f->{rule}: the twin of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
     }

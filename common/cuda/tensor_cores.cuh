@@ -73,6 +73,15 @@ static __device__ __forceinline__ void warp_store_matrices(uint32_t row, const u
 #endif
 }
 
+// The same, and each matrix transposed: m[i] is column g, rows 2t and 2t+1. Hopper and later.
+static __device__ __forceinline__ void warp_store_transposed(uint32_t row, const uint32_t *m)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "r"(row), "r"(m[0]), "r"(m[1]), "r"(m[2]), "r"(m[3])
+                 : "memory");
+}
+
 // snippet: cp-async
 // Starts a copy of 16 bytes into shared memory: `bytes` of them (16 or 0), the others zeros. Both
 // addresses are multiples of 16.

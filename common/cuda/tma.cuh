@@ -253,16 +253,15 @@ typedef struct tensor_layout {
 // end snippet: map
 
 // Whether the device has these instructions. If not, one line and exit code 77.
-static inline void need_tma(const char *step)
+static inline void need_tma()
 {
     int major = 0, minor = 0;
     CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
     CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
     if (!kf_on_cpu() && major < 9) {
-        kf_die(
-            KF_CANNOT_RUN,
-            "step %s needs compute capability 9.0, for bulk tensor copies; this device has %d.%d",
-            step, major, minor);
+        kf_die(KF_CANNOT_RUN,
+               "bulk tensor copies need compute capability 9.0, and this device has %d.%d", major,
+               minor);
     }
 }
 

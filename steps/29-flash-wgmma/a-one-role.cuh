@@ -74,9 +74,12 @@ __global__ void __launch_bounds__(GROUPS * 128, 1)
     float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
     float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
     float shrink[2];
-    const uint64_t q_tile = tile_descriptor(q_tiles + group * Q_TILE, 64 * 128);
-    const uint64_t k_tile = tile_descriptor(k_tiles, KEYS * 128);
-    const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
+    uint64_t q_tile = 0, k_tile = 0, v_tile = 0; // descriptors, of the first stage
+    // solution: descriptors -- 64 bits for each of the three tiles, of this group's queries
+    q_tile = tile_descriptor(q_tiles + group * Q_TILE, 64 * 128);
+    k_tile = tile_descriptor(k_tiles, KEYS * 128);
+    v_tile = tile_descriptor(v_tiles, KEYS * 128);
+    // end solution: descriptors
 
     barrier_wait(q_full, 0);
     int step = 0;
@@ -93,6 +96,7 @@ __global__ void __launch_bounds__(GROUPS * 128, 1)
                 tma_load(v_tiles + other * TILE, &v_map, full + 8 * other, 0, (tile - 1) * KEYS, 0,
                          head);
             }
+            // snippet: tile
             barrier_wait(full + 8 * stage, step / STAGES % 2);
             wgmma_fence();
             start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
@@ -114,6 +118,7 @@ __global__ void __launch_bounds__(GROUPS * 128, 1)
             wgmma_wait<0>();
             hold(out);
             __syncthreads();
+            // end snippet: tile
         }
     }
 

@@ -74,14 +74,18 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         for (int step = 0; step < tiles; step++) {
             const int stage = step % STAGES;
             const int first = (tiles - 1 - step) * KEYS;
-            const int emptied =
-                step / STAGES % 2 ^ 1; // the first time there is nothing to wait for
+            int emptied = 0; // the parity of the phase in which the stage was left
+            // solution: parity -- the first time nobody has left it yet, and nobody is waited for
+            emptied = step / STAGES % 2 ^ 1;
+            // end solution: parity
+            // snippet: ask
             barrier_wait(k_empty + 8 * stage, emptied);
             barrier_expect(k_full + 8 * stage, TILE);
             tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, first, 0, head);
             barrier_wait(v_empty + 8 * stage, emptied);
             barrier_expect(v_full + 8 * stage, TILE);
             tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, first, 0, head);
+            // end snippet: ask
         }
         return;
     }
@@ -105,6 +109,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
+            // snippet: leave
             barrier_wait(k_full + 8 * stage, filled);
             wgmma_fence();
             start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
@@ -114,6 +119,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             if (leader) {
                 barrier_arrive(k_empty + 8 * stage);
             }
+            // end snippet: leave
 
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);

@@ -74,8 +74,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         for (int step = 0; step < tiles; step++) {
             const int stage = step % STAGES;
             const int first = (tiles - 1 - step) * KEYS;
-            const int emptied =
-                step / STAGES % 2 ^ 1; // the first time there is nothing to wait for
+            const int emptied = step / STAGES % 2 ^ 1;
             barrier_wait(k_empty + 8 * stage, emptied);
             barrier_expect(k_full + 8 * stage, TILE);
             tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, first, 0, head);
@@ -109,12 +108,14 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
+            // snippet: turn
             barrier_wait(k_full + 8 * stage, filled);
             named_sync(my_turn, 256); // with the group that passes it
             wgmma_fence();
             start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
             wgmma_commit();
             named_arrive(next_turn, 256);
+            // end snippet: turn
             wgmma_wait<0>();
             hold(s);
             if (leader) {
@@ -143,8 +144,10 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
 
     const uint32_t o_tile = q_tiles + group * Q_TILE; // only this group has read it
     rows_to_tile<D>(o_tile, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    // solution: fence -- the copy engine is to read what all 128 have written: two lines
     fence_async_proxy();
     named_sync(4 + group, 128);
+    // end solution: fence
     if (leader) {
         tma_store(&o_map, o_tile, 0, block_row + group * 64, 0, head);
         bulk_commit();

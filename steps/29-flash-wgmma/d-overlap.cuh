@@ -73,8 +73,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         for (int step = 0; step < tiles; step++) {
             const int stage = step % STAGES;
             const int first = (tiles - 1 - step) * KEYS;
-            const int emptied =
-                step / STAGES % 2 ^ 1; // the first time there is nothing to wait for
+            const int emptied = step / STAGES % 2 ^ 1;
             barrier_wait(k_empty + 8 * stage, emptied);
             barrier_expect(k_full + 8 * stage, TILE);
             tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, first, 0, head);
@@ -127,6 +126,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             const int before = step % STAGES, before_filled = step / STAGES % 2;
             step++;
             const int stage = step % STAGES, filled = step / STAGES % 2;
+            // snippet: loop
             barrier_wait(k_full + 8 * stage, filled);
             named_sync(my_turn, 256); // with the group that passes it
             wgmma_fence();
@@ -155,6 +155,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             }
             pack_weights<KEYS>(p, s);
             rescale<D>(out, shrink);
+            // end snippet: loop
         }
     }
     if (tiles > 0) { // the values of the last tile

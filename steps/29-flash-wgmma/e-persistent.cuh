@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             for (int i = 0; i < GROUPS; i++) {
                 tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, mine.head);
             }
-            number = gridDim.x + atomicAdd(&counters[0], 1);
+            number = gridDim.x + atomicAdd(&counters[0], 1); // asked for early: it takes a while
             const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
 #pragma unroll 1
             for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
@@ -117,10 +117,12 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                          mine.head);
             }
         }
-        if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last
+        // snippet: last
+        if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
             atomicExch(&counters[0], 0);
             atomicExch(&counters[1], 0);
         }
+        // end snippet: last
         return;
     }
 

@@ -2,22 +2,30 @@
  *
  * Grows from: 28-flash-tma
  * Architecture: 90a
+ * Record: --turns 1 --rates step-29-rates.tsv
+ * Data: --case recorded --variant c-recorded --variant d-recorded --timeline step-29-timeline.tsv
  * Profile: --case D64-S8192 --case D128-S8192 --case D64-S8192-causal --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
  *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to e.
- * Predict  a: no operand passes through a register any more: half as fast again as step 23. b: no
- *          barrier for all in each tile: a tenth at D = 64, less at D = 128. c: weights of one
- *          group while another multiplies: a tenth at D = 128. d: a group's own products under its
- *          weights, which does the same as c by other means: a twentieth on top. e: nothing for
- *          long full rows; under a mask the tail of uneven rows: a twentieth.
- * Outcome
+ * Predict  a: no operand passes through a register: half as fast again as step 23. b: no barrier
+ *          for all in each tile: a tenth at D = 64, less at D = 128. c: weights of one group while
+ *          another multiplies: a tenth at D = 128. d: a group's own products under its weights,
+ *          the same by other means: a twentieth on top. e: nothing for long full rows; under a
+ *          mask a twentieth. f: exponentials bind at D = 64, and an eighth fewer is a twentieth.
+ * Outcome  a gains a third at D = 128 and little at D = 64; there b gains a third more. c
+ *          gains nothing: the groups follow each other so closely that their weights still coincide.
+ *          d gains a fifth at D = 128. e gains under a mask, by its order; and at S <= 1024 pieces of
+ *          128 rows beat those of 192. f loses a twenty-fifth: no unit was full.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
 #include "c-ping-pong.cuh"
+#include "c-recorded.cuh"
 #include "d-overlap.cuh"
+#include "d-recorded.cuh"
 #include "e-persistent.cuh"
+#include "f-polynomial.cuh"
 #include "problems/flash_cases.h"
 
 enum { KEYS = 128 }; // of a tile, in every rung
@@ -96,49 +104,122 @@ static int multiprocessors()
     return n;
 }
 
-template <int D, int GROUPS>
-static void launch_persistent(const kf_run *run, cudaStream_t stream)
+typedef void pieces_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
+                           int heads, int at_once, int Sq, int Sk, bool causal);
+
+static int pieces_of(const kf_shape *s, int groups)
+{
+    return (s->Sq + groups * 64 - 1) / (groups * 64) * s->B * s->H;
+}
+
+template <pieces_kernel kernel, int GROUPS>
+static void launch_pieces(const kf_run *run, cudaStream_t stream, int bytes, int blocks)
 {
     const kf_shape s = run->shape;
-    const int bytes = persistent::bytes_of_block<D, GROUPS>();
-    const int pieces = (s.Sq + GROUPS * 64 - 1) / (GROUPS * 64) * s.B * s.H;
-    const int blocks = pieces < multiprocessors() ? pieces : multiprocessors();
-    CUDA_CHECK(cudaFuncSetAttribute(persistent::flash<D, GROUPS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    persistent::flash<D, GROUPS><<<blocks, GROUPS * 128 + 128, bytes, stream>>>(
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<blocks, GROUPS * 128 + 128, bytes, stream>>>(
         map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
         kf_f32(run, "lse"), s.B * s.H, heads_at_once(&s), s.Sq, s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
 
+template <pieces_kernel kernel, int D, int GROUPS>
+static void launch_persistent(const kf_run *run, cudaStream_t stream)
+{
+    const int pieces = pieces_of(&run->shape, GROUPS), most = multiprocessors();
+    launch_pieces<kernel, GROUPS>(run, stream, persistent::bytes_of_block<D, GROUPS>(),
+                                  pieces < most ? pieces : most);
+}
+
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3>, 64, 3>(run, stream);
     } else {
-        launch_persistent<128, 2>(run, stream);
+        launch_persistent<persistent::flash<128, 2>, 128, 2>(run, stream);
     }
 }
 
-static void launch_e_of_128(const kf_run *run, cudaStream_t stream)
-{
-    launch_persistent<64, 2>(run, stream);
-}
+// --- Variants that explain -----------------------------------------------------------------------
 
 static bool of_64(const kf_case *c)
 {
     return c->shape.D == 64;
 }
 
+// A block for each piece, which finds the counter too high when it asks for another.
+static void launch_order(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_pieces<persistent::flash<64, 3>, 3>(run, stream, persistent::bytes_of_block<64, 3>(),
+                                                   pieces_of(&run->shape, 3));
+    } else {
+        launch_pieces<persistent::flash<128, 2>, 2>(
+            run, stream, persistent::bytes_of_block<128, 2>(), pieces_of(&run->shape, 2));
+    }
+}
+
+static void launch_of_128(const kf_run *run, cudaStream_t stream)
+{
+    launch_persistent<persistent::flash<64, 2>, 64, 2>(run, stream);
+}
+
+// snippet: either
+// How many pieces, one after the other, the multiprocessor has that gets most of them.
+static int turns(const kf_shape *s, int groups)
+{
+    return (pieces_of(s, groups) + multiprocessors() - 1) / multiprocessors();
+}
+
+// A piece of 192 rows takes 1.3 times as long as one of 128, not 1.5 times: it reads each tile of
+// keys for more queries. So it is better unless it leaves the last turn emptier.
+static void launch_either(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    (10 * turns(&s, 2) < 13 * turns(&s, 3) ? launch_of_128 : launch_e)(run, stream);
+}
+// end snippet: either
+
+static void launch_polynomial(const kf_run *run, cudaStream_t stream)
+{
+    launch_persistent<polynomial::flash<64, 3>, 64, 3>(run, stream);
+}
+
+typedef void recorded_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
+                             int Sq, int Sk, bool causal, recorder line);
+
+// For a picture, whole tiles at D = 128 are enough; and it is not timed.
+static bool recorded(const kf_case *c)
+{
+    return c->flags & KF_VERIFY_ONLY && c->shape.D == 128 && c->shape.Sq % 128 == 0;
+}
+
+template <recorded_kernel kernel>
+static void launch_recorded(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int bytes = producer::bytes_of_block<128, 2>();
+    const recorder line = {(int *)kf_memory(run, timeline.tensor, KF_I32), MOST_ROWS, 0, 0};
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<dim3(s.Sq / 128, s.B * s.H), 384, bytes, stream>>>(
+        map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, line);
+    CUDA_CHECK_LAUNCH();
+}
+
 // --- Tables --------------------------------------------------------------------------------------
 
 static void setup(kf_run *run)
 {
-    need_tma("29-flash-wgmma");
+    need_tma();
     kf_flash_setup(run);
+    const int64_t rows[3] = {ROLES, MOST_ROWS, 4};
+    kf_scratch(run, timeline.tensor, "RNC", KF_I32, rows);
 }
 
-static const kf_case cases[] = {KF_FLASH_TIMED, KF_FLASH_ODD};
+static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
+                                KF_FLASH_ONE("recorded", 32, 2048, 2048, 128, false, KF_LARGE),
+                                KF_FLASH_ODD};
 
 static const kf_variant variants[] = {
     {.name = "a-one-role",
@@ -156,13 +237,33 @@ static const kf_variant variants[] = {
     {.name = "e-persistent",
      .about = "blocks take work from a counter, the longest rows first",
      .launch = launch_e},
+    {.name = "e-order",
+     .about = "the same order, but a block for each piece of work",
+     .launch = launch_order},
     {.name = "e-128-rows",
-     .about = "the same with 128 queries a block instead of 192, D = 64",
-     .launch = launch_e_of_128,
+     .about = "e-persistent with 128 queries a piece instead of 192, D = 64",
+     .launch = launch_of_128,
      .applies = of_64},
+    {.name = "e-either",
+     .about = "192 or 128, by which leaves fewer multiprocessors without work",
+     .launch = launch_either,
+     .applies = of_64},
+    {.name = "f-polynomial",
+     .about = "e-persistent, and one exponential in eight by FMA units, D = 64",
+     .launch = launch_polynomial,
+     .applies = of_64},
+    {.name = "c-recorded",
+     .about = "c-ping-pong, and when it did what: --timeline",
+     .launch = launch_recorded<ping_pong_recorded::flash<128, 2>>,
+     .applies = recorded},
+    {.name = "d-recorded",
+     .about = "d-overlap, the same",
+     .launch = launch_recorded<overlap_recorded::flash<128, 2>>,
+     .applies = recorded},
 };
 
-static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
 
 int main(int argc, char **argv)
 {
@@ -178,6 +279,7 @@ int main(int argc, char **argv)
         .cost = kf_flash_cost,
         .timings = timings,
         .n_timings = KF_COUNT_OF(timings),
+        .timeline = &timeline,
     };
     return kf_main(&program, argc, argv);
 }

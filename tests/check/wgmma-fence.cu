@@ -4,7 +4,7 @@
 #include "wgmma.cuh"
 
 template <bool fault>
-__global__ void __launch_bounds__(GROUP) no_fence(const int *a, const int *b, float *y)
+__global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int *b, float *y)
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
@@ -12,22 +12,22 @@ __global__ void __launch_bounds__(GROUP) no_fence(const int *a, const int *b, fl
     store_tile(bs, b, threadIdx.x);
     proxy_fence();
     __syncthreads();
-    if (!fault) // fault here: no_fence
+    if (!fault) // fault here: no_wgmma_fence
         wgmma_fence();
     for (int i = 0; i < 4; i++)
-        multiply(c, at_k(as, i), at_k(bs, i), i); // seen here: no_fence
+        multiply(c, at_k(as, i), at_k(bs, i), i); // seen here: no_wgmma_fence
     wgmma_commit();
     wgmma_wait<0>();
     store_sums(y, c);
 }
 
 template <bool fault>
-static bool run_no_fence()
+static bool run_no_wgmma_fence()
 {
     const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
     array<int> da(a), db(b);
     array<float> y(SIDE * SIDE);
-    no_fence<fault><<<1, GROUP>>>(da, db, y);
+    no_wgmma_fence<fault><<<1, GROUP>>>(da, db, y);
     return came_out<fault>(y.p, products(a, b));
 }
 
@@ -170,7 +170,7 @@ static bool run_read_between()
 int main(int argc, char **argv)
 {
     static const planted list[] = {
-        PLAIN(no_fence, "there is none at all"),
+        PLAIN(no_wgmma_fence, "there is none at all"),
         SUBTLE(zeros_later, "sums are set to 0 between the fence and the product"),
         SUBTLE(scaled_between,
                "sums are scaled between two products, with a fence before the first"),

@@ -1,0 +1,280 @@
+/* wgmma_keys.cuh: what a warpgroup does with its 64 keys in FlashAttention's backward pass, step 30
+ * and later; and the kernels before and after.
+ *
+ * A block has 128 keys, two warpgroups of consumers, and takes tiles of queries one after the
+ * other. Scores are computed turned over, rows are keys: so P and dS are operands as they come, and
+ * never leave the registers on their way to dv and dk. Only for dq dS goes through shared memory.
+ * Tiles in shared memory are boxes [rows][64] of TMA, swizzled by 128 bytes, D / 64 of them one
+ * after the other. Fragments: tensor_cores.cuh.
+ */
+#pragma once
+
+#include "cuda/flash_backward.cuh"
+#include "cuda/wgmma_rows.cuh"
+
+enum { BLOCK_KEYS = 128 };
+
+// Queries of a tile: as many as registers allow.
+template <int D>
+static __host__ __device__ constexpr int tile_queries()
+{
+    return D == 64 ? 128 : 64;
+}
+
+// Bytes of 64 keys, of a tile of queries, and of dS of such a tile.
+template <int D>
+static __host__ __device__ constexpr int bytes_of_keys()
+{
+    return 64 * D * 2;
+}
+
+template <int D>
+static __host__ __device__ constexpr int bytes_of_queries()
+{
+    return tile_queries<D>() * D * 2;
+}
+
+template <int D>
+static __host__ __device__ constexpr int bytes_of_slopes()
+{
+    return tile_queries<D>() * BLOCK_KEYS * 2;
+}
+
+// The same descriptor, but what is computed from it is computed where it is used: otherwise the
+// compiler keeps each of them in a register through the loop, and has too few.
+static __device__ __forceinline__ uint64_t recomputed(uint64_t descriptor)
+{
+    asm volatile("" : "+l"(descriptor));
+    return descriptor;
+}
+
+// snippet: products
+// c += a b^T, 64 keys times a tile of queries. a: descriptor of 64 rows of k or v, b: of the tile
+// of q or dout. Starts the products; those of start_scores begin from nothing.
+template <int D>
+static __device__ __forceinline__ void start_adding(float (&c)[tile_queries<D>() / 8][4],
+                                                    uint64_t a, uint64_t b)
+{
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        wgmma<0, 0>(c, a + further(d / 4 * 64 * 128 + d % 4 * 32),
+                    b + further(d / 4 * tile_queries<D>() * 128 + d % 4 * 32), 1);
+    }
+}
+
+// dq = dS k, the share of a group: 64 queries of the tile at D = 64, half of the columns at D =
+// 128. ds: descriptor of the tile of dS, k: of all keys of the block, both where that share begins.
+template <int D>
+static __device__ __forceinline__ void start_dq(float (&dq)[8][4], uint64_t ds, uint64_t k)
+{
+#pragma unroll
+    for (int n = 0; n < BLOCK_KEYS / 16; n++) {
+        wgmma<0, 1>(dq, ds + further(n / 4 * tile_queries<D>() * 128 + n % 4 * 32),
+                    k + further(n / 4 * bytes_of_keys<D>() + n % 4 * 16 * 128), n > 0);
+    }
+}
+// end snippet: products
+
+// snippet: columns
+// Queries are columns here. s, scores, become weights: 2^(scale s - lse); what dP starts from, so
+// that the product leaves dP - delta. lse, minus_delta: of the tile's queries, in shared memory.
+template <int ROWS>
+static __device__ __forceinline__ void weigh_columns(float (*s)[4], const float *lse, float scale)
+{
+#pragma unroll
+    for (int n = 0; n < ROWS / 8; n++) {
+        const float2 two = *(const float2 *)(lse + n * 8 + threadIdx.x % 4 * 2);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            s[n][i] = exp2_approx(s[n][i] * scale - (i % 2 ? two.y : two.x));
+        }
+    }
+}
+
+template <int ROWS>
+static __device__ __forceinline__ void start_from(float (*dp)[4], const float *minus_delta)
+{
+#pragma unroll
+    for (int n = 0; n < ROWS / 8; n++) {
+        const float2 two = *(const float2 *)(minus_delta + n * 8 + threadIdx.x % 4 * 2);
+        dp[n][0] = dp[n][2] = two.x;
+        dp[n][1] = dp[n][3] = two.y;
+    }
+}
+// end snippet: columns
+
+// Weights p and dP - delta -> p and dS as operands of 16 queries each.
+template <int ROWS>
+static __device__ __forceinline__ void pack_slopes(uint32_t (*p)[4], uint32_t (*ds)[4],
+                                                   float (*weight)[4], float (*dp)[4])
+{
+#pragma unroll
+    for (int n = 0; n < ROWS / 8; n++) {
+        const float *w = weight[n];
+        uint32_t *const to_p = &p[n / 2][n % 2 * 2];
+        uint32_t *const to_ds = &ds[n / 2][n % 2 * 2];
+        to_p[0] = pack_halves(w[0], w[1]);
+        to_p[1] = pack_halves(w[2], w[3]);
+        to_ds[0] = pack_halves(w[0] * dp[n][0], w[1] * dp[n][1]);
+        to_ds[1] = pack_halves(w[2] * dp[n][2], w[3] * dp[n][3]);
+    }
+}
+
+// snippet: slopes
+// The operand dS^T of this warp's 16 keys -> the tile of dS, rows are queries: turned over on the
+// way. slopes: where the tile of these 64 keys begins.
+template <int ROWS>
+static __device__ __forceinline__ void store_slopes(uint32_t slopes, const uint32_t (*ds)[4])
+{
+    const int lane = threadIdx.x % 32;
+    const int query = lane / 16 * 8 + lane % 8; // whose row this lane names to stmatrix
+    const int chunk = threadIdx.x / 32 % 4 * 2 + lane / 8 % 2; // of 8 keys
+    slopes += query * 128 + (chunk ^ lane % 8) * 16;
+#pragma unroll
+    for (int n = 0; n < ROWS / 16; n++) {
+        warp_store_transposed(slopes + n * 16 * 128, ds[n]);
+    }
+}
+// end snippet: slopes
+
+// snippet: add-rows
+// dq, 16 rows and 64 columns of this warp, is added to sums, 8 tiles of 16 x 8 as step 26's
+// b-vector arranges them: by way of shared memory, 4096 bytes of the warp, in which a lane's part
+// begins at `staged`. The copy engine does the rest.
+static __device__ __forceinline__ void add_rows(float *sums, float4 *staged, float (&dq)[8][4])
+{
+    const int lane = threadIdx.x % 32;
+    if (lane == 0) {
+        bulk_wait_read<0>(); // what was there before has been read
+    }
+    __syncwarp();
+#pragma unroll
+    for (int n = 0; n < 8; n++) {
+        staged[n * 32] = make_float4(dq[n][0], dq[n][1], dq[n][2], dq[n][3]);
+    }
+    fence_async_proxy();
+    __syncwarp();
+    if (lane == 0) {
+        bulk_reduce_add(sums, shared_address(staged), 4096);
+        bulk_commit();
+    }
+}
+// end snippet: add-rows
+
+// scale c, the 16 rows of this warp, in fp16 -> the tile [64][D] of its group.
+template <int D>
+static __device__ __forceinline__ void store_keys(uint32_t tile, float (&c)[D / 8][4], float scale)
+{
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
+    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        uint32_t m[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float *two = &c[2 * d + i / 2][i % 2 * 2];
+            m[i] = pack_halves(two[0] * scale, two[1] * scale);
+        }
+        warp_store_matrices(d / 4 * 64 * 128 + (tile ^ d % 4 * 32), m);
+    }
+}
+
+// --- The kernels before and after ----------------------------------------------------------------
+
+// snippet: dependent
+// What the kernel in front of this one in the stream has written may be read from here on. Without
+// a launch that lets it begin early there is nothing to wait for.
+static __device__ __forceinline__ void wait_for_previous()
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+// The kernel behind this one may begin.
+static __device__ __forceinline__ void let_next_begin()
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+// end snippet: dependent
+
+// snippet: before
+// o, dout [BH][Sq][D], lse [BH][Sq] -> lse2, in exponents of 2, and minus_delta [BH][padded]; zeros
+// -> sums [BH][padded][D]. Of rows past the end lse2 is infinite: weights become 0.
+// grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 8 bytes an element
+template <int D>
+__global__ void before(const __half *o, const __half *dout, const float *lse, float *lse2,
+                       float *minus_delta, float *sums, int Sq)
+{
+    constexpr int LANES = D / 8;
+    let_next_begin();
+    const int64_t head = blockIdx.y, padded = padded_rows(Sq);
+    const int row = blockIdx.x * (256 / LANES) + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    float sum = 0.0f;
+    if (row < Sq) {
+        const int64_t at = (head * Sq + row) * D + lane * 8;
+        const uint4 a = *(const uint4 *)(o + at);
+        const uint4 b = *(const uint4 *)(dout + at);
+        const __half2 *x = (const __half2 *)&a;
+        const __half2 *y = (const __half2 *)&b;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float2 x2 = __half22float2(x[i]);
+            const float2 y2 = __half22float2(y[i]);
+            sum += x2.x * y2.x + x2.y * y2.y;
+        }
+    }
+#pragma unroll
+    for (int other = LANES / 2; other > 0; other /= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, other);
+    }
+    if (lane == 0) {
+        const float l = row < Sq ? lse[head * Sq + row] : INFINITY;
+        lse2[head * padded + row] = l * LOG2E;
+        minus_delta[head * padded + row] = -sum;
+    }
+    float4 *const zeros = (float4 *)(sums + (head * padded + row) * D);
+    zeros[lane] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    zeros[lane + LANES] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+// end snippet: before
+
+// snippet: after
+// sums [BH][padded][D] in tiles of 16 x 8, as step 26's b-vector leaves them -> dq [BH][Sq][D],
+// times 1 / sqrt(D). Through shared memory, so that rows are read and written in whole sectors.
+// grid (padded / 128 (D / 64), BH), 256 threads, a warp for 16 rows and 64 columns. cost: 6 bytes
+// an element
+template <int D>
+__global__ void after(const float *sums, __half *dq, int Sq)
+{
+    __shared__ __align__(16) uint32_t rows[8][16][36]; // 32 pairs, and 4 against bank conflicts
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int piece = blockIdx.x * 8 + warp; // of 8 tiles
+    const int row = piece / (D / 64) * 16;
+    const int column = piece % (D / 64) * 64;
+    const float scale = 1.0f / sqrtf((float)D);
+    wait_for_previous();
+    const float4 *from = (const float4 *)(sums + head * padded_rows(Sq) * D) + piece * 256;
+#pragma unroll
+    for (int n = 0; n < 8; n++) {
+        const float4 c = from[n * 32 + lane];
+        rows[warp][lane / 4][n * 4 + lane % 4] = pack_halves(c.x * scale, c.y * scale);
+        rows[warp][lane / 4 + 8][n * 4 + lane % 4] = pack_halves(c.z * scale, c.w * scale);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 16; i += 4) {
+        const int mine = i + lane / 8;
+        if (row + mine < Sq) {
+            *(uint4 *)(dq + (head * Sq + row + mine) * D + column + lane % 8 * 8) =
+                *(const uint4 *)&rows[warp][mine][lane % 8 * 4];
+        }
+    }
+}
+// end snippet: after

@@ -1,0 +1,237 @@
+/* 30-wgmma-backward: five products on Hopper's own tensor core instructions, in rungs
+ *
+ * Grows from: 29-flash-wgmma
+ * Architecture: 90a
+ * Profile: kernels=backward each --case D64-S8192 --case D128-S8192
+ *
+ * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
+ *          straight from them, and scores are turned over so that P and dS are operands as they
+ *          come. One thing a rung, a to d.
+ * Predict  a: twice as fast as step 26. b: the copy engine adds up dq: a tenth. c: a producer: a
+ *          twentieth at D = 64, less at D = 128, for groups still meet twice a tile. d: they no
+ *          longer do, for dq comes a tile late: a tenth or more; the longest work first is worth
+ *          another tenth under a mask, and beginning early nothing at these lengths.
+ * Outcome
+ */
+#include "a-red.cuh"
+#include "b-bulk.cuh"
+#include "c-producer.cuh"
+#include "cuda/flash_forward.cuh"
+#include "d-late.cuh"
+#include "problems/flash_backward_cases.h"
+
+// q, k, v, dout, dk or dv [BH][S][D] -> a map whose boxes are tiles of so many rows: step 29.
+static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
+{
+    const kf_shape s = run->shape;
+    const uint64_t S = strchr(name, 'k') || strchr(name, 'v') ? s.Sk : s.Sq;
+    const tensor_layout layout = {.rank = 4,
+                                  .extent = {64, S, s.D / 64u, (uint64_t)s.B * s.H},
+                                  .stride = {s.D * 2u, 64 * 2, S * s.D * 2},
+                                  .box = {64, (cuuint32_t)rows, s.D / 64u, 1}};
+    return tensor_map(kf_memory(run, name, KF_F16), CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &layout,
+                      CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
+// What a launch needs to know of a run.
+typedef struct job {
+    backward_args a;
+    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
+    CUtensorMap q, k, v, dout, dk, dv;
+    int heads, blocks; // of keys, a head
+    cudaStream_t stream;
+} job;
+
+template <int D>
+static job job_of(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    job j;
+    j.a = backward_arguments(run);
+    j.lse2 = kf_f32(run, "lse2");
+    j.minus_delta = kf_f32(run, "minus_delta");
+    j.sums = kf_f32(run, "sums");
+    j.q = map_of(run, "q", tile_queries<D>());
+    j.dout = map_of(run, "dout", tile_queries<D>());
+    j.k = map_of(run, "k", 64);
+    j.v = map_of(run, "v", 64);
+    j.dk = map_of(run, "dk", 64);
+    j.dv = map_of(run, "dv", 64);
+    j.heads = s.B * s.H;
+    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    j.stream = stream;
+    return j;
+}
+
+template <int D>
+static void launch_before(const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
+    before<D><<<grid, 256, 0, j->stream>>>(j->a.o, j->a.dout, j->a.lse, j->lse2, j->minus_delta,
+                                           j->sums, j->a.Sq);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int D>
+static dim3 grid_after(const job *j)
+{
+    return dim3((unsigned)(padded_rows(j->a.Sq) / 128 * (D / 64)), j->heads);
+}
+
+typedef void backward_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap dout,
+                             CUtensorMap dk, CUtensorMap dv, const float *lse2,
+                             const float *minus_delta, float *sums, backward_args a);
+
+template <int D, backward_kernel kernel>
+static void launch_for(const kf_run *run, cudaStream_t stream, int threads, int bytes)
+{
+    const job j = job_of<D>(run, stream);
+    const dim3 grid = j.a.causal ? dim3(j.heads, j.blocks) : dim3(j.blocks, j.heads);
+    allow_shared(kernel, bytes);
+    launch_before<D>(&j);
+    kernel<<<grid, threads, bytes, stream>>>(j.q, j.k, j.v, j.dout, j.dk, j.dv, j.lse2,
+                                             j.minus_delta, j.sums, j.a);
+    CUDA_CHECK_LAUNCH();
+    after<D><<<grid_after<D>(&j), 256, 0, stream>>>(j.sums, j.a.dq, j.a.Sq);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_red(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_for<64, wgmma_red::backward<64>>(run, stream, 256, wgmma_red::bytes_of_block<64>());
+    } else {
+        launch_for<128, wgmma_red::backward<128>>(run, stream, 256,
+                                                  wgmma_red::bytes_of_block<128>());
+    }
+}
+
+static void launch_bulk(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_for<64, wgmma_bulk::backward<64>>(run, stream, 256,
+                                                 wgmma_bulk::bytes_of_block<64>());
+    } else {
+        launch_for<128, wgmma_bulk::backward<128>>(run, stream, 256,
+                                                   wgmma_bulk::bytes_of_block<128>());
+    }
+}
+
+static void launch_producer(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_for<64, wgmma_producer::backward<64>>(run, stream, 384,
+                                                     wgmma_producer::bytes_of_block<64>());
+    } else {
+        launch_for<128, wgmma_producer::backward<128>>(run, stream, 384,
+                                                       wgmma_producer::bytes_of_block<128>());
+    }
+}
+
+// Heads that are worked on at a time: as many as have q, dout and their sums of dq in 32 MB of the
+// L2 cache; without a mask all work is equally long, and it is one.
+static int heads_at_once(const job *j, int D)
+{
+    const int64_t room = 32 << 20, head = (int64_t)j->a.Sq * D * 8;
+    const int64_t fit = room / head;
+    return !j->a.causal || fit < 1 ? 1 : (int)fit;
+}
+
+// snippet: launch
+// How a kernel is launched that calls wait_for_previous: it may begin before the one in front of it
+// in the stream has ended, or only then.
+static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
+                                        int threads, int bytes, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = {};
+    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute->val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = early;
+    return config;
+}
+// end snippet: launch
+
+template <int D>
+static void launch_late(const kf_run *run, cudaStream_t stream, bool early)
+{
+    const job j = job_of<D>(run, stream);
+    const int bytes = wgmma_late::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    allow_shared(wgmma_late::backward<D>, bytes);
+    launch_before<D>(&j);
+    const cudaLaunchConfig_t main_pass =
+        launch_config(&attribute, early, dim3(j.blocks * j.heads), 384, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&main_pass, wgmma_late::backward<D>, j.q, j.k, j.v, j.dout, j.dk,
+                                  j.dv, (const float *)j.lse2, (const float *)j.minus_delta, j.sums,
+                                  j.heads, heads_at_once(&j, D), j.a));
+    const cudaLaunchConfig_t last_pass =
+        launch_config(&attribute, early, grid_after<D>(&j), 256, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&last_pass, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
+}
+
+template <bool EARLY>
+static void launch_d(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_late<64>(run, stream, EARLY);
+    } else {
+        launch_late<128>(run, stream, EARLY);
+    }
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
+    need_tma();
+    kf_flash_backward_setup(run, flash_forward::launch);
+    kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
+    kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
+    kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+}
+
+static const kf_case cases[] = {KF_FLASH_TIMED, KF_FLASH_BACKWARD_ODD};
+
+static const kf_variant variants[] = {
+    {.name = "a-red",
+     .about = "wgmma from tiles by TMA; dq by atomic additions",
+     .launch = launch_red},
+    {.name = "b-bulk", .about = "dq added by the copy engine", .launch = launch_bulk},
+    {.name = "c-producer",
+     .about = "a warpgroup brings the tiles, and gives up its registers",
+     .launch = launch_producer},
+    {.name = "d-late",
+     .about = "dq of a tile one tile later; masks apart, longest work first",
+     .launch = launch_d<true>},
+    {.name = "d-in-turn",
+     .about = "the same, each kernel when the one in front has ended",
+     .launch = launch_d<false>},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "30-wgmma-backward",
+        .title = "five products on Hopper's own tensor core instructions, in rungs",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_flash_backward_reference,
+        .cost = kf_flash_backward_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}
