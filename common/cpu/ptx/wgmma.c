@@ -172,7 +172,7 @@ static void tell_variables(struct worker *w, const struct product *q, int warp, 
             const uint32_t *p = r < sums ? q->sums->at[v][lane][r] : q->from[v][lane][r - sums];
             if (p && issue)
                 TRACE(registers_hold(w, thread, p, r < sums));
-            else if (p)
+            if (p && !issue)
                 TRACE_CHECK(registers_release(w, thread, p, r < sums), (void)0);
         }
     }
@@ -271,7 +271,7 @@ static struct sums *sums_in(struct worker *w, struct products *p, const ptx_insn
             spare = one;
     }
     if (!s && !spare) {
-        p->sums = need_memory(realloc(p->sums, (size_t)(p->n_sums + 1) * sizeof *p->sums),
+        p->sums = need_memory(realloc(p->sums, (size_t)(p->n_sums + 1) * sizeof(void *)),
                               "products of wgmma");
         spare = p->sums[p->n_sums++] = need_memory(malloc(sizeof *spare), "products of wgmma");
     }
@@ -332,7 +332,7 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
     if (p->n == p->room) {
         p->room = p->room ? 2 * p->room : 16;
         p->list =
-            need_memory(realloc(p->list, (size_t)p->room * sizeof *p->list), "products of wgmma");
+            need_memory(realloc(p->list, (size_t)p->room * sizeof(void *)), "products of wgmma");
     }
     p->list[p->n++] = q;
     for (int v = 0; v < WARPS; v++) {
