@@ -108,7 +108,11 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
             const int next = (tile + AHEAD) % STAGES;
             // All threads have read what was there, STAGES tiles before; at first nothing was.
-            barrier_wait(free + next * 8, (tile + AHEAD) / STAGES % 2 ^ 1);
+            int parity = 0;
+            // solution: parity -- of the phase that ends when they have; it must pass at first
+            parity = (tile + AHEAD) / STAGES % 2 ^ 1;
+            // end solution: parity
+            barrier_wait(free + next * 8, parity);
             barrier_expect(there + next * 8, 2 * TILE);
             load_rows<D, KEYS>(k_tiles + next * TILE, &k, there + next * 8, first + AHEAD * KEYS,
                                head);
