@@ -203,8 +203,7 @@ static __device__ __forceinline__ void let_next_begin()
 
 // snippet: before
 // o, dout [BH][Sq][D], lse [BH][Sq] -> lse2, in exponents of 2, and minus_delta [BH][padded]; zeros
-// -> sums [BH][padded][D]. Of rows that see no key, and past the end, lse2 is infinite: weights
-// become 0.
+// -> sums [BH][padded][D]. Of rows past the end lse2 is infinite: weights become 0.
 // grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 8 bytes an element
 template <int D>
 __global__ void before(const __half *o, const __half *dout, const float *lse, float *lse2,
@@ -235,7 +234,7 @@ __global__ void before(const __half *o, const __half *dout, const float *lse, fl
     }
     if (lane == 0) {
         const float l = row < Sq ? lse[head * Sq + row] : INFINITY;
-        lse2[head * padded + row] = l == -INFINITY ? INFINITY : l * LOG2E;
+        lse2[head * padded + row] = l * LOG2E;
         minus_delta[head * padded + row] = -sum;
     }
     float4 *const zeros = (float4 *)(sums + (head * padded + row) * D);

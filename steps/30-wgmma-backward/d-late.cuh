@@ -95,6 +95,7 @@ __global__ void __launch_bounds__(384, 1)
             tma_load(k_tiles + i * KEYS_TILE, &k_map, kv_full, 0, block_key + i * 64, 0, head);
             tma_load(v_tiles + i * KEYS_TILE, &v_map, kv_full, 0, block_key + i * 64, 0, head);
         }
+        // The consumers wait with it: they touch what was written before when tiles have come.
         wait_for_previous();
 #pragma unroll 1
         for (int tile = first; tile < last; tile++) {
@@ -145,7 +146,6 @@ __global__ void __launch_bounds__(384, 1)
     }
     fence_async_proxy();
     named_sync(1, 256);
-    wait_for_previous(); // sums are zeros
     barrier_wait(kv_full, 0);
     int tile = first;
 #pragma unroll

@@ -134,7 +134,7 @@ static int heads_at_once(const job *j, int D)
 {
     const int64_t room = 32 << 20, head = (int64_t)j->a.Sq * D * 8;
     const int64_t fit = room / head;
-    return !j->a.causal || fit < 1 ? 1 : fit < j->heads ? (int)fit : j->heads;
+    return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
 
 // snippet: launch
