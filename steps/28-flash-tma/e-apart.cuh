@@ -101,10 +101,11 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     for (int tile = 0; tile * KEYS < visible; tile++) {
         const int first = tile * KEYS;
         const uint32_t stage = tile % STAGES * TILE;
-        // snippet: refill
+        // snippet: release
         if (tile > 0) { // this thread has read the tile before
             barrier_arrive(free + (tile - 1) % STAGES * 8);
         }
+        // end snippet: release
         if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
             const int next = (tile + AHEAD) % STAGES;
             // All threads have read what was there, STAGES tiles before; at first nothing was.
@@ -119,7 +120,6 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             load_rows<D, KEYS>(v_tiles + next * TILE, &v, there + next * 8, first + AHEAD * KEYS,
                                head);
         }
-        // end snippet: refill
         barrier_wait(there + tile % STAGES * 8, tile / STAGES % 2); // this tile is there
 
         float s[STRIPS][KEYS / 8][4] = {};
