@@ -2,6 +2,7 @@
  *
  * Grows from: 29-flash-wgmma
  * Architecture: 90a
+ * Record: --turns 1 --rates step-30-rates.tsv
  * Profile: kernels=backward each --case D64-S8192 --case D128-S8192
  *
  * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
@@ -198,7 +199,7 @@ static void setup(kf_run *run)
     kf_scratch(run, "sums", "BHSD", KF_F32, sums);
 }
 
-static const kf_case cases[] = {KF_FLASH_TIMED, KF_FLASH_BACKWARD_ODD};
+static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD};
 
 static const kf_variant variants[] = {
     {.name = "a-red",
@@ -216,7 +217,8 @@ static const kf_variant variants[] = {
      .launch = launch_d<false>},
 };
 
-static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
 
 int main(int argc, char **argv)
 {
