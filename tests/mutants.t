@@ -27,7 +27,8 @@ my %evidence = (
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
-    . '|barrier divergence|leak|pending copy|proxy fence|mbarrier';
+    . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
+    . '|setmaxnreg|grid dependency';
 # Its results may be right.
 $evidence{checker} = qr/^.*\b(?:$classes): .*$/m;
 my $workers = 2;
