@@ -115,6 +115,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
     m.rank = (uint8_t)rank;
     m.swizzle = (uint8_t)swizzle;
     m.fill = (uint8_t)fill;
+    m.tf32 =
+        type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 || type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
     memset(map, 0, sizeof *map);
     memcpy(map, &m, sizeof m);
     return CUDA_SUCCESS;

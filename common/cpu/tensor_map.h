@@ -14,6 +14,7 @@ struct tensor_map {
     uint32_t box[RANK]; /* elements of a box along each dimension, those that are left out too */
     uint8_t step[RANK]; /* of so many along a dimension, one is copied */
     uint8_t type, rank, swizzle, fill; /* CUtensorMapDataType, ..., CUtensorMapSwizzle; NaN if 1 */
+    uint8_t tf32;                      /* loads round to it */
 };
 #define TENSOR_MAP 0x70616d726f736e74u
 

@@ -13,10 +13,10 @@
  *          another multiplies: a tenth at D = 128. d: a group's own products under its weights,
  *          the same by other means: a twentieth on top. e: nothing for long full rows; under a
  *          mask a twentieth. f: exponentials bind at D = 64, and an eighth fewer is a twentieth.
- * Outcome  a gains a third at D = 128 and next to nothing at D = 64. There b gains a third. c does
- *          what was predicted only under a mask; d is what pays at D = 128, a fifth. e as predicted.
- *          f loses: no unit was full. And all of it sustained runs into the power limit, where
- *          gains are smaller.
+ * Outcome  a gains a third at D = 128 and little at D = 64; there b gains a third more. c
+ *          gains nothing: the groups follow each other so closely that their weights still coincide.
+ *          d gains a fifth at D = 128. e gains under a mask, by its order; and at S <= 1024 pieces of
+ *          128 rows beat those of 192. f loses a twenty-fifth: no unit was full.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"

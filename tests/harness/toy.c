@@ -272,8 +272,7 @@ static void nan_each_time(const kf_run *run, cudaStream_t stream)
     fake_kernel(stream, 20.0, 0.0, compute_nan, run);
 }
 
-/* --- TOY_TIMELINE: a variant that records, one that does not, one that records what has no name.
- */
+/* --- TOY_TIMELINE: who records, who does not, and who records what has no name ---------------- */
 
 enum { ROLES = 2, MOST = 3, CELLS = 4 };
 

@@ -72,6 +72,15 @@ static void fill(char *device, size_t bytes, uint64_t id)
     need(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
 }
 
+// A store that begins in front of the array is an illegal instruction.
+static int in_front(const place &c)
+{
+    for (int at : c.at)
+        if (at < 0)
+            return 1;
+    return 0;
+}
+
 // A copy at each place of a list, with a line for all together. The first coordinate is counted in
 // units of 16 bytes.
 static void run(const char *name, const layout &l, int type, CUtensorMapSwizzle swizzle, int nan,
@@ -100,6 +109,8 @@ static void run(const char *name, const layout &l, int type, CUtensorMapSwizzle 
             fill(tile, TILE, 2 + i);
         place c = places[i];
         c.at[0] *= 16 / types[type].bytes;
+        if (what != LOADS && in_front(c))
+            continue;
         move<<<1, THREADS>>>(map, l.rank, c, what, offset, bytes, what == LOADS ? NULL : tile,
                              what == LOADS ? out : NULL);
         if (what == LOADS)

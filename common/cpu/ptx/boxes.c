@@ -56,20 +56,36 @@ uint64_t box_inside(const struct box *b)
     return n;
 }
 
+size_t box_pitch(const struct box *b)
+{
+    return b->map.swizzle ? (size_t)CHUNK << b->map.swizzle : box_row_bytes(b);
+}
+
 /* Bits 4 to 6 of the address, or fewer, are changed by the bits from 7 on. */
 uint32_t box_place(const struct box *b, uint32_t tile, size_t i)
 {
-    uint32_t p = tile + (uint32_t)i;
+    const size_t width = box_row_bytes(b);
+    uint32_t p = tile + (uint32_t)(i / width * box_pitch(b) + i % width);
     return p ^ (p >> 7 & ((1u << b->map.swizzle) - 1)) << 4;
 }
 
-/* What a load puts where the array has nothing: zeros, or a NaN with all bits but the sign. */
+/* What a load puts where the array has nothing: zeros, or a NaN of the copy engine's own. */
 static void fill(const struct box *b, char *to, size_t bytes)
 {
-    const size_t n = b->map.stride[0];
-    memset(to, b->map.fill ? 0xff : 0, bytes);
-    for (size_t i = n - 1; b->map.fill && i < bytes; i += n)
-        to[i] = 0x7f;
+    static const char nan[] = {(char)0xf7, 0x7f};
+    memset(to, 0, bytes);
+    for (size_t i = 0; b->map.fill && i < bytes; i += sizeof nan)
+        memcpy(to + i, nan, sizeof nan);
+}
+
+/* Loads as tf32 round to the nearest, and to the one away from zero of two as near. */
+static void round_tf32(char *p, const char *end)
+{
+    for (uint32_t v; p < end; p += sizeof v) {
+        memcpy(&v, p, sizeof v);
+        v = (v & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (v + 0x1000) & ~0x1fffu;
+        memcpy(p, &v, sizeof v);
+    }
 }
 
 void box_fetch(const struct box *b, char *shared, uint32_t tile)
@@ -86,6 +102,8 @@ void box_fetch(const struct box *b, char *shared, uint32_t tile)
                 fill(b, chunk, CHUNK);
             if (first < end)
                 memcpy(chunk + first, r.p + i + first - r.skip, end - first);
+            if (b->map.tf32)
+                round_tf32(chunk + first, chunk + end);
             memcpy(shared + box_place(b, tile, row * width + i), chunk, CHUNK);
         }
     }

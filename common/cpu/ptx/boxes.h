@@ -5,8 +5,8 @@
 #include "../tensor_map.h"
 #include "ptx.h"
 
-/* In the tile the box lies row after row, the innermost dimension without gaps, its chunks of 16
- * bytes swizzled by their addresses. */
+/* In the tile the box lies row after row, its chunks of 16 bytes swizzled by their addresses. With
+ * a swizzle, rows lie as far apart as that is wide. */
 struct box {
     struct tensor_map map;
     int32_t at[RANK];   /* of its first element in the array */
@@ -23,6 +23,7 @@ struct box_row {
 /* --- boxes.c ---------------------------------------------------------------------------------- */
 size_t box_row_bytes(const struct box *b);
 size_t box_rows(const struct box *b);
+size_t box_pitch(const struct box *b); /* from row to row in the tile, in bytes */
 struct box_row box_row(const struct box *b, size_t row);
 uint64_t box_inside(const struct box *b); /* bytes of the array that it touches */
 /* Where byte i of the box lies in shared memory, if the tile begins at `tile`: bytes from its

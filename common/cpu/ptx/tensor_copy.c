@@ -48,7 +48,7 @@ void ptx_tensor_load(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const struct box b = box_at(w, i, &i->operand[1], reg);
     const uint32_t tile =
-        ptx_tile(w, i, ptx_address(&i->operand[0], reg), box_rows(&b) * box_row_bytes(&b), 128);
+        ptx_tile(w, i, ptx_address(&i->operand[0], reg), box_rows(&b) * box_pitch(&b), 128);
     ptx_start_load(w, &b, tile, ptx_mbarrier_of(w, i, ptx_address(&i->operand[2], reg)));
 }
 
@@ -62,7 +62,7 @@ void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const struct thread *t = &w->threads[w->now];
     struct box b = box_at(w, i, &i->operand[0], reg);
     const uint32_t tile =
-        ptx_tile(w, i, ptx_address(&i->operand[1], reg), box_rows(&b) * box_row_bytes(&b), 128);
+        ptx_tile(w, i, ptx_address(&i->operand[1], reg), box_rows(&b) * box_pitch(&b), 128);
     b.type = types[b.map.type];
     b.flush = b.map.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
     if (ptx_has(i, PTX_M_reduce) && (b.type == PTX_U8 || b.type == PTX_U16 || b.type == PTX_TF32))

@@ -22,7 +22,7 @@ static struct op {
     record issued;
     enum proxy_what what;
     int mbarrier; /* which brings it, in that phase; or -1 */
-    int told;     /* something is wrong with it */
+    int told;     /* why nobody waits for it rightly */
     uint32_t phase;
     struct waits read, written;
 } * ops;
@@ -123,7 +123,8 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
 {
     const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
     uint32_t o = writer[cell];
-    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p))
+    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p) &&
+        !ops[o].told)
         report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
     if (!writes)
         return;
@@ -325,6 +326,11 @@ void proxy_done(int op, int thread)
     waited(&o->written, o, thread);
 }
 
+void proxy_told(int op)
+{
+    ops[op].told = 1;
+}
+
 void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle)
 {
     asked[thread].r = r;
@@ -346,9 +352,10 @@ void proxy_block(void)
         return;
     for (int i = 1; i < n_ops; i++) {
         struct op *o = &ops[i];
-        if (o->told || o->what != TRACE_BULK)
+        if (o->told)
             continue;
-        if (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase) {
+        if (o->what == TRACE_BULK &&
+            (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase)) {
             struct side side = side_of_op(o);
             finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
                         "the block ends, and nobody has waited for the copy of %1");
