@@ -3,8 +3,7 @@
  * Grows from: 29-flash-wgmma
  * Architecture: 90a
  * Record: --turns 1 --rates step-30-rates.tsv
- * Data: --case D64-S2048 --case D128-S2048 --repeats step-30-repeats.tsv
- * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
+ * Profile: kernels=backward each --case D64-S8192 --case D128-S8192
  *
  * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
  *          straight from them, and scores are turned over so that P and dS are operands as they

@@ -1,0 +1,71 @@
+# alt: The way of a tile through a warpgroup. K and V of its 64 keys stay in shared memory, tiles of Q and dO come by. K times Q turned over gives scores, whose rows are keys, in registers; V times dO turned over gives dP. From both come P and dS, in registers too, rounded to halves. P times dO is added to dV and dS times Q to dK, in registers. Only dS goes to shared memory, turned over, beside that of the other group. From there dS times K gives dQ, which goes to shared memory once more and is added to the sums in memory by the copy engine.
+# data: none
+drawing = 344
+load 'plots/style.gp'
+W = 74
+H = 26
+eval say(60, 14, 'center', SOFT, 'shared memory')
+eval say(200, 14, 'center', SOFT, 'registers')
+eval say(340, 14, 'center', SOFT, 'shared, memory')
+# operands
+eval box(12, 32, 44, H, FAINT, GOOD)
+eval say(34, 45, 'center', GOOD, 'K')
+eval box(64, 32, 44, H, PANEL, ORANGE)
+eval say(86, 45, 'center', ORANGE, 'Q')
+eval box(12, 92, 44, H, FAINT, GOOD)
+eval say(34, 105, 'center', GOOD, 'V')
+eval box(64, 92, 44, H, PANEL, ORANGE)
+eval say(86, 105, 'center', ORANGE, 'dO')
+# first two products
+eval box(150, 32, W, H, PANEL, PURPLE)
+eval say(187, 45, 'center', PURPLE, 'S^T')
+eval box(150, 92, W, H, PANEL, PURPLE)
+eval say(187, 105, 'center', PURPLE, 'dP^T')
+eval arrow(108, 45, 148, 45, SOFT)
+eval arrow(108, 105, 148, 105, SOFT)
+# P, dS
+eval box(150, 160, W, H, PANEL, PURPLE)
+eval say(187, 173, 'center', PURPLE, 'P^T')
+eval box(150, 220, W, H, PANEL, PURPLE)
+eval say(187, 233, 'center', PURPLE, 'dS^T')
+eval arrow(164, 58, 164, 158, SOFT)
+eval arrow(208, 118, 208, 218, SOFT)
+eval arrow(187, 186, 187, 218, SOFT)
+eval say(158, 140, 'right', INK, 'exp')
+# dv, dk
+eval box(64, 160, 44, H, PANEL, ORANGE)
+eval say(86, 173, 'center', ORANGE, 'dO')
+eval box(64, 220, 44, H, PANEL, ORANGE)
+eval say(86, 233, 'center', ORANGE, 'Q')
+eval line(108, 173, 130, 196, SOFT)
+eval line(108, 233, 130, 256, SOFT)
+eval line(150, 173, 130, 196, SOFT)
+eval line(150, 233, 130, 256, SOFT)
+eval arrow(130, 196, 56, 196, SOFT)
+eval arrow(130, 256, 56, 256, SOFT)
+eval box(8, 184, 46, H, PANEL, GREEN)
+eval say(31, 197, 'center', GREEN, 'dV +')
+eval box(8, 244, 46, H, PANEL, GREEN)
+eval say(31, 257, 'center', GREEN, 'dK +')
+# dS through shared memory
+eval box(280, 208, 52, H, FAINT, GOOD)
+eval say(306, 221, 'center', GOOD, 'dS')
+eval box(332, 208, 52, H, PANEL, SOFT)
+eval say(358, 221, 'center', SOFT, 'other')
+eval arrow(224, 233, 278, 223, SOFT)
+eval say(252, 208, 'center', INK, 'turned')
+# dQ
+eval box(150, 284, W, H, PANEL, PURPLE)
+eval say(187, 297, 'center', PURPLE, 'dQ')
+eval arrow(306, 234, 226, 290, SOFT)
+eval say(286, 262, 'left', INK, 'times K')
+eval box(280, 284, 52, H, FAINT, GOOD)
+eval say(306, 297, 'center', GOOD, 'dQ')
+eval arrow(224, 300, 278, 300, SOFT)
+eval box(352, 284, 40, H, PANEL, GREEN)
+eval say(372, 297, 'center', GREEN, 'sums')
+eval arrow(332, 297, 350, 297, SOFT)
+eval say(392, 328, 'right', INK, 'copy engine: +=')
+eval say(8, 328, 'left', GOOD, 'stays: K, V')
+eval say(110, 328, 'left', ORANGE, 'comes by: Q, dO')
+plot NaN notitle
