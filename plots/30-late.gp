@@ -3,9 +3,9 @@
 drawing = 292
 load 'plots/style.gp'
 X = 66
-U = 20.0
+U = 18.0
 # A piece of a group's time: from, units, what.
-piece(x, y, n, fill, edge, text) = box(X + x * U, y, n * U - 1.5, 22, fill, edge) . say(X + (x + n / 2.0) * U, y + 11, 'center', edge, text)
+piece(x, y, n, fill, edge, text) = box(X + x * U, y, n * U - 1.5, 22, fill, edge) . '; ' . say(X + (x + n / 2.0) * U, y + 11, 'center', edge, text)
 eval say(10, 14, 'left', INK, '{/:Bold c}  groups meet twice a tile')
 do for [g = 0:1] {
     y = 30 + g * 28
@@ -28,17 +28,17 @@ do for [g = 0:1] {
     y = 168 + g * 28
     eval say(X - 8, y + 11, 'right', INK, sprintf('group %d', g))
     do for [i = 0:2] {
-        x = 5.4 * i + g * 2.7
+        x = 6 * i + g * 3
         if (x < 13) {
-            eval piece(x, y, 1.4, FAINT, GOOD, 'S dP')
-            eval piece(x + 1.4, y, 2, PANEL, ORANGE, 'weigh')
-            eval piece(x + 3.4, y, 2, FAINT, GOOD, 'Q V K')
+            eval piece(x, y, 1.9, FAINT, GOOD, 'S dP')
+            eval piece(x + 1.9, y, 2.2, PANEL, ORANGE, 'weigh')
+            eval piece(x + 4.1, y, 1.9, FAINT, GOOD, 'all dx')
         }
     }
 }
 eval say(X - 8, 235, 'right', SOFT, 'tensor')
-eval box(X, 228, 16 * U - 1.5, 14, GOOD, GOOD)
-eval arrow(X + 3.1 * U, 256, X + 7.7 * U, 256, PURPLE)
-eval say(X + 8 * U, 256, 'left', PURPLE, 'dS has this long to arrive')
-eval say(10, 280, 'left', SOFT, 'Not to scale.')
+eval box(X, 228, 18 * U - 1.5, 14, GOOD, GOOD)
+eval arrow(X + 4.1 * U, 256, X + 10.1 * U, 256, PURPLE)
+eval say(X + 10.4 * U, 256, 'left', PURPLE, 'time for dS')
+eval say(10, 280, 'left', SOFT, 'Not to scale. all dx: dQ of the tile before, dV, dK of this one.')
 plot NaN notitle
