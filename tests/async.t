@@ -8,7 +8,7 @@ use lib "tests/lib";
 use Workbook;
 
 my $dir = scratch_dir();
-my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows late-wgmma wgmma-faults wgmma));
+my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows maps late-wgmma wgmma-faults wgmma));
 is($r{code}, 0, "the programs compile") or BAIL_OUT($r{err});
 
 # What lies in shared memory after the issues, after a wait for 6 of 16 groups, after a wait for all;
@@ -41,6 +41,32 @@ for my $order (qw(forward reverse random)) {
 %r = run("$dir/late", CUDACPU_ASYNC => "later");
 is("$r{code}: $r{err}", "2: CUDACPU_ASYNC is \"later\": need late, early or random\n",
     "another value is refused");
+
+# The driver's function has a name and a version; each map that it refuses is a line.
+spew("$dir/driver.cu", <<'END');
+#include <cudaTypedefs.h>
+#include <cstdio>
+__global__ void k(const __grid_constant__ CUtensorMap) {}
+int main()
+{
+    void *f;
+    cudaDriverEntryPointQueryResult found;
+    cudaError_t e = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found);
+    printf("%d %d %d\n", e, found, (PFN_cuTensorMapEncodeTiled)f == cuTensorMapEncodeTiled);
+    e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 11080, cudaEnableDefault, &found);
+    printf("%d %d %d\n", e, found, f != nullptr);
+    e = cudaGetDriverEntryPointByVersion("cuLaunchKernel", &f, 12000, cudaEnableDefault, &found);
+    printf("%d %d %d\n", e, found, f != nullptr);
+}
+END
+%r = run("common/cpu/cudacc $dir/driver.cu -o $dir/driver && $dir/driver");
+is("$r{out}$r{err}", "0 0 1\n0 2 0\n0 1 0\nthe CPU backend has no driver function cuLaunchKernel: "
+    . "cuTensorMapEncodeTiled is all\n", "what the driver has");
+%r = run("$dir/maps");
+my $refused = () = $r{out} =~ /\t1$/mg;
+is(scalar(grep { !/^cuTensorMapEncodeTiled: .*: need / } split /\n/, $r{err}), 0, "a map that is refused is a line")
+    or diag($r{err});
+is($r{err} =~ tr/\n//, $refused, "each is");
 
 # Bulk copies: what a thread finds after its issues, after three waits, after all; of an array, after the
 # stores' issues, after three tiles are read, after these are written, after all, where the tile held 2,
@@ -115,7 +141,7 @@ my @bulk_faults = (
     ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m],
     ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m],
     ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m],
-    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at global address 0x\w+4: need a multiple of 16$/m],
+    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at a global address that ends in 0x4: need a multiple of 16$/m],
     ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x10f0: the block has 0x1108 bytes of shared memory$/m],
     ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],

@@ -2,6 +2,7 @@
  *
  * Grows from: 29-flash-wgmma
  * Architecture: 90a
+ * Record: --turns 1 --rates step-30-rates.tsv
  * Profile: kernels=backward each --case D64-S8192 --case D128-S8192
  *
  * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
@@ -137,7 +138,6 @@ static int heads_at_once(const job *j, int D)
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
 
-// snippet: launch
 // How a kernel is launched that calls wait_for_previous: it may begin before the one in front of it
 // in the stream has ended, or only then.
 static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
@@ -154,7 +154,6 @@ static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool ear
     config.numAttrs = early;
     return config;
 }
-// end snippet: launch
 
 template <int D>
 static void launch_late(const kf_run *run, cudaStream_t stream, bool early)
@@ -198,7 +197,7 @@ static void setup(kf_run *run)
     kf_scratch(run, "sums", "BHSD", KF_F32, sums);
 }
 
-static const kf_case cases[] = {KF_FLASH_TIMED, KF_FLASH_BACKWARD_ODD};
+static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD};
 
 static const kf_variant variants[] = {
     {.name = "a-red",
@@ -216,7 +215,8 @@ static const kf_variant variants[] = {
      .launch = launch_d<false>},
 };
 
-static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+static const kf_timing timings[] = {
+    {KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
 
 int main(int argc, char **argv)
 {
