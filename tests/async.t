@@ -8,7 +8,7 @@ use lib "tests/lib";
 use Workbook;
 
 my $dir = scratch_dir();
-my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows));
+my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows maps late-wgmma wgmma-faults wgmma));
 is($r{code}, 0, "the programs compile") or BAIL_OUT($r{err});
 
 # What lies in shared memory after the issues, after a wait for 6 of 16 groups, after a wait for all;
@@ -42,6 +42,32 @@ for my $order (qw(forward reverse random)) {
 is("$r{code}: $r{err}", "2: CUDACPU_ASYNC is \"later\": need late, early or random\n",
     "another value is refused");
 
+# The driver's function has a name and a version; each map that it refuses is a line.
+spew("$dir/driver.cu", <<'END');
+#include <cudaTypedefs.h>
+#include <cstdio>
+__global__ void k(const __grid_constant__ CUtensorMap) {}
+int main()
+{
+    void *f;
+    cudaDriverEntryPointQueryResult found;
+    cudaError_t e = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found);
+    printf("%d %d %d\n", e, found, (PFN_cuTensorMapEncodeTiled)f == cuTensorMapEncodeTiled);
+    e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 11080, cudaEnableDefault, &found);
+    printf("%d %d %d\n", e, found, f != nullptr);
+    e = cudaGetDriverEntryPointByVersion("cuLaunchKernel", &f, 12000, cudaEnableDefault, &found);
+    printf("%d %d %d\n", e, found, f != nullptr);
+}
+END
+%r = run("common/cpu/cudacc $dir/driver.cu -o $dir/driver && $dir/driver");
+is("$r{out}$r{err}", "0 0 1\n0 2 0\n0 1 0\nthe CPU backend has no driver function cuLaunchKernel: "
+    . "cuTensorMapEncodeTiled is all\n", "what the driver has");
+%r = run("$dir/maps");
+my $refused = () = $r{out} =~ /\t1$/mg;
+is(scalar(grep { !/^cuTensorMapEncodeTiled: .*: need / } split /\n/, $r{err}), 0, "a map that is refused is a line")
+    or diag($r{err});
+is($r{err} =~ tr/\n//, $refused, "each is");
+
 # Bulk copies: what a thread finds after its issues, after three waits, after all; of an array, after the
 # stores' issues, after three tiles are read, after these are written, after all, where the tile held 2,
 # 3 and 4 in turn; and the value of a source that changes.
@@ -65,6 +91,29 @@ for my $order (qw(forward reverse random)) {
         my %r = run("$dir/rows", CUDACPU_ASYNC => $mode, CUDACPU_ORDER => $order);
         is($r{out} =~ s/^.*before they are announced.*\n//mr, $first{out} =~ s/^.*before they are announced.*\n//mr,
             "a kernel that waits gives the same with $mode, $order");
+    }
+}
+
+# Sums of eight products after their issues, after a wait for all but five, after all, where the tile
+# held 2, 3 and 4 in turn; and registers of A that change.
+%late = run("$dir/late-wgmma");
+is($late{out}, "pppppppp\n333ppppp\n33344444\nregisters after\n",
+    "late: a product reads its operands and writes its sums when it is waited for");
+%r = run("$dir/late-wgmma", CUDACPU_ASYNC => "early");
+is($r{out}, ("2" x 8 . "\n") x 3 . "registers before\n", "early: when it is issued");
+%seen = ();
+for my $seed (1 .. 12) {
+    my %r = run("$dir/late-wgmma", CUDACPU_ASYNC => "random", CUDACPU_SEED => $seed);
+    like($r{out}, qr/^2*p*\n(?!p{1,3})[23]{3}[23]*p*\n[23]{3}[234]{5}\nregisters (?:before|after)\n\z/,
+        "random, seed $seed: in order, and every wait holds");
+    $seen{$r{out}} = 1;
+}
+cmp_ok(scalar(keys %seen), ">", 3, "seeds differ");
+my %first = run("$dir/wgmma");
+for my $order (qw(forward reverse random)) {
+    for my $mode (qw(late early random)) {
+        my %r = run("$dir/wgmma", CUDACPU_ASYNC => $mode, CUDACPU_ORDER => $order);
+        ok($r{code} == 0 && $r{out} eq $first{out}, "products that are waited for give the same with $mode, $order");
     }
 }
 
@@ -92,13 +141,25 @@ my @bulk_faults = (
     ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m],
     ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m],
     ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m],
-    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at global address 0x\w+4: need a multiple of 16$/m],
+    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at a global address that ends in 0x4: need a multiple of 16$/m],
     ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x10f0: the block has 0x1108 bytes of shared memory$/m],
     ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],
     ["cudaSuccess", qr/^$/],
 );
-for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults]) {
+my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
+my @wgmma_faults = (
+    ["cudaErrorLaunchFailure", qr/$wgmma by warp 0 of a block of 96 threads: need the 4 whole warps of a warpgroup, 0 to 3$/m],
+    ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m],
+    ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); threads 77 have exited$/m],
+    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block has 0x1000 bytes of shared memory \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m],
+    ["cudaErrorLaunchFailure", qr/wgmma-faults\.cu:\d+: setmaxnreg\.inc\.sync\.aligned\.u32 of 28 registers: need a multiple of 8 from 24 to 256$/m],
+    ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number$/m],
+);
+for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults], ["wgmma-faults", @wgmma_faults]) {
     my ($program, @list) = @$kind;
     for my $i (0 .. $#list) {
         my ($error, $report) = @{$list[$i]};

@@ -138,7 +138,6 @@ static int heads_at_once(const job *j, int D)
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
 
-// snippet: launch
 // How a kernel is launched that calls wait_for_previous: it may begin before the one in front of it
 // in the stream has ended, or only then.
 static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
@@ -155,7 +154,6 @@ static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool ear
     config.numAttrs = early;
     return config;
 }
-// end snippet: launch
 
 template <int D>
 static void launch_late(const kf_run *run, cudaStream_t stream, bool early)

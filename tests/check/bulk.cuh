@@ -86,7 +86,7 @@ static __device__ __forceinline__ void stored_read()
 enum { TILE = 256, THREADS = 64, BYTES = 4 * TILE };
 
 /* What a thread makes of a tile: the sum of 4 numbers, which no two threads share. */
-static __device__ int sum_of(const int *tile)
+static __device__ __forceinline__ int sum_of(const int *tile)
 {
     int sum = 0;
     for (int i = 0; i < 4; i++)

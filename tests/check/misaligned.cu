@@ -1,4 +1,5 @@
 /* Accesses at an address that is no multiple of their size. All stay inside their memory. */
+#include "bulk.cuh"
 #include "ptx.cuh"
 
 template <bool fault>
@@ -238,6 +239,43 @@ static bool run_sums_of_four()
     return came_out<fault>(y.p, want);
 }
 
+/* A bulk copy moves multiples of 16 bytes, from and to multiples of 16. */
+template <bool fault>
+__global__ void fetched_rows(const int *x, int *y, int rows)
+{
+    __shared__ alignas(16) int tile[64];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x, pitch = fault ? 66 : 64; // fault here: fetched_rows
+    if (t == 0) {
+        init(&full, 1);
+        fence_init();
+    }
+    __syncthreads();
+    int sum = 0;
+    for (int row = 0; row < rows; row++) {
+        if (t == 0) {
+            expect(&full, sizeof tile);
+            load(tile, x + row * pitch, sizeof tile, &full); // seen here: fetched_rows
+        }
+        wait(&full, row & 1);
+        sum += tile[t];
+        __syncthreads();
+    }
+    y[t] = sum;
+}
+
+template <bool fault>
+static bool run_fetched_rows()
+{
+    const auto in = numbers(66 * 4);
+    array<int> x(in), y(64);
+    fetched_rows<fault><<<1, 64>>>(x, y, 4);
+    std::vector<int> want(64);
+    for (int i = 0; i < 4 * 64; i++)
+        want[i % 64] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -250,6 +288,7 @@ int main(int argc, char **argv)
         SUBTLE(wide_counter, "a 64-bit atomic on an odd 32-bit word"),
         SUBTLE(pitch_of_rows, "ldmatrix of rows 40 bytes apart: every second one is misaligned"),
         SUBTLE(copied_rows, "asynchronous copies of 16 bytes from rows of 62 floats"),
+        SUBTLE(fetched_rows, "bulk copies of rows of 66 ints: every second row is misaligned"),
         SUBTLE(sums_of_four, "red of four floats into rows of 10: every second row is misaligned"),
     };
     return suite("misaligned", list, argc, argv);

@@ -1,4 +1,5 @@
 /* Accesses outside an allocation or outside a shared variable, by a few elements. */
+#include "bulk.cuh"
 #include "ptx.cuh"
 
 template <bool fault>
@@ -305,6 +306,47 @@ static bool run_copies_of_four()
     return came_out<fault>(y.p, want);
 }
 
+/* The last tile is shorter than the others, and fetched no longer than it is. */
+template <bool fault>
+__global__ void whole_tiles(const int *x, int *y, int n)
+{
+    __shared__ alignas(16) int tile[TILE];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+    if (t == 0) {
+        init(&full, 1);
+        fence_init();
+    }
+    __syncthreads();
+    int sum = 0;
+    for (int k = 0; k * TILE < n; k++) {
+        const int left = n - k * TILE < TILE ? n - k * TILE : TILE;
+        const int bytes = 4 * (fault ? TILE : left); // fault here: whole_tiles
+        if (t == 0) {
+            expect(&full, bytes);
+            load(tile, x + k * TILE, bytes, &full); // seen here: whole_tiles
+        }
+        wait(&full, k & 1);
+        for (int i = t; i < left; i += THREADS)
+            sum += tile[i];
+        __syncthreads();
+    }
+    y[t] = sum;
+}
+
+template <bool fault>
+static bool run_whole_tiles()
+{
+    const int n = 2 * TILE + 64;
+    const auto in = numbers(n);
+    array<int> x(in), y(THREADS);
+    whole_tiles<fault><<<1, THREADS>>>(x, y, n);
+    std::vector<int> want(THREADS);
+    for (int i = 0; i < n; i++)
+        want[i % TILE % THREADS] += in[i];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -321,6 +363,7 @@ int main(int argc, char **argv)
         SUBTLE(one_tap_more, "a loop that is one too long, seen at the last element only"),
         SUBTLE(rows_of_x4,
                "the upper lanes of ldmatrix.x4 point to rows that a tile does not have"),
+        SUBTLE(whole_tiles, "the last bulk copy is as long as the others"),
         SUBTLE(copies_of_four, "the last asynchronous copy reads past the end, and should fill up"),
     };
     return suite("out of bounds", list, argc, argv);

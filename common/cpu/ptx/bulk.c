@@ -77,7 +77,7 @@ void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int a
 static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, uint64_t bytes)
 {
     if (global % 16)
-        wrong(w, i, "at global address", global, "a multiple of 16");
+        wrong(w, i, "at a global address that ends in", global & 0xff, "a multiple of 16");
     if (bytes % 16) {
         const struct thread *t = &w->threads[w->now];
         fault_stop(w, cudaErrorMisalignedAddress,

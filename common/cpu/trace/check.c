@@ -524,12 +524,14 @@ void trace_fault(struct worker *w, const char *text)
              strstr(text, "need a whole warp") || strstr(text, "need the 4 whole warps") ||
              strstr(text, "comes to named barrier"))
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, "mbarrier"))
-        finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
         finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, ": need a multiple of"))
+        finding_add(MISALIGNED, order.kernel, &side, 1, 0, NULL, 0, text);
     else if (strstr(text, " bytes of shared memory"))
         finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "mbarrier"))
+        finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
 /* An x86-64 stops at a move of 16 bytes that says its address is a multiple of 16, if it is not.
