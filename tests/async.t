@@ -8,7 +8,7 @@ use lib "tests/lib";
 use Workbook;
 
 my $dir = scratch_dir();
-my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows maps));
+my %r = run(join " && ", map { "common/cpu/cudacc -O1 tests/ptx/$_.cu -o $dir/$_" } qw(late faults async late-bulk bulk-faults rows maps late-wgmma wgmma-faults wgmma));
 is($r{code}, 0, "the programs compile") or BAIL_OUT($r{err});
 
 # What lies in shared memory after the issues, after a wait for 6 of 16 groups, after a wait for all;
@@ -94,6 +94,29 @@ for my $order (qw(forward reverse random)) {
     }
 }
 
+# Sums of eight products after their issues, after a wait for all but five, after all, where the tile
+# held 2, 3 and 4 in turn; and registers of A that change.
+%late = run("$dir/late-wgmma");
+is($late{out}, "pppppppp\n333ppppp\n33344444\nregisters after\n",
+    "late: a product reads its operands and writes its sums when it is waited for");
+%r = run("$dir/late-wgmma", CUDACPU_ASYNC => "early");
+is($r{out}, ("2" x 8 . "\n") x 3 . "registers before\n", "early: when it is issued");
+%seen = ();
+for my $seed (1 .. 12) {
+    my %r = run("$dir/late-wgmma", CUDACPU_ASYNC => "random", CUDACPU_SEED => $seed);
+    like($r{out}, qr/^2*p*\n(?!p{1,3})[23]{3}[23]*p*\n[23]{3}[234]{5}\nregisters (?:before|after)\n\z/,
+        "random, seed $seed: in order, and every wait holds");
+    $seen{$r{out}} = 1;
+}
+cmp_ok(scalar(keys %seen), ">", 3, "seeds differ");
+my %first = run("$dir/wgmma");
+for my $order (qw(forward reverse random)) {
+    for my $mode (qw(late early random)) {
+        my %r = run("$dir/wgmma", CUDACPU_ASYNC => $mode, CUDACPU_ORDER => $order);
+        ok($r{code} == 0 && $r{out} eq $first{out}, "products that are waited for give the same with $mode, $order");
+    }
+}
+
 my @faults = (
     ["cudaErrorIllegalAddress", qr/faults\.cu:\d+: thread 0 \(lane 0\): ld\.shared\.f32 of 4 bytes at shared address 0x3e8: the block has 0x80 bytes of shared memory/],
     ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): ld\.global\.v4\.f32 of 16 bytes at global address 0x\w+, which is no multiple of 16$/m],
@@ -124,7 +147,19 @@ my @bulk_faults = (
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],
     ["cudaSuccess", qr/^$/],
 );
-for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults]) {
+my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
+my @wgmma_faults = (
+    ["cudaErrorLaunchFailure", qr/$wgmma by warp 0 of a block of 96 threads: need the 4 whole warps of a warpgroup, 0 to 3$/m],
+    ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m],
+    ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); threads 77 have exited$/m],
+    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block has 0x1000 bytes of shared memory \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m],
+    ["cudaErrorLaunchFailure", qr/wgmma-faults\.cu:\d+: setmaxnreg\.inc\.sync\.aligned\.u32 of 28 registers: need a multiple of 8 from 24 to 256$/m],
+    ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number$/m],
+);
+for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults], ["wgmma-faults", @wgmma_faults]) {
     my ($program, @list) = @$kind;
     for my $i (0 .. $#list) {
         my ($error, $report) = @{$list[$i]};

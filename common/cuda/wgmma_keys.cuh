@@ -201,7 +201,6 @@ static __device__ __forceinline__ void let_next_begin()
 }
 // end snippet: dependent
 
-// snippet: before
 // o, dout [BH][Sq][D], lse [BH][Sq] -> lse2, in exponents of 2, and minus_delta [BH][padded]; zeros
 // -> sums [BH][padded][D]. Of rows past the end lse2 is infinite: weights become 0.
 // grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 8 bytes an element
@@ -241,9 +240,7 @@ __global__ void before(const __half *o, const __half *dout, const float *lse, fl
     zeros[lane] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     zeros[lane + LANES] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
-// end snippet: before
 
-// snippet: after
 // sums [BH][padded][D] in tiles of 16 x 8, as step 26's b-vector leaves them -> dq [BH][Sq][D],
 // times 1 / sqrt(D). Through shared memory, so that rows are read and written in whole sectors.
 // grid (padded / 128 (D / 64), BH), 256 threads, a warp for 16 rows and 64 columns. cost: 6 bytes
@@ -277,4 +274,3 @@ __global__ void after(const float *sums, __half *dq, int Sq)
         }
     }
 }
-// end snippet: after

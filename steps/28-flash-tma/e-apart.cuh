@@ -101,21 +101,25 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     for (int tile = 0; tile * KEYS < visible; tile++) {
         const int first = tile * KEYS;
         const uint32_t stage = tile % STAGES * TILE;
-        // snippet: refill
+        // snippet: release
         if (tile > 0) { // this thread has read the tile before
             barrier_arrive(free + (tile - 1) % STAGES * 8);
         }
+        // end snippet: release
         if (threadIdx.x == 0 && first + AHEAD * KEYS < visible) {
             const int next = (tile + AHEAD) % STAGES;
             // All threads have read what was there, STAGES tiles before; at first nothing was.
-            barrier_wait(free + next * 8, (tile + AHEAD) / STAGES % 2 ^ 1);
+            int parity = 0;
+            // solution: parity -- of the phase that ends when they have; it must pass at first
+            parity = (tile + AHEAD) / STAGES % 2 ^ 1;
+            // end solution: parity
+            barrier_wait(free + next * 8, parity);
             barrier_expect(there + next * 8, 2 * TILE);
             load_rows<D, KEYS>(k_tiles + next * TILE, &k, there + next * 8, first + AHEAD * KEYS,
                                head);
             load_rows<D, KEYS>(v_tiles + next * TILE, &v, there + next * 8, first + AHEAD * KEYS,
                                head);
         }
-        // end snippet: refill
         barrier_wait(there + tile % STAGES * 8, tile / STAGES % 2); // this tile is there
 
         float s[STRIPS][KEYS / 8][4] = {};

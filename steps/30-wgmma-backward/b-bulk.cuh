@@ -117,7 +117,6 @@ __global__ void __launch_bounds__(256, 1)
         uint32_t p[ROWS / 16][4];
         uint32_t ds[ROWS / 16][4];
         barrier_wait(full + 8 * stage, step / STAGES % 2);
-        // snippet: turned
         start_from<ROWS>(dp, delta_at + stage * ROWS);
         hold(dp);
         wgmma_fence();
@@ -150,7 +149,6 @@ __global__ void __launch_bounds__(256, 1)
         wgmma_wait<0>();
         hold(dv);
         hold(dk);
-        // end snippet: turned
         __syncthreads(); // nobody reads these tiles or dS any more
     }
 

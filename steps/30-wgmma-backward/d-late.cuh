@@ -153,7 +153,6 @@ __global__ void __launch_bounds__(384, 1)
         for (; tile < (edge ? min(whole, last) : last); tile++) {
             const int step = tile - first, stage = step % STAGES, filled = step / STAGES % 2;
             const int before = (step + 1) % STAGES; // of the tile before
-            const int before_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
             const uint64_t q_now = recomputed(q_tile + stage * further(TILE));
             const uint64_t dout_now = recomputed(dout_tile + stage * further(TILE));
             float s[1][ROWS / 8][4];
@@ -181,11 +180,14 @@ __global__ void __launch_bounds__(384, 1)
             pack_slopes<ROWS>(p, ds, s[0], dp);
 
             // snippet: late
+            // solution: slopes -- wait until dS may be stored, store it, and let wgmma see it
             // The other group's half of the last dS is there, and it has read the one before, in
-            // whose place this one goes.
-            barrier_wait(ds_full + 8 * before, before_filled);
+            // whose place this one goes. In front of the first tile nothing is waited for.
+            const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
+            barrier_wait(ds_full + 8 * before, last_filled);
             store_slopes<ROWS>(ds_tiles + stage * SLOPES + group * ROWS * 128, ds);
             fence_async_proxy();
+            // end solution: slopes
             wgmma_fence();
             start_dq<D>(dq, recomputed(ds_tile + before * further(SLOPES)), recomputed(k_turned));
             wgmma_commit();
@@ -194,10 +196,13 @@ __global__ void __launch_bounds__(384, 1)
             wgmma_commit();
             wgmma_wait<1>(); // for dq
             hold(dq);
+            // solution: told -- say that this half of dS is there
+            // And that the other buffer has been read, for dq is there.
             __syncwarp();
             if (lane == 0) {
                 barrier_arrive(ds_full + 8 * stage);
             }
+            // end solution: told
             // end snippet: late
             if (step > 0) {
                 add_rows(sums_at + (int64_t)(tile - 1) * ROWS * D, dq_at, dq);

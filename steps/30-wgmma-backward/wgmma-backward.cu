@@ -9,10 +9,12 @@
  *          straight from them, and scores are turned over so that P and dS are operands as they
  *          come. One thing a rung, a to d.
  * Predict  a: twice as fast as step 26. b: the copy engine adds up dq: a tenth. c: a producer: a
- *          twentieth at D = 64, less at D = 128, for groups still meet twice a tile. d: they no
- *          longer do, for dq comes a tile late: a tenth or more; the longest work first is worth
- *          another tenth under a mask, and beginning early nothing at these lengths.
- * Outcome
+ *          twentieth. d: groups no longer meet, for dq comes a tile late: a tenth or more; order is
+ *          worth another tenth under a mask, and beginning early nothing at these lengths.
+ * Outcome  a gains a third at D = 64 and more than half at D = 128. b loses a twentieth at D = 64:
+ *          additions are not waited for in a either, and shared memory is what products read. c
+ *          gains a thirtieth. d gains a tenth, a fifth before the power limit is felt, and passes
+ *          cuDNN everywhere; order brings little, beginning early a little below S = 2048.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
@@ -138,7 +140,6 @@ static int heads_at_once(const job *j, int D)
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
 
-// snippet: launch
 // How a kernel is launched that calls wait_for_previous: it may begin before the one in front of it
 // in the stream has ended, or only then.
 static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
@@ -155,7 +156,6 @@ static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool ear
     config.numAttrs = early;
     return config;
 }
-// end snippet: launch
 
 template <int D>
 static void launch_late(const kf_run *run, cudaStream_t stream, bool early)

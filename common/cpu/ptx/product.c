@@ -156,34 +156,29 @@ void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, cons
 void product_wide(enum ptx_type in, int columns, const uint16_t *a, const uint16_t *b,
                   uint32_t (*c)[PRODUCT_WIDE])
 {
-    enum { N = PRODUCT_COLUMNS, K = PRODUCT_K, ROWS = PRODUCT_ROWS, PARTS = PRODUCT_TALL / ROWS };
-    uint32_t bits_a[PARTS][ROWS * K], bits_b[K * N], old[ROWS * N], new[ROWS * N];
-    struct numbers na[PARTS], nb, nc;
-    int finite[PARTS];
-    for (int p = 0; p < PARTS; p++) {
-        for (int i = 0; i < ROWS * K; i++)
-            bits_a[p][i] = a[p * ROWS * K + i];
-        finite[p] = unpack_any(&na[p], bits_a[p], ROWS * K, in);
-    }
+    enum { N = PRODUCT_COLUMNS, K = PRODUCT_K, ROWS = PRODUCT_ROWS };
+    uint32_t bits_a[ROWS * K], bits_b[K * N], old[ROWS * N], new[ROWS * N];
+    struct numbers na, nb, nc;
+    for (int i = 0; i < ROWS * K; i++)
+        bits_a[i] = a[i];
+    const int finite_a = unpack_any(&na, bits_a, ROWS * K, in);
     for (int j = 0; j < columns; j += N) {
         for (int k = 0; k < K; k++)
             for (int n = 0; n < N; n++)
                 bits_b[k * N + n] = b[(j + n) * K + k];
-        const int finite_b = unpack_any(&nb, bits_b, K * N, in);
-        for (int p = 0; p < PARTS; p++) {
-            for (int i = 0; i < ROWS; i++)
-                memcpy(old + i * N, c[p * ROWS + i] + j, N * sizeof *old);
-            const int all = finite[p] & finite_b & unpack_any(&nc, old, ROWS * N, PTX_F32);
-            for (int i = 0; i < ROWS; i++) {
-                double v[N];
-                add_row(K, na[p].significand + i * K, na[p].exponent + i * K, nb.significand,
-                        nb.exponent, nc.significand + i * N, nc.exponent + i * N, v);
-                cut_to_f32(v, new + i *N);
-            }
-            if (!all)
-                mend(in, PTX_F32, K, bits_a[p], bits_b, old, new);
-            for (int i = 0; i < ROWS; i++)
-                memcpy(c[p * ROWS + i] + j, new + i *N, N * sizeof *new);
+        for (int i = 0; i < ROWS; i++)
+            memcpy(old + i * N, c[i] + j, N * sizeof *old);
+        const int finite =
+            finite_a & unpack_any(&nb, bits_b, K * N, in) & unpack_any(&nc, old, ROWS * N, PTX_F32);
+        for (int i = 0; i < ROWS; i++) {
+            double v[N];
+            add_row(K, na.significand + i * K, na.exponent + i * K, nb.significand, nb.exponent,
+                    nc.significand + i * N, nc.exponent + i * N, v);
+            cut_to_f32(v, new + i *N);
         }
+        if (!finite)
+            mend(in, PTX_F32, K, bits_a, bits_b, old, new);
+        for (int i = 0; i < ROWS; i++)
+            memcpy(c[i] + j, new + i *N, N * sizeof *new);
     }
 }

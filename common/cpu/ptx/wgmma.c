@@ -33,7 +33,9 @@ struct product {
     int add;                              /* or else the sums begin at 0 */
     int negate_a, negate_b, transpose_a, transpose_b;
     struct sums *sums;
-    int done;
+    int read;                                            /* the tiles are, and lie here: */
+    uint16_t tile_a[ROWS * K], tile_b[PRODUCT_WIDE * K]; /* [64][16] and [columns][16] */
+    unsigned done;                                       /* warps whose rows are computed */
     int op[WARPS];    /* for check: what each warp's quarter is called */
     unsigned waiting; /* warps that have not waited for it */
     unsigned group[WARPS];
@@ -95,45 +97,52 @@ static void deliver(struct sums *s, int warp)
 
 /* --- Effect ----------------------------------------------------------------------------------- */
 
-static void read_a(const struct worker *w, const struct product *p, uint16_t *a)
+/* Reads the tiles of the first n products. */
+static void read_tiles(const struct worker *w, struct products *p, int n)
 {
-    if (!p->in_registers) {
-        descriptor_read(w, p->a, p->transpose_a, ROWS, a);
-        return;
+    for (int k = 0; k < n; k++) {
+        struct product *q = p->list[k];
+        if (q->read)
+            continue;
+        if (!q->in_registers)
+            descriptor_read(w, q->a, q->transpose_a, ROWS, q->tile_a);
+        descriptor_read(w, q->b, q->transpose_b, q->sums->columns, q->tile_b);
+        for (int i = 0; i < q->sums->columns * K && q->negate_b; i++)
+            q->tile_b[i] ^= 0x8000;
+        q->read = 1;
     }
-    for (int warp = 0; warp < WARPS; warp++)
-        for (int lane = 0; lane < WARP; lane++)
-            for (int r = 0; r < 4; r++) {
-                const uint32_t *from = p->from[warp][lane][r];
-                uint32_t v = from ? *from : p->part[warp][lane][r];
-                uint16_t *to = a + (warp * 16 + lane / 4 + r % 2 * 8) * K;
-                to += r / 2 * 8 + lane % 4 * 2;
-                to[0] = (uint16_t)v, to[1] = (uint16_t)(v >> 16);
-            }
 }
 
-static void take_effect(const struct worker *w, struct product *p)
+/* A warp's 16 rows. */
+static void take_effect(struct product *q, int warp)
 {
-    uint16_t a[ROWS * K], b[PRODUCT_WIDE * K];
-    const int columns = p->sums->columns;
-    read_a(w, p, a);
-    descriptor_read(w, p->b, p->transpose_b, columns, b);
-    for (int i = 0; i < ROWS * K && p->negate_a; i++)
+    enum { PART = ROWS / WARPS };
+    uint16_t a[PART * K];
+    if (!q->in_registers)
+        memcpy(a, q->tile_a + warp * PART * K, sizeof a);
+    for (int lane = 0; q->in_registers && lane < WARP; lane++)
+        for (int r = 0; r < 4; r++) {
+            const uint32_t *from = q->from[warp][lane][r];
+            const uint32_t v = from ? *from : q->part[warp][lane][r];
+            uint16_t *to = a + (lane / 4 + r % 2 * 8) * K + r / 2 * 8 + lane % 4 * 2;
+            to[0] = (uint16_t)v, to[1] = (uint16_t)(v >> 16);
+        }
+    for (int i = 0; i < PART * K && q->negate_a; i++)
         a[i] ^= 0x8000;
-    for (int i = 0; i < columns * K && p->negate_b; i++)
-        b[i] ^= 0x8000;
-    if (!p->add)
-        memset(p->sums->value, 0, sizeof p->sums->value);
-    product_wide(p->insn->type[1], columns, a, b, p->sums->value);
-    p->done = 1;
+    uint32_t(*sums)[PRODUCT_WIDE] = &q->sums->value[warp * PART];
+    if (!q->add)
+        memset(sums, 0, PART * sizeof *sums);
+    product_wide(q->insn->type[1], q->sums->columns, a, q->tile_b, sums);
+    q->done |= 1u << warp;
 }
 
-/* Lets the first n products take effect. */
-static void finish(const struct worker *w, struct products *p, int n)
+/* Lets the first n products take effect for one warp. */
+static void finish(const struct worker *w, struct products *p, int n, int warp)
 {
+    read_tiles(w, p, n);
     for (int k = 0; k < n; k++)
-        if (!p->list[k]->done)
-            take_effect(w, p->list[k]);
+        if (!(p->list[k]->done >> warp & 1))
+            take_effect(p->list[k], warp);
 }
 
 /* In random mode, some of the products take effect at any instruction, and their sums arrive. */
@@ -141,7 +150,8 @@ static void perhaps(struct worker *w, struct products *p)
 {
     if (copies_mode() != ASYNC_RANDOM || !p->n || !copies_chance(w))
         return;
-    finish(w, p, p->n);
+    for (int v = 0; v < WARPS; v++)
+        finish(w, p, p->n, v);
     for (int k = 0; k < p->n && copies_chance(w); k++)
         for (int warp = 0; warp < WARPS; warp++)
             if (p->list[k]->sums->pending[warp])
@@ -162,7 +172,7 @@ static void tell_variables(struct worker *w, const struct product *q, int warp, 
             const uint32_t *p = r < sums ? q->sums->at[v][lane][r] : q->from[v][lane][r - sums];
             if (p && issue)
                 TRACE(registers_hold(w, thread, p, r < sums));
-            else if (p)
+            if (p && !issue)
                 TRACE_CHECK(registers_release(w, thread, p, r < sums), (void)0);
         }
     }
@@ -261,7 +271,7 @@ static struct sums *sums_in(struct worker *w, struct products *p, const ptx_insn
             spare = one;
     }
     if (!s && !spare) {
-        p->sums = need_memory(realloc(p->sums, (size_t)(p->n_sums + 1) * sizeof *p->sums),
+        p->sums = need_memory(realloc(p->sums, (size_t)(p->n_sums + 1) * sizeof(void *)),
                               "products of wgmma");
         spare = p->sums[p->n_sums++] = need_memory(malloc(sizeof *spare), "products of wgmma");
     }
@@ -322,7 +332,7 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
     if (p->n == p->room) {
         p->room = p->room ? 2 * p->room : 16;
         p->list =
-            need_memory(realloc(p->list, (size_t)p->room * sizeof *p->list), "products of wgmma");
+            need_memory(realloc(p->list, (size_t)p->room * sizeof(void *)), "products of wgmma");
     }
     p->list[p->n++] = q;
     for (int v = 0; v < WARPS; v++) {
@@ -331,10 +341,9 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
         if (copies_mode() != ASYNC_EARLY)
             move(q->sums, v, POISON);
     }
-    if (copies_mode() == ASYNC_EARLY) {
-        finish(w, p, p->n);
-        for (int v = 0; v < WARPS; v++)
-            deliver(q->sums, v);
+    for (int v = 0; copies_mode() == ASYNC_EARLY && v < WARPS; v++) {
+        finish(w, p, p->n, v);
+        deliver(q->sums, v);
     }
     perhaps(w, p);
 }
@@ -363,7 +372,7 @@ void ptx_wgmma_wait(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
     for (int k = 0; k < p->n; k++)
         if ((int)(p->list[k]->group[warp] + pending - p->group[warp]) < 0)
             n = k + 1;
-    finish(w, p, n);
+    finish(w, p, n, warp);
     for (int k = 0; k < p->n; k++) {
         struct product *q = p->list[k];
         if (k < n && q->waiting >> warp & 1) {

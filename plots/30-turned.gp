@@ -1,0 +1,43 @@
+# alt: The way of a tile through a warpgroup. K and V of its 64 keys stay in shared memory, tiles of Q and dO come by. K times Q turned over gives scores, whose rows are keys, in registers; V times dO turned over gives dP. From both come P and dS, in registers too, rounded to halves. P times dO is added to dV and dS times Q to dK, in registers. Only dS goes to shared memory, turned over, beside that of the other group. From there dS times K gives dQ in registers, which goes to shared memory and is added to the sums in memory by the copy engine.
+# data: none
+drawing = 322
+load 'plots/style.gp'
+W = 56
+H = 26
+tile(x, y, w, fill, edge, text) = box(x, y, w, H, fill, edge) . '; ' . say(x + w / 2.0, y + H / 2, 'center', edge, text)
+eval tile(8, 24, 44, FAINT, GOOD, 'K')
+eval tile(60, 24, 44, FAINT, ORANGE, 'Q')
+eval tile(8, 66, 44, FAINT, GOOD, 'V')
+eval tile(60, 66, 44, FAINT, ORANGE, 'dO')
+eval tile(132, 24, W, PANEL, PURPLE, 'S^T')
+eval tile(210, 66, W, PANEL, PURPLE, 'dP^T')
+eval arrow(104, 37, 130, 37, SOFT)
+eval arrow(104, 79, 208, 79, SOFT)
+eval arrow(160, 50, 160, 112, SOFT)
+eval tile(132, 114, W, PANEL, PURPLE, 'P^T')
+eval tile(210, 152, W, PANEL, PURPLE, 'dS^T')
+eval arrow(238, 92, 238, 150, SOFT)
+eval arrow(188, 130, 218, 150, SOFT)
+eval tile(132, 212, W, PANEL, GREEN, 'dV')
+eval tile(210, 212, W, PANEL, GREEN, 'dK')
+eval arrow(160, 140, 160, 210, SOFT)
+eval arrow(238, 178, 238, 210, SOFT)
+eval say(154, 180, 'right', INK, '+= P^T dO')
+eval say(232, 196, 'right', INK, '+= dS^T Q')
+eval tile(296, 152, 46, FAINT, GOOD, 'dS')
+eval tile(342, 152, 50, FAINT, SOFT, 'other')
+eval arrow(266, 165, 294, 165, SOFT)
+eval say(300, 140, 'left', INK, 'turned over')
+eval tile(296, 212, W, PANEL, PURPLE, 'dQ')
+eval arrow(322, 178, 322, 210, SOFT)
+eval say(328, 196, 'left', INK, 'dS K')
+eval tile(210, 262, W, FAINT, GOOD, 'dQ')
+eval arrow(310, 238, 264, 261, SOFT)
+eval tile(336, 262, W, PANEL, GREEN, 'sums')
+eval arrow(266, 275, 334, 275, SOFT)
+eval say(300, 292, 'center', INK, 'engine adds')
+eval tile(8, 262, 44, FAINT, GOOD, '')
+eval say(58, 275, 'left', INK, 'shared memory')
+eval tile(8, 294, 44, PANEL, PURPLE, '')
+eval say(58, 307, 'left', INK, 'registers')
+plot NaN notitle
