@@ -308,6 +308,10 @@ fault('a chart that is not there', qr/chart:03-time/, 'chart:03-tine',
     qr{^chart 03-tine: there is no \S+/03-tine\.gp$});
 fault('a figure without a row', qr/case=D64 variant=tree/, 'case=D65 variant=tree',
     qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+fault('a figure of another step\'s rows in a file', qr/step=03 device=cpu/, 'step=04 device=cpu',
+    qr{^figure \[.*\]: 0 rows of \S+step-03-counts\.tsv match, not 1$});
+fault('a figure over a row with another value', qr/over_Sq=any/, 'over_Sq=65',
+    qr{^figure \[.*\]: 0 rows of \S+tuned-sum\.tsv match, not 1$});
 fault('a figure over no row', qr/over_case=D64/, 'over_case=D65',
     qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
 fault('a figure with two rows', qr/variant=tree clock=graph col=median_us fmt=%.1f/, 'variant=tree col=p5_us fmt=%.1f',
