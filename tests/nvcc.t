@@ -37,8 +37,9 @@ for my $step (@asking) {
 my $objects = scratch_dir();
 my @planted = drawn(4, glob("tests/check/*.cu tests/banks/*.cu"));
 %r = run("printf '%s\\n' @planted | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 "
-    . "-arch=\$(if grep -q wgmma FILE; then echo sm_90a; elif grep -q \"stmatrix\\|add_to_4\\|griddep\" FILE; "
-    . "then echo sm_90; else echo sm_80; fi) -c FILE "
+    . "\$(if grep -q wgmma FILE; then echo -gencode=arch=compute_90a,code=sm_90a; "
+    . "elif grep -q \"stmatrix\\|add_to_4\\|bulk\\|griddep\" FILE; then echo -arch=sm_90; "
+    . "else echo -arch=sm_80; fi) -c FILE "
     . "-o $objects/\$(basename FILE).o -Werror all-warnings'");
 is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
 ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;

@@ -47,11 +47,11 @@ static const struct {
              {"s64", CU_TENSOR_MAP_DATA_TYPE_INT64, 8, 0},
              {"f16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, 1},
              {"f32", CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, 1},
-             {"f64", CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, 1},
+             {"f64", CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, 0},
              {"bf16", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 1},
              {"f32.ftz", CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ, 4, 1},
-             {"tf32", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4, 0},
-             {"tf32.ftz", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ, 4, 0}};
+             {"tf32", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4, 1},
+             {"tf32.ftz", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ, 4, 1}};
 enum { TYPES = sizeof types / sizeof *types, F16 = 6, F32 = 7, U32 = 2 };
 
 struct layout {

@@ -48,6 +48,13 @@ struct box_row box_row(const struct box *b, size_t row)
     return r;
 }
 
+struct box_row box_stored(const struct box *b, size_t row)
+{
+    struct box_row r = box_row(b, row);
+    r.bytes = (r.bytes + CHUNK - 1) / CHUNK * CHUNK;
+    return r;
+}
+
 uint64_t box_inside(const struct box *b)
 {
     uint64_t n = 0;
@@ -118,7 +125,7 @@ void box_take(const struct box *b, const char *shared, uint32_t tile, char *byte
 void box_put(const struct box *b, const char *bytes)
 {
     for (size_t row = 0; row < box_rows(b); row++) {
-        const struct box_row r = box_row(b, row);
+        const struct box_row r = box_stored(b, row);
         if (r.p)
             memcpy(r.p, bytes + row * box_row_bytes(b) + r.skip, r.bytes);
     }
@@ -149,7 +156,7 @@ void box_add(const struct box *b, const char *bytes)
 {
     const size_t n = ptx_type_bits[b->type] / 8u;
     for (size_t row = 0; row < box_rows(b); row++) {
-        const struct box_row r = box_row(b, row);
+        const struct box_row r = box_stored(b, row);
         for (size_t i = 0; i < r.bytes; i += n)
             add(b, r.p + i, bytes + row * box_row_bytes(b) + r.skip + i, n);
     }

@@ -25,6 +25,9 @@ size_t box_row_bytes(const struct box *b);
 size_t box_rows(const struct box *b);
 size_t box_pitch(const struct box *b); /* from row to row in the tile, in bytes */
 struct box_row box_row(const struct box *b, size_t row);
+/* A store writes 16 bytes at a time: so up to 15 bytes behind the end of a row of the array, where
+ * that is no multiple of 16. */
+struct box_row box_stored(const struct box *b, size_t row);
 uint64_t box_inside(const struct box *b); /* bytes of the array that it touches */
 /* Where byte i of the box lies in shared memory, if the tile begins at `tile`: bytes from its
  * start. */

@@ -37,7 +37,7 @@ static int told(struct worker *w, const struct box *b, uint32_t tile, int loads,
 #if CPU_TRACE == 2
     const size_t width = box_row_bytes(b);
     for (size_t row = 0; row < box_rows(b); row++) {
-        const struct box_row r = box_row(b, row);
+        const struct box_row r = loads ? box_row(b, row) : box_stored(b, row);
         if (loads && r.p)
             trace_proxy_read(w, op, r.p, r.bytes);
         for (size_t k = 0; k < width; k += 16) {

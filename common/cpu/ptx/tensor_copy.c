@@ -56,8 +56,8 @@ void ptx_tensor_load(struct worker *w, const ptx_insn *i, uint64_t *reg)
 void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     static const enum ptx_type types[] = {
-        PTX_U8,  PTX_U16, PTX_U32,  PTX_S32, PTX_U64,  PTX_S64,  PTX_F16,
-        PTX_F32, PTX_F64, PTX_BF16, PTX_F32, PTX_TF32, PTX_TF32,
+        PTX_U8,  PTX_U16, PTX_U32,  PTX_S32, PTX_U64, PTX_S64, PTX_F16,
+        PTX_F32, PTX_F64, PTX_BF16, PTX_F32, PTX_F32, PTX_F32,
     }; /* by CUtensorMapDataType */
     const struct thread *t = &w->threads[w->now];
     struct box b = box_at(w, i, &i->operand[0], reg);
@@ -65,9 +65,16 @@ void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
         ptx_tile(w, i, ptx_address(&i->operand[1], reg), box_rows(&b) * box_pitch(&b), 128);
     b.type = types[b.map.type];
     b.flush = b.map.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
-    if (ptx_has(i, PTX_M_reduce) && (b.type == PTX_U8 || b.type == PTX_U16 || b.type == PTX_TF32))
-        fault_stop(w, cudaErrorLaunchFailure,
-                   "%s:%d: thread %d (lane %d): %s: the tensor map's type %d cannot be added",
+    for (int k = 0; k < b.map.rank; k++)
+        if (b.at[k] < 0)
+            fault_stop(w, cudaErrorIllegalInstruction,
+                       "%s:%d: thread %d (lane %d): %s: coordinate %d is %d: a store may not begin "
+                       "in front of the array, need 0 or more",
+                       t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, k, b.at[k]);
+    if (ptx_has(i, PTX_M_reduce) && (b.type == PTX_U8 || b.type == PTX_U16 || b.type == PTX_S64))
+        fault_stop(w, cudaErrorIllegalInstruction,
+                   "%s:%d: thread %d (lane %d): %s: the tensor map's type %d cannot be added: need "
+                   "32 bits, u64 or a floating-point type",
                    t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, b.map.type);
     ptx_start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
 }

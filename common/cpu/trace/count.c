@@ -58,7 +58,7 @@ static void request(struct worker *w, int first, uint32_t code, enum what what, 
     struct site *s = tally_site(&w->trace->tally, code, what, space);
     s->requests++;
     s->bytes += (uint64_t)n * bytes;
-    if (space == LOCAL && depth_of(w, p[0]) > s->deepest)
+    if (space == LOCAL && n && depth_of(w, p[0]) > s->deepest)
         s->deepest = depth_of(w, p[0]);
     if (what == COPY || what == COPY_AROUND_L1) {
         uintptr_t to[WARP];

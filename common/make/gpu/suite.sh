@@ -59,10 +59,11 @@ common/cpu/cudacc --runtime-only || exit
 for source in $sources; do
     name=$(basename "$source" .cu)
     echo "common/cpu/cudacc --check -O1 -g -w $source -o $work/cpu/$name"
-    arch=native
-    ! grep -q wgmma "$source" || arch=sm_90a # which no other device has
+    arch=-arch=native
+    # What no other device has.
+    ! grep -q wgmma "$source" || arch=-gencode=arch=compute_90a,code=sm_90a
     [ "$tools" = cpu ] ||
-        echo "$nvcc -std=c++17 -O3 -arch=$arch -lineinfo -w $source -o $work/cuda/$name"
+        echo "$nvcc -std=c++17 -O3 $arch -lineinfo -w $source -o $work/cuda/$name"
 done | xargs -P "$jobs" -I{} sh -c '{}' || {
     echo "suite: not all of it compiles" >&2
     exit 1
