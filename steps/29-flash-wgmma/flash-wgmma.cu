@@ -13,11 +13,9 @@
  *          another multiplies: a tenth at D = 128. d: a group's own products under its weights,
  *          the same by other means: a twentieth on top. e: nothing for long full rows; under a
  *          mask a twentieth. f: exponentials bind at D = 64, and an eighth fewer is a twentieth.
- * Outcome  a gains a third at D = 128 and little at D = 64. There b gains a quarter. c gains
- *          nothing: the groups follow each other so closely that their weights still coincide. d
- *          gains an eighth at D = 128. e gains a twenty-fifth under a mask at D = 64, elsewhere
- *          less; at S <= 1024 pieces of 128 rows beat those of 192. f loses a twentieth: no unit
- *          was full.
+ * Outcome  a gains a third at D = 128, little at D = 64; there b gains a quarter. c gains nothing:
+ *          the weights of its groups still coincide. d gains an eighth at D = 128. e gains a bit,
+ *          by its order under a mask; at S <= 1024 pieces of 128 rows win. f loses a twentieth.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"

@@ -1,0 +1,60 @@
+/* polynomial.cuh: an exponential that other units compute, and weights of which some are such. */
+#pragma once
+
+#include "cuda/wgmma_rows.cuh"
+
+// snippet: polynomial
+// 2^x for x up to 0, and a little above; 0 for x up to -127.
+//
+// x = n + r with n whole and r from -1/2 to 1/2: with 3 * 2^22 added a float has no room for a
+// fraction, and its last bits are n. r is exact. 2^r is 1 + r (..), the polynomial of degree 4
+// whose largest relative error is least: 2.9e-6, and the rounding of three FMAs and of coefficients
+// adds less than 2e-7. Of degree 3 it would be 1.0e-4, which lse cannot bear: a sum of weights is
+// off by no more than its terms are, so lse by 3.1e-6, where fp32's own rounding of a score of 64
+// products may be a few times that. o is off by 6.2e-6 of itself at most, weights and sum together,
+// where fp16 rounds weights by 4.9e-4. 2^0 is exactly 1.
+//
+// Then n is added to the exponent. At x = -127 that leaves no bit, and above, where r >= 0 there,
+// less than 2^-126: not a number with another sign.
+static __device__ __forceinline__ float exp2_polynomial(float x)
+{
+    const float WHOLE = 12582912.0f; // 3 * 2^22
+    x = fmaxf(x, -127.0f);
+    const float n = x + WHOLE;
+    const float r = x - (n - WHOLE);
+    float y = fmaf(r, 0.009582853f, 0.055906426f);
+    y = fmaf(r, y, 0.24024099f);
+    y = fmaf(r, y, 0.69312418f);
+    y = fmaf(r, y, 1.0f);
+    return __int_as_float(__float_as_int(y) + (__float_as_int(n) << 23));
+}
+
+// As weigh of wgmma_rows.cuh, and one exponential in SHARE by the polynomial.
+template <int KEYS, int SHARE>
+static __device__ __forceinline__ void weigh_shared(float (*s)[4], float *largest, float *sum,
+                                                    float *shrink, float scale)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) { // row, then row + 8
+        float now = largest[half];
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
+        }
+        now = quad_max(now);
+        const float top = now == -INFINITY ? 0.0f : now; // see online_softmax
+        shrink[half] = exp2_approx((largest[half] - top) * scale);
+        const float base = top * scale;
+        largest[half] = now;
+        float of_tile = 0.0f;
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+            const float x = s[n][2 * half] * scale - base;
+            s[n][2 * half] = n % (SHARE / 2) == 0 ? exp2_polynomial(x) : exp2_approx(x);
+            s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
+            of_tile += s[n][2 * half] + s[n][2 * half + 1];
+        }
+        sum[half] = sum[half] * shrink[half] + of_tile;
+    }
+}
+// end snippet: polynomial
