@@ -12,7 +12,8 @@ set ylabel 'TFLOP/s, S = 8192'
 set logscale y
 set yrange [0.3:1500]
 set xrange [0.6:n + 0.4]
-set xtics () scale 0 font ',12'
+set xtics () scale 0 font ',12' rotate by 90 right
+set bmargin 5
 do for [i = 1:n] { set xtics add (word(said, i) i) }
 array border[5] = [2.5, 7.5, 8.5, 9.5, 14.5]
 do for [k = 1:5] { set arrow k from border[k], graph 0 to border[k], graph 1 nohead lc rgb GRID lw 0.7 }
