@@ -1,6 +1,6 @@
 /* timeline.c: --timeline, when the warps of one block did what. A variant that records writes into
  * a scratch tensor of the step's, kf_program.timeline says which: [roles][most][4], and a row is
- * event, tile, first and last cycle, as common/cuda/timeline.cuh writes it. What is still poison
+ * event, tile, first and last cycle, as common/harness/timeline.cuh writes it. What is still poison
  * has not been recorded, and a variant without a row does not record.
  *
  * Each right variant is launched once more, alone and verified, and what it recorded is written

@@ -210,7 +210,7 @@ static void launch_recorded(const kf_run *run, cudaStream_t stream)
 
 static void setup(kf_run *run)
 {
-    need_tma();
+    need_wgmma();
     kf_flash_setup(run);
     const int64_t rows[3] = {ROLES, MOST_ROWS, 4};
     kf_scratch(run, timeline.tensor, "RNC", KF_I32, rows);

@@ -1,7 +1,7 @@
 /* recorded.cuh: what c-recorded and d-recorded say of themselves: who did what, for which tile. */
 #pragma once
 
-#include "cuda/timeline.cuh"
+#include "harness/timeline.cuh"
 #include "harness/harness.h"
 
 enum { LOAD, WAIT, SCORES, WEIGHTS, VALUES, EVENTS };

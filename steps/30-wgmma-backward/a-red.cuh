@@ -5,7 +5,7 @@
  * there, four floats a request. */
 #pragma once
 
-#include "cuda/wgmma_keys.cuh"
+#include "keys.cuh"
 
 namespace wgmma_red
 {

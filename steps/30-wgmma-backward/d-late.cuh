@@ -8,7 +8,7 @@
  * one in front of it ends. */
 #pragma once
 
-#include "cuda/wgmma_keys.cuh"
+#include "keys.cuh"
 
 namespace wgmma_late
 {

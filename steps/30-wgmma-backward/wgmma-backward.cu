@@ -192,7 +192,7 @@ static void setup(kf_run *run)
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
-    need_tma();
+    need_wgmma();
     kf_flash_backward_setup(run, flash_forward::launch);
     kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
     kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);

@@ -1,5 +1,5 @@
-// timeline.cu: what the recorder of common/cuda/timeline.cuh writes, and that none writes nothing.
-#include "cuda/timeline.cuh"
+// timeline.cu: what the recorder of common/harness/timeline.cuh writes, and that none writes nothing.
+#include "harness/timeline.cuh"
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* wgmma_keys.cuh: what a warpgroup does with its 64 keys in FlashAttention's backward pass, step 30
+/* keys.cuh: what a warpgroup does with its 64 keys in FlashAttention's backward pass, step 30
  * and later; and the kernels before and after.
  *
  * A block has 128 keys, two warpgroups of consumers, and takes tiles of queries one after the
