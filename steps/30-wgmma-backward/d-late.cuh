@@ -179,7 +179,6 @@ __global__ void __launch_bounds__(384, 1)
             hold(dp);
             pack_slopes<ROWS>(p, ds, s[0], dp);
 
-            // snippet: late
             // solution: slopes -- wait until dS may be stored, store it, and let wgmma see it
             // The other group's half of the last dS is there, and it has read the one before, in
             // whose place this one goes. In front of the first tile nothing is waited for.
@@ -188,6 +187,7 @@ __global__ void __launch_bounds__(384, 1)
             store_slopes<ROWS>(ds_tiles + stage * SLOPES + group * ROWS * 128, ds);
             fence_async_proxy();
             // end solution: slopes
+            // snippet: late
             wgmma_fence();
             start_dq<D>(dq, recomputed(ds_tile + before * further(SLOPES)), recomputed(k_turned));
             wgmma_commit();
@@ -196,6 +196,7 @@ __global__ void __launch_bounds__(384, 1)
             wgmma_commit();
             wgmma_wait<1>(); // for dq
             hold(dq);
+            // end snippet: late
             // solution: told -- say that this half of dS is there
             // And that the other buffer has been read, for dq is there.
             __syncwarp();
@@ -203,7 +204,6 @@ __global__ void __launch_bounds__(384, 1)
                 barrier_arrive(ds_full + 8 * stage);
             }
             // end solution: told
-            // end snippet: late
             if (step > 0) {
                 add_rows(sums_at + (int64_t)(tile - 1) * ROWS * D, dq_at, dq);
             }
