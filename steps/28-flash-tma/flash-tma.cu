@@ -239,6 +239,8 @@ static const kf_case cases[] = {
     LENGTHS(KF_FLASH_SQUARE, 128),
     LENGTHS(KF_FLASH_CAUSAL, 128),
     KF_FLASH_ODD,
+    KF_FLASH_ONE("tail-95", 1, 5, 95, 64, false, 0), // tiles of 96 and of 64 lack one key
+    KF_FLASH_ONE("tail-127", 1, 5, 127, 128, false, 0),
     // Under a mask a head's last tile takes long, and the first one of the next head does not: the
     // wrong rows come last.
     KF_FLASH_ONE("tail", 3, 300, 300, 64, true, 0),

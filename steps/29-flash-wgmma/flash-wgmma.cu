@@ -88,7 +88,8 @@ static void launch_roles(const kf_run *run, cudaStream_t stream)
 // cache; without a mask all rows are equally long, and it is one.
 static int heads_at_once(const kf_shape *s)
 {
-    const int64_t room = 16 << 20, head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
+    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
     const int64_t fit = room / head;
     return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
 }
@@ -218,7 +219,13 @@ static void setup(kf_run *run)
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
                                 KF_FLASH_ONE("recorded", 32, 2048, 2048, 128, false, KF_LARGE),
-                                KF_FLASH_ODD};
+                                KF_FLASH_ODD,
+                                // Pieces of two heads, then of one. Tiles that are whole for one
+                                // group and not for the next. A stage that is filled three times.
+                                KF_FLASH_ONE("uneven-heads", 3, 200, 70, 64, true, 0),
+                                KF_FLASH_ONE("whole-edge", 1, 130, 192, 64, true, 0),
+                                KF_FLASH_ONE("many-tiles", 1, 130, 641, 64, false, 0),
+                                KF_FLASH_ONE("many-tiles-D128", 1, 5, 641, 128, false, 0)};
 
 static const kf_variant variants[] = {
     {.name = "a-one-role",

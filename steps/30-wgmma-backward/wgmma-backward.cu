@@ -135,7 +135,8 @@ static void launch_producer(const kf_run *run, cudaStream_t stream)
 // L2 cache; without a mask all work is equally long, and it is one.
 static int heads_at_once(const job *j, int D)
 {
-    const int64_t room = 32 << 20, head = (int64_t)j->a.Sq * D * 8;
+    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)j->a.Sq * D * 8;
     const int64_t fit = room / head;
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
@@ -199,7 +200,11 @@ static void setup(kf_run *run)
     kf_scratch(run, "sums", "BHSD", KF_F32, sums);
 }
 
-static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD};
+static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD,
+                                // Work of two heads, then of one. A stage that is filled thrice.
+                                KF_FLASH_ONE("uneven-heads", 3, 131, 150, 64, true, 0),
+                                KF_FLASH_ONE("many-tiles", 1, 641, 5, 64, false, 0),
+                                KF_FLASH_ONE("many-tiles-D128", 1, 321, 5, 128, false, 0)};
 
 static const kf_variant variants[] = {
     {.name = "a-red",
