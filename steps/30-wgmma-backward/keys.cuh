@@ -187,17 +187,13 @@ static __device__ __forceinline__ void store_keys(uint32_t tile, float (&c)[D / 
 // a launch that lets it begin early there is nothing to wait for.
 static __device__ __forceinline__ void wait_for_previous()
 {
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
-#endif
 }
 
 // The kernel behind this one may begin.
 static __device__ __forceinline__ void let_next_begin()
 {
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
-#endif
 }
 // end snippet: dependent
 
