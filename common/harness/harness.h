@@ -110,7 +110,8 @@ typedef struct kf_cost {
 } kf_cost;
 
 /* What a variant may record of one block, for --timeline: a scratch tensor of KF_I32
- * [roles][most][4] that the recorder of common/harness/timeline.cuh writes, and names for its numbers.
+ * [roles][most][4] that the recorder of common/harness/timeline.cuh writes, and names for its
+ * numbers.
  */
 typedef struct kf_timeline {
     const char *tensor;

@@ -1,4 +1,5 @@
-// timeline.cu: what the recorder of common/harness/timeline.cuh writes, and that none writes nothing.
+// timeline.cu: what the recorder of common/harness/timeline.cuh writes, and that none writes
+// nothing.
 #include "harness/timeline.cuh"
 #include <cuda_runtime_api.h>
 #include <stdio.h>
