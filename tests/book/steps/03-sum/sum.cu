@@ -13,8 +13,7 @@ __global__ void sum(const float *__restrict__ in, float *out, int n)
     float v = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     // solution: shuffle -- add the values of the warp
     for (int lane = 16; lane > 0; lane /= 2)
-        v += __shfl_xor_sync(0xffffffffu, v,
-                             lane); // a comment that makes this line rather a long one
+        v += __shfl_xor_sync(0xffffffffu, v, lane); // a comment that makes this line rather a long one
     // end solution: shuffle
     if (threadIdx.x % 32 == 0)
         partial[threadIdx.x / 32] = v;
