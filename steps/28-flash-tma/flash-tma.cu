@@ -1,4 +1,4 @@
-/* 28-flash-tma: tiles brought by the copy engine, and a store that writes into the next head
+/* 28-flash-tma: tiles by the copy engine, and a store that hits the next head
  *
  * Grows from: 23-flash-autotune
  * Architecture: 90
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "28-flash-tma",
-        .title = "tiles brought by the copy engine, and a store that writes into the next head",
+        .title = "tiles by the copy engine, and a store that hits the next head",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
