@@ -4,7 +4,7 @@
  * Architecture: 90a
  * Record: --turns 1 --rates step-29-rates.tsv
  * Data: --case recorded --variant c-recorded --variant d-recorded --timeline step-29-timeline.tsv
- * Profile: --case D64-S8192 --case D128-S8192
+ * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
  *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to e.
