@@ -7,15 +7,15 @@
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
- *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to e.
- * Predict  a: no operand passes through a register: half as fast again as step 23. b: no barrier
- *          for all in each tile: a tenth at D = 64, less at D = 128. c: weights of one group while
- *          another multiplies: a tenth at D = 128. d: a group's own products under its weights,
- *          the same by other means: a twentieth on top. e: nothing for long full rows; under a
- *          mask a twentieth. f: exponentials bind at D = 64, and an eighth fewer is a twentieth.
+ *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to g.
+ * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
+ *          tenth at D = 64. c: weights of one group while another multiplies: a tenth at D = 128.
+ *          d: the same by a group's own products: a twentieth on top. e: under a mask a twentieth.
+ *          f: exponentials bind at D = 64, an eighth fewer is a twentieth. g: two sizes, and tiles
+ *          left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
  * Outcome  a gains a third at D = 128, little at D = 64; there b gains a quarter. c gains nothing:
- *          the weights of its groups still coincide. d gains an eighth at D = 128. e gains a bit,
- *          by its order under a mask; at S <= 1024 pieces of 128 rows win. f loses a twentieth.
+ *          the weights of its groups still coincide. d gains an eighth at D = 128. e gains by its
+ *          order under a mask. f loses a twentieth. g gains most where there are few pieces.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
