@@ -163,8 +163,8 @@ static void crossed_reference(kf_run *run, int before)
     }
 }
 
-// Each element that two blocks write may be as either of them has it: what is nearer to what came
-// out.
+// Each element that two blocks write may be as either of them has it: the one whose bounds what
+// came out is nearer to.
 static void either_reference(kf_run *run)
 {
     const kf_run as_it_is = *run;
@@ -186,7 +186,8 @@ static void either_reference(kf_run *run)
             const int64_t row = i / s.D;
             const double value = (double)__half2float(got[i]);
             if (row / s.Sq >= before && overwritten(&s, row % s.Sq, before) &&
-                fabs(value - o->want[i]) < fabs(value - o_then.want[i])) {
+                fabs(value - o->want[i]) - o->bound[i] <
+                    fabs(value - o_then.want[i]) - o_then.bound[i]) {
                 o_then.want[i] = o->want[i];
                 o_then.bound[i] = o->bound[i];
             }
