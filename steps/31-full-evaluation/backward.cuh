@@ -88,8 +88,10 @@ __global__ void __launch_bounds__(384, 1)
             tma_load(k_tiles + i * KEYS_TILE, &k_map, kv_full, 0, block_key + i * 64, 0, head);
             tma_load(v_tiles + i * KEYS_TILE, &v_map, kv_full, 0, block_key + i * 64, 0, head);
         }
+        // solution: wait -- from where on what the kernel in front has written may be read
         // The consumers wait with it: they touch what was written before when tiles have come.
         wait_for_previous();
+        // end solution: wait
 #pragma unroll 1
         for (int tile = first; tile < last; tile++) {
             const int stage = (tile - first) % STAGES;

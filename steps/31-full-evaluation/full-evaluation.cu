@@ -196,12 +196,13 @@ static void launch_after(const job *j)
     const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
     CUDA_CHECK(cudaLaunchKernelEx(&c, after<D>, (const float *)j->sums, j->a.dq, j->a.Sq));
 }
+// end snippet: chain
 
 template <int D, bool BOTH>
 static void launch_gradient(const kf_run *run, cudaStream_t stream)
 {
+    // solution: chain -- a job, and its launches; with BOTH also what they are to read
     const job j = job_of<D>(run, stream);
-    // solution: chain -- launch what computes the gradient, and with BOTH the forward pass
     if (BOTH) {
         launch_forward(run, stream);
     }
@@ -210,7 +211,6 @@ static void launch_gradient(const kf_run *run, cudaStream_t stream)
     launch_after<D>(&j);
     // end solution: chain
 }
-// end snippet: chain
 
 template <bool BOTH>
 static void launch_backward(const kf_run *run, cudaStream_t stream)
