@@ -6,8 +6,10 @@
 namespace backward_pass
 {
 
+// same as step 30, d-late.cuh
 enum { STAGES = 2 };
 
+// same as step 30, d-late.cuh
 // In shared memory: k and v [128][D], q and dout [STAGES][queries][D], dS [STAGES][queries][128],
 // dq [queries][D] in floats, lse2 and minus_delta [STAGES][queries], barriers.
 template <int D>
@@ -18,6 +20,7 @@ static constexpr int bytes_of_block()
            2 * STAGES * tile_queries<D>() * 4 + (1 + 5 * STAGES) * 8;
 }
 
+// same as step 30, d-late.cuh
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys;
 // lse2, minus_delta [BH][padded]
 //     -> dk, dv [BH][Sk][D], maps in boxes of 64; dq is added to sums [BH][padded][D]

@@ -9,8 +9,10 @@
 namespace forward_pass
 {
 
+// same as step 29, e-persistent.cuh
 enum { KEYS = 128, STAGES = 2 };
 
+// same as step 29, e-persistent.cuh
 // In shared memory: q and o [GROUPS][64][D], k and v [STAGES][KEYS][D], barriers, and the work.
 template <int D, int GROUPS>
 static constexpr int bytes_of_block()
@@ -18,13 +20,13 @@ static constexpr int bytes_of_block()
     return (2 * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8 + 8;
 }
 
-// same as step 29
+// same as step 29, e-persistent.cuh
 // A piece of work: a head, and GROUPS * 64 of its rows.
 typedef struct piece {
     int head, block;
 } piece;
 
-// same as step 29
+// same as step 29, e-persistent.cuh
 // Pieces in the order in which they are handed out: at_once heads together, of these the last rows
 // first, which under a mask see most keys.
 static __device__ __forceinline__ piece piece_of(int number, int blocks, int heads, int at_once)
@@ -36,7 +38,7 @@ static __device__ __forceinline__ piece piece_of(int number, int blocks, int hea
     return p;
 }
 
-// same as step 29
+// same as step 29, e-persistent.cuh
 // Pieces handed out beside the first of each block, and blocks that have none left. A launch leaves
 // zeros for the next.
 static __device__ int counters[2];
