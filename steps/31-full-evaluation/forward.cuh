@@ -1,57 +1,103 @@
-/* forward.cuh: the forward pass, step 29's e-persistent, where it is explained.
- *
- * One line is new: when its producer has asked for the last tile, the kernel behind may begin.
- * Which of its two lengths of a piece is taken at D = 64 is up to who launches it. */
+/* forward.cuh: the forward pass, step 29's g-pieces, where it is explained. */
 #pragma once
 
-#include "cuda/wgmma_keys.cuh"
+#include "cuda/wgmma_rows.cuh"
 
-namespace forward_pass
+namespace pieces
 {
 
-// same as step 29, e-persistent.cuh
-enum { KEYS = 128, STAGES = 2 };
+// same as step 29, g-pieces.cuh
+enum { KEYS = 128, STAGES = 2, SMALL = 128 }; // SMALL: rows of a small piece
 
-// same as step 29, e-persistent.cuh
-// In shared memory: q and o [GROUPS][64][D], k and v [STAGES][KEYS][D], barriers, and the work.
+// same as step 29, g-pieces.cuh
+// Rows first to end - 1 of a head.
+typedef struct piece {
+    int head, first, end;
+} piece;
+
+// same as step 29, g-pieces.cuh
+// In shared memory: q and o [GROUPS][64][D], k and v [STAGES][KEYS][D], barriers, and a piece.
 template <int D, int GROUPS>
 static constexpr int bytes_of_block()
 {
-    return (2 * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8 + 8;
+    return (2 * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8 +
+           (int)sizeof(piece);
 }
 
-// same as step 29, e-persistent.cuh
-// A piece of work: a head, and GROUPS * 64 of its rows.
-typedef struct piece {
-    int head, block;
-} piece;
-
-// same as step 29, e-persistent.cuh
-// Pieces in the order in which they are handed out: at_once heads together, of these the last rows
-// first, which under a mask see most keys.
-static __device__ __forceinline__ piece piece_of(int number, int blocks, int heads, int at_once)
+// same as step 29, g-pieces.cuh
+// Pieces of `large` rows in a head, whose first rows are in so many small pieces.
+static __host__ __device__ __forceinline__ int large_pieces(int Sq, int small, int large)
 {
-    const int first = number / (at_once * blocks) * at_once; // of the heads together
-    const int place = number - first * blocks;
+    return (Sq - small * SMALL + large - 1) / large;
+}
+
+// same as step 29, g-pieces.cuh
+// Pieces in the order in which they are handed out: all large ones, then the small ones; of both
+// at_once heads together, and of these the last rows first, which under a mask see most keys.
+static __device__ __forceinline__ piece piece_of(int number, int heads, int at_once, int Sq,
+                                                 int small, int large)
+{
+    int of_head = large_pieces(Sq, small, large), first_row = small * SMALL, rows = large;
+    if (number >= of_head * heads) {
+        number -= of_head * heads;
+        of_head = small;
+        first_row = 0;
+        rows = SMALL;
+    }
+    const int first = number / (at_once * of_head) * at_once; // of the heads together
+    const int place = number - first * of_head;
     const int together = min(at_once, heads - first);
-    const piece p = {first + place % together, blocks - 1 - place / together};
+    const int row = first_row + (of_head - 1 - place / together) * rows;
+    const piece p = {first + place % together, row, min(row + rows, Sq)};
     return p;
 }
 
-// same as step 29, e-persistent.cuh
+// same as step 29, g-pieces.cuh
+// The tile of this group's queries -> fragments of 16 columns each.
+template <int D>
+static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], uint32_t tile)
+{
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to ldmatrix
+    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        warp_load_matrices(q[d], d / 4 * 64 * 128 + (tile ^ d % 4 * 32));
+    }
+}
+
+// same as step 29, g-pieces.cuh
+// s = q k^T, with q as fragments where they are HELD, else from their tile.
+template <int D, bool HELD>
+static __device__ __forceinline__ void start(float (&s)[KEYS / 8][4], uint32_t (&q)[D / 16][4],
+                                             uint64_t q_tile, uint64_t k_tile)
+{
+    if constexpr (HELD) {
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            wgmma<0>(s, q[d], k_tile + further(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
+        }
+    } else {
+        start_scores<D, KEYS>(s, q_tile, k_tile);
+    }
+}
+
+// same as step 29, g-pieces.cuh
 // Pieces handed out beside the first of each block, and blocks that have none left. A launch leaves
 // zeros for the next.
 static __device__ int counters[2];
 
+// same as step 29, g-pieces.cuh
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
-// cost: as step 29's
+// cost: as step 29's d-overlap, without the products of tiles that a group does not see
 template <int D, int GROUPS>
 __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int heads, int at_once, int Sq, int Sk, bool causal)
+          float *lse, int heads, int at_once, int small, int Sq, int Sk, bool causal)
 {
+    constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
     constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
     const uint32_t q_tiles = shared_address(memory);
@@ -67,7 +113,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     piece *const handed_out = (piece *)(memory + (v_empty + STAGES * 8 - q_tiles));
     const int lane = threadIdx.x % 32;
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    const int blocks = (Sq + QUERIES - 1) / QUERIES;                  // of a head
+    const int pieces = (large_pieces(Sq, small, QUERIES) + small) * heads;
 
     if (threadIdx.x == 0) {
         barrier_init(q_full, 1);
@@ -81,6 +127,9 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         barrier_init_fence();
     }
     __syncthreads();
+    // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
 
     if (group == GROUPS) { // the producer
         give_up_registers<GROUPS == 3 ? 32 : 24>();
@@ -91,19 +140,19 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         int number = blockIdx.x;
         for (int turn = 0;; turn++) {
             barrier_wait(q_empty, turn % 2 ^ 1); // the first time there is nothing to wait for
-            if (number >= blocks * heads) {
+            if (number >= pieces) {
                 handed_out->head = -1;
                 barrier_arrive(q_full);
                 break;
             }
-            const piece mine = piece_of(number, blocks, heads, at_once);
-            const int block_row = mine.block * QUERIES;
+            const piece mine = piece_of(number, heads, at_once, Sq, small, QUERIES);
             *handed_out = mine;
             barrier_expect(q_full, GROUPS * Q_TILE);
             for (int i = 0; i < GROUPS; i++) {
-                tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, mine.head);
+                tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, mine.first + i * 64, 0,
+                         mine.head);
             }
-            const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
+            const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
 #pragma unroll 1
             for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
                 const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
@@ -118,7 +167,6 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             }
             number = gridDim.x + atomicAdd(&counters[0], 1);
         }
-        let_next_begin();
         if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
             atomicExch(&counters[0], 0);
             atomicExch(&counters[1], 0);
@@ -145,13 +193,23 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         if (head < 0) {
             break;
         }
-        const int block_row = __shfl_sync(0xffffffffu, handed_out->block, 0) * QUERIES;
-        const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
-        const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk; // to the last row
-        const int tiles = max(0, (visible + KEYS - 1) / KEYS);
+        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + group * 64;
+        const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
+        const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
+        // Keys that the last row of the piece sees, and that of the group, which may have none.
+        const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
+        const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
         // The first query of the group sees so many, and tiles from `whole` on are not all seen.
-        const int seen = causal ? min(Sk, Sk - Sq + block_row + group * 64 + 1) : Sk;
+        const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
         const int whole = max(0, seen) / KEYS;
+        uint32_t query[D / 16][4];
+        if constexpr (HELD) {
+            load_queries<D>(query, q_tiles + group * Q_TILE);
+            named_sync(4 + group, 128); // all have read q, and what their piece is
+            if (leader) {
+                barrier_arrive(q_empty);
+            }
+        }
         float s[KEYS / 8][4];
         uint32_t p[KEYS / 16][4];
         float out[D / 8][4] = {};
@@ -159,13 +217,25 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
         float shrink[2];
 
-        int tile = tiles - 1; // from the last one down: the first may need a mask
-        if (tiles > 0) {
+        int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
+#pragma unroll 1
+        for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(k_full + 8 * stage, filled);
+            barrier_wait(v_full + 8 * stage, filled);
+            named_sync(my_turn, 256);
+            named_arrive(next_turn, 256);
+            if (leader) {
+                barrier_arrive(k_empty + 8 * stage);
+                barrier_arrive(v_empty + 8 * stage);
+            }
+        }
+        if (tile >= 0) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(k_full + 8 * stage, filled);
             named_sync(my_turn, 256);
             wgmma_fence();
-            start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
+            start<D, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
             wgmma_commit();
             named_arrive(next_turn, 256);
             wgmma_wait<0>();
@@ -187,7 +257,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_wait(k_full + 8 * stage, filled);
                 named_sync(my_turn, 256); // with the group that passes it
                 wgmma_fence();
-                start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
+                start<D, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
                 wgmma_commit();
                 barrier_wait(v_full + 8 * before, before_filled);
                 hold(out);
@@ -214,11 +284,13 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 rescale<D>(out, shrink);
             }
         }
-        named_sync(4 + group, 128); // all have read q, and what their work is
-        if (leader) {
-            barrier_arrive(q_empty);
+        if constexpr (!HELD) {
+            named_sync(4 + group, 128); // all have read q, and what their piece is
+            if (leader) {
+                barrier_arrive(q_empty);
+            }
         }
-        if (tiles > 0) { // the values of the last tile
+        if (mine > 0) { // the values of the last tile
             const int stage = step % STAGES, filled = step / STAGES % 2;
             step++;
             barrier_wait(v_full + 8 * stage, filled);
@@ -233,6 +305,9 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             }
         }
 
+        if (first >= end) { // a small piece has no rows for the last group
+            continue;
+        }
         if (leader) {
             bulk_wait_read<0>(); // the results before these
         }
@@ -241,7 +316,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         fence_async_proxy();
         named_sync(4 + group, 128);
         if (leader) {
-            tma_store(&o_map, o_tile, 0, block_row + group * 64, 0, head);
+            tma_store(&o_map, o_tile, 0, first, 0, head);
             bulk_commit();
         }
     }
@@ -250,4 +325,4 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     }
 }
 
-} // namespace forward_pass
+} // namespace pieces

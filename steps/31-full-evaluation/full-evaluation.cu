@@ -38,6 +38,8 @@ static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
 // --- The forward pass ----------------------------------------------------------------------------
 
 // same as step 29
+// How many heads are worked on at a time: as many as have their keys and values in half of the L2
+// cache; without a mask all rows are equally long, and it is one.
 static int heads_at_once(const kf_shape *s)
 {
     const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
@@ -57,51 +59,88 @@ static int multiprocessors()
 }
 
 // same as step 29
-static int pieces_of(const kf_shape *s, int groups)
+// How a head is cut into pieces: rows of so many groups, but for the first, in small pieces.
+typedef struct cut {
+    int groups, small;
+} cut;
+
+// same as step 29
+// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
+// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+static double ends_after(const kf_shape *s, cut c)
 {
-    return (s->Sq + groups * 64 - 1) / (groups * 64) * s->B * s->H;
+    const int blocks = multiprocessors(), heads = s->B * s->H;
+    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
+    const double takes = c.groups == 3 ? 1.0 : 0.77;
+    // Those that take a piece less than others, and the others.
+    int blocks_free[2] = {blocks - large % blocks, large % blocks};
+    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
+    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
+    for (int left = c.small * heads; left > 0;) {
+        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
+        free_at[i] += 0.77;
+        end = fmax(end, free_at[i]);
+        left -= blocks_free[i];
+    }
+    return end;
 }
 
 // same as step 29
-static int turns(const kf_shape *s, int groups)
+// The cut that ends first; of several the one with more small pieces.
+static cut best_cut(const kf_shape *s)
 {
-    return (pieces_of(s, groups) + multiprocessors() - 1) / multiprocessors();
+    cut best = {2, 0};
+    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+        const cut c = {3, small};
+        const double gain = ends_after(s, best) - ends_after(s, c);
+        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+            best = c;
+        }
+    }
+    return best;
 }
 
-typedef void pieces_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
-                           int heads, int at_once, int Sq, int Sk, bool causal);
-
 // same as step 29
-template <pieces_kernel kernel, int GROUPS>
-static void launch_pieces(const kf_run *run, cudaStream_t stream, int bytes, int blocks)
+// early: the kernel may begin before the one in front of it in the stream has ended.
+template <int D, int GROUPS>
+static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, bool early)
 {
     const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    const auto kernel = pieces::flash<D, GROUPS>;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<blocks, GROUPS * 128 + 128, bytes, stream>>>(
-        map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
-        kf_f32(run, "lse"), s.B * s.H, heads_at_once(&s), s.Sq, s.Sk, s.causal);
-    CUDA_CHECK_LAUNCH();
+    cudaLaunchAttribute attribute;
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(all < multiprocessors() ? all : multiprocessors());
+    config.blockDim = dim3(GROUPS * 128 + 128);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map_of(run, "q", 64), map_of(run, "k", KEYS),
+                                  map_of(run, "v", KEYS), map_of(run, "o", 64), kf_f32(run, "lse"),
+                                  heads, heads_at_once(&s), small, (int)s.Sq, (int)s.Sk,
+                                  (bool)s.causal));
 }
 
-template <int D, int GROUPS>
-static void launch_rows(const kf_run *run, cudaStream_t stream)
+// same as step 29
+static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
 {
-    const int pieces = pieces_of(&run->shape, GROUPS), most = multiprocessors();
-    launch_pieces<forward_pass::flash<D, GROUPS>, GROUPS>(
-        run, stream, forward_pass::bytes_of_block<D, GROUPS>(), pieces < most ? pieces : most);
+    if (run->shape.D == 128) {
+        launch_pieces_of<128, 2>(run, stream, c.small, early);
+    } else if (c.groups == 2) {
+        launch_pieces_of<64, 2>(run, stream, c.small, early);
+    } else {
+        launch_pieces_of<64, 3>(run, stream, c.small, early);
+    }
 }
 
-// 192 or 128 rows a piece, as step 29's e-either chooses.
 static void launch_forward(const kf_run *run, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    if (s.D == 128) {
-        launch_rows<128, 2>(run, stream);
-    } else if (10 * turns(&s, 2) < 13 * turns(&s, 3)) {
-        launch_rows<64, 2>(run, stream);
-    } else {
-        launch_rows<64, 3>(run, stream);
-    }
+    launch_cut(run, stream, best_cut(&run->shape), true);
 }
 
 // --- The backward pass ---------------------------------------------------------------------------
