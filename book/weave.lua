@@ -502,17 +502,10 @@ local function count_table(a, t, path, found, what, needle)
     return table_of(a, aligns, heads, body)
 end
 
--- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f"
--- caption="..."}
-local function row_table(el)
-    local a = el.attributes
-    local what = "table of rows, cols=" .. (a.cols or "")
-    local needle = a.cols and 'cols="' .. a.cols .. '"' or ".rows"
-    if not a.cols then return fail(what .. ": says no cols=", needle) end
-    local t, path = rows_of(a, what, needle)
-    if not t then return end
+-- The rows that a where= chooses: "column=value", "column=one|two" and "column!=value".
+local function rows_where(t, path, where, what, needle)
     local conditions, others = {}, {}
-    for word in (a.where or ""):gmatch("%S+") do
+    for word in (where or ""):gmatch("%S+") do
         local key, no, value = word:match("^([%w_]+)(!?)=(.+)$")
         if not key then
             return fail(what .. ": where: " .. word .. " is not column=value", needle)
@@ -529,8 +522,22 @@ local function row_table(el)
     if not found then return fail(what .. ": " .. path .. " has no column " .. missing, needle) end
     for _, other in ipairs(others) do found = rows.filter(t, found, other) end
     if #found == 0 then
-        return fail(what .. ": no row of " .. path .. " has " .. (a.where or ""), needle)
+        return fail(what .. ": no row of " .. path .. " has " .. (where or ""), needle)
     end
+    return found
+end
+
+-- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f"
+-- caption="..." and_file=peers and_where="..."}: below them rows of another file with these columns.
+local function row_table(el)
+    local a = el.attributes
+    local what = "table of rows, cols=" .. (a.cols or "")
+    local needle = a.cols and 'cols="' .. a.cols .. '"' or ".rows"
+    if not a.cols then return fail(what .. ": says no cols=", needle) end
+    local t, path = rows_of(a, what, needle)
+    if not t then return end
+    local found = rows_where(t, path, a.where, what, needle)
+    if not found then return end
     if a.by then return count_table(a, t, path, found, what, needle) end
     local columns, heads, aligns, body = {}, {}, {}, {}
     local given = heads_of(a)
@@ -545,18 +552,33 @@ local function row_table(el)
         local numeric = format or tonumber(value_of(t, found[1], name))
         aligns[#columns] = numeric and pandoc.AlignRight or pandoc.AlignLeft
     end
-    for _, row in ipairs(found) do
-        local line = {}
-        for i, column in ipairs(columns) do
-            local raw = value_of(t, row, column.name)
-            local text, why = raw, nil
-            -- What a kernel is a template of is of no interest in a table, and long.
-            if column.name == "kernel" then raw = raw:gsub("<.*", "") end
-            if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
-            if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
-            line[i] = text
+    local function add(from, chosen)
+        for _, row in ipairs(chosen) do
+            local line = {}
+            for i, column in ipairs(columns) do
+                local raw = value_of(from, row, column.name)
+                local text, why = raw, nil
+                -- What a kernel is a template of is of no interest in a table, and long.
+                if column.name == "kernel" then raw = raw:gsub("<.*", "") end
+                if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
+                if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
+                line[i] = text
+            end
+            body[#body + 1] = line
         end
-        body[#body + 1] = line
+        return true
+    end
+    if not add(t, found) then return end
+    if a.and_file then
+        local other, its_path = rows_of({ file = a.and_file, device = a.device }, what, needle)
+        if not other then return end
+        for _, column in ipairs(columns) do
+            if missing_of(other, column.name) then
+                return fail(what .. ": " .. its_path .. " has no column " .. column.name, needle)
+            end
+        end
+        local more = rows_where(other, its_path, a.and_where, what, needle)
+        if not more or not add(other, more) then return end
     end
     return table_of(a, aligns, heads, body)
 end

@@ -131,8 +131,8 @@ has($text, qr/wavefronts a request tree 40 2\.[23] shuffle 0 \xe2\x80\x93/,
 has($text, qr/Of the rows, 1 has no request/, 'a figure is a number of rows');
 has($text, qr/version rows silent small tree 1 0 1 shuffle 1 1 1 all 2 1 2/,
     'a table counts rows, by a column and in all');
-has($text, qr/One part takes 0\.78 of the other.*variant us dkv:m16-n16 9\.0/,
-    'the name of a variant may have a colon');
+has($text, qr/One part takes 0\.78 of the other.*variant us dkv:m16-n16 9\.0 dq:m16-n16 7\.0/,
+    'the name of a variant may have a colon, and a table go on with rows of another file');
 is(`awk -f plots/select.awk -v where='variant=dq:m16-n16' -v cols=us -v one=1 tests/book/data/nvidia-h200/tuned-sum.tsv`,
     "7\n", 'in a chart too');
 has($text, qr{shuffle, 64 1\.20\xc3\x97 / 1\.61\xc3\x97: wins, yes }, 'a verdict sets a claim beside its row');
@@ -338,6 +338,11 @@ fault('rows of an unknown device', qr/col=wrong/, 'col=wrong device=none',
     qr{^figure .*none/step-03\.tsv does not exist});
 fault('a table without rows', qr/where="clock=graph"/, 'where="clock=grape"',
     qr{^table of rows.*: no row of \S+ has clock=grape$});
+fault('a table that goes on with no rows', qr/and_where="variant=dq:m16-n16"/, 'and_where="variant=dp"',
+    qr{^table of rows.*: no row of \S+tuned-sum\.tsv has variant=dp$});
+fault('a table that goes on in a file without its columns', qr/%.1f" caption="Each.* and_file=tuned-sum/,
+    '%.2f" and_file=ceilings',
+    qr{^table of rows.*ceilings\.tsv has no column variant$});
 fault('an unexpected exit status', qr/args="--case D=64"/, 'args="--exit 3"',
     qr{^output of step 03 --exit 3: exit status 3, not 0: });
 fault('a command that is none', qr/command=count/, 'command=bound',

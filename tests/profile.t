@@ -67,6 +67,9 @@ is(join(" ", map { "$_->{variant} $_->{kernel} $_->{launches} $_->{l1_ld}" } @ro
 is(join(" ", map { "$_->{kernel}:$_->{l1_ld}" } @rows),
     "1-scale:4096 2-sum:32 1-scale:4096 2-scale:4000 all:4128 all:8096", "each launch by itself");
 
+($header) = profile(" * Profile: warm --case small\n * Data: --case x\n * Profile: --case large\n");
+like($header, qr/--cache-control none .*--once .*--case small --case large$/m, "arguments on two lines");
+
 profile("");
 is("$r{code} $r{out}", "0 step-99: its header asks for no profile\n", "no line, no profile");
 is(scalar(my @none = profile(" * Profile: kernels=none\n")), 0, "a kernel that is not there leaves no file");
@@ -74,6 +77,15 @@ is("$r{code} $r{err}", "1 profile: no launch of a kernel none\n", "and fails in 
 spew("$dir/few/launches.tsv", "plain\tsmall\t9\n");
 $env{SAMPLES} = "$dir/few";
 run("cp $samples/ncu-raw.csv $dir/few/");
+# A column of two metrics, in which the second launch has none of one.
+my $with_spills = slurp("$samples/ncu-raw.csv") =~ s/^("ID".*)/$1,"smsp__inst_executed_op_local_ld.sum","smsp__inst_executed_op_local_st.sum"/mr;
+spew("$dir/spills/ncu-raw.csv", $with_spills =~ s/^("1",.*)/$1,"7","n\/a"/mr =~ s/^("[023]?",.*)/$1,"7","1,000"/gmr);
+spew("$dir/spills/launches.tsv", slurp("$samples/launches.tsv"));
+$env{SAMPLES} = "$dir/spills";
+(undef, @rows) = profile(" * Profile: each\n");
+is(join(" ", map { "$_->{kernel}:$_->{spills}" } @rows), "1-scale:1007 2-sum:- 1-scale:1007 2-scale:1007 all:- all:2014",
+    "metrics that make one column are added up");
+$env{SAMPLES} = "$dir/few";
 profile(" * Profile: warm\n");
 is("$r{code} $r{err}", "1 profile: ncu saw 4 launches, and the program made 9\n", "launches that are missing");
 %r = run("cd $dir && sh common/make/gpu/profile.sh gpu/step-99 step.cu", %env, PATH => "/usr/bin:/bin");
@@ -99,8 +111,9 @@ spew("$dir/peers/ncu-raw.csv", $raw =~ s/^"\d".*\n//mgr
     . join("", map { s/^"\d"/'"' . $id++ . '"'/er } $mark, @calls[0, 1], $mark, $calls[2]));
 my @two = map { "19\t$_\tlarge\t1\t1\t4\t4\t8\t8\n" } qw(eager compiled);
 sub peers {
+    my ($rows, $which) = (@_, "");
     unlink "$dir/build/data/nvidia-test-1/peers-profile.tsv";
-    %r = run("cd $dir && sh '$ENV{PWD}/tests/peers/profile.sh'", %env, SAMPLES => "$dir/peers", ROWS => "@_");
+    %r = run("cd $dir && sh '$ENV{PWD}/tests/peers/profile.sh' $which", %env, SAMPLES => "$dir/peers", ROWS => $rows);
 }
 peers($two[0] . $two[1]);
 is($r{code}, 0, "the peers are profiled") or diag($r{out}, $r{err});
@@ -110,5 +123,11 @@ is(join(" ", map { join ":", (split /\t/)[4, 5, 6, 7, 11] } grep { /^19/ }
 peers($two[0]);
 is("$r{code} $r{err}", "1 peers: 2 calls for 1 rows\n", "a peer that left no row");
 ok(!-e "$dir/build/data/nvidia-test-1/peers-profile.tsv", "leaves no file");
+peers($two[0] . $two[1], "hopper");
+is(join(" ", map { join ":", (split /\t/)[4, 6, 7] } grep { /^19/ }
+        split /\n/, slurp("$dir/build/data/nvidia-test-1/peers-hopper-profile.tsv")),
+    "eager:1-scale:1 eager:2-sum:1 compiled:1-scale:1 eager:all:2 compiled:all:1", "those of hopper.py, launch by launch");
+peers($two[0], "ladder");
+is("$r{code} $r{err}", "2 profile.sh ladder: hopper, or nothing, is right\n", "and no others");
 
 done_testing();

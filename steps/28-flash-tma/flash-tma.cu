@@ -3,7 +3,7 @@
  * Grows from: 23-flash-autotune
  * Architecture: 90
  * Data: --case tail --variant overwrites --variant tma --map step-28-map.tsv
- * Profile: --case D64-S2048 --case D128-S2048
+ * Profile: --case D64-S8192 --case D128-S8192
  *
  * Idea     Hopper copies whole tiles (TMA): one thread names a box of an array, and the copy engine
  *          computes addresses, swizzles, checks bounds, and says when the bytes are there. The

@@ -3,7 +3,8 @@
  * What a block has to set up it sets up once, and the first tiles of its next work come while it
  * still finishes the last: the producer runs ahead. Work is handed out by a counter, so that who is
  * early takes more; under a mask the longest rows go first, and the short ones fill the end. Of
- * several heads at a time, whose keys and values stay in the L2 cache meanwhile. */
+ * several heads at a time, whose keys and values stay in the L2 cache meanwhile. EARLY asks for the
+ * next piece when one begins, and so takes it away from who ends before. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
@@ -45,7 +46,7 @@ static __device__ int counters[2];
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
 // cost: as d-overlap
-template <int D, int GROUPS>
+template <int D, int GROUPS, bool EARLY>
 __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
@@ -102,7 +103,9 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             for (int i = 0; i < GROUPS; i++) {
                 tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, mine.head);
             }
-            number = gridDim.x + atomicAdd(&counters[0], 1); // asked for early: it takes a while
+            if (EARLY) {
+                number = gridDim.x + atomicAdd(&counters[0], 1);
+            }
             const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
 #pragma unroll 1
             for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
@@ -115,6 +118,9 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_expect(v_full + 8 * stage, TILE);
                 tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
                          mine.head);
+            }
+            if (!EARLY) {
+                number = gridDim.x + atomicAdd(&counters[0], 1);
             }
         }
         // snippet: last

@@ -87,7 +87,6 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             for (int i = 0; i < GROUPS; i++) {
                 tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, mine.head);
             }
-            number = gridDim.x + atomicAdd(&counters[0], 1);
             const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
 #pragma unroll 1
             for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
@@ -101,6 +100,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
                          mine.head);
             }
+            number = gridDim.x + atomicAdd(&counters[0], 1);
         }
         if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last
             atomicExch(&counters[0], 0);

@@ -4,18 +4,18 @@
  * Architecture: 90a
  * Record: --turns 1 --rates step-29-rates.tsv
  * Data: --case recorded --variant c-recorded --variant d-recorded --timeline step-29-timeline.tsv
- * Profile: --case D64-S8192 --case D128-S8192
+ * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
- *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to e.
- * Predict  a: no operand passes through a register: half as fast again as step 23. b: no barrier
- *          for all in each tile: a tenth at D = 64, less at D = 128. c: weights of one group while
- *          another multiplies: a tenth at D = 128. d: a group's own products under its weights,
- *          the same by other means: a twentieth on top. e: nothing for long full rows; under a
- *          mask a twentieth. f: exponentials bind at D = 64, and an eighth fewer is a twentieth.
+ *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to g.
+ * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
+ *          tenth at D = 64. c: weights of one group while another multiplies: a tenth at D = 128.
+ *          d: the same by a group's own products: a twentieth on top. e: under a mask a twentieth.
+ *          f: exponentials bind at D = 64, an eighth fewer is a twentieth. g: two sizes, and tiles
+ *          left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
  * Outcome  a gains a third at D = 128, little at D = 64; there b gains a quarter. c gains nothing:
- *          the weights of its groups still coincide. d gains an eighth at D = 128. e gains a bit,
- *          by its order under a mask; at S <= 1024 pieces of 128 rows win. f loses a twentieth.
+ *          the weights of its groups still coincide. d gains an eighth at D = 128. e gains by its
+ *          order under a mask. f loses a twentieth. g gains most where there are few pieces.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
@@ -25,6 +25,7 @@
 #include "d-recorded.cuh"
 #include "e-persistent.cuh"
 #include "f-polynomial.cuh"
+#include "g-pieces.cuh"
 #include "problems/flash_cases.h"
 
 enum { KEYS = 128 }; // of a tile, in every rung
@@ -131,13 +132,97 @@ static void launch_persistent(const kf_run *run, cudaStream_t stream)
                                   pieces < most ? pieces : most);
 }
 
+template <bool EARLY>
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<persistent::flash<64, 3>, 64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3, EARLY>, 64, 3>(run, stream);
     } else {
-        launch_persistent<persistent::flash<128, 2>, 128, 2>(run, stream);
+        launch_persistent<persistent::flash<128, 2, EARLY>, 128, 2>(run, stream);
     }
+}
+
+// How a head is cut into pieces: rows of so many groups, but for the first, in small pieces.
+typedef struct cut {
+    int groups, small;
+} cut;
+
+// snippet: cut
+// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
+// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+static double ends_after(const kf_shape *s, cut c)
+{
+    const int blocks = multiprocessors(), heads = s->B * s->H;
+    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
+    const double takes = c.groups == 3 ? 1.0 : 0.77;
+    // Those that take a piece less than others, and the others.
+    int blocks_free[2] = {blocks - large % blocks, large % blocks};
+    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
+    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
+    for (int left = c.small * heads; left > 0;) {
+        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
+        free_at[i] += 0.77;
+        end = fmax(end, free_at[i]);
+        left -= blocks_free[i];
+    }
+    return end;
+}
+
+// The cut that ends first; of several the one with more small pieces.
+static cut best_cut(const kf_shape *s)
+{
+    cut best = {2, 0};
+    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+        const cut c = {3, small};
+        const double gain = ends_after(s, best) - ends_after(s, c);
+        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+            best = c;
+        }
+    }
+    return best;
+}
+// end snippet: cut
+
+// early: the kernel may begin before the one in front of it in the stream has ended.
+template <int D, int GROUPS>
+static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, bool early)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    const auto kernel = pieces::flash<D, GROUPS>;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    cudaLaunchAttribute attribute;
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(all < multiprocessors() ? all : multiprocessors());
+    config.blockDim = dim3(GROUPS * 128 + 128);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map_of(run, "q", 64), map_of(run, "k", KEYS),
+                                  map_of(run, "v", KEYS), map_of(run, "o", 64), kf_f32(run, "lse"),
+                                  heads, heads_at_once(&s), small, (int)s.Sq, (int)s.Sk,
+                                  (bool)s.causal));
+}
+
+static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
+{
+    if (run->shape.D == 128) {
+        launch_pieces_of<128, 2>(run, stream, c.small, early);
+    } else if (c.groups == 2) {
+        launch_pieces_of<64, 2>(run, stream, c.small, early);
+    } else {
+        launch_pieces_of<64, 3>(run, stream, c.small, early);
+    }
+}
+
+template <bool EARLY>
+static void launch_g(const kf_run *run, cudaStream_t stream)
+{
+    launch_cut(run, stream, best_cut(&run->shape), EARLY);
 }
 
 // --- Variants that explain -----------------------------------------------------------------------
@@ -147,38 +232,37 @@ static bool of_64(const kf_case *c)
     return c->shape.D == 64;
 }
 
+static bool odd_of_64(const kf_case *c)
+{
+    return c->flags & KF_VERIFY_ONLY && of_64(c);
+}
+
 // A block for each piece, which finds the counter too high when it asks for another.
 static void launch_order(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_pieces<persistent::flash<64, 3>, 3>(run, stream, persistent::bytes_of_block<64, 3>(),
-                                                   pieces_of(&run->shape, 3));
+        launch_pieces<persistent::flash<64, 3, false>, 3>(
+            run, stream, persistent::bytes_of_block<64, 3>(), pieces_of(&run->shape, 3));
     } else {
-        launch_pieces<persistent::flash<128, 2>, 2>(
+        launch_pieces<persistent::flash<128, 2, false>, 2>(
             run, stream, persistent::bytes_of_block<128, 2>(), pieces_of(&run->shape, 2));
     }
 }
 
-static void launch_of_128(const kf_run *run, cudaStream_t stream)
+template <int GROUPS>
+static void launch_one_size(const kf_run *run, cudaStream_t stream)
 {
-    launch_persistent<persistent::flash<64, 2>, 64, 2>(run, stream);
+    const cut c = {GROUPS, 0};
+    launch_cut(run, stream, c, true);
 }
 
-// snippet: either
-// How many pieces, one after the other, the multiprocessor has that gets most of them.
-static int turns(const kf_shape *s, int groups)
+// Two sizes wherever there are rows for them, and a kernel in front that leaves its counter.
+static void launch_twice(const kf_run *run, cudaStream_t stream)
 {
-    return (pieces_of(s, groups) + multiprocessors() - 1) / multiprocessors();
+    const cut c = {3, run->shape.Sq >= pieces::SMALL};
+    launch_cut(run, stream, c, true);
+    launch_cut(run, stream, c, true);
 }
-
-// A piece of 192 rows takes 1.3 times as long as one of 128, not 1.5 times: it reads each tile of
-// keys for more queries. So it is better unless it leaves the last turn emptier.
-static void launch_either(const kf_run *run, cudaStream_t stream)
-{
-    const kf_shape s = run->shape;
-    (10 * turns(&s, 2) < 13 * turns(&s, 3) ? launch_of_128 : launch_e)(run, stream);
-}
-// end snippet: either
 
 static void launch_polynomial(const kf_run *run, cudaStream_t stream)
 {
@@ -242,22 +326,35 @@ static const kf_variant variants[] = {
      .launch = launch_roles<overlap::flash<64, 3>, overlap::flash<128, 2>>},
     {.name = "e-persistent",
      .about = "blocks take work from a counter, the longest rows first",
-     .launch = launch_e},
+     .launch = launch_e<false>},
+    {.name = "e-early",
+     .about = "the same, but the next piece is asked for when one begins",
+     .launch = launch_e<true>},
     {.name = "e-order",
      .about = "the same order, but a block for each piece of work",
      .launch = launch_order},
-    {.name = "e-128-rows",
-     .about = "e-persistent with 128 queries a piece instead of 192, D = 64",
-     .launch = launch_of_128,
-     .applies = of_64},
-    {.name = "e-either",
-     .about = "192 or 128, by which leaves fewer multiprocessors without work",
-     .launch = launch_either,
-     .applies = of_64},
     {.name = "f-polynomial",
      .about = "e-persistent, and one exponential in eight by FMA units, D = 64",
      .launch = launch_polynomial,
      .applies = of_64},
+    {.name = "g-pieces",
+     .about = "two sizes of pieces, no tile for nothing, queries in registers",
+     .launch = launch_g<true>},
+    {.name = "g-in-turn",
+     .about = "the same, begun when the kernel in front has ended",
+     .launch = launch_g<false>},
+    {.name = "g-192-rows",
+     .about = "g-pieces, all of 192 rows, D = 64",
+     .launch = launch_one_size<3>,
+     .applies = of_64},
+    {.name = "g-128-rows",
+     .about = "g-pieces, all of 128 rows, D = 64",
+     .launch = launch_one_size<2>,
+     .applies = of_64},
+    {.name = "g-twice",
+     .about = "g-pieces behind itself, with a small piece in each head, D = 64",
+     .launch = launch_twice,
+     .applies = odd_of_64},
     {.name = "c-recorded",
      .about = "c-ping-pong, and when it did what: --timeline",
      .launch = launch_recorded<ping_pong_recorded::flash<128, 2>>,

@@ -3,7 +3,8 @@
  * Grows from: 29-flash-wgmma
  * Architecture: 90a
  * Record: --turns 1 --rates step-30-rates.tsv
- * Profile: kernels=backward each --case D64-S8192 --case D128-S8192
+ * Profile: kernels=backward --case D64-S8192 --case D64-S8192-causal --case D128-S8192
+ * Profile: --case D128-S8192-causal
  *
  * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
  *          straight from them, and scores are turned over so that P and dS are operands as they

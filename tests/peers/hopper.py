@@ -2,7 +2,7 @@
 """hopper.py: FlashAttention-2 and cuDNN as steps 29 to 31 are timed: sustained, cool, and in graphs.
 
     python3 tests/peers/hopper.py [--out FILE] [--place NAME] [--pass NAME] [--length S] [--clock NAME]
-                                  [--turns N] [--seed N] [--verify-only]
+                                  [--turns N] [--seed N] [--verify-only] [--once]
 
 Forward, backward, and both in one call; in the column `step` they are 29, 30 and 31. Shapes, how a
 backend is forced and shown to have run, and what is right: flash_common.py, flash.py and
@@ -41,6 +41,7 @@ def add_arguments(parser):
     parser.add_argument("--turns", type=int, default=1, choices=range(1, 10), metavar="1..9",
                         help="of each on sustained and cool")
     parser.add_argument("--place", default="only", help="in the run: a word for the column place")
+    parser.add_argument("--once", action="store_true", help="time nothing: one call each for a profiler")
 
 
 # --- Both passes in one call ----------------------------------------------------------------------
@@ -126,7 +127,10 @@ def run_case(name_of_pass, S, D, causal, rates):
     calls, verdicts, found = way.calls(tensors, causal), {}, []
     check = way.checker(tensors, causal)
     common.verify(case, calls, check, verdicts)
-    if not options.verify_only:
+    if options.once:
+        torch.cuda.empty_cache()  # a profiler saves all memory, and restores it
+        peers.call_once(step, f"{name_of_pass}-{case}", (B, H, S, S, D, 0, int(causal)), "f16", calls)
+    elif not options.verify_only:
         found = [(clock, timed(calls, clock, rates, case)) for clock in clocks_of(S)]
         common.verify(case, calls, check, verdicts)
     flops = way.flops(S, D) // (2 if causal else 1)
@@ -205,7 +209,8 @@ def main():
     with torch.no_grad(), torch.cuda.stream(stream):
         if not options.verify_only:
             peers.warm_up()
-        for part in (run_case,) if options.verify_only else (run_case, look_for_kernels):
+        untimed = options.verify_only or options.once
+        for part in (run_case,) if untimed else (run_case, look_for_kernels):
             for case in cases:
                 try:
                     part(*case, rates)

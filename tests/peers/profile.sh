@@ -1,14 +1,21 @@
 #!/bin/sh
-# profile.sh: what ncu says of one call of each peer of step 19, in build/data/DEVICE/, with the columns
-# of `make profile`. Run from the top folder.
+# profile.sh [hopper]: what ncu says of one call of each peer, in build/data/DEVICE/, with the columns of
+# `make profile`: those of step 19, or the attention of hopper.py at S = 8192, where each launch has a row
+# of its own too and a case is named after its pass. Run from the top folder.
+case $* in
+"") name=peers calls='peers.py --only 19' each= ;;
+hopper) name=peers-hopper calls='hopper.py --pass forward --pass backward --length 8192' each=1 ;;
+*) echo "profile.sh $*: hopper, or nothing, is right" >&2; exit 2 ;;
+esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/peers.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
-sh common/make/gpu/ncu.sh peers "$work" common/make/gpu/profile.txt all \
-    python3 tests/peers/peers.py --only 19 --once --seed 1 --out "$work/rows.tsv" || exit
+# shellcheck disable=SC2086
+sh common/make/gpu/ncu.sh $name "$work" common/make/gpu/profile.txt all \
+    python3 tests/peers/$calls --once --seed 1 --out "$work/rows.tsv" || exit
 
 # A peer's launches are those between its spin_kernel and the next one. Their peer is the next row.
 awk -F'\t' -v OFS='\t' -v kept="$work/kept.tsv" '
@@ -21,4 +28,4 @@ awk -F'\t' -v OFS='\t' -v kept="$work/kept.tsv" '
     END { if (row != peers) { print "peers: " peers + 0 " calls for " row + 0 " rows" >"/dev/stderr"; exit 1 } }
 ' "$work/ncu.tsv" "$work/rows.tsv" >"$work/launches" || exit
 mv "$work/kept.tsv" "$work/ncu.tsv"
-sh common/make/gpu/profile-rows.sh peers "$work"
+sh common/make/gpu/profile-rows.sh $name "$work" -v each="$each"

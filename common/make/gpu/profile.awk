@@ -34,6 +34,17 @@ function print_row(key, kernel, n, value,    i, part) {
     printf "\t%s\t%s\t%s\n", bytes("l1", 32, value), bytes("l2", 32, value), bytes("dram", 1, value)
 }
 
+# What ncu has given for "a" or for "a+b".
+function sum_of(names,    part, n, i, sum) {
+    n = split(names, part, "+")
+    for (i = 1; i <= n; i++) {
+        if (!(part[i] in given) || given[part[i]] == "-")
+            return "-"
+        sum += given[part[i]]
+    }
+    return n == 1 ? given[names] : sum
+}
+
 function bytes(level, unit, value,    in_, out) {
     in_ = value[index_of[level "_ld"]]
     out = value[index_of[level "_st"]]
@@ -102,7 +113,7 @@ END {
             given[pair[1]] = pair[2]
         }
         for (i = 1; i <= metrics; i++) {
-            one[i] = ncu_name[i] in given ? given[ncu_name[i]] : "-"
+            one[i] = sum_of(ncu_name[i])
             if (one[i] != "-" && factor[i] != 1)
                 one[i] *= factor[i]
             total[key, i] = one[i] == "-" || total[key, i] == "-" ? "-" : total[key, i] + one[i]

@@ -1,6 +1,7 @@
 #!/bin/sh
 # profile.sh GPU_PROGRAM SOURCE: what ncu says of a step's kernels, in build/data/DEVICE/.
-# The step's header says of what: " * Profile: [WORDS] ARGUMENTS", of one line or more, where WORDS are
+# The step's header says of what: " * Profile: [WORDS] ARGUMENTS", with more arguments on further such
+# lines, where WORDS are
 #   kernels=REGEX  only launches of these kernels      warm  caches are left as they are
 #   each           a row a launch, beside the row of all launches of a variant
 # A header without that line asks for nothing.
