@@ -17,9 +17,10 @@ if [ "$1" = one ]; then
         options=
         [ "$tool" != memcheck ] || options="--leak-check full --report-api-errors no"
         # shellcheck disable=SC2086
-        "$sanitizer" --tool "$tool" $options --log-file "$answer.log" "$program" "$name" \
-            "$side" >/dev/null 2>&1
-        # A tool that does not come to its end has found nothing that counts.
+        timeout -k 5 60 "$sanitizer" --tool "$tool" $options --log-file "$answer.log" "$program" \
+            "$name" "$side" >/dev/null 2>&1
+        # A tool that does not come to its end, or waits for ever with what it looks at, has found
+        # nothing that counts.
         if ! grep -q SUMMARY: "$answer.log"; then
             echo "suite: $tool did not come to its end with $name $side" >&2
         fi
