@@ -3,10 +3,8 @@
  * Grows from: 30-wgmma-backward
  * Architecture: 90a
  * Record: --turns 1 --rates step-31-rates.tsv
- * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D64-S8192-causal
- * Profile: --case forward-D128-S8192 --case forward-D128-S8192-causal --case backward-D64-S8192
- * Profile: --case backward-D64-S8192-causal --case backward-D128-S8192
- * Profile: --case backward-D128-S8192-causal
+ * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D128-S8192
+ * Profile: --case backward-D64-S8192 --case backward-D128-S8192
  *
  * Idea     The best forward pass of step 29 and the best backward pass of step 30, at every length
  *          and width, with a mask and without; and both in one call, the gradient from what the
