@@ -401,7 +401,13 @@ static const kf_case cases[] = {
     ODD(both, "uneven-heads", 3, 131, 150, 64, true, 0),
     ODD(both, "whole-edge", 1, 130, 192, 64, true, 0),
     ODD(both, "many-tiles", 1, 321, 300, 64, false, 0),
+    ODD(both, "steep", 2, 129, 129, 64, true, KF_STEEP),
+    ODD(both, "negative", 1, 70, 130, 64, true, KF_NEGATIVE),
+    ODD(both, "outliers", 1, 200, 200, 64, true, KF_OUTLIERS),
+    ODD(both, "ones", 1, 200, 40, 64, false, KF_ONES),
     ODD(both, "one-hot", 2, 100, 256, 64, false, KF_FLASH_EXACT_HOT),
+    ODD(both, "one-hot-D128", 1, 150, 130, 128, true, KF_FLASH_EXACT_HOT),
+    ODD(both, "integers-causal", 1, 255, 150, 64, true, KF_FLASH_EXACT_SUMS),
     ODD(both, "integers-D128", 1, 131, 150, 128, true, KF_FLASH_EXACT_SUMS),
     ODD(both, "integers-long", 8, 8191, 8191, 64, true, KF_FLASH_EXACT_SUMS | KF_LARGE)};
 
