@@ -318,6 +318,8 @@ local function split_over(a, conditions)
         end
         any = any or name
     end
+    -- The rows of a step need not be told which step they are of.
+    if over.step and not over.file then rest.step = nil end
     if not over.file and not over.step then over.file, over.step = a.file, a.step end
     return others, any and over, rest
 end

@@ -103,6 +103,7 @@ has($text, qr/and 8192 elements are wrong/, 'the row without a clock is found');
 has($text, qr/limit\xe2\x80\x99s 30\xc2\xa0%/, 'a share has its sign');
 has($text, qr/milliseconds: 0\.0234\xc2\xa0ms/, 'a figure is scaled');
 has($text, qr/that is\s+7\.887\xc3\x97\s+as long/, 'a figure is divided by another row\'s');
+has($text, qr/A rival of step 01 takes\s+2\.00\xc3\x97\s+of step 03/, 'also of another file, and another step');
 has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
 has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
 has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');

@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
 # A step is a snapshot: a function or struct below a line "// same as step NN" is, token for token, what
-# has its name in step NN, in its .cu or beside it. Below "// same as a-NAME.cuh" it is that of an earlier
-# rung of the same step. Comments and layout may differ.
+# has its name in step NN, in its .cu or beside it; below "// same as step NN, a-NAME.cuh" in that file.
+# Below "// same as a-NAME.cuh" it is that of an earlier rung of the same step. Comments and layout may
+# differ.
 use strict;
 use warnings;
 use Test::More;
@@ -20,7 +21,7 @@ sub definitions {
         $comment = 1 if m{^\s*/\*};
         $comment = 0 if m{\*/};
         if (!$current) {
-            $marked = $1 if m{^// same as (step \d\d|[a-z]-[\w-]+\.cuh)$};
+            $marked = $1 if m{^// same as (step \d\d(?:, [\w-]+\.cuh)?|[a-z]-[\w-]+\.cuh)$};
             next if $is_comment || /^\s*$/ || /^#/ || /^(?:namespace\b.*|\{|\} \/\/ namespace.*)$/;
             $current = { line => $n, marked => $marked, tokens => [] };
             $marked = undef;
@@ -58,7 +59,9 @@ sub drifted {
     for my $copy (grep { $_->{marked} } definitions(slurp($file))) {
         $copies++;
         my ($at, $step) = ("$file:$copy->{line}", $copy->{marked});
-        my @origins = $step =~ /^step (\d\d)/ ? @{ $sources_of{$1} || [] } : grep { -f } "$folder/$step";
+        my ($number, $only) = $step =~ /^step (\d\d)(?:, (.*))?$/;
+        my @origins = $number ? grep { !$only || m{/\Q$only\E$} } @{ $sources_of{$number} || [] }
+            : grep { -f } "$folder/$step";
         push(@wrong, "$at: there is no $step"), next if !@origins;
         my ($there, $origin);
         for my $path (@origins) {
@@ -128,6 +131,9 @@ spew("$dir/a-rung.cuh", "namespace a_rung {\n" . $kernel =~ s/add/sub/r . "}\n")
 is(try_copy($mark =~ s/01/02/r . $kernel =~ s/add/sub/r), "", "a function beside the step's file");
 is(try_copy($mark =~ s/01/02/r . $kernel =~ s/add/mul/r), "two.cu:3: one.cu has no mul, and nothing beside it",
     "and one that is nowhere");
+is(try_copy($mark =~ s/01/02, a-rung.cuh/r . $kernel =~ s/add/sub/r), "", "in the file that is named");
+is(try_copy($mark =~ s/01/02, a-rung.cuh/r . $kernel), "two.cu:3: a-rung.cuh has no add", "and in no other");
+is(try_copy($mark =~ s/01/02, b-rung.cuh/r . $kernel), "two.cu:3: there is no step 02, b-rung.cuh", "a file that is not there");
 my $rung = "// same as a-rung.cuh\n";
 is(try_copy($rung . $kernel =~ s/add/sub/r), "", "a function of another rung");
 is(try_copy($rung . $kernel =~ s/add/sub/r =~ s/1\.0f/2.0f/r),

@@ -262,7 +262,7 @@ bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, 
                    char *variant, size_t size);
 
 /* --- options.c, help.c ------------------------------------------------------------------------ */
-enum { KF_MAX_CHOICES = 96, KF_MAX_REPS = 100000, KF_TURNS = 2, KF_MAX_TURNS = 9 };
+enum { KF_MAX_CHOICES = 160, KF_MAX_REPS = 100000, KF_TURNS = 2, KF_MAX_TURNS = 9 };
 typedef struct kf_options {
     bool list, json, has_seed, by_line, once;
     uint64_t seed;

@@ -33,6 +33,7 @@
 #include "flash_backward.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void fill_dout(const kf_run *run, kf_tensor *dout)
 {
@@ -42,15 +43,13 @@ static void fill_dout(const kf_run *run, kf_tensor *dout)
     }
 }
 
-static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
+static void declare_gradients(kf_run *run, bool dq_alone)
 {
     const kf_shape *s = &run->shape;
     bool exact = run->c->flags & KF_EXACT_GRADIENTS;
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
     if (s->D % 4 != 0)
         kf_die(KF_WRONG, "case %s: D = %d; a multiple of 4 is right", run->c->name, s->D);
-    kf_inputs_from(run, kf_flash_setup, kf_flash_reference,
-                   run->c->flags & KF_LARGE ? forward : NULL);
     kf_tensor *dout = (exact ? kf_zero_input : kf_input)(run, "dout", "BHSD", KF_F16, query);
     if (exact)
         fill_dout(run, dout);
@@ -63,6 +62,13 @@ static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
     kf_output(run, "dv", "BHSD", KF_F16, key);
 }
 
+static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
+{
+    kf_inputs_from(run, kf_flash_setup, kf_flash_reference,
+                   run->c->flags & KF_LARGE ? forward : NULL);
+    declare_gradients(run, dq_alone);
+}
+
 void kf_flash_backward_setup(kf_run *run, kf_launch *forward)
 {
     declare(run, forward, false);
@@ -71,6 +77,12 @@ void kf_flash_backward_setup(kf_run *run, kf_launch *forward)
 void kf_flash_dq_setup(kf_run *run, kf_launch *forward)
 {
     declare(run, forward, true);
+}
+
+void kf_flash_both_setup(kf_run *run)
+{
+    kf_flash_setup(run);
+    declare_gradients(run, false);
 }
 
 typedef struct job {
@@ -258,6 +270,50 @@ void kf_flash_backward_reference(kf_run *run)
     free(j.abs_delta);
 }
 
+/* Whether the values of an output on the host are within the bounds of its reference. */
+static void need_right(const kf_run *run, const kf_tensor *t)
+{
+    int64_t columns = t->dim[t->n_axes - 1];
+    for (int64_t i = 0; i < t->count; i++) {
+        double got = t->host[i], want = t->want[i];
+        if (!t->checked[i / columns] ||
+            (isinf(want) ? got == want : fabs(got - want) <= t->bound[i]))
+            continue;
+        kf_die(KF_WRONG,
+               "case %s: element %lld of %s, which the forward pass makes, is %g; %g is right, "
+               "within %g",
+               run->c->name, (long long)i, t->name, got, want, t->bound[i]);
+    }
+}
+
+/* The gradients of what the forward pass has written, not of what it should have: an error of o or
+ * lse within their bounds is none of theirs, and the bounds above hold as they are. */
+void kf_flash_both_reference(kf_run *run, kf_launch *forward)
+{
+    static const char *const name[] = {"o", "lse", "dq", "dk", "dv"};
+    enum { MADE = 2, ALL = 5 }; /* by forward */
+    kf_tensor *output[ALL];
+    kf_reference_from(run, forward);
+    for (int i = 0; i < ALL; i++) {
+        kf_tensor *t = output[i] = kf_find(run, name[i]);
+        if (i < MADE && !t->host)
+            t->host = kf_alloc(t->count, sizeof *t->host);
+        for (int64_t n = 0; n < t->count && i < MADE; n++)
+            t->host[n] = (float)t->want[n];
+        memset(t->checked, false, (size_t)t->rows * sizeof *t->checked);
+    }
+    kf_flash_reference(run);
+    kf_flash_backward_reference(run);
+    for (int i = 0; i < MADE; i++) {
+        kf_tensor *t = output[i];
+        need_right(run, t);
+        for (int64_t n = 0; n < t->count; n++)
+            t->want[n] = t->host[n];
+        memset(t->bound, 0, (size_t)t->count * sizeof *t->bound);
+        memset(t->checked, true, (size_t)t->rows * sizeof *t->checked);
+    }
+}
+
 static kf_cost cost(const kf_case *c, double products, double outputs)
 {
     const kf_shape *s = &c->shape;
@@ -275,4 +331,11 @@ kf_cost kf_flash_backward_cost(const kf_case *c)
 kf_cost kf_flash_dq_cost(const kf_case *c)
 {
     return cost(c, 3.0, c->shape.Sq);
+}
+
+kf_cost kf_flash_both_cost(const kf_case *c)
+{
+    kf_cost forward = kf_flash_cost(c), backward = kf_flash_backward_cost(c);
+    backward.flops += forward.flops; /* q, k, v are read and o and lse cross the edge once */
+    return backward;
 }

@@ -33,6 +33,15 @@ void kf_flash_backward_reference(kf_run *run);
 kf_cost kf_flash_backward_cost(const kf_case *c);
 kf_cost kf_flash_dq_cost(const kf_case *c);
 
+/* Both passes in one call: inputs q, k, v, dout, outputs o, lse, dq, dk, dv. forward is that of the
+ * call: it reads q, k, v, writes o and lse, and gives the same bits each time. It is launched once
+ * before; what it wrote has to be right as flash.h says, and a wrong one ends the program with a
+ * line. Then o and lse are to be these, bit for bit, and gradients those that follow from them. */
+void kf_flash_both_setup(kf_run *run);
+void kf_flash_both_reference(kf_run *run, kf_launch *forward);
+/* Bytes: o and lse, which both passes have, once. Flops: 14 D a pair. */
+kf_cost kf_flash_both_cost(const kf_case *c);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,7 @@
  * there, four floats a request. */
 #pragma once
 
-#include "keys.cuh"
+#include "cuda/wgmma_keys.cuh"
 
 namespace wgmma_red
 {

@@ -4,7 +4,7 @@
  * each lane, and nobody waits for it but who wants to write to the same place again. */
 #pragma once
 
-#include "keys.cuh"
+#include "cuda/wgmma_keys.cuh"
 
 namespace wgmma_bulk
 {

@@ -4,7 +4,7 @@
  * These meet twice a tile: when nobody reads the last dS any more, and when this one is there. */
 #pragma once
 
-#include "keys.cuh"
+#include "cuda/wgmma_keys.cuh"
 
 namespace wgmma_producer
 {

@@ -8,7 +8,7 @@
  * one in front of it ends. */
 #pragma once
 
-#include "keys.cuh"
+#include "cuda/wgmma_keys.cuh"
 
 namespace wgmma_late
 {

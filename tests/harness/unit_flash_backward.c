@@ -1,9 +1,12 @@
 /* unit_flash_backward.c: gradients of attention: the reference against finite differences, its
  * bounds against right implementations as kernels make them, which must pass at every seed, and
  * against wrong ones, which must not; and that exact inputs are what they say. */
+#define _DEFAULT_SOURCE
 #include "unit.h"
 #include "problems/flash_backward_cases.h"
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const kf_program program = {.step = "00-unit"};
 static const kf_case odd[] = {KF_FLASH_BACKWARD_ODD};
@@ -530,6 +533,90 @@ static void large(void)
     kf_close(&run);
 }
 
+/* What a forward pass leaves that is off by a part of what it may be. */
+static const kf_run *known;
+static double part;
+
+static void off_by_part(const kf_run *run, cudaStream_t stream)
+{
+    (void)stream;
+    const kf_tensor *o = kf_find(known, "o"), *lse = kf_find(known, "lse");
+    uint16_t *values = kf_memory(run, "o", KF_F16);
+    for (int64_t i = 0; i < o->count; i++) {
+        float value = (float)o->want[i];
+        kf_pack(KF_F16, &value, values + i, 1);
+    }
+    for (int64_t i = 0; i < lse->count; i++)
+        kf_f32(run, "lse")[i] = (float)(lse->want[i] + part * lse->bound[i]);
+}
+
+/* How many elements of an output are to be others, or with other bounds, than in the other run. */
+static int64_t others(const kf_run *a, const kf_run *b, const char *name)
+{
+    const kf_tensor *x = kf_find(a, name), *y = kf_find(b, name);
+    int64_t differ = 0, columns = x->dim[x->n_axes - 1];
+    for (int64_t i = 0; i < x->count; i++)
+        differ += x->want[i] != y->want[i] || x->bound[i] != y->bound[i] ||
+                  x->checked[i / columns] != y->checked[i / columns];
+    return differ;
+}
+
+/* Both passes in one call: gradients are those of what the forward pass wrote. */
+static void both(void)
+{
+    static const kf_case c = {.name = "both", .shape = {1, 2, 70, 50, 64, 0, true, 0}};
+    kf_run right, run, wanted = open_run(&c, 5), given = open_run(&c, 5);
+    kf_open(&right, &program, &c, 5);
+    kf_flash_setup(&right);
+    kf_flash_reference(&right);
+    known = &right;
+    part = 0.5;
+    kf_open(&run, &program, &c, 5);
+    kf_flash_both_setup(&run);
+    ok(kf_allocate(&run), "both passes fit");
+    kf_flash_both_reference(&run, off_by_part);
+    const kf_tensor *lse = kf_find(&run, "lse"), *o = kf_find(&run, "o");
+    const kf_tensor *right_lse = kf_find(&right, "lse");
+    int64_t moved = 0, loose = 0;
+    for (int64_t i = 0; i < lse->count; i++) {
+        moved += lse->want[i] != (float)right_lse->want[i];
+        loose += lse->bound[i] != 0.0 || !lse->checked[i];
+        kf_find(&given, "lse")->host[i] = (float)lse->want[i];
+    }
+    for (int64_t i = 0; i < o->count; i++) {
+        loose += o->bound[i] != 0.0 || !o->checked[i / 64];
+        kf_find(&given, "o")->host[i] = (float)o->want[i];
+    }
+    ok(moved > 60 && loose == 0, "o and lse are what was written, bit for bit: %lld others",
+       (long long)moved);
+    kf_flash_backward_reference(&given);
+    kf_flash_backward_reference(&wanted);
+    for (int i = 0; i < OUTPUTS; i++)
+        ok(others(&run, &given, output[i]) == 0 && others(&run, &wanted, output[i]) > 1000,
+           "%s is that of what was written, not of what was wanted", output[i]);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        part = 1.5;
+        freopen("/dev/null", "w", stderr);
+        kf_flash_both_reference(&run, off_by_part);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == KF_WRONG,
+       "a forward pass that is wrong ends it");
+    kf_cost cost = kf_flash_both_cost(&c), forward = kf_flash_cost(&c);
+    kf_cost backward = kf_flash_backward_cost(&c);
+    ok(cost.flops == forward.flops + backward.flops && cost.bytes == backward.bytes &&
+           cost.tensor_cores,
+       "its cost: the flops of both, and what is moved once");
+    kf_close(&right);
+    kf_close(&run);
+    kf_close(&wanted);
+    kf_close(&given);
+}
+
 static void cost(void)
 {
     static const kf_case c = {.shape = {1, 2, 4, 6, 8, 0, true, 0}};
@@ -552,6 +639,7 @@ int main(void)
     without_keys();
     dq_alone();
     large();
+    both();
     cost();
     return done();
 }

@@ -1,4 +1,4 @@
-/* keys.cuh: what a warpgroup does with its 64 keys in FlashAttention's backward pass, step 30
+/* wgmma_keys.cuh: what a warpgroup does with its 64 keys in FlashAttention's backward pass, step 30
  * and later; and the kernels before and after.
  *
  * A block has 128 keys, two warpgroups of consumers, and takes tiles of queries one after the
@@ -206,6 +206,7 @@ __global__ void before(const __half *o, const __half *dout, const float *lse, fl
 {
     constexpr int LANES = D / 8;
     let_next_begin();
+    wait_for_previous(); // for a forward pass, where there is one in front
     const int64_t head = blockIdx.y, padded = padded_rows(Sq);
     const int row = blockIdx.x * (256 / LANES) + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;

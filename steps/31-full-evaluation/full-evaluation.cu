@@ -1,0 +1,447 @@
+/* 31-full-evaluation: both passes, alone and in one call, at every length: the field and cuDNN
+ *
+ * Grows from: 30-wgmma-backward
+ * Architecture: 90a
+ * Record: --turns 1 --rates step-31-rates.tsv
+ * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D128-S8192
+ * Profile: --case backward-D64-S8192 --case backward-D128-S8192
+ *
+ * Idea     The best forward pass of step 29 and the best backward pass of step 30, at every length
+ *          and width, with a mask and without; and both in one call, the gradient from what the
+ *          forward pass has just written, where each kernel begins while the one in front ends.
+ * Predict  forward: ahead of cuDNN by a tenth at S = 8192 and beyond, by a twentieth in between,
+ *          and at D = 64, S = 1024 by 3 %. backward: ahead by a fifth at D = 128, by a quarter at
+ *          D = 64, by half at S = 1024 under a mask, and nowhere behind. both: the sum of the two,
+ *          less what a launch costs; that is a twentieth at S = 512, and nothing from 4096 on.
+ * Outcome  not recorded yet.
+ */
+#include "backward.cuh"
+#include "forward.cuh"
+#include "cuda/flash_forward.cuh"
+#include "problems/flash_backward_cases.h"
+
+enum { KEYS = 128 }; // of a tile of the forward pass
+
+// A tensor [BH][S][D] -> a map whose boxes are tiles of so many rows: step 29.
+static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
+{
+    const kf_shape s = run->shape;
+    const uint64_t S = strchr(name, 'k') || strchr(name, 'v') ? s.Sk : s.Sq;
+    const tensor_layout layout = {.rank = 4,
+                                  .extent = {64, S, s.D / 64u, (uint64_t)s.B * s.H},
+                                  .stride = {s.D * 2u, 64 * 2, S * s.D * 2},
+                                  .box = {64, (cuuint32_t)rows, s.D / 64u, 1}};
+    return tensor_map(kf_memory(run, name, KF_F16), CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &layout,
+                      CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
+// --- The forward pass ----------------------------------------------------------------------------
+
+// same as step 29
+// How many heads are worked on at a time: as many as have their keys and values in half of the L2
+// cache; without a mask all rows are equally long, and it is one.
+static int heads_at_once(const kf_shape *s)
+{
+    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
+    const int64_t fit = room / head;
+    return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
+}
+
+// same as step 29
+static int multiprocessors()
+{
+    int n = 2; // on a CPU any number will do: the same on each
+    if (!kf_on_cpu()) {
+        CUDA_CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0));
+    }
+    return n;
+}
+
+// same as step 29
+// How a head is cut into pieces: rows of so many groups, but for the first, in small pieces.
+typedef struct cut {
+    int groups, small;
+} cut;
+
+// same as step 29
+// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
+// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+static double ends_after(const kf_shape *s, cut c)
+{
+    const int blocks = multiprocessors(), heads = s->B * s->H;
+    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
+    const double takes = c.groups == 3 ? 1.0 : 0.77;
+    // Those that take a piece less than others, and the others.
+    int blocks_free[2] = {blocks - large % blocks, large % blocks};
+    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
+    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
+    for (int left = c.small * heads; left > 0;) {
+        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
+        free_at[i] += 0.77;
+        end = fmax(end, free_at[i]);
+        left -= blocks_free[i];
+    }
+    return end;
+}
+
+// same as step 29
+// The cut that ends first; of several the one with more small pieces.
+static cut best_cut(const kf_shape *s)
+{
+    cut best = {2, 0};
+    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+        const cut c = {3, small};
+        const double gain = ends_after(s, best) - ends_after(s, c);
+        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+// same as step 29
+// early: the kernel may begin before the one in front of it in the stream has ended.
+template <int D, int GROUPS>
+static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, bool early)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    const auto kernel = pieces::flash<D, GROUPS>;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    cudaLaunchAttribute attribute;
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(all < multiprocessors() ? all : multiprocessors());
+    config.blockDim = dim3(GROUPS * 128 + 128);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map_of(run, "q", 64), map_of(run, "k", KEYS),
+                                  map_of(run, "v", KEYS), map_of(run, "o", 64), kf_f32(run, "lse"),
+                                  heads, heads_at_once(&s), small, (int)s.Sq, (int)s.Sk,
+                                  (bool)s.causal));
+}
+
+// same as step 29
+static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
+{
+    if (run->shape.D == 128) {
+        launch_pieces_of<128, 2>(run, stream, c.small, early);
+    } else if (c.groups == 2) {
+        launch_pieces_of<64, 2>(run, stream, c.small, early);
+    } else {
+        launch_pieces_of<64, 3>(run, stream, c.small, early);
+    }
+}
+
+static void launch_forward(const kf_run *run, cudaStream_t stream)
+{
+    launch_cut(run, stream, best_cut(&run->shape), true);
+}
+
+// --- The backward pass ---------------------------------------------------------------------------
+
+// same as step 30
+typedef struct job {
+    backward_args a;
+    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
+    CUtensorMap q, k, v, dout, dk, dv;
+    int heads, blocks; // of keys, a head
+    cudaStream_t stream;
+} job;
+
+// same as step 30
+template <int D>
+static job job_of(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    job j;
+    j.a = backward_arguments(run);
+    j.lse2 = kf_f32(run, "lse2");
+    j.minus_delta = kf_f32(run, "minus_delta");
+    j.sums = kf_f32(run, "sums");
+    j.q = map_of(run, "q", tile_queries<D>());
+    j.dout = map_of(run, "dout", tile_queries<D>());
+    j.k = map_of(run, "k", 64);
+    j.v = map_of(run, "v", 64);
+    j.dk = map_of(run, "dk", 64);
+    j.dv = map_of(run, "dv", 64);
+    j.heads = s.B * s.H;
+    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    j.stream = stream;
+    return j;
+}
+
+// same as step 30
+static int heads_at_once(const job *j, int D)
+{
+    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)j->a.Sq * D * 8;
+    const int64_t fit = room / head;
+    return !j->a.causal || fit < 1 ? 1 : (int)fit;
+}
+
+// same as step 30
+static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
+                                        int threads, int bytes, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = {};
+    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute->val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = early;
+    return config;
+}
+
+// snippet: chain
+// The kernel in front of the main one, the main one, and the one behind it. The first may begin
+// early only where a forward pass is in front, which lets it.
+template <int D>
+static void launch_before(const job *j, bool early)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c = launch_config(&attribute, early, grid, 256, 0, j->stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, before<D>, j->a.o, j->a.dout, j->a.lse, j->lse2,
+                                  j->minus_delta, j->sums, j->a.Sq));
+}
+
+template <int D>
+static void launch_main(const job *j)
+{
+    const int bytes = backward_pass::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c =
+        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+    allow_shared(backward_pass::backward<D>, bytes);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, backward_pass::backward<D>, j->q, j->k, j->v, j->dout, j->dk,
+                                  j->dv, (const float *)j->lse2, (const float *)j->minus_delta,
+                                  j->sums, j->heads, heads_at_once(j, D), j->a));
+}
+
+template <int D>
+static void launch_after(const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128 * (D / 64)), j->heads);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, after<D>, (const float *)j->sums, j->a.dq, j->a.Sq));
+}
+// end snippet: chain
+
+template <int D, bool BOTH>
+static void launch_gradient(const kf_run *run, cudaStream_t stream)
+{
+    // solution: chain -- a job, and its launches; with BOTH also what they are to read
+    const job j = job_of<D>(run, stream);
+    if (BOTH) {
+        launch_forward(run, stream);
+    }
+    launch_before<D>(&j, BOTH);
+    launch_main<D>(&j);
+    launch_after<D>(&j);
+    // end solution: chain
+}
+
+template <bool BOTH>
+static void launch_backward(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_gradient<64, BOTH>(run, stream);
+    } else {
+        launch_gradient<128, BOTH>(run, stream);
+    }
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// What a case is about.
+typedef struct pass {
+    void (*setup)(kf_run *run), (*reference)(kf_run *run);
+    kf_cost (*cost)(const kf_case *c);
+    bool gradient;
+} pass;
+
+static void setup_backward(kf_run *run)
+{
+    kf_flash_backward_setup(run, flash_forward::launch);
+}
+
+static void reference_both(kf_run *run)
+{
+    kf_flash_both_reference(run, launch_forward);
+}
+
+static const pass forward = {kf_flash_setup, kf_flash_reference, kf_flash_cost, false};
+static const pass backward = {setup_backward, kf_flash_backward_reference, kf_flash_backward_cost,
+                              true};
+static const pass both = {kf_flash_both_setup, reference_both, kf_flash_both_cost, true};
+
+static const pass *pass_of(const kf_case *c)
+{
+    return (const pass *)c->data;
+}
+
+static bool is_forward(const kf_case *c)
+{
+    return pass_of(c) == &forward;
+}
+
+static bool is_backward(const kf_case *c)
+{
+    return pass_of(c) == &backward;
+}
+
+static bool is_both(const kf_case *c)
+{
+    return pass_of(c) == &both;
+}
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
+    need_wgmma();
+    pass_of(run->c)->setup(run);
+    if (pass_of(run->c)->gradient) {
+        kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
+        kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
+        kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+    }
+}
+
+static void reference(kf_run *run)
+{
+    pass_of(run->c)->reference(run);
+}
+
+static kf_cost cost(const kf_case *c)
+{
+    return pass_of(c)->cost(c);
+}
+
+#define TIMED(pass, d, s, suffix, mask)                                                            \
+    {                                                                                              \
+        .name = #pass "-D" #d "-S" #s suffix,                                                      \
+        .shape = {.B = 4, .H = 8, .Sq = s, .Sk = s, .D = d, .causal = mask},                       \
+        .flags = KF_LARGE | (s >= 2048 ? KF_ALONE : 0), .data = &pass                              \
+    }
+#define LENGTHS(pass, d, suffix, mask)                                                             \
+    TIMED(pass, d, 512, suffix, mask), TIMED(pass, d, 1024, suffix, mask),                         \
+        TIMED(pass, d, 2048, suffix, mask), TIMED(pass, d, 4096, suffix, mask),                    \
+        TIMED(pass, d, 8192, suffix, mask), TIMED(pass, d, 16384, suffix, mask)
+#define FIELD(pass)                                                                                \
+    LENGTHS(pass, 64, "", false), LENGTHS(pass, 64, "-causal", true),                              \
+        LENGTHS(pass, 128, "", false), LENGTHS(pass, 128, "-causal", true)
+
+// An odd shape of one batch; what it is for: flash_cases.h and flash_backward_cases.h.
+#define ODD(pass, case_name, heads, queries, keys, d, mask, more)                                  \
+    {                                                                                              \
+        .name = #pass "-" case_name,                                                               \
+        .shape = {.B = 1, .H = heads, .Sq = queries, .Sk = keys, .D = d, .causal = mask},          \
+        .flags = KF_VERIFY_ONLY | (more), .data = &pass                                            \
+    }
+
+static const kf_case cases[] = {
+    FIELD(forward),
+    FIELD(backward),
+    FIELD(both),
+    ODD(forward, "small", 2, 128, 128, 64, false, 0),
+    ODD(forward, "small-D128", 2, 128, 128, 128, false, 0),
+    ODD(forward, "odd", 6, 77, 77, 64, false, 0),
+    ODD(forward, "odd-causal", 6, 77, 77, 64, true, 0),
+    ODD(forward, "odd-D128", 1, 129, 129, 128, true, 0),
+    ODD(forward, "odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),
+    ODD(forward, "odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),
+    ODD(forward, "two-blocks-D128", 1, 275, 84, 128, true, 0),
+    ODD(forward, "rising", 1, 70, 300, 64, false, KF_RISING),
+    ODD(forward, "falling", 1, 70, 300, 64, false, KF_FALLING),
+    ODD(forward, "uneven-heads", 3, 450, 70, 64, true, 0),
+    ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0), /* of pieces */
+    ODD(forward, "whole-edge", 1, 130, 192, 64, true, 0),
+    ODD(forward, "long-pieces", 2, 330, 192, 64, true, 0), /* all of 192 rows */
+    ODD(forward, "one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),
+    ODD(forward, "integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE),
+    ODD(backward, "small", 2, 128, 128, 64, false, 0),
+    ODD(backward, "small-D128", 1, 128, 128, 128, false, 0),
+    ODD(backward, "odd", 6, 77, 77, 64, false, 0),
+    ODD(backward, "odd-D128", 1, 129, 129, 128, true, 0),
+    ODD(backward, "odd-1000", 8, 1000, 1000, 64, false, KF_LARGE),
+    ODD(backward, "odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),
+    ODD(backward, "mask-edge", 1, 66, 448, 64, true, 0),
+    ODD(backward, "two-blocks", 1, 275, 84, 64, true, 0),
+    ODD(backward, "negative-tail-63", 1, 20, 127, 64, false, KF_NEGATIVE),
+    ODD(backward, "uneven-heads", 3, 131, 150, 64, true, 0),
+    ODD(backward, "many-tiles", 1, 641, 5, 64, false, 0),
+    ODD(backward, "integers-long", 8, 8191, 8191, 64, true, KF_FLASH_EXACT_SUMS | KF_LARGE),
+    ODD(backward, "integers-long-D128", 8, 4099, 8191, 128, false, KF_FLASH_EXACT_SUMS | KF_LARGE),
+    ODD(both, "small", 2, 128, 128, 64, false, 0),
+    ODD(both, "small-D128", 1, 128, 128, 128, false, 0),
+    ODD(both, "odd", 6, 77, 77, 64, false, 0),
+    ODD(both, "odd-causal", 2, 77, 77, 64, true, 0),
+    ODD(both, "odd-D128", 1, 129, 129, 128, true, 0),
+    ODD(both, "odd-1000", 8, 1000, 1000, 64, true, KF_LARGE),
+    ODD(both, "odd-1000-D128", 8, 1000, 1000, 128, false, KF_LARGE),
+    ODD(both, "few-queries", 2, 33, 200, 64, true, 0),
+    ODD(both, "more-queries", 1, 150, 70, 64, false, 0),
+    ODD(both, "no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see none */
+    ODD(both, "no-key-D128", 1, 45, 19, 128, true, 0),
+    ODD(both, "one-query", 2, 1, 301, 64, true, 0),
+    ODD(both, "two-blocks", 1, 275, 84, 64, true, 0),
+    ODD(both, "two-blocks-D128", 1, 84, 275, 128, false, 0),
+    ODD(both, "uneven-heads", 3, 131, 150, 64, true, 0),
+    ODD(both, "whole-edge", 1, 130, 192, 64, true, 0),
+    ODD(both, "many-tiles", 1, 321, 300, 64, false, 0),
+    ODD(both, "steep", 2, 129, 129, 64, true, KF_STEEP),
+    ODD(both, "negative", 1, 70, 130, 64, true, KF_NEGATIVE),
+    ODD(both, "outliers", 1, 200, 200, 64, true, KF_OUTLIERS),
+    ODD(both, "ones", 1, 200, 40, 64, false, KF_ONES),
+    ODD(both, "one-hot", 2, 100, 256, 64, false, KF_FLASH_EXACT_HOT),
+    ODD(both, "one-hot-D128", 1, 150, 130, 128, true, KF_FLASH_EXACT_HOT),
+    ODD(both, "integers-causal", 1, 255, 150, 64, true, KF_FLASH_EXACT_SUMS),
+    ODD(both, "integers-D128", 1, 131, 150, 128, true, KF_FLASH_EXACT_SUMS),
+    ODD(both, "integers-long", 8, 8191, 8191, 64, true, KF_FLASH_EXACT_SUMS | KF_LARGE)};
+
+static const kf_variant variants[] = {
+    {.name = "forward",
+     .about = "step 29's best, g: work from a counter, in pieces of two sizes",
+     .launch = launch_forward,
+     .applies = is_forward},
+    {.name = "backward",
+     .about = "step 30's best, d: dq one tile late",
+     .launch = launch_backward<false>,
+     .applies = is_backward},
+    {.name = "both",
+     .about = "one after the other, each kernel begins while the one in front ends",
+     .launch = launch_backward<true>,
+     .applies = is_both},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "31-full-evaluation",
+        .title = "both passes, alone and in one call, at every length: the field and cuDNN",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}
