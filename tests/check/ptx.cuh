@@ -1,4 +1,5 @@
-/* ptx.cuh: asynchronous copies and tensor cores for this suite, an instruction a function. */
+/* ptx.cuh: asynchronous copies, tensor cores and numbered barriers for this suite, an instruction a
+ * function. */
 #pragma once
 
 #include "suite.cuh"
@@ -88,6 +89,16 @@ static __device__ __forceinline__ void mma(float (&c)[4], const unsigned (&a)[4]
                  "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ __forceinline__ void named_sync(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+static __device__ __forceinline__ void named_arrive(int id, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 /* The two numbers of a register. */

@@ -702,6 +702,35 @@ static bool run_rows_of_lanes()
     return came_out<fault>(y.p, pairs_of(in));
 }
 
+/* A warp that only arrives goes on: those who wait know what it did before, not what it does then.
+ */
+template <bool fault>
+__global__ void arrived_and_went_on(const int *x, int *y)
+{
+    __shared__ int cell[32];
+    const int t = threadIdx.x;
+    if (t < 32) {
+        cell[t] = x[t];
+        named_arrive(1, 64);
+        __syncwarp();
+        if (fault)          // fault here: arrived_and_went_on
+            cell[t] = x[t]; // seen here: arrived_and_went_on
+        __syncwarp();
+    } else {
+        named_sync(1, 64);
+        y[t - 32] = cell[63 - t]; // seen here: arrived_and_went_on
+    }
+}
+
+template <bool fault>
+static bool run_arrived_and_went_on()
+{
+    const auto in = numbers(32);
+    array<int> x(in), y(32);
+    arrived_and_went_on<fault><<<1, 64>>>(x, y);
+    return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -729,6 +758,7 @@ int main(int argc, char **argv)
         SUBTLE(copied_over, "a tile is copied over the one that others still read"),
         SUBTLE(stages_of_two, "a ring of two stages where two tiles are copied ahead"),
         SUBTLE(rows_of_lanes, "ldmatrix reads rows that other lanes have just stored"),
+        SUBTLE(arrived_and_went_on, "a warp writes again after it arrived where others wait"),
     };
     return suite("shared race", list, argc, argv);
 }

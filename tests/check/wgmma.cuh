@@ -50,16 +50,6 @@ static __device__ __forceinline__ void proxy_fence()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-static __device__ __forceinline__ void named_sync(int id, int threads)
-{
-    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
-static __device__ __forceinline__ void named_arrive(int id, int threads)
-{
-    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
 template <int n>
 static __device__ __forceinline__ void more_registers()
 {

@@ -12,7 +12,7 @@
 enum { EPOCHS = 1 << 25 };
 
 struct ordering order = {.now = 1};
-static uint32_t joined[MAX_BARRIERS][MAX_WARPS];
+static uint32_t joined[MAX_BARRIERS][MAX_WARPS]; /* what those who came knew of each warp */
 static struct start {
     uint32_t when;
     uint64_t block;
@@ -210,10 +210,15 @@ void order_block(uint64_t place)
 void order_join(int barrier)
 {
     order_tick();
-    joined[barrier][cpu_worker->now / WARP] = order.now;
+    const uint64_t warp = cpu_worker->now / WARP;
+    uint32_t *known = joined[barrier];
+    for (int i = 0; i < MAX_WARPS; i++)
+        known[i] = known[i] > order.sees[warp][i] ? known[i] : order.sees[warp][i];
+    known[warp] = order.now;
 }
 
-/* A named barrier joins what its warps know; a warp that only arrived is not told. */
+/* A named barrier joins what its warps knew when they came; a warp that only arrived has gone on,
+ * and is not told. */
 void order_barrier(struct worker *w, int barrier)
 {
     order_tick();
@@ -221,13 +226,7 @@ void order_barrier(struct worker *w, int barrier)
         order.barrier_end = order.now;
         return;
     }
-    uint32_t known[MAX_WARPS];
-    for (int i = 0; i < MAX_WARPS; i++) {
-        known[i] = joined[barrier][i];
-        for (int k = 0; k < MAX_WARPS; k++)
-            if (joined[barrier][k] && order.sees[k][i] > known[i])
-                known[i] = order.sees[k][i];
-    }
+    uint32_t *known = joined[barrier];
     for (int k = 0; k < MAX_WARPS; k++)
         if (w->barriers[barrier].waiting[k])
             for (int i = 0; i < MAX_WARPS; i++)
