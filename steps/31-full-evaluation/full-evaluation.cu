@@ -366,6 +366,10 @@ static const kf_case cases[] = {
     ODD(forward, "rising", 1, 70, 300, 64, false, KF_RISING),
     ODD(forward, "falling", 1, 70, 300, 64, false, KF_FALLING),
     ODD(forward, "uneven-heads", 3, 450, 70, 64, true, 0),
+    {.name = "forward-batches",
+     .shape = {.B = 2, .H = 2, .Sq = 7, .Sk = 40, .D = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY,
+     .data = &forward},
     ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0), /* of pieces */
     ODD(forward, "whole-edge", 1, 130, 192, 64, true, 0),
     ODD(forward, "long-pieces", 2, 330, 192, 64, true, 0), /* all of 192 rows */
@@ -399,6 +403,10 @@ static const kf_case cases[] = {
     ODD(both, "two-blocks", 1, 275, 84, 64, true, 0),
     ODD(both, "two-blocks-D128", 1, 84, 275, 128, false, 0),
     ODD(both, "uneven-heads", 3, 131, 150, 64, true, 0),
+    {.name = "both-batches",
+     .shape = {.B = 2, .H = 2, .Sq = 7, .Sk = 40, .D = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY,
+     .data = &both},
     ODD(both, "whole-edge", 1, 130, 192, 64, true, 0),
     ODD(both, "many-tiles", 1, 321, 300, 64, false, 0),
     ODD(both, "steep", 2, 129, 129, 64, true, KF_STEEP),
