@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         float shrink[2];
 
         int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
-                                            #pragma unroll 1
+#pragma unroll 1
         // snippet: pass-over
         for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
             const int stage = step % STAGES, filled = step / STAGES % 2;
