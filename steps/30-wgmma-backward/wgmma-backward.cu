@@ -13,7 +13,7 @@
  *          twentieth. d: groups no longer meet, for dq comes a tile late: a tenth or more; order is
  *          worth another tenth under a mask, and beginning early nothing at these lengths.
  * Outcome  a gains a third at D = 64 and more than half at D = 128. b loses a twentieth at D = 64:
- *          additions are not waited for in a either, and shared memory is what products read. c
+ *          nobody waits for additions in a, and in b for the engine to read what it is to add. c
  *          gains a thirtieth. d gains a tenth, a fifth before the power limit is felt, and passes
  *          cuDNN everywhere; order brings little, beginning early a little below S = 2048.
  */
