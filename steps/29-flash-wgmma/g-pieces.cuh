@@ -26,7 +26,6 @@ static constexpr int bytes_of_block()
            (int)sizeof(piece);
 }
 
-// snippet: two-sizes
 // Pieces of `large` rows in a head, whose first rows are in so many small pieces.
 static __host__ __device__ __forceinline__ int large_pieces(int Sq, int small, int large)
 {
@@ -52,7 +51,6 @@ static __device__ __forceinline__ piece piece_of(int number, int heads, int at_o
     const piece p = {first + place % together, row, min(row + rows, Sq)};
     return p;
 }
-// end snippet: two-sizes
 
 // The tile of this group's queries -> fragments of 16 columns each.
 template <int D>
