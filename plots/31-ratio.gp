@@ -23,13 +23,12 @@ unset print
 set logscale x 2
 set xrange [360:23000]
 set xtics ('512' 512, '2k' 2048, '8k' 8192)
-set yrange [0.8:*]
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
 set label 98 'time of cuDNN / ours' at screen 0.03, 0.56 center rotate by 90 font ',13' textcolor rgb INK
 set label 97 'S' at screen 0.56, 0.195 center font ',13' textcolor rgb INK
 set key at screen 0.55, 0.005 bottom center maxrows 2 samplen 2.2 width 0
 stats $all using 2 nooutput
-set yrange [floor(10 * STATS_min) / 10.0 - 0.05:ceil(10 * STATS_max) / 10.0]
+set yrange [floor(10 * STATS_min) / 10.0 - 0.05:ceil(10 * STATS_max) / 10.0 + 0.05]
 set ytics 0.2
 set tmargin at screen 0.855
 set bmargin at screen 0.305

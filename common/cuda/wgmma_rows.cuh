@@ -32,6 +32,34 @@ static __device__ __forceinline__ void start_values(float (&out)[D / 8][4],
 }
 // end snippet: products
 
+// The tile [64][D] of this group's queries -> fragments of 16 columns each.
+template <int D>
+static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], uint32_t tile)
+{
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to ldmatrix
+    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        warp_load_matrices(q[d], d / 4 * 64 * 128 + (tile ^ d % 4 * 32));
+    }
+}
+
+// start_scores with q as fragments where they are HELD, else from its tile.
+template <int D, int KEYS, bool HELD>
+static __device__ __forceinline__ void
+start_scores(float (&s)[KEYS / 8][4], uint32_t (&q)[D / 16][4], uint64_t q_tile, uint64_t k)
+{
+    if constexpr (HELD) {
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            wgmma<0>(s, q[d], k + further(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
+        }
+    } else {
+        start_scores<D, KEYS>(s, q_tile, k);
+    }
+}
+
 // As online_softmax, but for out, which may be in use: what it is to be multiplied by -> shrink.
 template <int KEYS>
 static __device__ __forceinline__ void weigh(float (*s)[4], float *largest, float *sum,

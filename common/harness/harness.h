@@ -149,6 +149,8 @@ kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dt
                      const int64_t *dim);
 kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                       const int64_t *dim);
+/* Variants may write to this input, which holds what a call leaves for the next: a cache. */
+void kf_may_write(kf_run *run, const char *name);
 /* By name; one that setup did not declare, or another type, ends the program with a line. */
 kf_tensor *kf_find(const kf_run *run, const char *name);
 bool kf_has(const kf_run *run, const char *name); /* whether setup declared it */

@@ -63,6 +63,7 @@ typedef struct kf_slot {
     void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
     void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
     bool made;                                     /* it has been, in this memory */
+    bool may_write;                                /* input: by variants */
     double *other_want, *other_bound; /* for state->other_error, NULL if there are none yet */
     void *raw; /* output: room for what comes back from the device, NULL before the first time */
 } kf_slot;
@@ -83,7 +84,8 @@ int64_t kf_run_bytes(const kf_run *run);
 int64_t kf_guard(const kf_run *run, const kf_slot *slot); /* bytes on each side of a tensor */
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
 void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else and the guards */
-bool kf_renew(kf_run *run);    /* new memory, inputs in it, nothing else written; or false */
+int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
+bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
 void kf_fetch(const kf_tensor *tensor, void *raw);
 
 /* --- verify.c, diagnosis.c -------------------------------------------------------------------- */

@@ -103,6 +103,13 @@ kf_tensor *kf_find(const kf_run *run, const char *name)
            run->state->program->step, name);
 }
 
+void kf_may_write(kf_run *run, const char *name)
+{
+    const kf_tensor *t = kf_find(run, name);
+    for (int i = 0; i < run->state->n; i++)
+        run->state->slot[i].may_write |= &run->state->slot[i].t == t;
+}
+
 void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype)
 {
     kf_tensor *t = kf_find(run, name);
@@ -254,6 +261,24 @@ void kf_prepare(kf_run *run)
     }
     free(block);
     CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+int64_t kf_changed(const kf_slot *slot)
+{
+    const kf_tensor *t = &slot->t;
+    int64_t size = (int64_t)kf_dtype_size(t->dtype), step = BLOCK / size, changed = 0;
+    char *was = kf_alloc(BLOCK, 1), *is = kf_alloc(BLOCK, 1);
+    for (int64_t i = 0; i < t->count; i += step) {
+        int64_t n = t->count - i < step ? t->count - i : step;
+        kf_pack(t->dtype, t->host + i, was, n);
+        const char *device = (const char *)t->device + i * size;
+        CUDA_CHECK(cudaMemcpy(is, device, (size_t)(n * size), cudaMemcpyDeviceToHost));
+        for (int64_t j = 0; j < n; j++)
+            changed += memcmp(was + j * size, is + j * size, (size_t)size) != 0;
+    }
+    free(was);
+    free(is);
+    return changed;
 }
 
 /* A checker that looks for reads of what was never written must not be told that poison was. And

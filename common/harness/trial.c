@@ -81,16 +81,34 @@ static void add_counts(kf_row *counts, const kf_diagnosis *seen)
     }
 }
 
+/* Whether inputs are as they were: who writes to one computes something else when called again.
+ * Large ones are left out, for it takes as long as to upload them. */
+static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_how how)
+{
+    bool kept = true;
+    for (int i = 0; i < run->state->n && !(run->c->flags & KF_LARGE); i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        bool look = slot->role == KF_INPUT && slot->t.host && !slot->may_write;
+        int64_t changed = look ? kf_changed(slot) : 0;
+        if (changed > 0)
+            kf_complain("variant %s, case %s%s: %lld elements of the input %s were written; a "
+                        "kernel may write to its outputs only",
+                        variant->name, run->c->name, when[how], (long long)changed, slot->t.name);
+        kept = kept && changed == 0;
+    }
+    return kept;
+}
+
 static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
                          const kf_diagnosis *seen, int n, enum kf_how how)
 {
-    bool first = how == KF_FIRST;
+    bool first = how == KF_FIRST, kept = !run->poisoned || inputs_kept(run, variant, how);
     char why[512] = "";
     int64_t wrong = kf_wrong(run, seen), beyond = 0;
     for (int i = 0; i < n; i++)
         beyond += seen[i].before + seen[i].after;
     bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
-    right = right && beyond == 0;
+    right = right && beyond == 0 && kept;
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
     kf_say("  variant %s%s: %s\n", variant->name, when[how],
@@ -102,12 +120,12 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
         kf_diagnosis_print(stdout, &seen[i], variant->block);
     if (why[0])
         kf_say("    prediction: %s\n", why);
-    if (!right && beyond > 0)
+    if (kept && !right && beyond > 0)
         kf_complain(
             "variant %s, case %s%s: %lld elements beside the outputs were written; a kernel "
             "may write to its outputs only",
             variant->name, run->c->name, when[how], (long long)beyond);
-    else if (!right)
+    else if (kept && !right)
         kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
                     when[how], variant->predicted ? "not as predicted, " : "", (long long)wrong,
                     why[0] ? ": " : "", why);

@@ -134,6 +134,8 @@ static void set_tokens(kf_run *run, const neox_model *model)
     int given = speaks(run->c) ? NEOX_PROMPT : c->positions;
     for (int i = 0; i < given; i++)
         tokens->host[i] = i < n ? (float)words[i] : drawn_token(run, c, 0, i);
+    kf_may_write(run, "tokens"); /* a model that speaks adds to both */
+    kf_may_write(run, "past");
     past->host[0] = speaks(run->c) ? 0.0f : (float)(run->shape.Sk - run->shape.Sq);
 }
 
@@ -183,6 +185,8 @@ void neox_setup(kf_run *run, void (*make)(const kf_run *run, void *weights))
     set_tokens(run, &model);
     kf_tensor *keys = kf_input(run, "k_cache", "LHSD", KF_F16, cache);
     fill_caches(run, &model, keys, kf_input(run, "v_cache", "LHSD", KF_F16, cache));
+    kf_may_write(run, "k_cache");
+    kf_may_write(run, "v_cache");
     kf_rope_tables(run);
     kf_output(run, "hidden", "LSD", KF_F16, hidden);
     kf_output(run, "logits", "SD", KF_F32, logits);

@@ -40,6 +40,7 @@ void kf_rope_cache(kf_run *run)
         kf_rope_fp64(s->pos0, s->Sk, s->R, cosines, sines);
     cache c = {s, k->host, kf_zero_input(run, "k_cache", k->axes, KF_F32, k->dim)->host, cosines,
                sines};
+    kf_may_write(run, "k_cache"); /* the last key is a call's to rotate and add */
     kf_parallel(k->rows, cache_row, &c);
     free(cosines);
     free(sines);

@@ -190,8 +190,8 @@ static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, 
     const kf_shape s = run->shape;
     const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
     const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
-    const auto kernel = pieces::flash<D, GROUPS>;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     cudaLaunchAttribute attribute;
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -202,10 +202,10 @@ static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, 
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = early;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map_of(run, "q", 64), map_of(run, "k", KEYS),
-                                  map_of(run, "v", KEYS), map_of(run, "o", 64), kf_f32(run, "lse"),
-                                  heads, heads_at_once(&s), small, (int)s.Sq, (int)s.Sk,
-                                  (bool)s.causal));
+    CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, "q", 64),
+                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
 }
 
 static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)

@@ -53,36 +53,6 @@ static __device__ __forceinline__ piece piece_of(int number, int heads, int at_o
 }
 
 // same as step 29, g-pieces.cuh
-// The tile of this group's queries -> fragments of 16 columns each.
-template <int D>
-static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], uint32_t tile)
-{
-    const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to ldmatrix
-    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
-#pragma unroll
-    for (int d = 0; d < D / 16; d++) {
-        warp_load_matrices(q[d], d / 4 * 64 * 128 + (tile ^ d % 4 * 32));
-    }
-}
-
-// same as step 29, g-pieces.cuh
-// s = q k^T, with q as fragments where they are HELD, else from their tile.
-template <int D, bool HELD>
-static __device__ __forceinline__ void start(float (&s)[KEYS / 8][4], uint32_t (&q)[D / 16][4],
-                                             uint64_t q_tile, uint64_t k_tile)
-{
-    if constexpr (HELD) {
-#pragma unroll
-        for (int d = 0; d < D / 16; d++) {
-            wgmma<0>(s, q[d], k_tile + further(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
-        }
-    } else {
-        start_scores<D, KEYS>(s, q_tile, k_tile);
-    }
-}
-
-// same as step 29, g-pieces.cuh
 // Pieces handed out beside the first of each block, and blocks that have none left. A launch leaves
 // zeros for the next.
 static __device__ int counters[2];
@@ -235,7 +205,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             barrier_wait(k_full + 8 * stage, filled);
             named_sync(my_turn, 256);
             wgmma_fence();
-            start<D, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+            start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
             wgmma_commit();
             named_arrive(next_turn, 256);
             wgmma_wait<0>();
@@ -257,7 +227,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_wait(k_full + 8 * stage, filled);
                 named_sync(my_turn, 256); // with the group that passes it
                 wgmma_fence();
-                start<D, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+                start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
                 wgmma_commit();
                 barrier_wait(v_full + 8 * before, before_filled);
                 hold(out);
