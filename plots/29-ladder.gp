@@ -1,4 +1,4 @@
-# alt: TFLOP/s at S = 8192 of every stage from naive attention (D = 64 only) to cuDNN: the kernels of steps 21, 22, 23 and 28, the rungs a to e and g of step 29, FlashAttention-2 and cuDNN, for D = 64 and 128, with and without a causal mask. The line rises from left to right; the rungs from b on are above FlashAttention-2, and d, e and g above cuDNN. A dashed line is the rate of the tensor cores.
+# alt: TFLOP/s at S = 8192 of every stage from naive attention (D = 64 only) to cuDNN: the kernels of steps 21, 22, 23 and 28, the rungs a to e and g of step 29, FlashAttention-2 and cuDNN, for D = 64 and 128, with and without a causal mask. The line rises from left to right; all rungs are above FlashAttention-2, and d, e and g above cuDNN. A dashed line is the rate of the tensor cores.
 # data: step-21.tsv step-22.tsv step-28.tsv step-29.tsv peers-flash.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192

@@ -15,6 +15,7 @@ my %evidence = (
     'wrong'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
     'NaN'        => qr/^.*\b[1-9]\d* of them NaN.*$/m,
     'guard'      => qr/^.*\bwritten (?:before|after) it: .*$/m,
+    'input'      => qr/^.*\belements of the input \w+ were written.*$/m,
     'unwritten'  => qr/^.*\bunwritten: (?!none).*$/m,
     'predicted'  => qr/^.*\bNOT as predicted.*$/m,
     'divergence' => qr/^.*\bbarrier\b.*$/m,
