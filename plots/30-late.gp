@@ -6,7 +6,7 @@ X = 66
 U = 18.0
 # A piece of a group's time: from, units, what.
 piece(x, y, n, fill, edge, text) = box(X + x * U, y, n * U - 1.5, 22, fill, edge) . '; ' . say(X + (x + n / 2.0) * U, y + 11, 'center', edge, text)
-eval say(10, 14, 'left', INK, '{/:Bold c}  groups meet twice a tile')
+eval say(10, 14, 'left', INK, '{/:Bold c}  groups meet in each tile')
 do for [g = 0:1] {
     y = 30 + g * 28
     eval say(X - 8, y + 11, 'right', INK, sprintf('group %d', g))
