@@ -1,4 +1,4 @@
-/* 31-full-evaluation: both passes, alone and in one call, at every length: the field and cuDNN
+/* 31-full-evaluation: both passes, alone and in one call, at every length, and cuDNN
  *
  * Grows from: 30-wgmma-backward
  * Architecture: 90a
@@ -442,7 +442,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "31-full-evaluation",
-        .title = "both passes, alone and in one call, at every length: the field and cuDNN",
+        .title = "both passes, alone and in one call, at every length, and cuDNN",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
