@@ -22,20 +22,8 @@
 #include "c-producer.cuh"
 #include "cuda/flash_forward.cuh"
 #include "d-late.cuh"
+#include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
-
-// q, k, v, dout, dk or dv [BH][S][D] -> a map whose boxes are tiles of so many rows: step 29.
-static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
-{
-    const kf_shape s = run->shape;
-    const uint64_t S = strchr(name, 'k') || strchr(name, 'v') ? s.Sk : s.Sq;
-    const tensor_layout layout = {.rank = 4,
-                                  .extent = {64, S, s.D / 64u, (uint64_t)s.B * s.H},
-                                  .stride = {s.D * 2u, 64 * 2, S * s.D * 2},
-                                  .box = {64, (cuuint32_t)rows, s.D / 64u, 1}};
-    return tensor_map(kf_memory(run, name, KF_F16), CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &layout,
-                      CU_TENSOR_MAP_SWIZZLE_128B);
-}
 
 // What a launch needs to know of a run.
 typedef struct job {
@@ -140,23 +128,6 @@ static int heads_at_once(const job *j, int D)
     const int64_t head = (int64_t)j->a.Sq * D * 8;
     const int64_t fit = room / head;
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
-}
-
-// How a kernel is launched that calls wait_for_previous: it may begin before the one in front of it
-// in the stream has ended, or only then.
-static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
-                                        int threads, int bytes, cudaStream_t stream)
-{
-    cudaLaunchConfig_t config = {};
-    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute->val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = attribute;
-    config.numAttrs = early;
-    return config;
 }
 
 template <int D>

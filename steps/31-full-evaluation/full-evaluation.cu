@@ -20,22 +20,10 @@
 #include "backward.cuh"
 #include "forward.cuh"
 #include "cuda/flash_forward.cuh"
+#include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 
 enum { KEYS = 128 }; // of a tile of the forward pass
-
-// A tensor [BH][S][D] -> a map whose boxes are tiles of so many rows: step 29.
-static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
-{
-    const kf_shape s = run->shape;
-    const uint64_t S = strchr(name, 'k') || strchr(name, 'v') ? s.Sk : s.Sq;
-    const tensor_layout layout = {.rank = 4,
-                                  .extent = {64, S, s.D / 64u, (uint64_t)s.B * s.H},
-                                  .stride = {s.D * 2u, 64 * 2, S * s.D * 2},
-                                  .box = {64, (cuuint32_t)rows, s.D / 64u, 1}};
-    return tensor_map(kf_memory(run, name, KF_F16), CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &layout,
-                      CU_TENSOR_MAP_SWIZZLE_128B);
-}
 
 // --- The forward pass ----------------------------------------------------------------------------
 
@@ -112,16 +100,10 @@ static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, 
     const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
     CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
     cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(all < multiprocessors() ? all : multiprocessors());
-    config.blockDim = dim3(GROUPS * 128 + 128);
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, early, grid, GROUPS * 128 + 128, bytes, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, "q", 64),
                                   map_of(run, "k", KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), kf_f32(run, "lse"), heads,
@@ -185,22 +167,6 @@ static int heads_at_once(const job *j, int D)
     const int64_t head = (int64_t)j->a.Sq * D * 8;
     const int64_t fit = room / head;
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
-}
-
-// same as step 30
-static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
-                                        int threads, int bytes, cudaStream_t stream)
-{
-    cudaLaunchConfig_t config = {};
-    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute->val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = attribute;
-    config.numAttrs = early;
-    return config;
 }
 
 // snippet: chain

@@ -1,0 +1,43 @@
+/* wgmma_launch.cuh: the host's way to kernels of steps 29 to 31: maps of their tensors, and
+ * launches that may begin early.
+ */
+#pragma once
+
+#include "cuda/tma.cuh"
+#include "harness/harness.h"
+
+#include <string.h>
+
+// snippet: map
+// A tensor [BH][S][D] -> a map whose boxes are tiles of so many rows: the columns are split, as a
+// swizzled box has 64 at most. S is that of keys for k, v and their gradients, else of queries.
+static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
+{
+    const kf_shape s = run->shape;
+    const uint64_t S = strchr(name, 'k') || strchr(name, 'v') ? s.Sk : s.Sq;
+    const tensor_layout layout = {.rank = 4,
+                                  .extent = {64, S, s.D / 64u, (uint64_t)s.B * s.H},
+                                  .stride = {s.D * 2u, 64 * 2, S * s.D * 2},
+                                  .box = {64, (cuuint32_t)rows, s.D / 64u, 1}};
+    return tensor_map(kf_memory(run, name, KF_F16), CU_TENSOR_MAP_DATA_TYPE_FLOAT16, &layout,
+                      CU_TENSOR_MAP_SWIZZLE_128B);
+}
+// end snippet: map
+
+// How a kernel is launched that calls cudaGridDependencySynchronize. early: it may begin before the
+// one in front of it in the stream has ended; else only then. attribute: lives as long as what is
+// returned.
+static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
+                                        int threads, int bytes, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = {};
+    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute->val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = early;
+    return config;
+}
