@@ -198,10 +198,10 @@ my $repeat = "TOY_REPEATS=1 $toy --seed 3 --repeats $dir/repeats.tsv";
 my $pair = "$repeat --variant steady --variant drift";
 %r = run("$pair --variant nan --case D8 --dump $dir/first", KF_COMMIT => "abc1234");
 is("$r{code} $r{err}", "0 ", "--repeats") or diag($r{out});
-like($r{out}, qr/^  variant steady, repeats: the same bits in 20 runs$/m, "a variant with the same bits says so");
-like($r{out}, qr/^  variant drift, repeats: 20 runs, o differs in 15, 3\.8 % of its elements; half in 5, 25 %$/m,
+like($r{out}, qr/^  variant steady, repeats: the same bits in 100 runs$/m, "a variant with the same bits says so");
+like($r{out}, qr/^  variant drift, repeats: 100 runs, o differs in 75, 3\.8 % of its elements; half in 25, 25 %$/m,
     "one without says which output");
-like($r{out}, qr/^  variant nan, repeats: 20 runs, o differs in 20, 50 % of its elements$/m, "one that is wrong as predicted, too");
+like($r{out}, qr/^  variant nan, repeats: 100 runs, o differs in 100, 50 % of its elements$/m, "one that is wrong as predicted, too");
 unlike($r{out}, qr/graph|stream|no ceilings/, "nothing is timed");
 ok(!(grep { length > 100 } split /\n/, $r{out}), "no line is longer than 100 columns");
 like(slurp("$dir/repeats.tsv"), qr/\A# device: FAKE G-100 .*\n(# .*\n)*# commit: abc1234\n(# .*\n)*# seed: 3\n# program: 99-toy\nvariant\t/,
@@ -214,20 +214,20 @@ my ($most) = sort { $b <=> $a }
     map { abs(unpack("f", pack "L", $o[$_] + 3) - unpack("f", pack "L", $o[$_] + !$_)) } 0 .. 2;
 my %row = repeats("$dir/repeats.tsv");
 is_deeply(\%row, {
-    "steady o" => "D8 1 2 5 5 8 0 0 0 80 20 0 0 0 0",
-    "steady half" => "D8 1 2 5 5 8 0 0 0 4 20 0 0 0 0",
-    "drift o" => "D8 1 2 5 5 8 0 0 0 80 20 15 3 " . sprintf("%.6g", $most) . " 3",
-    "drift half" => "D8 1 2 5 5 8 0 0 0 4 20 5 1 0.000488281 1",
-    "nan o" => "D8 1 2 5 5 8 0 0 0 80 20 20 40 inf inf",
-    "nan half" => "D8 1 2 5 5 8 0 0 0 4 20 0 0 0 0",
+    "steady o" => "D8 1 2 5 5 8 0 0 0 80 100 0 0 0 0",
+    "steady half" => "D8 1 2 5 5 8 0 0 0 4 100 0 0 0 0",
+    "drift o" => "D8 1 2 5 5 8 0 0 0 80 100 75 3 " . sprintf("%.6g", $most) . " 3",
+    "drift half" => "D8 1 2 5 5 8 0 0 0 4 100 25 1 0.000488281 1",
+    "nan o" => "D8 1 2 5 5 8 0 0 0 80 100 100 40 inf inf",
+    "nan half" => "D8 1 2 5 5 8 0 0 0 4 100 0 0 0 0",
 }, "a row a variant and output: runs and elements that differ, and by how much") or diag(explain(\%row));
 %r = run("$pair --case D8", FAKE_CPU => 1);
 like($r{out}, qr/steady, repeats: the same bits in 3 runs\n.*drift, repeats: 3 runs, o differs in 3, /s, "three runs on a CPU");
 %r = run("$repeat --variant spoils --case D8", FAKE_CPU => 1);
 like($r{out}, qr/spoils, repeats: the same bits in 3 runs/, "from fresh inputs and poison");
-%r = run("$repeat --variant steady --case D8", TOY_US => 3e5);
+%r = run("$repeat --variant steady --case D8", TOY_US => 1.5e6);
 like($r{out}, qr/the same bits in 6 runs$/m, "fewer runs where one is long");
-%r = run("$repeat --variant steady --case D8", TOY_US => 5e6);
+%r = run("$repeat --variant steady --case D8", TOY_US => 2e7);
 like($r{out}, qr/the same bits in 3 runs$/m, "and three at least");
 %r = run("$pair --case D8 --json");
 is(scalar(@{decode_json($r{out})}), 2, "--json: a row a variant, and no line on the screen");

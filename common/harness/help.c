@@ -31,7 +31,7 @@ void kf_help_print(const kf_program *p)
         "  --errors FILE             largest error of each index of an output's first axis\n"
         "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
         "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
-        "  --repeats FILE            each again, up to 20 times: which outputs differ in a bit\n"
+        "  --repeats FILE            each again, up to 100 times: which outputs differ in a bit\n"
         "  --rates FILE              clock rate and power during each turn on sustained and cool\n"
         "  --timeline FILE           when the warps of a block did what, where the program "
         "records\n"

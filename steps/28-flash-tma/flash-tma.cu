@@ -3,6 +3,7 @@
  * Grows from: 23-flash-autotune
  * Architecture: 90
  * Data: --case tail --variant overwrites --variant tma --map step-28-map.tsv
+ * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-28-repeats.tsv
  * Profile: --case D64-S8192 --case D128-S8192
  *
  * Idea     Hopper copies whole tiles (TMA): one thread names a box of an array, and the copy engine

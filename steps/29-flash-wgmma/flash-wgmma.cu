@@ -4,6 +4,7 @@
  * Architecture: 90a
  * Record: --turns 1 --rates step-29-rates.tsv
  * Data: --case recorded --variant c-recorded --variant d-recorded --timeline step-29-timeline.tsv
+ * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-29-repeats.tsv
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
