@@ -90,7 +90,9 @@ class == "shared race" && /^[ ]*and (Read|Write) access at/ {
 /^Barrier error detected/ {
     text = $0
     sub(/^Barrier error detected[.]?[ ]*/, "", text)
-    begin("barrier divergence", tolower(substr(text, 1, 1)) substr(text, 2))
+    # "Missing wait." is what it says of an mbarrier's phases.
+    begin(text ~ /^Missing/ ? "mbarrier" : "barrier divergence",
+        tolower(substr(text, 1, 1)) substr(text, 2))
     next
 }
 # Any tool: where, who.
