@@ -170,4 +170,10 @@ for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults], ["wgmma-faults
     my %r = run("$dir/$program " . @list);
     is($r{code}, 2, "those are all");
 }
+# check also says who calls the function that waits.
+my @lines = split /\n/, slurp("tests/ptx/bulk-faults.cu");
+my %called = map { $lines[$_ - 1] =~ /^ +barrier_wait\(shared_address\(&(full|empty)\), 0\);/ ? ($1 => $_) : () } 1 .. @lines;
+%r = run("common/cpu/cudacc --check -O2 -g1 tests/ptx/bulk-faults.cu -o $dir/lines && timeout 60 $dir/lines 1");
+like($r{err}, qr/^mbarrier: deadlock: threads 0-7 $try full, .* arrivals \(tests\/ptx\/bulk\.h:\d+, called at tests\/ptx\/bulk-faults\.cu:$called{full}\); threads 8-15 $try empty, .* arrivals \(\S+, called at \S+:$called{empty}\); threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited; in block/m,
+    "who calls, each by itself, and none of __syncthreads") or diag(explain(\%called));
 done_testing();

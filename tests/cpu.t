@@ -160,6 +160,16 @@ for my $case (@unsupported) {
     ok($rc == 2 && $out =~ /^file\.cu:2: [^\n]*\Q$case->[1]\E[^\n]* not supported by the CPU backend[;,] [^\n]+\n\z/,
         "not supported: $case->[1]") or diag("$rc: $out");
 }
+# nvcc takes it, and the GPU faults: a map whose address is that of a copy.
+my $map = "#include <cuda.h>\ntemplate <int N> __global__ void k(const int *p, const CUtensorMap m, int n) {}\n";
+($out, $rc) = source($map . "int main() { return 0; }\n");
+is("$rc $out", "2 file.cu:2: kernel k: parameter m is a CUtensorMap without __grid_constant__: TMA cannot read the copy whose "
+        . "address it gets; write const __grid_constant__ CUtensorMap\n", 'a tensor map that is no grid constant');
+for my $right ("const __grid_constant__ CUtensorMap m", "const CUtensorMap *m", "const CUtensorMap &m") {
+    (my $text = $map) =~ s/const CUtensorMap m/$right/;
+    ($out, $rc) = source($text . "int main() { return 0; }\n");
+    is("$rc $out", "0 ", "not $right");
+}
 # A kernel that runs past an array is stopped, and says where; so is a number that is none.
 ($out, $rc) = source("__global__ void k(float *p) { p[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
         . "int main() { float *p; cudaMalloc(&p, 1000); k<<<8, 256>>>(p);\n"

@@ -119,9 +119,9 @@ static int same_wait(const struct worker *w, int a, int b)
     int live = w->warps[a / WARP].live >> a % WARP & 1;
     if (live != (int)(w->warps[b / WARP].live >> b % WARP & 1))
         return 0;
-    return !live ||
-           (s->op == t->op && (s->op != CPU_PTX || s->what == t->what) && s->line == t->line &&
-            strcmp(s->file, t->file) == 0 && (s->op < CPU_MBARRIER || s->mask == t->mask));
+    return !live || (s->op == t->op && s->caller == t->caller &&
+                     (s->op != CPU_PTX || s->what == t->what) && s->line == t->line &&
+                     strcmp(s->file, t->file) == 0 && (s->op < CPU_MBARRIER || s->mask == t->mask));
 }
 
 struct text {
@@ -162,12 +162,13 @@ static void add_wait(struct text *text, const struct worker *w, int first)
         add(text, " %u", t->mask);
     else if (t->op > CPU_NAMED_BARRIER)
         add(text, " of mask 0x%08x", t->mask);
-    add(text, " (%s:%d)", t->file, t->line);
+    add(text, " (%s:%d%s)", t->file, t->line, t->caller ? t->caller : "");
 }
 
 void fault_stuck(struct worker *w, const char *why)
 {
     struct text text = {.n = 0};
+    TRACE_CHECK(callers(w), (void)0);
     for (int i = 0; i < w->size; i++) {
         int seen = 0;
         for (int j = 0; j < i && !seen; j++)

@@ -300,6 +300,33 @@ static int statement_start(int i)
     return i;
 }
 
+/* The parameters between two parentheses. The engine that copies tiles finds a tensor map by its
+ * address, and a plain parameter whose address is taken is copied first, to where it cannot look.
+ */
+static void check_maps(const struct token *kernel, int open)
+{
+    const int close = match(open, 1);
+    int map = 0, constant = 0, pointer = 0;
+    for (int i = open + 1; i <= close; i++) {
+        map |= is(i, "CUtensorMap");
+        constant |= is(i, "__grid_constant__");
+        pointer |= is(i, "*") || is(i, "&");
+        if (!is(i, ",") && i < close)
+            continue;
+        if (map && !constant && !pointer) {
+            const struct token *name = &tokens[i - 1];
+            fprintf(
+                stderr,
+                "%s:%d: kernel %.*s: parameter %.*s is a CUtensorMap without __grid_constant__: "
+                "TMA cannot read the copy whose address it gets; write const "
+                "__grid_constant__ CUtensorMap\n",
+                files[name->file], name->line, kernel->n, kernel->s, name->n, name->s);
+            exit(2);
+        }
+        map = constant = pointer = 0;
+    }
+}
+
 static void note_kernel(int i)
 {
     int parameters = 0, start = statement_start(i), end = i;
@@ -310,6 +337,7 @@ static void note_kernel(int i)
             end = match(end, 1);
         else if (is(end, "(")) {
             APPEND(kernels, kernel_count, (struct kernel){&tokens[end - 1], parameters});
+            check_maps(&tokens[end - 1], end);
             return;
         }
     }

@@ -60,6 +60,7 @@ struct thread {
     const char *name;     /* its text, */
     uint64_t *registers;  /* and the lane's registers; ptx/run.c */
     const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
+    const char *caller;   /* of a wait in vain, ", called at ..."; NULL: nobody knows */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */

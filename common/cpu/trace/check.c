@@ -507,6 +507,53 @@ void cpu_trace_named(const char *name, uint64_t amount)
     (void)name, (void)amount;
 }
 
+/* The numbers of codes[] that the threads wait at, of[thread], or -1; how many there are. */
+static int find_waits(const struct worker *w, uint32_t *codes, int most, int *of)
+{
+    int n = 0;
+    for (int i = 0; i < w->size; i++) {
+        int k = 0;
+        while (k < n && codes[k] != statement[i])
+            k++;
+        of[i] = statement[i] && k < most ? k : -1;
+        if (of[i] == n)
+            codes[n++] = statement[i];
+    }
+    return n;
+}
+
+static int is_place(const struct thread *t, const struct place *place)
+{
+    const char *a = strrchr(t->file, '/'), *b = strrchr(place->file, '/');
+    return t->line == place->line && strcmp(a ? a + 1 : t->file, b ? b + 1 : place->file) == 0;
+}
+
+void trace_callers(struct worker *w)
+{
+    enum { WAITS = 64 };
+    static __thread char texts[WAITS][200];
+    struct place places[WAITS];
+    uint32_t codes[WAITS];
+    int of[MAX_THREADS], n = find_waits(w, codes, WAITS, of);
+    if (n)
+        symbols_find(codes, n, places);
+    for (int k = 0; k < n; k++)
+        snprintf(texts[k], sizeof texts[k], ", called at %s:%d",
+                 places[k].caller ? places[k].caller : "", places[k].caller_line);
+    for (int i = 0; i < w->size; i++) {
+        int k = of[i];
+        w->threads[i].caller = NULL;
+        if (k < 0 || !places[k].caller || !is_place(&w->threads[i], &places[k]))
+            continue;
+        /* A loop that was unrolled has the same call several times. */
+        for (int j = 0; j < k; j++)
+            if (strcmp(texts[j], texts[k]) == 0)
+                k = j;
+        w->threads[i].caller = texts[k];
+    }
+    symbols_free(places, n);
+}
+
 void trace_fault(struct worker *w, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};

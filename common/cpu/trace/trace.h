@@ -40,6 +40,8 @@ void trace_join(struct worker *w, int barrier);    /* the running thread has com
 void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask); /* likewise */
 int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for the instrument */
+/* All threads wait: it tells threads[].caller of those that do so in inline PTX. */
+void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
 int trace_goes_on(void *context); /* after an access that this CPU does not make */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
