@@ -563,7 +563,8 @@ void trace_fault(struct worker *w, const char *text)
     registers_broken();
     for (int i = w->size - 1; i >= 0; i--)
         if (w->warps[i / WARP].live >> i % WARP & 1 &&
-            (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER))
+            (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER) &&
+            !w->threads[i].caller)
             side.code = statement[i]; /* where its function is called is worth telling */
     if (strncmp(text, "barrier divergence: ", 20) == 0)
         finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);

@@ -152,7 +152,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fputs("; it lies ", out);
             put_where(out, f, &place[2]);
         }
-        if (place[0].caller && !strchr(f->text, '%') && !strstr(f->text, ", called at "))
+        if (place[0].caller && !strchr(f->text, '%'))
             fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
         fputs("; in", out);
         put_index(out, " block", f->side[0].block, f->grid);
