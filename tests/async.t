@@ -146,6 +146,7 @@ my @bulk_faults = (
     ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],
     ["cudaSuccess", qr/^$/],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-15 $try shared, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 16-31 wait at __syncthreads \(\S+:\d+\)$/m],
 );
 my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
 my @wgmma_faults = (
@@ -176,4 +177,9 @@ my %called = map { $lines[$_ - 1] =~ /^ +barrier_wait\(shared_address\(&(full|em
 %r = run("common/cpu/cudacc --check -O2 -g1 tests/ptx/bulk-faults.cu -o $dir/lines && timeout 60 $dir/lines 1");
 like($r{err}, qr/^mbarrier: deadlock: threads 0-7 $try full, .* arrivals \(tests\/ptx\/bulk\.h:\d+, called at tests\/ptx\/bulk-faults\.cu:$called{full}\); threads 8-15 $try empty, .* arrivals \(\S+, called at \S+:$called{empty}\); threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited; in block/m,
     "who calls, each by itself, and none of __syncthreads") or diag(explain(\%called));
+my ($line) = grep { $lines[$_] =~ /void from_two_lines/ } 0 .. $#lines;
+my ($one, $two) = ($line + 8, $line + 10);
+%r = run("timeout 60 $dir/lines 13");
+like($r{err}, qr/^mbarrier: deadlock: threads 0-7 $try shared, .* arrivals \(\S+, called at \S+:$one\); threads 8-15 $try shared, .* arrivals \(\S+, called at \S+:$two\); threads 16-31 wait at __syncthreads \(\S+:\d+\); in block/m,
+    "one barrier from two lines, and nobody calls __syncthreads");
 done_testing();

@@ -165,6 +165,11 @@ my $map = "#include <cuda.h>\ntemplate <int N> __global__ void k(const int *p, c
 ($out, $rc) = source($map . "int main() { return 0; }\n");
 is("$rc $out", "2 file.cu:2: kernel k: parameter m is a CUtensorMap without __grid_constant__: TMA cannot read the copy whose "
         . "address it gets; write const __grid_constant__ CUtensorMap\n", 'a tensor map that is no grid constant');
+my $good = "const __grid_constant__ CUtensorMap a";
+for my $wrong ("int n, const CUtensorMap m", "$good, const CUtensorMap m", "const CUtensorMap m, $good") {
+    ($out, $rc) = source("#include <cuda.h>\n__global__ void k($wrong) {}\nint main() { return 0; }\n");
+    like("$rc $out", qr/^2 file\.cu:2: kernel k: parameter m is a CUtensorMap without __grid_constant__: /, "nor is $wrong");
+}
 for my $right ("const __grid_constant__ CUtensorMap m", "const CUtensorMap *m", "const CUtensorMap &m") {
     (my $text = $map) =~ s/const CUtensorMap m/$right/;
     ($out, $rc) = source($text . "int main() { return 0; }\n");

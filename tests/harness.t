@@ -349,6 +349,8 @@ like(slurp("$dir/said"), qr/unwritten: 15 \(all of them\)/, "and writes nothing 
 fails("a variant that writes its input is wrong, and does not spoil the next",
     "TOY_BUG=input $toy --case D8 --variant right --variant slow >/dev/null", 1,
     "variant right, case D8: 1 elements of the input q were written; a kernel may write to its outputs only");
+fails("nor when called again", "TOY_BUG=input-again $toy --case odd --variant right >/dev/null", 1,
+    "variant right, case odd back to back: 1 elements of the input q were written; a kernel may write to its outputs only");
 %r = run("TOY_ANGLES=1 $toy --case D8 --case odd");
 is("$r{code} $r{err}", "0 ", "each variant is held to its own bound, whatever came before it") or diag($r{out});
 fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");

@@ -352,6 +352,7 @@ static const kf_case cases[] = {
     ODD(backward, "odd-1000-D128", 8, 1000, 1000, 128, true, KF_LARGE),
     ODD(backward, "mask-edge", 1, 66, 448, 64, true, 0),
     ODD(backward, "two-blocks", 1, 275, 84, 64, true, 0),
+    ODD(backward, "first-seen", 1, 130, 3, 64, true, 0),
     ODD(backward, "negative-tail-63", 1, 20, 127, 64, false, KF_NEGATIVE),
     ODD(backward, "uneven-heads", 3, 131, 150, 64, true, 0),
     ODD(backward, "many-tiles", 1, 641, 5, 64, false, 0),

@@ -79,6 +79,8 @@ static void compute_right(const kf_run *run)
     if (bug && ((!strcmp(bug, "again") && call > 0) || (!strcmp(bug, "graph") && call > 2) ||
                 (!strcmp(bug, "later") && call > 4)))
         kf_f32(run, "o")[7] = NAN;
+    if (bug && !strcmp(bug, "input-again") && call > 0)
+        kf_f32(run, "q")[5] += 1.0f;
 }
 
 /* TOY_BUG=elsewhere: at once, whatever is being captured, as on a stream of its own. */

@@ -160,11 +160,26 @@ __global__ void gives_up_waiting(const char *, const __grid_constant__ CUtensorM
     }
 }
 
+// The same barrier from two lines, and __syncthreads by threads that have executed inline PTX.
+__global__ void from_two_lines(const char *, const __grid_constant__ CUtensorMap)
+{
+    __shared__ uint64_t shared;
+    if (threadIdx.x == 0)
+        barrier_init(shared_address(&shared), 1);
+    __syncthreads();
+    if (threadIdx.x < 8)
+        barrier_wait(shared_address(&shared), 0);
+    else if (threadIdx.x < 16)
+        barrier_wait(shared_address(&shared), 0);
+    barrier_wait(shared_address(&shared), 1);
+    __syncthreads();
+}
+
 typedef void kernel(const char *, const CUtensorMap);
-static kernel *const kernels[] = {missing_bytes,   in_a_ring,    never_made,   two_arrive,
-                                  misaligned_tile, no_map,       other_rank,   odd_bytes,
-                                  odd_address,     past_the_end, asks_in_vain, waits_in_vain,
-                                  gives_up_waiting};
+static kernel *const kernels[] = {missing_bytes,    in_a_ring,     never_made,   two_arrive,
+                                  misaligned_tile,  no_map,        other_rank,   odd_bytes,
+                                  odd_address,      past_the_end,  asks_in_vain, waits_in_vain,
+                                  gives_up_waiting, from_two_lines};
 
 int main(int argc, char **argv)
 {
