@@ -1,0 +1,71 @@
+/* rope_flash_cases.h: the cases of steps 32 to 37, for the middle of their tables.
+ *
+ * Lengths of one experiment, causal: 8 heads at D = 64 up to S = 8192, 32 at D = 128 up to 16384,
+ * and as the batch shrinks while S grows, beyond that the heads. pass: names what is run, and is
+ * the data of a case; names are forward-D128-S8192 and so on.
+ * KF_ROPE_FLASH_ODD: what kernels get wrong that work in tiles and look positions up in tables,
+ * never timed; the small ones run on a CPU. */
+#ifndef KF_ROPE_FLASH_CASES_H
+#define KF_ROPE_FLASH_CASES_H
+
+#include "rope_flash.h"
+
+#define KF_ROPE_FLASH_ONE(pass, b, h, s, d, more)                                                  \
+    {                                                                                              \
+        .name = #pass "-D" #d "-S" #s,                                                             \
+        .shape = {.B = b, .H = h, .Sq = s, .Sk = s, .D = d, .R = d, .causal = true},               \
+        .flags = KF_LARGE | (more), .data = &pass                                                  \
+    }
+/* more: further flags of cases from S = 2048 on. */
+#define KF_ROPE_FLASH_D64(pass, more)                                                              \
+    KF_ROPE_FLASH_ONE(pass, 4, 8, 512, 64, 0), KF_ROPE_FLASH_ONE(pass, 4, 8, 1024, 64, 0),         \
+        KF_ROPE_FLASH_ONE(pass, 2, 8, 2048, 64, more),                                             \
+        KF_ROPE_FLASH_ONE(pass, 2, 8, 4096, 64, more),                                             \
+        KF_ROPE_FLASH_ONE(pass, 1, 8, 8192, 64, more)
+#define KF_ROPE_FLASH_D128(pass, more)                                                             \
+    KF_ROPE_FLASH_ONE(pass, 4, 32, 512, 128, 0), KF_ROPE_FLASH_ONE(pass, 4, 32, 1024, 128, 0),     \
+        KF_ROPE_FLASH_ONE(pass, 2, 32, 2048, 128, more),                                           \
+        KF_ROPE_FLASH_ONE(pass, 2, 32, 4096, 128, more),                                           \
+        KF_ROPE_FLASH_ONE(pass, 1, 32, 8192, 128, more),                                           \
+        KF_ROPE_FLASH_ONE(pass, 1, 32, 16384, 128, more),                                          \
+        KF_ROPE_FLASH_ONE(pass, 1, 16, 32768, 128, more),                                          \
+        KF_ROPE_FLASH_ONE(pass, 1, 8, 65536, 128, more),                                           \
+        KF_ROPE_FLASH_ONE(pass, 1, 4, 131072, 128, more)
+#define KF_ROPE_FLASH_TIMED(pass, more)                                                            \
+    KF_ROPE_FLASH_D64(pass, more), KF_ROPE_FLASH_D128(pass, more)
+
+/* An odd shape; far: its first position. */
+#define KF_ROPE_FLASH_CASE(pass, case_name, batches, heads, queries, keys, d, mask, far, more)     \
+    {                                                                                              \
+        .name = #pass "-" case_name,                                                               \
+        .shape = {.B = batches,                                                                    \
+                  .H = heads,                                                                      \
+                  .Sq = queries,                                                                   \
+                  .Sk = keys,                                                                      \
+                  .D = d,                                                                          \
+                  .R = d,                                                                          \
+                  .causal = mask,                                                                  \
+                  .pos0 = far},                                                                    \
+        .flags = KF_VERIFY_ONLY | (more), .data = &pass                                            \
+    }
+#define KF_ROPE_FLASH_ODD(pass)                                                                    \
+    KF_ROPE_FLASH_CASE(pass, "small", 1, 2, 128, 128, 64, true, 0, 0),                             \
+        KF_ROPE_FLASH_CASE(pass, "small-D128", 1, 1, 128, 128, 128, true, 0, 0),                   \
+        KF_ROPE_FLASH_CASE(pass, "S192", 1, 2, 192, 192, 64, true, 0, 0),                          \
+        KF_ROPE_FLASH_CASE(pass, "S256", 1, 2, 256, 256, 64, true, 0, 0),                          \
+        KF_ROPE_FLASH_CASE(pass, "odd", 2, 3, 77, 77, 64, true, 0, 0),                             \
+        KF_ROPE_FLASH_CASE(pass, "odd-D128", 1, 1, 129, 129, 128, true, 3, 0),                     \
+        KF_ROPE_FLASH_CASE(pass, "full", 1, 1, 150, 200, 64, false, 5, 0), /* no mask */           \
+        KF_ROPE_FLASH_CASE(pass, "full-D128", 1, 2, 33, 190, 128, false, 0, 0),                    \
+        KF_ROPE_FLASH_CASE(pass, "far", 1, 2, 131, 131, 64, true, 131072 - 131, 0),                \
+        KF_ROPE_FLASH_CASE(pass, "far-D128", 1, 1, 70, 200, 128, true, 131072 - 200, 0),           \
+        KF_ROPE_FLASH_CASE(pass, "few-queries", 2, 1, 5, 131, 128, true, 9, 0),                    \
+        KF_ROPE_FLASH_CASE(pass, "one-query", 1, 2, 1, 301, 64, true, 1000, 0),                    \
+        KF_ROPE_FLASH_CASE(pass, "one-key", 1, 1, 1, 1, 64, true, 77, 0),                          \
+        KF_ROPE_FLASH_CASE(pass, "mask-edge", 1, 1, 66, 448, 64, true, 0, 0),                      \
+        KF_ROPE_FLASH_CASE(pass, "steep", 1, 2, 129, 129, 64, true, 0, KF_STEEP),                  \
+        KF_ROPE_FLASH_CASE(pass, "outliers", 1, 1, 150, 200, 64, true, 40, KF_OUTLIERS),           \
+        KF_ROPE_FLASH_CASE(pass, "odd-1000", 1, 8, 1000, 1000, 64, true, 0, KF_LARGE),             \
+        KF_ROPE_FLASH_CASE(pass, "odd-1000-D128", 1, 8, 1000, 1000, 128, true, 9000, KF_LARGE)
+
+#endif
