@@ -16,6 +16,9 @@
  * each off by e more, the pair is off by at most e (|x1| + |x2|) more in each element, and the
  * score by 2 * sqrt(2) * e |q|_2 |k|_2 more.
  *
+ * Operands that are turned and rounded before they are multiplied may be off by other amounts: oq
+ * in an element of q, ok in one of k. The score is off by scale (|q|.ok + oq.(|k| + ok)) more.
+ *
  * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
  * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
  * division a few u:
@@ -110,7 +113,9 @@ kf_cost kf_attention_cost(const kf_case *c)
 
 typedef struct job {
     const kf_shape *s;
-    const float *q, *k, *v; /* of these heads */
+    const float *q, *k, *v;     /* of these heads */
+    const float *q_off, *k_off; /* or NULL: see kf_operands */
+    int R;                      /* to turn q and k by; 0: they are turned */
     double *want, *bound;
     const bool *checked;
     enum kf_dtype dtype;
@@ -129,9 +134,9 @@ static double load_rotated(const job *j, const float *from, int64_t row, double 
         norm2 += (double)from[d] * from[d];
     for (int d = 0; d < j->s->D; d++)
         to[d] = from[d];
-    int half = j->s->R / 2;
+    int half = j->R / 2;
     if (half > 0)
-        kf_rotate(to, j->s->R, j->cosines + row * half, j->sines + row * half);
+        kf_rotate(to, j->R, j->cosines + row * half, j->sines + row * half);
     return sqrt(norm2); /* a rotation does not change it */
 }
 
@@ -179,12 +184,21 @@ static double plain_error_of_row(const job *j, const double *query, int64_t firs
     return worst;
 }
 
+double kf_product_off(int D, const float *q, const float *q_off, const float *k, const float *k_off)
+{
+    double off = 0.0;
+    for (int d = 0; d < D; d++)
+        off += fabs((double)q[d]) * k_off[d] + q_off[d] * (fabs((double)k[d]) + k_off[d]);
+    return off;
+}
+
 /* The scores of a query, how far off each may be in fp32 (fine) and if it is stored in the type
  * (ds), and the largest. */
-static double score_row(const job *j, const double *query, double norm, int64_t first, int64_t keys,
+static double score_row(const job *j, const double *query, double norm, int64_t row, int64_t keys,
                         double *score, double *ds, double *fine)
 {
-    int D = j->s->D, R = j->s->R;
+    int D = j->s->D, R = j->R;
+    int64_t first = row / j->s->Sq * j->s->Sk;
     double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
     double t = j->rounding, stages = (1 + t) * (1 + t) * (1 + t), operands = R > 0 ? 2.0 * t : 0.0;
     double scale = 1.0 / sqrt((double)D), largest = -INFINITY;
@@ -192,6 +206,9 @@ static double score_row(const job *j, const double *query, double norm, int64_t 
         double abs_dot, norms = norm * j->key_norm[first + i];
         score[i] = scale * dot(query, j->keys + (first + i) * D, D, &abs_dot);
         fine[i] = kf_score_error(D, R, u, abs_dot, norms, j->angle_error);
+        if (j->q_off)
+            fine[i] += scale * kf_product_off(D, j->q + row * D, j->q_off + row * D,
+                                              j->k + (first + i) * D, j->k_off + (first + i) * D);
         ds[i] = stages * (fine[i] + operands * scale * abs_dot) + t * fabs(score[i]) + j->half_step;
         largest = fmax(largest, score[i]);
     }
@@ -271,7 +288,7 @@ static void query_row(void *context, int64_t row)
     double *query = kf_alloc(D, sizeof *query), *p = kf_alloc(3 * keys, sizeof *p);
     double *ds = p + keys, *fine = ds + keys, sum = 0.0, least_sum = 0.0;
     double norm = load_rotated(j, j->q + row * D, s->Sk - s->Sq + row % s->Sq, query);
-    double largest = score_row(j, query, norm, first, keys, p, ds, fine);
+    double largest = score_row(j, query, norm, row, keys, p, ds, fine);
     double u = kf_unit_roundoff(KF_F32), t = j->rounding;
     for (int64_t i = 0; i < keys; i++)
         sum += p[i] = exp(p[i] - largest);
@@ -309,12 +326,11 @@ void kf_attention_reference(kf_run *run)
     kf_attention_reference_lse(run, NULL);
 }
 
-void kf_attention_reference_lse(kf_run *run, kf_tensor *lse)
+static void reference_of(kf_run *run, const kf_operands *of, int R, kf_tensor *lse)
 {
     const kf_shape *s = &run->shape;
-    const kf_tensor *q = kf_find(run, "q"), *k = kf_find(run, "k"), *v = kf_find(run, "v");
-    const kf_tensor *o = kf_find(run, "o");
-    int64_t heads = (int64_t)s->B * s->H, D = s->D, half = s->R / 2;
+    const kf_tensor *v = kf_find(run, "v"), *o = kf_find(run, "o");
+    int64_t heads = (int64_t)s->B * s->H, D = s->D, half = R / 2;
     int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
     int64_t fit = MOST_FLOATS / (s->Sk * D), at_once = fit < 1 ? 1 : fit < heads ? fit : heads;
     kf_sample_rows(o->checked, heads, s->Sq, (double)s->Sk * s->D, run->seed);
@@ -326,8 +342,9 @@ void kf_attention_reference_lse(kf_run *run, kf_tensor *lse)
     double *cosines = kf_alloc(positions * half, sizeof *cosines);
     double *sines = kf_alloc(positions * half, sizeof *sines);
     if (half > 0)
-        kf_rope_fp64(s->pos0, positions, s->R, cosines, sines);
+        kf_rope_fp64(s->pos0, positions, R, cosines, sines);
     job j = {.s = s,
+             .R = R,
              .dtype = o->dtype,
              .angle_error = run->extra_error,
              .cosines = cosines,
@@ -341,8 +358,10 @@ void kf_attention_reference_lse(kf_run *run, kf_tensor *lse)
     }
     for (int64_t head = 0; head < heads; head += at_once) {
         int64_t n = heads - head < at_once ? heads - head : at_once;
-        j.q = q->host + head * s->Sq * D;
-        j.k = k->host + head * s->Sk * D;
+        j.q = of->q + head * s->Sq * D;
+        j.k = of->k + head * s->Sk * D;
+        j.q_off = of->q_off ? of->q_off + head * s->Sq * D : NULL;
+        j.k_off = of->k_off ? of->k_off + head * s->Sk * D : NULL;
         j.v = v->host + head * s->Sk * D;
         j.want = o->want + head * s->Sq * D;
         j.bound = o->bound + head * s->Sq * D;
@@ -357,4 +376,15 @@ void kf_attention_reference_lse(kf_run *run, kf_tensor *lse)
     free(j.plain_keys);
     free(cosines);
     free(sines);
+}
+
+void kf_attention_reference_lse(kf_run *run, kf_tensor *lse)
+{
+    const kf_operands of = {.q = kf_find(run, "q")->host, .k = kf_find(run, "k")->host};
+    reference_of(run, &of, run->shape.R, lse);
+}
+
+void kf_attention_reference_of(kf_run *run, const kf_operands *of, kf_tensor *lse)
+{
+    reference_of(run, of, 0, lse);
 }

@@ -23,6 +23,15 @@ void kf_attention_setup(kf_run *run);
 void kf_attention_reference(kf_run *run);
 /* The same, and of lse [B][H][Sq][1] unless it is NULL: see flash.h. */
 void kf_attention_reference_lse(kf_run *run, kf_tensor *lse);
+/* q and k as they are multiplied, turned and rounded already. off: by how much an element of a
+ * right kernel may differ from that, NULL: by nothing. */
+typedef struct kf_operands {
+    const float *q, *k, *q_off, *k_off;
+} kf_operands;
+void kf_attention_reference_of(kf_run *run, const kf_operands *of, kf_tensor *lse);
+/* Of a query and a key [D] each: how far off their product may be for that. */
+double kf_product_off(int D, const float *q, const float *q_off, const float *k,
+                      const float *k_off);
 int64_t kf_visible_keys(const kf_shape *s, int64_t query); /* of a query: how many it sees */
 /* Bytes: q, k, v read and o written once. Flops: 4 Sq Sk D a head (Dao et al. 2022), of which a
  * causal mask leaves only the pairs it lets through, plus 3 a rotated element. */

@@ -160,13 +160,20 @@ static void fill_pairs(const kf_run *run, kf_tensor *v)
 
 void kf_flash_setup(kf_run *run)
 {
+    if (run->shape.R != 0)
+        kf_die(KF_WRONG, "case %s: R = %d; 0 is right without RoPE", run->c->name, run->shape.R);
+    kf_flash_declare(run);
+}
+
+void kf_flash_declare(kf_run *run)
+{
     const kf_shape *s = &run->shape;
     unsigned flags = run->c->flags;
     bool codes = flags & (KF_ONE_HOT | KF_INTEGERS);
-    if (s->R != 0 || (codes && (s->D < 64 || s->Sk > 1 << 14)))
+    if (codes && (s->R != 0 || s->D < 64 || s->Sk > 1 << 14))
         kf_die(KF_WRONG,
-               "case %s: R = %d, D = %d, Sk = %d; R = 0 is right, and with exact inputs D from 64 "
-               "and Sk up to %d",
+               "case %s: R = %d, D = %d, Sk = %d; with exact inputs R = 0, D from 64 and Sk up to "
+               "%d are right",
                run->c->name, s->R, s->D, s->Sk, 1 << 14);
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
     const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one, each checked or not */
@@ -200,14 +207,25 @@ void kf_flash_setup(kf_run *run)
     kf_output(run, "lse", "BHSD", KF_F32, row);
 }
 
-void kf_flash_reference(kf_run *run)
+static void known_results(kf_run *run)
 {
     kf_tensor *o = kf_find(run, "o");
-    kf_attention_reference_lse(run, kf_find(run, "lse"));
     for (int64_t i = 0; i < o->count && run->c->flags & (KF_ONE_HOT | KF_INTEGERS | KF_ONES); i++) {
         o->want[i] = kf_round_to(KF_F16, (float)o->want[i]);
         o->bound[i] = 0.0;
     }
+}
+
+void kf_flash_reference(kf_run *run)
+{
+    kf_attention_reference_lse(run, kf_find(run, "lse"));
+    known_results(run);
+}
+
+void kf_flash_reference_of(kf_run *run, const kf_operands *of)
+{
+    kf_attention_reference_of(run, of, kf_find(run, "lse"));
+    known_results(run);
 }
 
 kf_cost kf_flash_cost(const kf_case *c)

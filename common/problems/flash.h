@@ -38,6 +38,10 @@ enum {
 /* Inputs q, k, v, outputs o and lse. */
 void kf_flash_setup(kf_run *run);
 void kf_flash_reference(kf_run *run);
+/* The same for a problem that turns q and k first: R may be D, and the reference is told what is
+ * multiplied. */
+void kf_flash_declare(kf_run *run);
+void kf_flash_reference_of(kf_run *run, const kf_operands *of);
 /* Bytes: inputs read and outputs written once. Flops: 4 D for each pair of a query and a key that
  * it sees. The limit is that of the tensor cores. */
 kf_cost kf_flash_cost(const kf_case *c);

@@ -21,6 +21,12 @@
  * is independent and uniform, or nearly so. scale adds 4 u of the result, the last rounding half a
  * step of fp16. A sum of no terms is 0, and may not be off.
  *
+ * Operands that are turned and rounded first. The exponent is off by what attention.h's
+ * kf_product_off says more, and a sum by (|w| + e + r) times what x may be off by. Sums are turned
+ * back, a pair by its angle: y1 = x1 cos + x2 sin. It may have been rounded to fp16 before, half a
+ * step; and is off by |cos| and |sin| times what x1 and x2 are, and by what rope.c says of a
+ * rotation in fp32.
+ *
  * Exact gradients. The inputs are those of flash.c, and dout is -1, 0 or 1. Rounded to fp16, P is a
  * power of two, and dS is P times a whole number below 2^11: what a right kernel multiplies is what
  * is multiplied here. Sums of such products are exact in fp32. Scaled by a power of two they are
@@ -31,6 +37,7 @@
  * With KF_ONES, where v is 1, dout is positive: dS is 0 but for errors, and dv adds up what P loses
  * where it is cut, not rounded. */
 #include "flash_backward.h"
+#include "rope.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +76,11 @@ static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
     declare_gradients(run, dq_alone);
 }
 
+void kf_flash_backward_declare(kf_run *run)
+{
+    declare_gradients(run, false);
+}
+
 void kf_flash_backward_setup(kf_run *run, kf_launch *forward)
 {
     declare(run, forward, false);
@@ -92,6 +104,9 @@ typedef struct job {
     double *delta, *abs_delta; /* [heads][Sq]: dout.o, |dout|.|o| */
     double scale, gamma;       /* gamma(D + 1) */
     bool exact;
+    const float *q_off, *k_off;    /* or NULL: see kf_operands */
+    const double *cosines, *sines; /* [Sk][D/2] to turn back by, or NULL */
+    double angle_error;
 } job;
 
 /* Returns a.b and stores |a|.|b|. D is a multiple of 4; four sums keep the processor busy. */
@@ -127,6 +142,9 @@ static factor weight_of(const job *j, int64_t query, int64_t key)
     double score = j->scale * dot(j->q + query * D, j->k + key * D, D, &abs_dot);
     double off = kf_score_error(D, 0, u, abs_dot, 0.0, 0.0) + 4.0 * u * fabs(lse);
     double p = exp(score - lse);
+    if (j->q_off)
+        off += j->scale * kf_product_off(D, j->q + query * D, j->q_off + query * D, j->k + key * D,
+                                         j->k_off + key * D);
     return (factor){p, p * (expm1(off) + 8.0 * u)};
 }
 
@@ -163,7 +181,8 @@ static row_sums begin(int D, int64_t terms)
                       kf_gamma(terms, kf_unit_roundoff(KF_F32))};
 }
 
-static void add(const job *j, const row_sums *sums, factor w, const float *x)
+/* x_off: how far off x may be, or NULL. */
+static void add(const job *j, const row_sums *sums, factor w, const float *x, const float *x_off)
 {
     double value = j->exact ? kf_round_to(KF_F16, (float)w.value) : w.value;
     double r = half_step(fabs(w.value) + w.error);
@@ -178,11 +197,33 @@ static void add(const job *j, const row_sums *sums, factor w, const float *x)
             rounded[lane] += step;
             squares[lane] += step * step;
         }
+    for (int d = 0; x_off && d < j->s->D; d++)
+        off[d] += (fabs(w.value) + w.error + r) * x_off[d];
 }
 
-/* The row of an output from its sums, which are freed. */
+/* A row and how far off it may be in fp32 are turned back by the angles of table row `position`. */
+static void turn_back(const job *j, double *want, double *bound, int64_t position)
+{
+    int half = j->s->D / 2;
+    double u = kf_unit_roundoff(KF_F32);
+    for (int i = 0; i < half; i++) {
+        double c = j->cosines[position * half + i], s = j->sines[position * half + i];
+        double a = want[i], b = want[i + half];
+        double a_off = bound[i] + half_step(fabs(a) + bound[i]);
+        double b_off = bound[i + half] + half_step(fabs(b) + bound[i + half]);
+        double turned =
+            kf_rotation_error(fabs(a) + a_off, fabs(b) + b_off, c, s, u, j->angle_error);
+        want[i] = a * c + b * s;
+        want[i + half] = b * c - a * s;
+        bound[i] = fabs(c) * a_off + fabs(s) * b_off + turned;
+        turned = kf_rotation_error(fabs(b) + b_off, fabs(a) + a_off, c, s, u, j->angle_error);
+        bound[i + half] = fabs(c) * b_off + fabs(s) * a_off + turned;
+    }
+}
+
+/* The row of an output from its sums, which are freed. position: see turn_back, -1: none. */
 static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_tensor *to,
-                   int64_t row)
+                   int64_t row, int64_t position)
 {
     double u = kf_unit_roundoff(KF_F32);
     double *want = to->want + row * j->s->D, *bound = to->bound + row * j->s->D;
@@ -190,6 +231,10 @@ static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_te
         double off = sums->off[d] + fmin(sums->rounded[d], kf_uniform_sum(sums->squares[d]));
         want[d] = scale * sums->want[d];
         bound[d] = (j->exact ? 0.0 : scale * off) + 4 * u * fabs(want[d]);
+    }
+    if (j->cosines && position >= 0)
+        turn_back(j, want, bound, position);
+    for (int d = 0; d < j->s->D; d++) {
         bound[d] += half_step(fabs(want[d]) + bound[d]);
         if (j->exact && exp2(nearbyint(log2(scale))) == scale) { /* one rounding is left */
             want[d] = kf_round_to(KF_F16, (float)want[d]);
@@ -210,8 +255,9 @@ static void query_row(void *context, int64_t row)
         return;
     row_sums dq = begin(D, keys);
     for (int64_t key = first; key < first + keys; key++)
-        add(j, &dq, slope_of(j, row, key, weight_of(j, row, key)), j->k + key * D);
-    finish(j, &dq, j->scale, keys == 0, j->dq, row);
+        add(j, &dq, slope_of(j, row, key, weight_of(j, row, key)), j->k + key * D,
+            j->k_off ? j->k_off + key * D : NULL);
+    finish(j, &dq, j->scale, keys == 0, j->dq, row, j->s->Sk - j->s->Sq + row % j->s->Sq);
 }
 
 static void key_row(void *context, int64_t row)
@@ -227,20 +273,33 @@ static void key_row(void *context, int64_t row)
     row_sums dk = begin(D, s->Sq - from), dv = begin(D, s->Sq - from);
     for (int64_t query = head + from; query < head + s->Sq; query++) {
         factor p = weight_of(j, query, row);
-        add(j, &dv, p, j->dout + query * D);
-        add(j, &dk, slope_of(j, query, row, p), j->q + query * D);
+        add(j, &dv, p, j->dout + query * D, NULL);
+        add(j, &dk, slope_of(j, query, row, p), j->q + query * D,
+            j->q_off ? j->q_off + query * D : NULL);
     }
-    finish(j, &dk, j->scale, false, j->dk, row);
-    finish(j, &dv, 1.0, false, j->dv, row);
+    finish(j, &dk, j->scale, false, j->dk, row, row % s->Sk);
+    finish(j, &dv, 1.0, false, j->dv, row, -1);
 }
 
 void kf_flash_backward_reference(kf_run *run)
 {
+    const kf_operands of = {.q = kf_find(run, "q")->host, .k = kf_find(run, "k")->host};
+    kf_flash_backward_reference_of(run, &of, NULL, NULL);
+}
+
+void kf_flash_backward_reference_of(kf_run *run, const kf_operands *of, const double *cosines,
+                                    const double *sines)
+{
     const kf_shape *s = &run->shape;
     int64_t heads = (int64_t)s->B * s->H, queries = heads * s->Sq;
     job j = {.s = s,
-             .q = kf_find(run, "q")->host,
-             .k = kf_find(run, "k")->host,
+             .q = of->q,
+             .k = of->k,
+             .q_off = of->q_off,
+             .k_off = of->k_off,
+             .cosines = cosines,
+             .sines = sines,
+             .angle_error = run->extra_error,
              .v = kf_find(run, "v")->host,
              .o = kf_find(run, "o")->host,
              .dout = kf_find(run, "dout")->host,

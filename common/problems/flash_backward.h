@@ -28,6 +28,12 @@ void kf_flash_dq_setup(kf_run *run, kf_launch *forward);
 /* Of the outputs that are declared. With KF_EXACT_GRADIENTS there is one right result, bit for bit,
  * but for dq and dk where scale is no power of two (D = 128): they are rounded twice there. */
 void kf_flash_backward_reference(kf_run *run);
+/* For a problem that turns q and k first. declare: dout and the outputs, beside inputs that are
+ * there already. The reference is told what is multiplied, and cosines and sines [Sk][D/2] by which
+ * dq and dk are turned back. */
+void kf_flash_backward_declare(kf_run *run);
+void kf_flash_backward_reference_of(kf_run *run, const kf_operands *of, const double *cosines,
+                                    const double *sines);
 /* Bytes: inputs read and outputs written once. Flops: 10 D for each pair of a query and a key that
  * it sees, five products; 6 D for dq alone. The limit is that of the tensor cores. */
 kf_cost kf_flash_backward_cost(const kf_case *c);

@@ -1,0 +1,151 @@
+/* rope_flash.c: q and k turned in fp64 and rounded once, and where a right kernel may round the
+ * other way.
+ *
+ * A kernel turns in fp32: its y is off by e at most (rope.c), and then it is rounded to fp16. The
+ * exact y is rounded to r. All numbers from y - e to y + e round to r, but where the middle between
+ * r and one of its neighbours lies there: then the kernel's half may be that neighbour, and the
+ * element is off by what lies between. So of one element in some thousand a bound has to know more
+ * than of the others, and of all of them flash.c and flash_backward.c derive the rest. */
+#include "rope_flash.h"
+#include "rope.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct turning {
+    const kf_shape *s;
+    const float *from;             /* [heads][S][D] */
+    float *to, *off;               /* likewise; NULL: not wanted */
+    int64_t S, first;              /* first: row of the tables of a head's first row */
+    const double *cosines, *sines; /* [Sk][D/2] */
+    double angle_error;
+} turning;
+
+static float half_of(double value)
+{
+    return kf_round_to(KF_F16, (float)value);
+}
+
+static void turn_row(void *context, int64_t row)
+{
+    const turning *t = context;
+    const double u = kf_unit_roundoff(KF_F32);
+    int64_t D = t->s->D, half = D / 2, at = (t->first + row % t->S) * half;
+    for (int64_t i = 0; i < D; i++) {
+        int64_t pair = i % half;
+        double c = t->cosines[at + pair], s = t->sines[at + pair];
+        double a = t->from[row * D + i], b = t->from[row * D + (i + half) % D];
+        double exact = a * c + (i < half ? -b * s : b * s);
+        float rounded = half_of(exact);
+        if (t->to)
+            t->to[row * D + i] = rounded;
+        if (t->off) {
+            double e = kf_rotation_error(a, b, c, s, u, t->angle_error);
+            double below = rounded - half_of(exact - e), above = half_of(exact + e) - rounded;
+            t->off[row * D + i] = (float)fmax(below, above);
+        }
+    }
+}
+
+/* Of q or k; to, off [rows][D] or NULL. */
+static void turn(const kf_run *run, const char *name, const double *cosines, const double *sines,
+                 float *to, float *off)
+{
+    const kf_shape *s = &run->shape;
+    const kf_tensor *x = kf_find(run, name);
+    bool is_query = name[0] == 'q';
+    turning t = {.s = s,
+                 .from = x->host,
+                 .to = to,
+                 .off = off,
+                 .S = is_query ? s->Sq : s->Sk,
+                 .first = is_query ? s->Sk - s->Sq : 0,
+                 .cosines = cosines,
+                 .sines = sines,
+                 .angle_error = run->extra_error};
+    kf_parallel(x->rows, turn_row, &t);
+}
+
+/* cos and sin [Sk][D/2] in one array, to be freed. */
+static double *angles(const kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    int64_t n = (int64_t)s->Sk * (s->D / 2);
+    double *both = kf_alloc(2 * n, sizeof *both);
+    kf_rope_fp64(s->pos0, s->Sk, s->D, both, both + n);
+    return both;
+}
+
+void kf_rope_flash_setup(kf_run *run)
+{
+    const kf_shape *s = &run->shape;
+    if (s->R != s->D || s->D % 16 || s->Sq > s->Sk || s->pos0 < 0)
+        kf_die(KF_WRONG,
+               "case %s: R = %d, D = %d, Sq = %d, Sk = %d, pos0 = %d; R = D, a multiple of 16, Sq "
+               "<= Sk and pos0 >= 0 are right",
+               run->c->name, s->R, s->D, s->Sq, s->Sk, s->pos0);
+    kf_flash_declare(run);
+    kf_rope_tables(run);
+    const kf_tensor *q = kf_find(run, "q"), *k = kf_find(run, "k");
+    double *both = angles(run), *sines = both + (int64_t)s->Sk * (s->D / 2);
+    turn(run, "q", both, sines, kf_zero_input(run, "q_turned", q->axes, KF_F16, q->dim)->host,
+         NULL);
+    turn(run, "k", both, sines, kf_zero_input(run, "k_turned", k->axes, KF_F16, k->dim)->host,
+         NULL);
+    free(both);
+    kf_scratch(run, "q_rotated", q->axes, KF_F16, q->dim);
+    kf_scratch(run, "k_rotated", k->axes, KF_F16, k->dim);
+}
+
+/* What is multiplied; q_off and k_off are one array, to be freed. */
+static kf_operands operands(const kf_run *run, const double *cosines, const double *sines)
+{
+    const kf_tensor *q = kf_find(run, "q_turned"), *k = kf_find(run, "k_turned");
+    float *off = kf_alloc(q->count + k->count, sizeof *off);
+    turn(run, "q", cosines, sines, NULL, off);
+    turn(run, "k", cosines, sines, NULL, off + q->count);
+    return (kf_operands){q->host, k->host, off, off + q->count};
+}
+
+void kf_rope_flash_reference(kf_run *run)
+{
+    double *both = angles(run), *sines = both + (int64_t)run->shape.Sk * (run->shape.D / 2);
+    kf_operands of = operands(run, both, sines);
+    kf_flash_reference_of(run, &of);
+    free((void *)of.q_off);
+    free(both);
+}
+
+static kf_case without_turning(const kf_case *c)
+{
+    kf_case plain = *c;
+    plain.shape.R = 0;
+    return plain;
+}
+
+kf_cost kf_rope_flash_cost(const kf_case *c)
+{
+    kf_case plain = without_turning(c);
+    return kf_flash_cost(&plain);
+}
+
+void kf_rope_flash_backward_setup(kf_run *run, kf_launch *forward)
+{
+    kf_inputs_from(run, kf_rope_flash_setup, kf_rope_flash_reference,
+                   run->c->flags & KF_LARGE ? forward : NULL);
+    kf_flash_backward_declare(run);
+}
+
+void kf_rope_flash_backward_reference(kf_run *run)
+{
+    double *both = angles(run), *sines = both + (int64_t)run->shape.Sk * (run->shape.D / 2);
+    kf_operands of = operands(run, both, sines);
+    kf_flash_backward_reference_of(run, &of, both, sines);
+    free((void *)of.q_off);
+    free(both);
+}
+
+kf_cost kf_rope_flash_backward_cost(const kf_case *c)
+{
+    kf_case plain = without_turning(c);
+    return kf_flash_backward_cost(&plain);
+}
