@@ -11,7 +11,7 @@
  *          tables are as many bytes as its tiles: from the L2 cache, they are what costs most.
  * Outcome  Not recorded yet.
  */
-#include "rotate.cuh"
+#include "cuda/rotate_tile.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/tiled_attention.cuh"
 #include "problems/rope_flash_cases.h"
