@@ -11,6 +11,7 @@
  *          tables are as many bytes as its tiles: from the L2 cache, they are what costs most.
  * Outcome  Not recorded yet.
  */
+#include "causes.cuh"
 #include "rotate.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/tiled_attention.cuh"
@@ -204,6 +205,7 @@ static void setup(kf_run *run)
 {
     pass_of(run->c)->setup(run);
     op_by_op::setup(run);
+    causes::setup(run);
 }
 
 static void reference(kf_run *run)
@@ -216,10 +218,24 @@ static kf_cost cost(const kf_case *c)
     return pass_of(c)->cost(c);
 }
 
+// Of all lengths a few, at D = 128, and the small cases.
+static bool has_causes(const kf_case *c)
+{
+    const int S = c->shape.Sq;
+    return c->flags & KF_VERIFY_ONLY ||
+           (c->shape.D == 128 && (S == 512 || S == 8192 || S == 65536));
+}
+
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
     KF_ROPE_FLASH_ODD(forward),
 };
+
+#define CAUSE(variant_name, what, which)                                                           \
+    {                                                                                              \
+        .name = variant_name, .about = what, .launch = causes::launch<which>,                      \
+        .applies = has_causes                                                                      \
+    }
 
 static const kf_variant variants[] = {
     {.name = "op-by-op",
@@ -233,6 +249,11 @@ static const kf_variant variants[] = {
     {.name = "attention",
      .about = "attention alone, on rows that are turned already",
      .launch = launch_attention},
+    CAUSE("cause:copied", "attention, each tile of k to registers and back", causes::COPIED),
+    CAUSE("cause:turned-registers", "turned by cosine 1, sine 0 in registers", causes::REGISTERS),
+    CAUSE("cause:staged-table", "by those in shared memory", causes::STAGED_TABLE),
+    CAUSE("cause:tiny-table", "by those of a table that stays in L1", causes::TINY_TABLE),
+    CAUSE("cause:whole-table", "by those of a table of all positions", causes::WHOLE_TABLE),
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
