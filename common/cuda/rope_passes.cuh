@@ -141,24 +141,30 @@ static __global__ void round_to_halves(const float4 *x, four_halves *y, int64_t 
     }
 }
 
-// The input frequency, and what lies in memory between two operations.
+// What lies in memory between two operations of the chain: all that launch_back needs.
+static inline void setup_back(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t half[] = {s.B, s.H, s.Sk, s.D / 2}, rows[] = {s.B, s.H, s.Sk, s.D};
+    kf_scratch(run, "negated", "BHSD", KF_F16, half);
+    kf_scratch(run, "joined", "BHSD", KF_F16, rows);
+    kf_scratch(run, "x_cosine", "BHSD", KF_F32, rows);
+    kf_scratch(run, "joined_sine", "BHSD", KF_F32, rows);
+    kf_scratch(run, "added", "BHSD", KF_F32, rows);
+}
+
+// And for launch the input frequency and what leads from there to cosines and sines.
 static inline void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
-    const int64_t position[] = {s.Sk};
-    const int64_t half[] = {s.Sk, s.D / 2}, whole[] = {s.Sk, s.D};
-    const int64_t half_rows[] = {s.B, s.H, s.Sk, s.D / 2}, rows[] = {s.B, s.H, s.Sk, s.D};
+    const int64_t position[] = {s.Sk}, half[] = {s.Sk, s.D / 2}, whole[] = {s.Sk, s.D};
+    setup_back(run);
     rope_frequency_table(run);
     kf_scratch(run, "position", "P", KF_I32, position);
     kf_scratch(run, "turn", "PR", KF_F32, half);
     kf_scratch(run, "turns", "PR", KF_F32, whole);
     kf_scratch(run, "cosine", "PR", KF_F32, whole);
     kf_scratch(run, "sine", "PR", KF_F32, whole);
-    kf_scratch(run, "negated", "BHSD", KF_F16, half_rows);
-    kf_scratch(run, "joined", "BHSD", KF_F16, rows);
-    kf_scratch(run, "x_cosine", "BHSD", KF_F32, rows);
-    kf_scratch(run, "joined_sine", "BHSD", KF_F32, rows);
-    kf_scratch(run, "added", "BHSD", KF_F32, rows);
 }
 
 static inline unsigned blocks_for(int64_t n)

@@ -17,7 +17,6 @@ static __device__ __forceinline__ void rotate_tile(__half *tile, const float *co
 {
     constexpr int PAIRS = D / 16;         // of chunks, a row
     constexpr int STEP = THREADS / PAIRS; // rows at a time
-    static_assert(ROWS % STEP == 0, "each thread has as many rows, and one at least");
     constexpr int LOADED = ROWS / STEP < 4 ? ROWS / STEP : 4;
     const int pair = threadIdx.x % PAIRS;
     const int place = threadIdx.x / PAIRS;

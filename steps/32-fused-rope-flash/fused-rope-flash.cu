@@ -11,8 +11,10 @@
  *          tables are as many bytes as its tiles: from the L2 cache, they are what costs most.
  * Outcome  Not recorded yet.
  */
-#include "cuda/rotate_tile.cuh"
+#include "backward.cuh"
+#include "causes.cuh"
 #include "cuda/rope_passes.cuh"
+#include "cuda/rotate_tile.cuh"
 #include "cuda/tiled_attention.cuh"
 #include "problems/rope_flash_cases.h"
 
@@ -163,21 +165,42 @@ static void launch_fused_of(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+// --- Both passes ---------------------------------------------------------------------------------
+
+static bool is_gradient(const kf_run *run)
+{
+    return kf_has(run, "dq");
+}
+
 static void launch_fused(const kf_run *run, cudaStream_t stream)
 {
-    (run->shape.D == 64 ? launch_fused_of<64> : launch_fused_of<128>)(run, stream);
+    if (is_gradient(run)) {
+        launch_fused_backward(run, stream);
+    } else {
+        (run->shape.D == 64 ? launch_fused_of<64> : launch_fused_of<128>)(run, stream);
+    }
 }
 
 static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 {
-    op_by_op::launch(run, stream);
-    tiled::launch(run, "q_rotated", "k_rotated", stream);
+    if (is_gradient(run)) {
+        tiled_backward::launch(run, "q_turned", "k_turned", stream);
+        op_by_op::launch_back(run, stream);
+    } else {
+        op_by_op::launch(run, stream);
+        tiled::launch(run, "q_rotated", "k_rotated", stream);
+    }
 }
 
 static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 {
-    one_kernel::launch(run, stream);
-    tiled::launch(run, "q_rotated", "k_rotated", stream);
+    if (is_gradient(run)) {
+        tiled_backward::launch(run, "q_turned", "k_turned", stream);
+        one_kernel::launch_back(run, stream);
+    } else {
+        one_kernel::launch(run, stream);
+        tiled::launch(run, "q_rotated", "k_rotated", stream);
+    }
 }
 
 static void launch_attention(const kf_run *run, cudaStream_t stream)
@@ -193,17 +216,43 @@ typedef struct pass {
     kf_cost (*cost)(const kf_case *c);
 } pass;
 
-static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+static void setup_forward(kf_run *run)
+{
+    kf_rope_flash_setup(run);
+    op_by_op::setup(run);
+    causes::setup(run);
+}
+
+static void setup_backward(kf_run *run)
+{
+    kf_rope_flash_backward_setup(run, launch_attention);
+    tiled_backward::setup(run);
+    op_by_op::setup_back(run);
+}
+
+static const pass forward = {setup_forward, kf_rope_flash_reference, kf_rope_flash_cost};
+static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
+                              kf_rope_flash_backward_cost};
 
 static const pass *pass_of(const kf_case *c)
 {
     return (const pass *)c->data;
 }
 
+static bool is_forward(const kf_case *c)
+{
+    return pass_of(c) == &forward;
+}
+
+// Of cosines and sines that are computed; gradients are turned back by the tables of the run.
+static double op_by_op_error(const kf_case *c)
+{
+    return is_forward(c) ? rope_angle_error(c) : 0.0;
+}
+
 static void setup(kf_run *run)
 {
     pass_of(run->c)->setup(run);
-    op_by_op::setup(run);
 }
 
 static void reference(kf_run *run)
@@ -216,23 +265,45 @@ static kf_cost cost(const kf_case *c)
     return pass_of(c)->cost(c);
 }
 
+// Of all lengths a few, at D = 128, and the small cases.
+static bool has_causes(const kf_case *c)
+{
+    const int S = c->shape.Sq;
+    const bool timed = c->shape.D == 128 && (S == 512 || S == 8192 || S == 65536);
+    return is_forward(c) && (timed || c->flags & KF_VERIFY_ONLY);
+}
+
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
+    KF_ROPE_FLASH_TIMED(backward, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_ODD(backward),
 };
+
+#define CAUSE(variant_name, what, which)                                                           \
+    {                                                                                              \
+        .name = variant_name, .about = what, .launch = causes::launch<which>,                      \
+        .applies = has_causes                                                                      \
+    }
 
 static const kf_variant variants[] = {
     {.name = "op-by-op",
      .about = "RoPE op by op in front of attention, behind its gradients",
      .launch = launch_op_by_op,
-     .extra_error = rope_angle_error},
+     .extra_error = op_by_op_error},
     {.name = "one-kernel",
      .about = "RoPE by one kernel in front of attention, behind its gradients",
      .launch = launch_one_kernel},
     {.name = "fused", .about = "attention turns its tiles itself", .launch = launch_fused},
     {.name = "attention",
      .about = "attention alone, on rows that are turned already",
-     .launch = launch_attention},
+     .launch = launch_attention,
+     .applies = is_forward},
+    CAUSE("cause:copied", "attention, each tile of k to registers and back", causes::COPIED),
+    CAUSE("cause:turned-registers", "turned by cosine 1, sine 0 in registers", causes::REGISTERS),
+    CAUSE("cause:staged-table", "by those in shared memory", causes::STAGED_TABLE),
+    CAUSE("cause:tiny-table", "by those of a table that stays in L1", causes::TINY_TABLE),
+    CAUSE("cause:whole-table", "by those of a table of all positions", causes::WHOLE_TABLE),
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
