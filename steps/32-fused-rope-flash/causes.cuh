@@ -25,7 +25,7 @@ enum cause {
 // Rows of the table in shared memory. A whole tile of them would leave room for one block a
 // multiprocessor, and that would be another cause. Rows that a thread turns, and those of a warp at
 // a time, have a row each.
-enum { STAGED = 12 };
+enum { STAGED = 16 };
 
 template <int D>
 static __device__ __forceinline__ void stage_table(float *staged, const float *cosine,
@@ -46,46 +46,42 @@ static __device__ __forceinline__ void touch_tile(__half *tile, const float *cos
                                                   const float *sine, const float *staged,
                                                   float2 still, int first, int S)
 {
-    constexpr int PAIRS = D / 16;
-    constexpr int STEP = THREADS / PAIRS;
+    constexpr int FOURS = D / 8;
+    constexpr int STEP = THREADS / FOURS;
     constexpr int EACH = KEYS / STEP; // rows of a thread
-    const int pair = threadIdx.x % PAIRS;
-    const int place = threadIdx.x / PAIRS;
+    const int four = threadIdx.x % FOURS;
+    const int place = threadIdx.x / FOURS;
     const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
-    eight_angles by[EACH];
+    const int chunk = four / 2 ^ thread_row % 8;
+    __half *low = tile + thread_row * D + chunk * 8 + four % 2 * 4;
+    __half *high = tile + thread_row * D + (chunk ^ D / 16) * 8 + four % 2 * 4;
+    four_angles by[EACH];
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
         if (CAUSE == STAGED_TABLE) {
-            const float *at = staged + (thread_row % 8 + j) * (D / 2) + pair * 8;
+            const float *at = staged + (thread_row % 8 + j) * (D / 2) + four * 4;
             by[j] = load_angles(at, at + STAGED * D / 2);
         } else if (CAUSE == TINY_TABLE || CAUSE == WHOLE_TABLE) {
             const int row = j * STEP + thread_row + (CAUSE == TINY_TABLE ? 0 : first);
-            const int64_t angle = (int64_t)min(row, S - 1) * (D / 2) + pair * 8;
+            const int64_t angle = (int64_t)min(row, S - 1) * (D / 2) + four * 4;
             by[j] = load_angles(cosine + angle, sine + angle);
-            COUNT("table loads", 16);
+            COUNT("table loads", 8);
         } else {
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                by[j].cosine[i] = still.x;
-                by[j].sine[i] = still.y;
-            }
+            by[j].cosine = make_float4(still.x, still.x, still.x, still.x);
+            by[j].sine = make_float4(still.y, still.y, still.y, still.y);
         }
     }
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
-        const int row = j * STEP + thread_row;
-        uint4 *low = (uint4 *)(tile + row * D + (pair ^ row % 8) * 8);
-        uint4 *high = (uint4 *)(tile + row * D + ((pair + PAIRS) ^ row % 8) * 8);
+        uint2 *x = (uint2 *)(low + j * STEP * D);
+        uint2 *y = (uint2 *)(high + j * STEP * D);
         if (CAUSE == COPIED) {
-            uint4 x = *low;
-            uint4 y = *high;
-            // As if these were other numbers, so that the compiler has to store them.
-            asm volatile("" : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w));
-            asm volatile("" : "+r"(y.x), "+r"(y.y), "+r"(y.z), "+r"(y.w));
-            *low = x;
-            *high = y;
+            const unsigned zero = __float_as_uint(still.y); // so that there is something to store
+            const uint2 a = *x, b = *y;
+            *x = make_uint2(a.x + zero, a.y + zero);
+            *y = make_uint2(b.x + zero, b.y + zero);
         } else {
-            turn_eight<false>(low, high, by[j]);
+            turn_four<false>(x, y, by[j]);
         }
     }
 }

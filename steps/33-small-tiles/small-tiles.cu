@@ -202,7 +202,6 @@ static void launch(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// same as step 32
 static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 {
     op_by_op::launch(run, stream);
@@ -254,6 +253,7 @@ static const kf_variant variants[] = {
     CANDIDATE(128, 64, 8, 2),
     CANDIDATE(128, 128, 8, 2),
     CANDIDATE(256, 64, 8, 2), // the other way
+    CANDIDATE(256, 32, 8, 3),
     CANDIDATE(256, 128, 8, 2),
 };
 // end snippet: candidates
