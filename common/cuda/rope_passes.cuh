@@ -304,7 +304,8 @@ __global__ void __launch_bounds__(THREADS)
         return;
     }
     const int64_t angle = (int64_t)(Sk - S + row) * (D / 2) + chunk * 8;
-    const eight_angles by = load_angles(cosine + angle, sine + angle);
+    const four_angles by[2] = {load_angles(cosine + angle, sine + angle),
+                               load_angles(cosine + angle + 4, sine + angle + 4)};
     COUNT("table loads", 16);
     const int64_t at = ((int64_t)head * S + row) * D + chunk * 8;
     const __half *from = (keys ? k : q) + at;
@@ -320,12 +321,16 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < HEADS; i++) {
         if (head + i < heads) {
-            turn_eight<BACK>(&low[i], &high[i], by);
+            uint2 x[2] = {make_uint2(low[i].x, low[i].y), make_uint2(low[i].z, low[i].w)};
+            uint2 y[2] = {make_uint2(high[i].x, high[i].y), make_uint2(high[i].z, high[i].w)};
+            turn_four<BACK>(&x[0], &y[0], by[0]);
+            turn_four<BACK>(&x[1], &y[1], by[1]);
             COUNT("element rotations", 16);
             COUNT("K rotations", keys && chunk == 0);
             COUNT("Q rotations", !keys && chunk == 0);
-            *(uint4 *)(to + (int64_t)i * S * D) = low[i];
-            *(uint4 *)(to + (int64_t)i * S * D + D / 2) = high[i];
+            *(uint4 *)(to + (int64_t)i * S * D) = make_uint4(x[0].x, x[0].y, x[1].x, x[1].y);
+            *(uint4 *)(to + (int64_t)i * S * D + D / 2) =
+                make_uint4(y[0].x, y[0].y, y[1].x, y[1].y);
         }
     }
 }
