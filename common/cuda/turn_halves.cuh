@@ -37,9 +37,13 @@ static __device__ __forceinline__ void turn_two(unsigned *x, unsigned *y, float2
 template <bool BACK>
 static __device__ __forceinline__ void turn_four(uint2 *low, uint2 *high, four_angles by)
 {
-    turn_two<BACK>(&low->x, &high->x, make_float2(by.cosine.x, by.cosine.y),
+    uint2 x = *low; // whole, for parts of it would be read one by one
+    uint2 y = *high;
+    turn_two<BACK>(&x.x, &y.x, make_float2(by.cosine.x, by.cosine.y),
                    make_float2(by.sine.x, by.sine.y));
-    turn_two<BACK>(&low->y, &high->y, make_float2(by.cosine.z, by.cosine.w),
+    turn_two<BACK>(&x.y, &y.y, make_float2(by.cosine.z, by.cosine.w),
                    make_float2(by.sine.z, by.sine.w));
+    *low = x;
+    *high = y;
 }
 // end snippet: turn-four
