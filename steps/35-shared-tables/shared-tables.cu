@@ -29,9 +29,10 @@ enum {
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// turned: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile
+// turned: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
+// small, registers suffice for three blocks a multiprocessor
 template <int D, int KEYS, int TABLES>
-__global__ void __launch_bounds__(THREADS, 2)
+__global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     staged(const __half *q, const __half *k, const __half *v, const float *cosine,
            const float *sine, __half *o, float *lse, int Sq, int Sk, bool causal)
 {
