@@ -231,7 +231,7 @@ static bool takes_part(const kf_case *c)
 }
 
 // snippet: candidates
-#define CANDIDATE(rows, keys, warps, stages)                                                       \
+#define TILE(rows, keys, warps, stages)                                                            \
     {                                                                                              \
         .name = "tile:m" #rows "-n" #keys "-w" #warps "-s" #stages,                                \
         .about = #rows " queries, " #keys " keys, " #warps " warps, stages: " #stages,             \
@@ -248,20 +248,23 @@ static const kf_variant variants[] = {
      .about = "the tile of step 32",
      .launch = launch<128, 64, 4, 2>,
      .refused = refused<128, 64, 4, 2>},
-    CANDIDATE(64, 64, 4, 2), // as the log would have it
-    CANDIDATE(64, 64, 4, 3),
-    CANDIDATE(64, 32, 4, 3),
-    CANDIDATE(64, 32, 4, 4),
-    CANDIDATE(32, 64, 2, 2),
-    CANDIDATE(32, 32, 2, 3),
-    CANDIDATE(32, 32, 2, 4),
-    CANDIDATE(128, 32, 4, 3), // fewer keys, or more warps, or stages, and as many rows
-    CANDIDATE(128, 64, 4, 3),
-    CANDIDATE(128, 64, 8, 2),
-    CANDIDATE(128, 128, 8, 2),
-    CANDIDATE(256, 64, 8, 2), // the other way
-    CANDIDATE(256, 32, 8, 3),
-    CANDIDATE(256, 128, 8, 2),
+    // As the log would have it.
+    TILE(64, 64, 4, 2),
+    TILE(64, 64, 4, 3),
+    TILE(64, 32, 4, 3),
+    TILE(64, 32, 4, 4),
+    TILE(32, 64, 2, 2),
+    TILE(32, 32, 2, 3),
+    TILE(32, 32, 2, 4),
+    // As many rows, and fewer keys, or more warps, or more stages.
+    TILE(128, 32, 4, 3),
+    TILE(128, 64, 4, 3),
+    TILE(128, 64, 8, 2),
+    TILE(128, 128, 8, 2),
+    // The other way.
+    TILE(256, 64, 8, 2),
+    TILE(256, 32, 8, 3),
+    TILE(256, 128, 8, 2),
 };
 // end snippet: candidates
 
