@@ -326,8 +326,8 @@ __global__ void __launch_bounds__(THREADS)
             turn_four<BACK>(&x[0], &y[0], by[0]);
             turn_four<BACK>(&x[1], &y[1], by[1]);
             COUNT("element rotations", 16);
-            COUNT("K rotations", keys && chunk == 0);
-            COUNT("Q rotations", !keys && chunk == 0);
+            COUNT(BACK ? "dK rotations" : "K rotations", keys && chunk == 0);
+            COUNT(BACK ? "dQ rotations" : "Q rotations", !keys && chunk == 0);
             *(uint4 *)(to + (int64_t)i * S * D) = make_uint4(x[0].x, x[0].y, x[1].x, x[1].y);
             *(uint4 *)(to + (int64_t)i * S * D + D / 2) =
                 make_uint4(y[0].x, y[0].y, y[1].x, y[1].y);

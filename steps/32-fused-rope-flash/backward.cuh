@@ -31,7 +31,11 @@ static __device__ __forceinline__ void warp_turn_back(float (*c)[D / 8][4], angl
     for (int i = 0; i < STRIPS; i++) {
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            const int row = min(first + i * 16 + half * 8 + g, S - 1); // others are not stored
+            const int row = first + i * 16 + half * 8 + g;
+            if (row >= S) {
+                continue;
+            }
+            COUNT("dK rotations", t == 0);
             const int64_t angle = (int64_t)row * (D / 2) + 2 * t;
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
@@ -42,6 +46,7 @@ static __device__ __forceinline__ void warp_turn_back(float (*c)[D / 8][4], angl
                 turn_back(x, y, cosine.x, sine.x);
                 turn_back(x + 1, y + 1, cosine.y, sine.y);
                 COUNT("table loads", 4);
+                COUNT("element rotations", 4);
             }
         }
     }
@@ -199,6 +204,8 @@ __global__ void fused_convert(const float *sums, __half *dq, angle_table angles,
     turn_back(&x.x, &y.x, cosine.x, sine.x);
     turn_back(&x.y, &y.y, cosine.y, sine.y);
     COUNT("table loads", 4);
+    COUNT("element rotations", 4);
+    COUNT("dQ rotations", column == 0);
     const float scale = 1.0f / sqrtf((float)D);
     __half *to = dq + (head * Sq + row) * D + column;
     *(uint32_t *)to = pack_halves(x.x * scale, x.y * scale);

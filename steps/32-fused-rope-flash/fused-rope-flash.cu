@@ -1,14 +1,18 @@
 /* 32-fused-rope-flash: attention that turns its own tiles of q and k, from 512 to 131072 positions
  *
  * Grows from: 23-flash-autotune
+ * Profile: kernels=attention|fused|flash|backward each --case forward-D128-S8192
+ * Profile: --case forward-D128-S65536 --case backward-D128-S8192
  *
  * Idea     RoPE in attention itself: a block turns its tile of q once, and each tile of k as it
  *          comes, by cosines and sines from a table. No pass over q and k, nothing written and
  *          read again. Against it RoPE op by op and as one kernel, and the same attention alone.
  *          Then its causes one after the other, by kernels that do a part of what it does.
- * Predict  Of the win at S = 512 most is launches: against one kernel little is left. Turning k
- *          again for each block of queries grows as attention does, so the loss has a limit. Its
- *          tables are as many bytes as its tiles: from the L2 cache, they are what costs most.
+ * Predict  Of the win at S = 512 most is launches: against one kernel little is left. A key is
+ *          turned S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
+ *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
+ *          more than turning. Backward, where queries are turned again, it loses less: a tile has
+ *          five products instead of two.
  * Outcome  Not recorded yet.
  */
 #include "backward.cuh"
