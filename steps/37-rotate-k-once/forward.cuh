@@ -16,7 +16,7 @@ using namespace pieces;
 
 // Tiles of queries: two where they are multiplied from shared memory.
 template <int GROUPS>
-static constexpr int stages_of_queries()
+static __host__ __device__ constexpr int stages_of_queries()
 {
     return GROUPS == 2 ? 1 : 2;
 }
@@ -111,7 +111,8 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             // At first there is nothing to wait for.
             barrier_wait(q_empty + 8 * place, turn / Q_STAGES % 2 ^ 1);
             if (number >= pieces) {
-                handed_out[place].head = -1;
+                const piece none = {-1, 0, 0};
+                handed_out[place] = none;
                 barrier_arrive(q_full + 8 * place);
                 break;
             }
@@ -260,21 +261,16 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
             }
         }
+        const int last = step % STAGES;
         if (mine > 0) { // the values of the last tile
-            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(v_full + 8 * last, step / STAGES % 2);
             step++;
-            barrier_wait(v_full + 8 * stage, filled);
             hold(out);
             wgmma_fence();
-            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+            start_values<D, KEYS>(out, p, v_tile + last * further(TILE));
             wgmma_commit();
-            wgmma_wait<0>();
-            hold(out);
-            if (leader) {
-                barrier_arrive(v_empty + 8 * stage);
-            }
         }
-        // The next queries.
+        // While they are multiplied: the next queries.
         const int place = (turn + 1) % Q_STAGES;
         barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
@@ -288,6 +284,11 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             if (HELD && leader) {
                 barrier_arrive(q_empty);
             }
+        }
+        wgmma_wait<0>(); // for the values
+        hold(out);
+        if (mine > 0 && leader) {
+            barrier_arrive(v_empty + 8 * last);
         }
 
         if (first >= end) { // a small piece has no rows for the last group
