@@ -7,6 +7,7 @@
  * Idea
  */
 #include "attention.cuh"
+#include "backward.cuh"
 #include "forward.cuh"
 #include "keys.cuh"
 #include "cuda/wgmma_launch.cuh"
@@ -154,6 +155,104 @@ static void launch_cached(const kf_run *run, cudaStream_t stream)
     launch_turning(run, stream, "k_turned");
 }
 
+// --- The backward pass ---------------------------------------------------------------------------
+
+// same as step 30
+typedef struct job {
+    backward_args a;
+    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
+    CUtensorMap q, k, v, dout, dk, dv;
+    int heads, blocks; // of keys, a head
+    cudaStream_t stream;
+} job;
+
+// q, k: names of the turned queries and keys.
+template <int D>
+static job job_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k)
+{
+    const kf_shape s = run->shape;
+    job j;
+    j.a = backward_arguments(run);
+    j.lse2 = kf_f32(run, "lse2");
+    j.minus_delta = kf_f32(run, "minus_delta");
+    j.sums = kf_f32(run, "sums");
+    j.q = map_of(run, q, tile_queries<D>());
+    j.dout = map_of(run, "dout", tile_queries<D>());
+    j.k = map_of(run, k, 64);
+    j.v = map_of(run, "v", 64);
+    j.dk = map_of(run, "dk", 64);
+    j.dv = map_of(run, "dv", 64);
+    j.heads = s.B * s.H;
+    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    j.stream = stream;
+    return j;
+}
+
+// same as step 30
+static int heads_at_once(const job *j, int D)
+{
+    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)j->a.Sq * D * 8;
+    const int64_t fit = room / head;
+    return !j->a.causal || fit < 1 ? 1 : (int)fit;
+}
+
+// snippet: chain
+// q, o, dout, lse -> q_rotated, and what step 30's kernel in front of the main one makes.
+template <int D>
+static void launch_before(const kf_run *run, const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
+    turning_backward::before<D>
+        <<<grid, 256, 0, j->stream>>>(j->a.q, j->a.o, j->a.dout, j->a.lse, tables_of(run),
+                                      (__half *)kf_memory(run, "q_rotated", KF_F16), j->lse2,
+                                      j->minus_delta, j->sums, j->a.Sq, j->a.Sk);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int D>
+static void launch_main(const kf_run *run, const job *j)
+{
+    const int bytes = backward_pass::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c =
+        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+    allow_shared(turning_backward::backward<D>, bytes);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::backward<D>, j->q, j->k, j->v, j->dout,
+                                  j->dk, j->dv, (const float *)j->lse2,
+                                  (const float *)j->minus_delta, j->sums, tables_of(run), j->heads,
+                                  heads_at_once(j, D), j->a));
+}
+
+template <int D>
+static void launch_after(const kf_run *run, const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128), j->heads);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::after<D>, (const float *)j->sums,
+                                  tables_of(run), j->a.dq, j->a.Sq, j->a.Sk));
+}
+
+template <int D>
+static void launch_gradient(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of<D>(run, stream, "q_rotated", "k_turned");
+    launch_before<D>(run, &j);
+    launch_main<D>(run, &j);
+    launch_after<D>(run, &j);
+}
+// end snippet: chain
+
+static void launch_backward(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_gradient<64>(run, stream);
+    } else {
+        launch_gradient<128>(run, stream);
+    }
+}
+
 // --- Variants that explain -----------------------------------------------------------------------
 
 // Attention alone, of q and k that are turned.
@@ -200,9 +299,19 @@ static void launch_attention(const kf_run *run, cudaStream_t stream)
 typedef struct pass {
     void (*setup)(kf_run *run), (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_case *c);
+    bool gradient;
 } pass;
 
-static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+// Gradients begin with what attention alone leaves, of q and k that are turned.
+static void setup_backward(kf_run *run)
+{
+    kf_rope_flash_backward_setup(run, launch_attention);
+}
+
+static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost,
+                             false};
+static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
+                              kf_rope_flash_backward_cost, true};
 
 static const pass *pass_of(const kf_case *c)
 {
@@ -214,10 +323,25 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
+static bool is_backward(const kf_case *c)
+{
+    return pass_of(c) == &backward;
+}
+
 static void setup(kf_run *run)
 {
+    const kf_shape s = run->shape;
+    const int64_t queries[4] = {s.B, s.H, s.Sq, s.D};
+    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     need_wgmma();
     pass_of(run->c)->setup(run);
+    if (pass_of(run->c)->gradient) {
+        kf_scratch(run, "q_rotated", "BHSD", KF_F16, queries);
+        kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
+        kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
+        kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+    }
 }
 
 static void reference(kf_run *run)
@@ -230,7 +354,12 @@ static kf_cost cost(const kf_case *c)
     return pass_of(c)->cost(c);
 }
 
-static const kf_case cases[] = {KF_ROPE_FLASH_TIMED(forward, KF_ALONE), KF_ROPE_FLASH_ODD(forward)};
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, KF_ALONE),
+    KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
+    KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_ODD(backward),
+};
 
 static const kf_variant variants[] = {
     {.name = "rotate-k-once",
@@ -245,6 +374,10 @@ static const kf_variant variants[] = {
      .about = "step 29's best alone, of q and k that are turned",
      .launch = launch_attention,
      .applies = is_forward},
+    {.name = "backward",
+     .about = "the pass in front turns q, dk and dq are turned back where they leave registers",
+     .launch = launch_backward,
+     .applies = is_backward},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
