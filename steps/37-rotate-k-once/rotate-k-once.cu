@@ -10,6 +10,7 @@
 #include "backward.cuh"
 #include "forward.cuh"
 #include "keys.cuh"
+#include "made.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
@@ -310,6 +311,7 @@ static void setup_backward(kf_run *run)
 
 static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost,
                              false};
+static const pass enormous = {made::setup, made::reference, kf_rope_flash_cost, false};
 static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
                               kf_rope_flash_backward_cost, true};
 
@@ -321,6 +323,11 @@ static const pass *pass_of(const kf_case *c)
 static bool is_forward(const kf_case *c)
 {
     return pass_of(c) == &forward;
+}
+
+static bool is_given_k(const kf_case *c)
+{
+    return is_forward(c) || pass_of(c) == &enormous;
 }
 
 static bool is_backward(const kf_case *c)
@@ -359,13 +366,17 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
     KF_ROPE_FLASH_ODD(forward),
     KF_ROPE_FLASH_ODD(backward),
+    /* More than 2^31 elements in k and in v; and the same in small. */
+    KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),
+    KF_ROPE_FLASH_CASE(enormous, "made", 1, 4, 20, 190, 128, true, 0, 0),
+    KF_ROPE_FLASH_CASE(enormous, "made-D64", 1, 3, 70, 150, 64, true, 0, 0),
 };
 
 static const kf_variant variants[] = {
     {.name = "rotate-k-once",
      .about = "a pass turns k, attention turns q",
      .launch = launch_rotate_once,
-     .applies = is_forward},
+     .applies = is_given_k},
     {.name = "k-cached",
      .about = "the same, and k was turned when it was stored",
      .launch = launch_cached,
