@@ -107,7 +107,7 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
     const int turned = (row + lane / 4 < Sq) + (row + lane / 4 + 8 < Sq);
     (void)turned; // but for counts nobody asks
     if (lane % 4 == 0) {
-        COUNT("dQ rotations", turned);
+        COUNT("Q rotations", turned);
     }
     COUNT("element rotations", D / 4 * turned);
 #pragma unroll
@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(384, 1)
     const int turned = (warp_key + lane / 4 < a.Sk) + (warp_key + lane / 4 + 8 < a.Sk);
     (void)turned; // but for counts nobody asks
     if (lane % 4 == 0) {
-        COUNT("dK rotations", turned);
+        COUNT("K rotations", turned);
     }
     COUNT("element rotations", D / 4 * turned);
     named_sync(1, 256); // both have read all keys: dk and dv go there
