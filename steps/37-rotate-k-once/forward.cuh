@@ -31,6 +31,35 @@ static constexpr int bytes_of_block()
            (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
 }
 
+// snippet: turn-queries
+// q as fragments of 16 columns each, turned.
+template <int D>
+static __device__ __forceinline__ void turn_queries(uint32_t (&q)[D / 16][4], const angles<D> &a)
+{
+    // solution: turn -- each register with its partner of the other half, by the angles of its row
+#pragma unroll
+    for (int i = 0; i < D / 8; i++) {
+        const int half = i % 2, n = i / 2; // row g or g + 8; columns 8n + 2t
+        turn_pairs(&q[i / 4][i % 4], &q[i / 4 + D / 32][i % 4], a.cosines[half][n],
+                   a.sines[half][n]);
+    }
+    // end solution: turn
+}
+// end snippet: turn-queries
+
+// Fragments -> the tile [64][D] of this group's queries: load_queries the other way round.
+template <int D>
+static __device__ __forceinline__ void store_queries(uint32_t tile, const uint32_t (*q)[4])
+{
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
+    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        warp_store_matrices(d / 4 * 64 * 128 + (tile ^ d % 4 * 32), q[d]);
+    }
+}
+
 // The tile [64][D] of this group's queries, turned -> fragments, and where they are not HELD back
 // to the tile. row: of this lane, and row + 8; end: of the piece.
 template <int D, bool HELD>
