@@ -76,7 +76,7 @@ static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], co
     COUNT("element rotations", D / 4 * rows);
     if (!HELD) {
         store_queries<D>(tile, q);
-        fence_async_proxy(); // for the products, which read the tile
+        fence_async_proxy(); // for products, which read the tile after the group's next barrier
     }
 }
 
@@ -193,9 +193,11 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
     barrier_wait(q_full, 0);
     take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
-    named_sync(4 + group, 128); // all have read q, or turned it where it lies
-    if (HELD && leader) {
-        barrier_arrive(q_empty);
+    if (HELD) {
+        named_sync(4 + group, 128); // all have read q
+        if (leader) {
+            barrier_arrive(q_empty);
+        }
     }
 
     int step = 0;
@@ -309,9 +311,11 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
             take_queries<D, HELD>(query, turns, q_tiles + (place * GROUPS + group) * Q_TILE,
                                   now.first + my_row, now.end);
-            named_sync(4 + group, 128);
-            if (HELD && leader) {
-                barrier_arrive(q_empty);
+            if (HELD) {
+                named_sync(4 + group, 128);
+                if (leader) {
+                    barrier_arrive(q_empty);
+                }
             }
         }
         wgmma_wait<0>(); // for the values

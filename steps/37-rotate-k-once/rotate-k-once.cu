@@ -435,6 +435,9 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
     KF_ROPE_FLASH_ODD(forward),
     KF_ROPE_FLASH_ODD(backward),
+    /* Three groups: pieces take turns in two places; and pieces of two sizes. */
+    KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
+    KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
     /* More than 2^31 elements in k and in v; and the same in small. */
     KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),
     KF_ROPE_FLASH_CASE(enormous, "made", 1, 4, 20, 190, 128, true, 0, 0),
