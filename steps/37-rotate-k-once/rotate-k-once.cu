@@ -9,6 +9,7 @@
 #include "attention.cuh"
 #include "backward.cuh"
 #include "forward.cuh"
+#include "fused.cuh"
 #include "keys.cuh"
 #include "keys_alone.cuh"
 #include "made.cuh"
@@ -265,6 +266,37 @@ static void launch_cached(const kf_run *run, cudaStream_t stream)
     launch_turning(run, stream, "k_turned");
 }
 
+// Attention that turns q and k.
+template <int D, int GROUPS>
+static void launch_fused_of(const kf_run *run, cudaStream_t stream, int small)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = fused::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(fused::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, fused::flash<D, GROUPS>, map_of(run, "q", 64),
+                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+}
+
+static void launch_fused(const kf_run *run, cudaStream_t stream)
+{
+    const cut c = best_cut(&run->shape);
+    if (run->shape.D == 128) {
+        launch_fused_of<128, 2>(run, stream, c.small);
+    } else if (c.groups == 2) {
+        launch_fused_of<64, 2>(run, stream, c.small);
+    } else {
+        launch_fused_of<64, 3>(run, stream, c.small);
+    }
+}
+
 // Attention alone, of q and k that are turned.
 template <int D, int GROUPS>
 static void launch_pieces_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k,
@@ -476,6 +508,10 @@ static const kf_variant variants[] = {
     {.name = "k-cached",
      .about = "attention turns q, k was turned when it was stored",
      .launch = launch_cached,
+     .applies = is_forward},
+    {.name = "fused",
+     .about = "attention turns q and each tile of k",
+     .launch = launch_fused,
      .applies = is_forward},
     {.name = "attention",
      .about = "step 29's best alone, of q and k that are turned",
