@@ -1,8 +1,9 @@
-/* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
+/* forward.cuh: step 29's g-pieces, whose producer turns the queries.
  *
- * A group turns the rows of its next piece while others still multiply: both members of a pair are
- * registers of one lane. Two groups keep them there. Three have too few registers, and write them
- * back to their tile, of which there are two, so that the next one comes early. Keys come turned.
+ * One warp of the producer's group asks for tiles, three had nothing to do. They turn the queries
+ * of the next piece where they lie in shared memory, while those of this one are multiplied. So
+ * consumers find turned queries, and their code is that of step 29. Only for the first piece there
+ * is nothing to hide behind: there each group of consumers turns its own. Keys come turned.
  */
 #pragma once
 
@@ -14,40 +15,31 @@ namespace turning
 
 using namespace pieces;
 
-// Tiles of queries: two where they are multiplied from shared memory.
-template <int GROUPS>
-static __host__ __device__ constexpr int stages_of_queries()
-{
-    return GROUPS == 2 ? 1 : 2;
-}
+// Of queries: the tile that is multiplied and the one that is turned. The next piece is drawn when
+// so many tiles of keys are still to be asked for, which is time enough to turn its queries.
+enum { Q_STAGES = 2, AHEAD = 4 };
 
-// In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
+// In shared memory: q [Q_STAGES][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
 // barriers, and as many pieces as tiles of q.
 template <int D, int GROUPS>
 static constexpr int bytes_of_block()
 {
-    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
     return ((Q_STAGES + 1) * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
-           (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
+           (3 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
 }
 
-// The tile [64][D] of this group's queries, turned -> fragments, and where they are not HELD back
-// to the tile. row: of this lane, and row + 8; end: of the piece.
-template <int D, bool HELD>
-static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], const angles<D> &a,
-                                                    uint32_t tile, int row, int end)
+// The tiles of a piece's queries; of none only that it is none. In front: handed_out.
+template <int D, int GROUPS>
+static __device__ __forceinline__ void ask_for_queries(uint32_t tiles, const CUtensorMap *q_map,
+                                                       uint32_t barrier, piece mine)
 {
-    load_queries<D>(q, tile);
-    turn_queries<D>(q, a);
-    const int rows = (row < end) + (row + 8 < end); // of this quad
-    (void)rows;                                     // but for counts nobody asks
-    if (threadIdx.x % 4 == 0) {
-        COUNT("Q rotations", rows);
+    if (mine.head < 0) {
+        barrier_arrive(barrier);
+        return;
     }
-    COUNT("element rotations", D / 4 * rows);
-    if (!HELD) {
-        store_queries<D>(tile, q);
-        fence_async_proxy(); // for the products, which read the tile
+    barrier_expect(barrier, GROUPS * 64 * D * 2);
+    for (int i = 0; i < GROUPS; i++) {
+        tma_load(tiles + i * 64 * D * 2, q_map, barrier, 0, mine.first + i * 64, 0, mine.head);
     }
 }
 
@@ -63,15 +55,15 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
           bool causal)
 {
     constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
-    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
     constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
     const uint32_t q_tiles = shared_address(memory); // [Q_STAGES][GROUPS]
     const uint32_t o_tiles = q_tiles + Q_STAGES * GROUPS * Q_TILE;
     const uint32_t k_tiles = o_tiles + GROUPS * Q_TILE;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next
-    const uint32_t q_empty = q_full + Q_STAGES * 8;
+    const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next two
+    const uint32_t q_turned = q_full + Q_STAGES * 8;
+    const uint32_t q_empty = q_turned + Q_STAGES * 8;
     const uint32_t k_full = q_empty + Q_STAGES * 8; // [STAGES], as the three others
     const uint32_t v_full = k_full + STAGES * 8;
     const uint32_t k_empty = v_full + STAGES * 8;
@@ -84,6 +76,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     if (threadIdx.x == 0) {
         for (int i = 0; i < Q_STAGES; i++) {
             barrier_init(q_full + 8 * i, 1);
+            barrier_init(q_turned + 8 * i, 3); // a lane of each warp
             barrier_init(q_empty + 8 * i, GROUPS);
         }
         for (int i = 0; i < STAGES; i++) {
@@ -99,33 +92,53 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
 
-    if (group == GROUPS) { // the producer
-        give_up_registers<GROUPS == 3 ? 32 : 24>();
+    if (group == GROUPS) { // the producer's
+        give_up_registers<GROUPS == 3 ? 32 : 40>();
+        if (threadIdx.x % 128 >= 32) { // those that turn
+            for (int turn = 1;; turn++) {
+                const int place = turn % Q_STAGES;
+                barrier_wait(q_full + 8 * place, turn / Q_STAGES % 2);
+                const piece next = handed_out[place];
+                if (next.head >= 0) {
+                    turn_tile<D, 96, GROUPS == 2 && D == 128 ? 2 : 1>(
+                        memory + place * GROUPS * Q_TILE, tables, Sk - Sq + next.first,
+                        min(QUERIES, next.end - next.first), threadIdx.x % 128 - 32);
+                    fence_async_proxy(); // for products that read the tile
+                }
+                __syncwarp();
+                if (lane == 0) {
+                    barrier_arrive(q_turned + 8 * place);
+                }
+                if (next.head < 0) {
+                    return;
+                }
+            }
+        }
         if (threadIdx.x % 128 != 0) {
             return;
         }
         int step = 0;
-        int number = blockIdx.x;
-        for (int turn = 0;; turn++) {
-            const int place = turn % Q_STAGES;
-            // At first there is nothing to wait for.
-            barrier_wait(q_empty + 8 * place, turn / Q_STAGES % 2 ^ 1);
-            if (number >= pieces) {
-                const piece none = {-1, 0, 0};
-                handed_out[place] = none;
-                barrier_arrive(q_full + 8 * place);
-                break;
-            }
-            const piece mine = piece_of(number, heads, at_once, Sq, small, QUERIES);
-            handed_out[place] = mine;
-            barrier_expect(q_full + 8 * place, GROUPS * Q_TILE);
-            for (int i = 0; i < GROUPS; i++) {
-                tma_load(q_tiles + (place * GROUPS + i) * Q_TILE, &q_map, q_full + 8 * place, 0,
-                         mine.first + i * 64, 0, mine.head);
-            }
+        piece mine = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+        handed_out[0] = mine;
+        ask_for_queries<D, GROUPS>(q_tiles, &q_map, q_full, mine);
+        for (int turn = 0; mine.head >= 0; turn++) {
             const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
+            const int tiles = (visible + KEYS - 1) / KEYS;
+            piece next = {-1, 0, 0};
 #pragma unroll 1
-            for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
+            for (int tile = tiles - 1; tile >= 0; tile--, step++) {
+                if (tile == min(AHEAD, tiles) - 1) {
+                    const int place = (turn + 1) % Q_STAGES;
+                    const int number = gridDim.x + atomicAdd(&counters[0], 1);
+                    // At first there is nothing to wait for.
+                    barrier_wait(q_empty + 8 * place, (turn + 1) / Q_STAGES % 2 ^ 1);
+                    if (number < pieces) {
+                        next = piece_of(number, heads, at_once, Sq, small, QUERIES);
+                    }
+                    handed_out[place] = next;
+                    ask_for_queries<D, GROUPS>(q_tiles + place * GROUPS * Q_TILE, &q_map,
+                                               q_full + 8 * place, next);
+                }
                 const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
                 barrier_wait(k_empty + 8 * stage, emptied);
                 barrier_expect(k_full + 8 * stage, TILE);
@@ -136,7 +149,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
                          mine.head);
             }
-            number = gridDim.x + atomicAdd(&counters[0], 1);
+            mine = next;
         }
         if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
             atomicExch(&counters[0], 0);
@@ -145,7 +158,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         return;
     }
 
-    take_registers<GROUPS == 3 ? 160 : 240>();
+    take_registers<GROUPS == 3 ? 160 : 232>();
     const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
     const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
     if (group == GROUPS - 1) {
@@ -156,31 +169,43 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
     const uint32_t o_tile = o_tiles + group * Q_TILE;
 
-    const int my_row = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4; // and my_row + 8
-    // The first piece of a block is no secret, and the angles of its rows come with them.
-    piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
-    uint32_t query[D / 16][4];
-    angles<D> turns;
-    load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
-    barrier_wait(q_full, 0);
-    take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
-    named_sync(4 + group, 128); // all have read q, or turned it where it lies
-    if (HELD && leader) {
-        barrier_arrive(q_empty);
-    }
-
     int step = 0;
-    for (int turn = 0; now.head >= 0; turn++) {
-        const int head = now.head, end = now.end, first = now.first + group * 64;
-        const int row = now.first + my_row; // of this lane, and row + 8
-        const uint64_t q_tile =
-            tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
+    for (int turn = 0;; turn++) {
+        const int place = turn % Q_STAGES;
+        const uint32_t q_now = q_tiles + (place * GROUPS + group) * Q_TILE;
+        const uint64_t q_tile = tile_descriptor(q_now, 64 * 128);
+        if (turn == 0) {
+            barrier_wait(q_full, 0);
+        } else {
+            barrier_wait(q_turned + 8 * place, (turn - 1) / Q_STAGES % 2);
+        }
+        const int head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
+        if (head < 0) {
+            break;
+        }
+        const int first = __shfl_sync(0xffffffffu, handed_out[place].first, 0) + group * 64;
+        const int end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
+        if (turn == 0) {
+            turn_tile<D, 128, 4>(memory + group * Q_TILE, tables, Sk - Sq + first,
+                                 min(64, end - first), threadIdx.x % 128);
+            fence_async_proxy();
+            named_sync(4 + group, 128);
+        }
+        const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
         // Keys that the last row of the piece sees, and that of the group, which may have none.
         const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
         const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
         // The first query of the group sees so many, and tiles from `whole` on are not all seen.
         const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
         const int whole = max(0, seen) / KEYS;
+        uint32_t query[D / 16][4];
+        if constexpr (HELD) {
+            load_queries<D>(query, q_now);
+            named_sync(4 + group, 128); // all have read q, and what their piece is
+            if (leader) {
+                barrier_arrive(q_empty + 8 * place);
+            }
+        }
         float s[KEYS / 8][4];
         uint32_t p[KEYS / 16][4];
         float out[D / 8][4] = {};
@@ -258,37 +283,22 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         if constexpr (!HELD) {
             named_sync(4 + group, 128); // all have read q, and what their piece is
             if (leader) {
-                barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
+                barrier_arrive(q_empty + 8 * place);
             }
         }
-        const int last = step % STAGES;
         if (mine > 0) { // the values of the last tile
-            barrier_wait(v_full + 8 * last, step / STAGES % 2);
+            const int stage = step % STAGES, filled = step / STAGES % 2;
             step++;
+            barrier_wait(v_full + 8 * stage, filled);
             hold(out);
             wgmma_fence();
-            start_values<D, KEYS>(out, p, v_tile + last * further(TILE));
+            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
             wgmma_commit();
-        }
-        // While they are multiplied: the next queries.
-        const int place = (turn + 1) % Q_STAGES;
-        barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
-        now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
-        now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
-        now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        if (now.head >= 0) {
-            load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
-            take_queries<D, HELD>(query, turns, q_tiles + (place * GROUPS + group) * Q_TILE,
-                                  now.first + my_row, now.end);
-            named_sync(4 + group, 128);
-            if (HELD && leader) {
-                barrier_arrive(q_empty);
+            wgmma_wait<0>();
+            hold(out);
+            if (leader) {
+                barrier_arrive(v_empty + 8 * stage);
             }
-        }
-        wgmma_wait<0>(); // for the values
-        hold(out);
-        if (mine > 0 && leader) {
-            barrier_arrive(v_empty + 8 * last);
         }
 
         if (first >= end) { // a small piece has no rows for the last group
