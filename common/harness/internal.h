@@ -49,7 +49,7 @@ void kf_shuffle(int *order, int n, uint64_t seed, int round);
 uint64_t kf_fresh_seed(void);
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
-enum { KF_MAX_TENSORS = 24 };
+enum { KF_MAX_TENSORS = 32 };
 /* Bytes of poison before and after an output on the device: what a launch changes there, it had no
  * business to write. None where a checker looks for that, which wants the exact extents. */
 enum { KF_GUARD = 1 << 16 };

@@ -11,6 +11,25 @@ namespace turning_backward
 using backward_pass::bytes_of_block;
 using backward_pass::STAGES;
 
+// snippet: turn-back
+// Gradients by turned rows become those by the rows before: c as fragments of 8 columns each.
+template <int D>
+static __device__ __forceinline__ void turn_back(float (&c)[D / 8][4], const angles<D> &a)
+{
+#pragma unroll
+    for (int i = 0; i < D / 4; i++) {
+        const int half = i / 2 % 2, n = i / 4; // row g or g + 8; columns 8n + 2t and the next
+        const float x = c[n][i % 4], y = c[n + D / 16][i % 4];
+        const float2 cosines = a.cosines[half][n], sines = a.sines[half][n];
+        const float cosine = i % 2 ? cosines.y : cosines.x, sine = i % 2 ? sines.y : sines.x;
+        // solution: back -- by minus the angle
+        c[n][i % 4] = x * cosine + y * sine;
+        c[n + D / 16][i % 4] = y * cosine - x * sine;
+        // end solution: back
+    }
+}
+// end snippet: turn-back
+
 // As step 30's, and q [BH][Sq][D] -> q_rotated, likewise.
 // grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 12 bytes an element, and D floats
 // of the tables a row
@@ -107,7 +126,7 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
     const int turned = (row + lane / 4 < Sq) + (row + lane / 4 + 8 < Sq);
     (void)turned; // but for counts nobody asks
     if (lane % 4 == 0) {
-        COUNT("dQ rotations", turned);
+        COUNT("Q rotations", turned);
     }
     COUNT("element rotations", D / 4 * turned);
 #pragma unroll
@@ -332,7 +351,7 @@ __global__ void __launch_bounds__(384, 1)
     const int turned = (warp_key + lane / 4 < a.Sk) + (warp_key + lane / 4 + 8 < a.Sk);
     (void)turned; // but for counts nobody asks
     if (lane % 4 == 0) {
-        COUNT("dK rotations", turned);
+        COUNT("K rotations", turned);
     }
     COUNT("element rotations", D / 4 * turned);
     named_sync(1, 256); // both have read all keys: dk and dv go there

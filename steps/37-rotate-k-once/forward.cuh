@@ -28,6 +28,41 @@ static constexpr int bytes_of_block()
            (3 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
 }
 
+// snippet: turn-tile
+// Rows 0 to rows - 1 of tiles [64][D], boxes of TMA swizzled by 128 bytes, are turned where they
+// lie, row r by row first + r of the tables. thread: of THREADS that do it together. AT_ONCE: rows
+// of a thread whose angles are under way, four pairs of each: as many as it has registers for
+template <int D, int THREADS, int AT_ONCE>
+static __device__ __forceinline__ void turn_tile(char *tiles, rope_tables from, int first, int rows,
+                                                 int thread)
+{
+    constexpr int FOURS = D / 8, STEP = THREADS / FOURS; // of pairs, a row; rows at a time
+    const int column = thread % FOURS * 4;
+    const int64_t angle = (int64_t)first * (D / 2) + column;
+    const float *const cosines = from.cosines + angle, *const sines = from.sines + angle;
+#pragma unroll AT_ONCE
+    for (int row = thread / FOURS; row < rows; row += STEP) {
+        const float4 c = *(const float4 *)(cosines + row * (D / 2));
+        const float4 s = *(const float4 *)(sines + row * (D / 2));
+        char *const box = tiles + row / 64 * (64 * D * 2) + row % 64 * 128;
+        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
+        // the second half of the only one.
+        uint2 *const low = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
+        uint2 *const high =
+            (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
+        // solution: turn -- four pairs by their angles: low and high, and what pairs with what
+        turn_pairs(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
+        turn_pairs(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
+        // end solution: turn
+        if (column == 0) {
+            COUNT("Q rotations", 1);
+        }
+        COUNT("table loads", 8);
+        COUNT("element rotations", 8);
+    }
+}
+// end snippet: turn-tile
+
 // The tiles of a piece's queries; of none only that it is none. In front: handed_out.
 template <int D, int GROUPS>
 static __device__ __forceinline__ void ask_for_queries(uint32_t tiles, const CUtensorMap *q_map,

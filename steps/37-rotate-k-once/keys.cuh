@@ -1,6 +1,7 @@
 /* keys.cuh: the pass that turns all keys once, before attention reads them many times. */
 #pragma once
 
+#include "cuda/turn_halves.cuh"
 #include "cuda/wgmma_keys.cuh"
 #include "turning.cuh"
 
@@ -26,10 +27,8 @@ __global__ void __launch_bounds__(THREADS)
     if (row >= Sk) {
         return;
     }
-    const float4 *const cosines = (const float4 *)(tables.cosines + row * (D / 2) + column);
-    const float4 *const sines = (const float4 *)(tables.sines + row * (D / 2) + column);
-    const float4 c[2] = {cosines[0], cosines[1]};
-    const float4 s[2] = {sines[0], sines[1]};
+    const int64_t angle = row * (D / 2) + column;
+    const eight_angles by = load_angles(tables.cosines + angle, tables.sines + angle);
     COUNT("table loads", 16);
     const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
     uint4 low[HEADS], high[HEADS];
@@ -43,14 +42,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < HEADS; i++) {
         if (first + i < heads) {
-            turn_pairs(&low[i].x, &high[i].x, make_float2(c[0].x, c[0].y),
-                       make_float2(s[0].x, s[0].y));
-            turn_pairs(&low[i].y, &high[i].y, make_float2(c[0].z, c[0].w),
-                       make_float2(s[0].z, s[0].w));
-            turn_pairs(&low[i].z, &high[i].z, make_float2(c[1].x, c[1].y),
-                       make_float2(s[1].x, s[1].y));
-            turn_pairs(&low[i].w, &high[i].w, make_float2(c[1].z, c[1].w),
-                       make_float2(s[1].z, s[1].w));
+            turn_eight<false>(&low[i], &high[i], by);
             *(uint4 *)(k_rotated + at + i * head) = low[i];
             *(uint4 *)(k_rotated + at + i * head + D / 2) = high[i];
             if (column == 0) {

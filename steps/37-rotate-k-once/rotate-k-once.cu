@@ -10,6 +10,8 @@
 #include "backward.cuh"
 #include "forward.cuh"
 #include "keys.cuh"
+#include "made.cuh"
+#include "cuda/rope_passes.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
@@ -144,17 +146,6 @@ static void launch_turning(const kf_run *run, cudaStream_t stream, const char *k
     }
 }
 
-static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
-{
-    launch_keys(run, stream);
-    launch_turning(run, stream, "k_rotated");
-}
-
-static void launch_cached(const kf_run *run, cudaStream_t stream)
-{
-    launch_turning(run, stream, "k_turned");
-}
-
 // --- The backward pass ---------------------------------------------------------------------------
 
 // same as step 30
@@ -244,7 +235,7 @@ static void launch_gradient(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: chain
 
-static void launch_backward(const kf_run *run, cudaStream_t stream)
+static void launch_gradient(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
         launch_gradient<64>(run, stream);
@@ -253,7 +244,25 @@ static void launch_backward(const kf_run *run, cudaStream_t stream)
     }
 }
 
+static bool is_gradient(const kf_case *c);
+
+static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
+{
+    if (is_gradient(run->c)) {
+        launch_gradient(run, stream);
+    } else {
+        launch_keys(run, stream);
+        launch_turning(run, stream, "k_rotated");
+    }
+}
+
 // --- Variants that explain -----------------------------------------------------------------------
+
+// Keys were turned when they were stored.
+static void launch_cached(const kf_run *run, cudaStream_t stream)
+{
+    launch_turning(run, stream, "k_turned");
+}
 
 // Attention alone, of q and k that are turned.
 template <int D, int GROUPS>
@@ -293,13 +302,72 @@ static void launch_attention(const kf_run *run, cudaStream_t stream)
     launch_attention_of(run, stream, "q_turned", "k_turned");
 }
 
+// Step 31's backward pass, of q and k that are turned: gradients by these.
+template <int D>
+static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of<D>(run, stream, "q_turned", "k_turned");
+    const unsigned padded = (unsigned)padded_rows(j.a.Sq);
+    const int bytes = backward_pass::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    before<D><<<dim3(padded * D / 2048, j.heads), 256, 0, stream>>>(
+        j.a.o, j.a.dout, j.a.lse, j.lse2, j.minus_delta, j.sums, j.a.Sq);
+    CUDA_CHECK_LAUNCH();
+    allow_shared(backward_pass::backward<D>, bytes);
+    const cudaLaunchConfig_t for_main =
+        launch_config(&attribute, true, dim3(j.blocks * j.heads), 384, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&for_main, backward_pass::backward<D>, j.q, j.k, j.v, j.dout,
+                                  j.dk, j.dv, (const float *)j.lse2, (const float *)j.minus_delta,
+                                  j.sums, j.heads, heads_at_once(&j, D), j.a));
+    const cudaLaunchConfig_t for_after =
+        launch_config(&attribute, true, dim3(padded / 128 * (D / 64), j.heads), 256, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&for_after, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
+}
+
+static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_turned_gradient<64>(run, stream);
+    } else {
+        launch_turned_gradient<128>(run, stream);
+    }
+}
+
+// RoPE in front of the forward pass, and behind the backward pass.
+static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
+{
+    if (is_gradient(run->c)) {
+        launch_turned_gradient(run, stream);
+        one_kernel::launch_back(run, stream);
+    } else {
+        one_kernel::launch(run, stream);
+        launch_attention_of(run, stream, "q_rotated", "k_rotated");
+    }
+}
+
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    if (is_gradient(run->c)) {
+        launch_turned_gradient(run, stream);
+        op_by_op::launch_back(run, stream);
+    } else {
+        op_by_op::launch(run, stream);
+        launch_attention_of(run, stream, "q_rotated", "k_rotated");
+    }
+}
+
+// Going forward op by op computes its angles; going back it has the tables.
+static double op_by_op_error(const kf_case *c)
+{
+    return is_gradient(c) ? 0.0 : rope_angle_error(c);
+}
+
 // --- Tables --------------------------------------------------------------------------------------
 
 // What a case is about.
 typedef struct pass {
     void (*setup)(kf_run *run), (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_case *c);
-    bool gradient;
 } pass;
 
 // Gradients begin with what attention alone leaves, of q and k that are turned.
@@ -308,10 +376,10 @@ static void setup_backward(kf_run *run)
     kf_rope_flash_backward_setup(run, launch_attention);
 }
 
-static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost,
-                             false};
+static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+static const pass enormous = {made::setup, made::reference, kf_rope_flash_cost};
 static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
-                              kf_rope_flash_backward_cost, true};
+                              kf_rope_flash_backward_cost};
 
 static const pass *pass_of(const kf_case *c)
 {
@@ -323,9 +391,14 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
-static bool is_backward(const kf_case *c)
+static bool is_gradient(const kf_case *c)
 {
     return pass_of(c) == &backward;
+}
+
+static bool fits_the_host(const kf_case *c)
+{
+    return pass_of(c) != &enormous;
 }
 
 static void setup(kf_run *run)
@@ -336,7 +409,10 @@ static void setup(kf_run *run)
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     need_wgmma();
     pass_of(run->c)->setup(run);
-    if (pass_of(run->c)->gradient) {
+    if (fits_the_host(run->c)) {
+        op_by_op::setup(run);
+    }
+    if (is_gradient(run->c)) {
         kf_scratch(run, "q_rotated", "BHSD", KF_F16, queries);
         kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
         kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
@@ -359,25 +435,36 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
     KF_ROPE_FLASH_ODD(forward),
     KF_ROPE_FLASH_ODD(backward),
+    /* Three groups: pieces take turns in two places; and pieces of two sizes. */
+    KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
+    KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
+    /* More than 2^31 elements in k and in v; and the same in small. */
+    KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),
+    KF_ROPE_FLASH_CASE(enormous, "made", 1, 4, 20, 190, 128, true, 0, 0),
+    KF_ROPE_FLASH_CASE(enormous, "made-D64", 1, 3, 70, 150, 64, true, 0, 0),
 };
 
 static const kf_variant variants[] = {
+    {.name = "op-by-op",
+     .about = "RoPE op by op in front of attention, behind its gradients",
+     .launch = launch_op_by_op,
+     .applies = fits_the_host,
+     .extra_error = op_by_op_error},
+    {.name = "one-kernel",
+     .about = "RoPE by one kernel in front of attention, behind its gradients",
+     .launch = launch_one_kernel,
+     .applies = fits_the_host},
     {.name = "rotate-k-once",
-     .about = "a pass turns k, attention turns q",
-     .launch = launch_rotate_once,
-     .applies = is_forward},
+     .about = "a pass turns k, attention turns q; gradients are turned back in registers",
+     .launch = launch_rotate_once},
     {.name = "k-cached",
-     .about = "the same, and k was turned when it was stored",
+     .about = "attention turns q, k was turned when it was stored",
      .launch = launch_cached,
      .applies = is_forward},
     {.name = "attention",
      .about = "step 29's best alone, of q and k that are turned",
      .launch = launch_attention,
      .applies = is_forward},
-    {.name = "backward",
-     .about = "the pass in front turns q, dk and dq are turned back where they leave registers",
-     .launch = launch_backward,
-     .applies = is_backward},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};

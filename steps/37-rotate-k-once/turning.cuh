@@ -6,7 +6,6 @@
 
 #include "cuda/count.cuh"
 #include "cuda/tensor_cores.cuh"
-#include "cuda/turn_halves.cuh"
 
 // Tables [positions][D/2].
 typedef struct rope_tables {
@@ -44,84 +43,3 @@ static __device__ __forceinline__ void turn_pairs(uint32_t *low, uint32_t *high,
     *low = pack_halves(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y);
     *high = pack_halves(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y);
 }
-
-// snippet: turn-tile
-// Rows 0 to rows - 1 of tiles [64][D], boxes of TMA swizzled by 128 bytes, are turned where they
-// lie, row r by row first + r of the tables. thread: of THREADS that do it together. AT_ONCE: rows
-// of a thread whose angles are under way, four pairs of each: as many as it has registers for
-template <int D, int THREADS, int AT_ONCE>
-static __device__ __forceinline__ void turn_tile(char *tiles, rope_tables from, int first, int rows,
-                                                 int thread)
-{
-    constexpr int FOURS = D / 8, STEP = THREADS / FOURS; // of pairs, a row; rows at a time
-    const int column = thread % FOURS * 4;
-    const int64_t angle = (int64_t)first * (D / 2) + column;
-    const float *const cosines = from.cosines + angle, *const sines = from.sines + angle;
-#pragma unroll AT_ONCE
-    for (int row = thread / FOURS; row < rows; row += STEP) {
-        const float4 c = *(const float4 *)(cosines + row * (D / 2));
-        const float4 s = *(const float4 *)(sines + row * (D / 2));
-        char *const box = tiles + row / 64 * (64 * D * 2) + row % 64 * 128;
-        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
-        // the second half of the only one.
-        uint2 *const low = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
-        uint2 *const high =
-            (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
-        turn_pairs(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
-        turn_pairs(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
-        if (column == 0) {
-            COUNT("Q rotations", 1);
-        }
-        COUNT("table loads", 8);
-        COUNT("element rotations", 8);
-    }
-}
-// end snippet: turn-tile
-
-// snippet: turn-queries
-// q as fragments of 16 columns each, turned.
-template <int D>
-static __device__ __forceinline__ void turn_queries(uint32_t (&q)[D / 16][4], const angles<D> &a)
-{
-    // solution: turn -- each register with its partner of the other half, by the angles of its row
-#pragma unroll
-    for (int i = 0; i < D / 8; i++) {
-        const int half = i % 2, n = i / 2; // row g or g + 8; columns 8n + 2t
-        turn_pairs(&q[i / 4][i % 4], &q[i / 4 + D / 32][i % 4], a.cosines[half][n],
-                   a.sines[half][n]);
-    }
-    // end solution: turn
-}
-// end snippet: turn-queries
-
-// Fragments -> the tile [64][D] of this group's queries: load_queries the other way round.
-template <int D>
-static __device__ __forceinline__ void store_queries(uint32_t tile, const uint32_t (*q)[4])
-{
-    const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
-    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
-#pragma unroll
-    for (int d = 0; d < D / 16; d++) {
-        warp_store_matrices(d / 4 * 64 * 128 + (tile ^ d % 4 * 32), q[d]);
-    }
-}
-
-// snippet: turn-back
-// Gradients by turned rows become those by the rows before: c as fragments of 8 columns each.
-template <int D>
-static __device__ __forceinline__ void turn_back(float (&c)[D / 8][4], const angles<D> &a)
-{
-#pragma unroll
-    for (int i = 0; i < D / 4; i++) {
-        const int half = i / 2 % 2, n = i / 4; // row g or g + 8; columns 8n + 2t and the next
-        const float x = c[n][i % 4], y = c[n + D / 16][i % 4];
-        const float2 cosines = a.cosines[half][n], sines = a.sines[half][n];
-        const float cosine = i % 2 ? cosines.y : cosines.x, sine = i % 2 ? sines.y : sines.x;
-        // solution: back -- by minus the angle
-        c[n][i % 4] = x * cosine + y * sine;
-        c[n + D / 16][i % 4] = y * cosine - x * sine;
-        // end solution: back
-    }
-}
-// end snippet: turn-back
