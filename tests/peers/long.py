@@ -7,7 +7,8 @@
 
 Cases are those of common/problems/rope_flash_cases.h, by the same names: causal, fp16, B and H
 smaller where S is larger. In the column `step` they are 37. The clocks are `graph` of peers.py at
-every S, and `sustained` of alone.py from 2048 on. The options, of which a part can be run: parts.py.
+every S, and `sustained` of alone.py from 2048 on. The options, of which a part can be run, are those
+of parts.py.
 
   eager-flash-attention-2     RoPE op by op, as model code has it: angles, cosines and sines made in
                               each call, products in fp32, halves again; then FlashAttention-2
