@@ -1,0 +1,247 @@
+/* The causes of what turning tiles costs, one more with each kernel: the attention of
+ * tiled_attention.cuh on rows that are turned already, and to each tile of k a part is done of what
+ * step 32's kernel does. Where it is turned, it is by cosine 1 and sine 0, so that results stay
+ * right. */
+#pragma once
+
+#include "cuda/tiled_attention.cuh"
+#include "harness/problem.h"
+#include "rotate.cuh"
+
+namespace causes
+{
+
+using namespace tiled;
+
+// Each does what stands before it, and more.
+enum cause {
+    COPIED,       // from shared memory to registers and back, and the second barrier
+    REGISTERS,    // and turned, by angles that are in registers
+    STAGED_TABLE, // or that are read from shared memory,
+    TINY_TABLE,   // or from a table of one tile, which stays in the L1 cache,
+    WHOLE_TABLE   // or from a table of all positions
+};
+
+// Rows of the table in shared memory. A whole tile of them would leave room for one block a
+// multiprocessor, and that would be another cause. Rows that a thread turns, and those of a warp at
+// a time, have a row each.
+enum { STAGED = 12 };
+
+template <int D>
+static __device__ __forceinline__ void stage_table(float *staged, const float *cosine,
+                                                   const float *sine, int S)
+{
+#pragma unroll 1 // unrolled, ptxas runs out of registers where the scores are
+    for (int i = threadIdx.x; i < STAGED * D / 2; i += THREADS) {
+        const int64_t at = (int64_t)min(i / (D / 2), S - 1) * (D / 2) + i % (D / 2);
+        staged[i] = cosine[at];
+        staged[STAGED * D / 2 + i] = sine[at];
+    }
+}
+
+// As rotate_tile: the same chunks by the same threads, all loads of tables first. still: cosine 1
+// and sine 0 in registers
+template <int D, cause CAUSE>
+static __device__ __forceinline__ void touch_tile(__half *tile, const float *cosine,
+                                                  const float *sine, const float *staged,
+                                                  float2 still, int first, int S)
+{
+    constexpr int PAIRS = D / 16;
+    constexpr int STEP = THREADS / PAIRS;
+    constexpr int EACH = KEYS / STEP; // rows of a thread
+    const int pair = threadIdx.x % PAIRS;
+    const int place = threadIdx.x / PAIRS;
+    const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
+    eight_angles by[EACH];
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        if (CAUSE == STAGED_TABLE) {
+            const float *at = staged + (thread_row % 8 + j) * (D / 2) + pair * 8;
+            by[j] = load_angles(at, at + STAGED * D / 2);
+        } else if (CAUSE == TINY_TABLE || CAUSE == WHOLE_TABLE) {
+            const int row = j * STEP + thread_row + (CAUSE == TINY_TABLE ? 0 : first);
+            const int64_t angle = (int64_t)min(row, S - 1) * (D / 2) + pair * 8;
+            by[j] = load_angles(cosine + angle, sine + angle);
+            COUNT("table loads", 16);
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                by[j].cosine[i] = still.x;
+                by[j].sine[i] = still.y;
+            }
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const int row = j * STEP + thread_row;
+        uint4 *low = (uint4 *)(tile + row * D + (pair ^ row % 8) * 8);
+        uint4 *high = (uint4 *)(tile + row * D + ((pair + PAIRS) ^ row % 8) * 8);
+        if (CAUSE == COPIED) {
+            uint4 x = *low;
+            uint4 y = *high;
+            // As if these were other numbers, so that the compiler has to store them.
+            asm volatile("" : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w));
+            asm volatile("" : "+r"(y.x), "+r"(y.y), "+r"(y.z), "+r"(y.w));
+            *low = x;
+            *high = y;
+        } else {
+            turn_eight<false>(low, high, by[j]);
+        }
+    }
+}
+
+// q [BH][Sq][D], k, v [BH][Sk][D], q and k turned already, cosine and sine [Sk][D/2], all 1 and all
+// 0 -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / ROWS, BH). cost: that of tiled::attention, and the cause's
+template <int D, cause CAUSE>
+__global__ void __launch_bounds__(THREADS, 2)
+    flash(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
+          __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int TILE = KEYS * D * 2; // bytes
+    // q [ROWS][D], k and v [2][KEYS][D], of fp32 cosines and sines [STAGED][D/2]
+    extern __shared__ __align__(16) __half tiles[];
+    float *staged = (float *)(tiles + (ROWS + 4 * KEYS) * D);
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row =
+        block_row + warp_row + lane / 4; // of this lane, in its first strip; and row + 8
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + 2 * TILE;
+    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
+    load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
+    load_tile<D, KEYS, THREADS>(v_tiles, v, 0, Sk);
+    copy_async_commit();
+    const float2 still = make_float2(cosine[0], sine[0]); // read, so that no compiler knows them
+    if (CAUSE == STAGED_TABLE) {
+        stage_table<D>(staged, cosine, sine, Sk);
+    }
+    for (int first = 0; first < visible; first += KEYS) {
+        const int next = first + KEYS;
+        const uint32_t stage = first / KEYS % 2 * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
+        }
+        copy_async_commit();
+        touch_tile<D, CAUSE>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine, staged,
+                             still, first, Sk);
+        __syncthreads(); // all of it is touched
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
+            }
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+                      row + i * 16, Sq);
+    }
+}
+
+template <int D, cause CAUSE>
+static void launch_for(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int staged = CAUSE == STAGED_TABLE ? STAGED * D * (int)sizeof(float) : 0;
+    const int bytes = bytes_of_block(D) + staged;
+    CUDA_CHECK(
+        cudaFuncSetAttribute(flash<D, CAUSE>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
+    flash<D, CAUSE><<<grid, THREADS, bytes, stream>>>(
+        (const __half *)kf_memory(run, "q_turned", KF_F16),
+        (const __half *)kf_memory(run, "k_turned", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "still_cos"),
+        kf_f32(run, "still_sin"), (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq,
+        s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <cause CAUSE>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    (run->shape.D == 64 ? launch_for<64, CAUSE> : launch_for<128, CAUSE>)(run, stream);
+}
+
+// Inputs still_cos and still_sin [Sk][D/2]: a table that turns nothing.
+static inline void setup(kf_run *run)
+{
+    const int64_t dim[] = {run->shape.Sk, run->shape.D / 2};
+    kf_tensor *cosine = kf_zero_input(run, "still_cos", "PR", KF_F32, dim);
+    kf_zero_input(run, "still_sin", "PR", KF_F32, dim);
+    for (int64_t i = 0; i < cosine->count; i++) {
+        cosine->host[i] = 1.0f;
+    }
+}
+
+} // namespace causes

@@ -1,0 +1,277 @@
+/* 32-fused-rope-flash: attention that turns its own tiles of q and k, from 512 to 131072 positions
+ *
+ * Grows from: 23-flash-autotune
+ *
+ * Idea     RoPE in attention itself: a block turns its tile of q once, and each tile of k as it
+ *          comes, by cosines and sines from a table. No pass over q and k, nothing written and
+ *          read again. Against it RoPE op by op and as one kernel, and the same attention alone.
+ *          Then its causes one after the other, by kernels that do a part of what it does.
+ * Predict  Of the win at S = 512 most is launches: against one kernel little is left. Turning k
+ *          again for each block of queries grows as attention does, so the loss has a limit. Its
+ *          tables are as many bytes as its tiles: from the L2 cache, they are what costs most.
+ * Outcome  Not recorded yet.
+ */
+#include "causes.cuh"
+#include "rotate.cuh"
+#include "cuda/rope_passes.cuh"
+#include "cuda/tiled_attention.cuh"
+#include "problems/rope_flash_cases.h"
+
+enum {
+    ROWS = 128, // queries of a block; this and what follows is as in tiled_attention.cuh
+    KEYS = 64,  // of a tile
+    WARPS = 4,
+    THREADS = WARPS * 32,
+    STRIPS = ROWS / WARPS / 16, // of 16 queries, a warp
+};
+
+// q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
+// turned: 3 D flops, 4 D bytes of tables
+template <int D>
+__global__ void __launch_bounds__(THREADS, 2)
+    fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
+          __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int TILE = KEYS * D * 2;              // bytes
+    extern __shared__ __align__(16) __half tiles[]; // q [ROWS][D], k and v [2][KEYS][D]
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row =
+        block_row + warp_row + lane / 4; // of this lane, in its first strip; and row + 8
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + 2 * TILE;
+    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
+    copy_async_commit();
+    load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
+    load_tile<D, KEYS, THREADS>(v_tiles, v, 0, Sk);
+    copy_async_commit();
+    copy_async_wait<1>();
+    __syncthreads(); // the tile of q is there for all
+    // Query i stands where key Sk - Sq + i stands.
+    const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
+    rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
+    COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
+    for (int first = 0; first < visible; first += KEYS) {
+        const int next = first + KEYS;
+        const uint32_t stage = first / KEYS % 2 * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
+        }
+        copy_async_commit();
+        // snippet: rotate
+        // solution: rotate -- the tile of k is turned where it lies, before anyone multiplies it
+        rotate_tile<D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
+                                      first, Sk);
+        COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
+        __syncthreads(); // all of it is turned
+        // end solution: rotate
+        // end snippet: rotate
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
+            }
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+                      row + i * 16, Sq);
+    }
+}
+
+template <int D>
+static void launch_fused_of(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int bytes = tiled::bytes_of_block(D);
+    CUDA_CHECK(cudaFuncSetAttribute(fused<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
+    fused<D><<<grid, THREADS, bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "cos"), kf_f32(run, "sin"),
+        (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_fused(const kf_run *run, cudaStream_t stream)
+{
+    (run->shape.D == 64 ? launch_fused_of<64> : launch_fused_of<128>)(run, stream);
+}
+
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    op_by_op::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
+{
+    one_kernel::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+static void launch_attention(const kf_run *run, cudaStream_t stream)
+{
+    tiled::launch(run, "q_turned", "k_turned", stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// What a case is about.
+typedef struct pass {
+    void (*setup)(kf_run *run), (*reference)(kf_run *run);
+    kf_cost (*cost)(const kf_case *c);
+} pass;
+
+static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+
+static const pass *pass_of(const kf_case *c)
+{
+    return (const pass *)c->data;
+}
+
+static void setup(kf_run *run)
+{
+    pass_of(run->c)->setup(run);
+    op_by_op::setup(run);
+    causes::setup(run);
+}
+
+static void reference(kf_run *run)
+{
+    pass_of(run->c)->reference(run);
+}
+
+static kf_cost cost(const kf_case *c)
+{
+    return pass_of(c)->cost(c);
+}
+
+// Of all lengths a few, at D = 128, and the small cases.
+static bool has_causes(const kf_case *c)
+{
+    const int S = c->shape.Sq;
+    return c->flags & KF_VERIFY_ONLY ||
+           (c->shape.D == 128 && (S == 512 || S == 8192 || S == 65536));
+}
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, 0),
+    KF_ROPE_FLASH_ODD(forward),
+};
+
+#define CAUSE(variant_name, what, which)                                                           \
+    {                                                                                              \
+        .name = variant_name, .about = what, .launch = causes::launch<which>,                      \
+        .applies = has_causes                                                                      \
+    }
+
+static const kf_variant variants[] = {
+    {.name = "op-by-op",
+     .about = "RoPE op by op in front of attention, behind its gradients",
+     .launch = launch_op_by_op,
+     .extra_error = rope_angle_error},
+    {.name = "one-kernel",
+     .about = "RoPE by one kernel in front of attention, behind its gradients",
+     .launch = launch_one_kernel},
+    {.name = "fused", .about = "attention turns its tiles itself", .launch = launch_fused},
+    {.name = "attention",
+     .about = "attention alone, on rows that are turned already",
+     .launch = launch_attention},
+    CAUSE("cause:copied", "attention, each tile of k to registers and back", causes::COPIED),
+    CAUSE("cause:turned-registers", "turned by cosine 1, sine 0 in registers", causes::REGISTERS),
+    CAUSE("cause:staged-table", "by those in shared memory", causes::STAGED_TABLE),
+    CAUSE("cause:tiny-table", "by those of a table that stays in L1", causes::TINY_TABLE),
+    CAUSE("cause:whole-table", "by those of a table of all positions", causes::WHOLE_TABLE),
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "32-fused-rope-flash",
+        .title = "attention that turns its own tiles of q and k, from 512 to 131072 positions",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,314 @@
+/* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
+ *
+ * A group turns the rows of its next piece while others still multiply: both members of a pair are
+ * registers of one lane. Two groups keep them there. Three have too few registers, and write them
+ * back to their tile, of which there are two, so that the next one comes early. Keys come turned.
+ */
+#pragma once
+
+#include "attention.cuh"
+#include "turning.cuh"
+
+namespace turning
+{
+
+using namespace pieces;
+
+// Tiles of queries: two where they are multiplied from shared memory.
+template <int GROUPS>
+static __host__ __device__ constexpr int stages_of_queries()
+{
+    return GROUPS == 2 ? 1 : 2;
+}
+
+// In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
+// barriers, and as many pieces as tiles of q.
+template <int D, int GROUPS>
+static constexpr int bytes_of_block()
+{
+    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
+    return ((Q_STAGES + 1) * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
+           (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
+}
+
+// The tile [64][D] of this group's queries, turned -> fragments, and where they are not HELD back
+// to the tile. row: of this lane, and row + 8; end: of the piece.
+template <int D, bool HELD>
+static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], const angles<D> &a,
+                                                    uint32_t tile, int row, int end)
+{
+    load_queries<D>(q, tile);
+    turn_queries<D>(q, a);
+    const int rows = (row < end) + (row + 8 < end); // of this quad
+    (void)rows;                                     // but for counts nobody asks
+    if (threadIdx.x % 4 == 0) {
+        COUNT("Q rotations", rows);
+    }
+    COUNT("element rotations", D / 4 * rows);
+    if (!HELD) {
+        store_queries<D>(tile, q);
+        fence_async_proxy(); // for the products, which read the tile
+    }
+}
+
+// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
+// -> o, lse [BH][Sq]; q is not turned, k is; Sq <= Sk; one launch at a time
+// cost: as step 29's d-overlap, without the products of tiles that a group does not see; a row of q
+// is turned once, with D floats of the tables
+template <int D, int GROUPS>
+__global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
+    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
+          rope_tables tables, float *lse, int heads, int at_once, int small, int Sq, int Sk,
+          bool causal)
+{
+    constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
+    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
+    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    extern __shared__ __align__(1024) char memory[];
+    const uint32_t q_tiles = shared_address(memory); // [Q_STAGES][GROUPS]
+    const uint32_t o_tiles = q_tiles + Q_STAGES * GROUPS * Q_TILE;
+    const uint32_t k_tiles = o_tiles + GROUPS * Q_TILE;
+    const uint32_t v_tiles = k_tiles + STAGES * TILE;
+    const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next
+    const uint32_t q_empty = q_full + Q_STAGES * 8;
+    const uint32_t k_full = q_empty + Q_STAGES * 8; // [STAGES], as the three others
+    const uint32_t v_full = k_full + STAGES * 8;
+    const uint32_t k_empty = v_full + STAGES * 8;
+    const uint32_t v_empty = k_empty + STAGES * 8;
+    piece *const handed_out = (piece *)(memory + (v_empty + STAGES * 8 - q_tiles)); // [Q_STAGES]
+    const int lane = threadIdx.x % 32;
+    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int pieces = (large_pieces(Sq, small, QUERIES) + small) * heads;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < Q_STAGES; i++) {
+            barrier_init(q_full + 8 * i, 1);
+            barrier_init(q_empty + 8 * i, GROUPS);
+        }
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(k_full + 8 * i, 1);
+            barrier_init(v_full + 8 * i, 1);
+            barrier_init(k_empty + 8 * i, GROUPS);
+            barrier_init(v_empty + 8 * i, GROUPS);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+
+    if (group == GROUPS) { // the producer
+        give_up_registers<GROUPS == 3 ? 32 : 24>();
+        if (threadIdx.x % 128 != 0) {
+            return;
+        }
+        int step = 0;
+        int number = blockIdx.x;
+        for (int turn = 0;; turn++) {
+            const int place = turn % Q_STAGES;
+            // At first there is nothing to wait for.
+            barrier_wait(q_empty + 8 * place, turn / Q_STAGES % 2 ^ 1);
+            if (number >= pieces) {
+                const piece none = {-1, 0, 0};
+                handed_out[place] = none;
+                barrier_arrive(q_full + 8 * place);
+                break;
+            }
+            const piece mine = piece_of(number, heads, at_once, Sq, small, QUERIES);
+            handed_out[place] = mine;
+            barrier_expect(q_full + 8 * place, GROUPS * Q_TILE);
+            for (int i = 0; i < GROUPS; i++) {
+                tma_load(q_tiles + (place * GROUPS + i) * Q_TILE, &q_map, q_full + 8 * place, 0,
+                         mine.first + i * 64, 0, mine.head);
+            }
+            const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
+#pragma unroll 1
+            for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
+                const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
+                barrier_wait(k_empty + 8 * stage, emptied);
+                barrier_expect(k_full + 8 * stage, TILE);
+                tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, tile * KEYS, 0,
+                         mine.head);
+                barrier_wait(v_empty + 8 * stage, emptied);
+                barrier_expect(v_full + 8 * stage, TILE);
+                tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
+                         mine.head);
+            }
+            number = gridDim.x + atomicAdd(&counters[0], 1);
+        }
+        if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
+            atomicExch(&counters[0], 0);
+            atomicExch(&counters[1], 0);
+        }
+        return;
+    }
+
+    take_registers<GROUPS == 3 ? 160 : 240>();
+    const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
+    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
+    if (group == GROUPS - 1) {
+        named_arrive(next_turn, 256);
+    }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const uint64_t k_tile = tile_descriptor(k_tiles, KEYS * 128);
+    const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
+    const uint32_t o_tile = o_tiles + group * Q_TILE;
+
+    const int my_row = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4; // and my_row + 8
+    // The first piece of a block is no secret, and the angles of its rows come with them.
+    piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+    uint32_t query[D / 16][4];
+    angles<D> turns;
+    load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
+    barrier_wait(q_full, 0);
+    take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
+    named_sync(4 + group, 128); // all have read q, or turned it where it lies
+    if (HELD && leader) {
+        barrier_arrive(q_empty);
+    }
+
+    int step = 0;
+    for (int turn = 0; now.head >= 0; turn++) {
+        const int head = now.head, end = now.end, first = now.first + group * 64;
+        const int row = now.first + my_row; // of this lane, and row + 8
+        const uint64_t q_tile =
+            tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
+        // Keys that the last row of the piece sees, and that of the group, which may have none.
+        const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
+        const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
+        // The first query of the group sees so many, and tiles from `whole` on are not all seen.
+        const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
+        const int whole = max(0, seen) / KEYS;
+        float s[KEYS / 8][4];
+        uint32_t p[KEYS / 16][4];
+        float out[D / 8][4] = {};
+        float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+        float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
+        float shrink[2];
+
+        int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
+#pragma unroll 1
+        for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(k_full + 8 * stage, filled);
+            barrier_wait(v_full + 8 * stage, filled);
+            named_sync(my_turn, 256);
+            named_arrive(next_turn, 256);
+            if (leader) {
+                barrier_arrive(k_empty + 8 * stage);
+                barrier_arrive(v_empty + 8 * stage);
+            }
+        }
+        if (tile >= 0) {
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(k_full + 8 * stage, filled);
+            named_sync(my_turn, 256);
+            wgmma_fence();
+            start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+            wgmma_commit();
+            named_arrive(next_turn, 256);
+            wgmma_wait<0>();
+            hold(s);
+            if (leader) {
+                barrier_arrive(k_empty + 8 * stage);
+            }
+            mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
+            weigh<KEYS>(s, largest, sum, shrink, scale);
+            pack_weights<KEYS>(p, s);
+            tile--;
+        }
+#pragma unroll
+        for (int edge = 1; edge >= 0; edge--) {
+            for (; tile >= (edge ? whole : 0); tile--) {
+                const int before = step % STAGES, before_filled = step / STAGES % 2;
+                step++;
+                const int stage = step % STAGES, filled = step / STAGES % 2;
+                barrier_wait(k_full + 8 * stage, filled);
+                named_sync(my_turn, 256); // with the group that passes it
+                wgmma_fence();
+                start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+                wgmma_commit();
+                barrier_wait(v_full + 8 * before, before_filled);
+                hold(out);
+                wgmma_fence(); // again: between products there was a wait
+                start_values<D, KEYS>(out, p, v_tile + before * further(TILE));
+                wgmma_commit();
+                named_arrive(next_turn, 256);
+
+                wgmma_wait<1>(); // for the scores
+                hold(s);
+                if (leader) {
+                    barrier_arrive(k_empty + 8 * stage);
+                }
+                if (edge) {
+                    mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
+                }
+                weigh<KEYS>(s, largest, sum, shrink, scale);
+                wgmma_wait<0>(); // for the values
+                hold(out);
+                if (leader) {
+                    barrier_arrive(v_empty + 8 * before);
+                }
+                pack_weights<KEYS>(p, s);
+                rescale<D>(out, shrink);
+            }
+        }
+        if constexpr (!HELD) {
+            named_sync(4 + group, 128); // all have read q, and what their piece is
+            if (leader) {
+                barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
+            }
+        }
+        const int last = step % STAGES;
+        if (mine > 0) { // the values of the last tile
+            barrier_wait(v_full + 8 * last, step / STAGES % 2);
+            step++;
+            hold(out);
+            wgmma_fence();
+            start_values<D, KEYS>(out, p, v_tile + last * further(TILE));
+            wgmma_commit();
+        }
+        // While they are multiplied: the next queries.
+        const int place = (turn + 1) % Q_STAGES;
+        barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
+        now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
+        now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
+        now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
+        if (now.head >= 0) {
+            load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
+            take_queries<D, HELD>(query, turns, q_tiles + (place * GROUPS + group) * Q_TILE,
+                                  now.first + my_row, now.end);
+            named_sync(4 + group, 128);
+            if (HELD && leader) {
+                barrier_arrive(q_empty);
+            }
+        }
+        wgmma_wait<0>(); // for the values
+        hold(out);
+        if (mine > 0 && leader) {
+            barrier_arrive(v_empty + 8 * last);
+        }
+
+        if (first >= end) { // a small piece has no rows for the last group
+            continue;
+        }
+        if (leader) {
+            bulk_wait_read<0>(); // the results before these
+        }
+        named_sync(4 + group, 128);
+        rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
+        fence_async_proxy();
+        named_sync(4 + group, 128);
+        if (leader) {
+            tma_store(&o_map, o_tile, 0, first, 0, head);
+            bulk_commit();
+        }
+    }
+    if (leader) {
+        bulk_wait<0>();
+    }
+}
+
+} // namespace turning

@@ -1,0 +1,401 @@
+/* 37-rotate-k-once: keys are turned once, queries where they are used, on the best kernels
+ *
+ * Grows from: 31-full-evaluation
+ * Architecture: 90a
+ * Record: --turns 1 --rates step-37-rates.tsv
+ *
+ * Idea
+ */
+#include "attention.cuh"
+#include "backward.cuh"
+#include "forward.cuh"
+#include "keys.cuh"
+#include "cuda/wgmma_launch.cuh"
+#include "problems/rope_flash_cases.h"
+
+enum { KEYS = 128 }; // of a tile of the forward pass
+
+// --- The forward pass ----------------------------------------------------------------------------
+
+// same as step 29
+// How many heads are worked on at a time: as many as have their keys and values in half of the L2
+// cache; without a mask all rows are equally long, and it is one.
+static int heads_at_once(const kf_shape *s)
+{
+    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
+    const int64_t fit = room / head;
+    return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
+}
+
+// same as step 29
+static int multiprocessors()
+{
+    int n = 2; // on a CPU any number will do: the same on each
+    if (!kf_on_cpu()) {
+        CUDA_CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0));
+    }
+    return n;
+}
+
+// same as step 29
+// How a head is cut into pieces: rows of so many groups, but for the first, in small pieces.
+typedef struct cut {
+    int groups, small;
+} cut;
+
+// same as step 29
+// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
+// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+static double ends_after(const kf_shape *s, cut c)
+{
+    const int blocks = multiprocessors(), heads = s->B * s->H;
+    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
+    const double takes = c.groups == 3 ? 1.0 : 0.77;
+    // Those that take a piece less than others, and the others.
+    int blocks_free[2] = {blocks - large % blocks, large % blocks};
+    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
+    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
+    for (int left = c.small * heads; left > 0;) {
+        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
+        free_at[i] += 0.77;
+        end = fmax(end, free_at[i]);
+        left -= blocks_free[i];
+    }
+    return end;
+}
+
+// same as step 29
+// The cut that ends first; of several the one with more small pieces.
+static cut best_cut(const kf_shape *s)
+{
+    cut best = {2, 0};
+    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+        const cut c = {3, small};
+        const double gain = ends_after(s, best) - ends_after(s, c);
+        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+static rope_tables tables_of(const kf_run *run)
+{
+    const rope_tables t = {kf_f32(run, "cos"), kf_f32(run, "sin")};
+    return t;
+}
+
+// k -> k_rotated. It may begin before the kernel in front of it has ended.
+template <int D>
+static void launch_keys_of(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int64_t threads = (int64_t)s.Sk * (D / 16);
+    const int heads = s.B * s.H;
+    const dim3 grid((unsigned)((threads + keys::THREADS - 1) / keys::THREADS),
+                    (heads + keys::HEADS - 1) / keys::HEADS);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, keys::THREADS, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, keys::rotate<D>,
+                                  (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
+                                  (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
+}
+
+static void launch_keys(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_keys_of<64>(run, stream);
+    } else {
+        launch_keys_of<128>(run, stream);
+    }
+}
+
+// Attention that turns q; k: the name of the keys, which are turned. It may begin before the kernel
+// in front of it has ended.
+template <int D, int GROUPS>
+static void launch_turning_of(const kf_run *run, cudaStream_t stream, const char *k, int small)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = turning::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(turning::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, turning::flash<D, GROUPS>, map_of(run, "q", 64),
+                                  map_of(run, k, KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+}
+
+static void launch_turning(const kf_run *run, cudaStream_t stream, const char *k)
+{
+    const cut c = best_cut(&run->shape);
+    if (run->shape.D == 128) {
+        launch_turning_of<128, 2>(run, stream, k, c.small);
+    } else if (c.groups == 2) {
+        launch_turning_of<64, 2>(run, stream, k, c.small);
+    } else {
+        launch_turning_of<64, 3>(run, stream, k, c.small);
+    }
+}
+
+static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
+{
+    launch_keys(run, stream);
+    launch_turning(run, stream, "k_rotated");
+}
+
+static void launch_cached(const kf_run *run, cudaStream_t stream)
+{
+    launch_turning(run, stream, "k_turned");
+}
+
+// --- The backward pass ---------------------------------------------------------------------------
+
+// same as step 30
+typedef struct job {
+    backward_args a;
+    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
+    CUtensorMap q, k, v, dout, dk, dv;
+    int heads, blocks; // of keys, a head
+    cudaStream_t stream;
+} job;
+
+// q, k: names of the turned queries and keys.
+template <int D>
+static job job_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k)
+{
+    const kf_shape s = run->shape;
+    job j;
+    j.a = backward_arguments(run);
+    j.lse2 = kf_f32(run, "lse2");
+    j.minus_delta = kf_f32(run, "minus_delta");
+    j.sums = kf_f32(run, "sums");
+    j.q = map_of(run, q, tile_queries<D>());
+    j.dout = map_of(run, "dout", tile_queries<D>());
+    j.k = map_of(run, k, 64);
+    j.v = map_of(run, "v", 64);
+    j.dk = map_of(run, "dk", 64);
+    j.dv = map_of(run, "dv", 64);
+    j.heads = s.B * s.H;
+    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    j.stream = stream;
+    return j;
+}
+
+// same as step 30
+static int heads_at_once(const job *j, int D)
+{
+    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)j->a.Sq * D * 8;
+    const int64_t fit = room / head;
+    return !j->a.causal || fit < 1 ? 1 : (int)fit;
+}
+
+// snippet: chain
+// q, o, dout, lse -> q_rotated, and what step 30's kernel in front of the main one makes.
+template <int D>
+static void launch_before(const kf_run *run, const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
+    turning_backward::before<D>
+        <<<grid, 256, 0, j->stream>>>(j->a.q, j->a.o, j->a.dout, j->a.lse, tables_of(run),
+                                      (__half *)kf_memory(run, "q_rotated", KF_F16), j->lse2,
+                                      j->minus_delta, j->sums, j->a.Sq, j->a.Sk);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int D>
+static void launch_main(const kf_run *run, const job *j)
+{
+    const int bytes = backward_pass::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c =
+        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+    allow_shared(turning_backward::backward<D>, bytes);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::backward<D>, j->q, j->k, j->v, j->dout,
+                                  j->dk, j->dv, (const float *)j->lse2,
+                                  (const float *)j->minus_delta, j->sums, tables_of(run), j->heads,
+                                  heads_at_once(j, D), j->a));
+}
+
+template <int D>
+static void launch_after(const kf_run *run, const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128), j->heads);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::after<D>, (const float *)j->sums,
+                                  tables_of(run), j->a.dq, j->a.Sq, j->a.Sk));
+}
+
+template <int D>
+static void launch_gradient(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of<D>(run, stream, "q_rotated", "k_turned");
+    launch_before<D>(run, &j);
+    launch_main<D>(run, &j);
+    launch_after<D>(run, &j);
+}
+// end snippet: chain
+
+static void launch_backward(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_gradient<64>(run, stream);
+    } else {
+        launch_gradient<128>(run, stream);
+    }
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// Attention alone, of q and k that are turned.
+template <int D, int GROUPS>
+static void launch_pieces_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k,
+                             int small)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, q, 64),
+                                  map_of(run, k, KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+}
+
+static void launch_attention_of(const kf_run *run, cudaStream_t stream, const char *q,
+                                const char *k)
+{
+    const cut c = best_cut(&run->shape);
+    if (run->shape.D == 128) {
+        launch_pieces_of<128, 2>(run, stream, q, k, c.small);
+    } else if (c.groups == 2) {
+        launch_pieces_of<64, 2>(run, stream, q, k, c.small);
+    } else {
+        launch_pieces_of<64, 3>(run, stream, q, k, c.small);
+    }
+}
+
+static void launch_attention(const kf_run *run, cudaStream_t stream)
+{
+    launch_attention_of(run, stream, "q_turned", "k_turned");
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// What a case is about.
+typedef struct pass {
+    void (*setup)(kf_run *run), (*reference)(kf_run *run);
+    kf_cost (*cost)(const kf_case *c);
+    bool gradient;
+} pass;
+
+// Gradients begin with what attention alone leaves, of q and k that are turned.
+static void setup_backward(kf_run *run)
+{
+    kf_rope_flash_backward_setup(run, launch_attention);
+}
+
+static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost,
+                             false};
+static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
+                              kf_rope_flash_backward_cost, true};
+
+static const pass *pass_of(const kf_case *c)
+{
+    return (const pass *)c->data;
+}
+
+static bool is_forward(const kf_case *c)
+{
+    return pass_of(c) == &forward;
+}
+
+static bool is_backward(const kf_case *c)
+{
+    return pass_of(c) == &backward;
+}
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t queries[4] = {s.B, s.H, s.Sq, s.D};
+    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
+    need_wgmma();
+    pass_of(run->c)->setup(run);
+    if (pass_of(run->c)->gradient) {
+        kf_scratch(run, "q_rotated", "BHSD", KF_F16, queries);
+        kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
+        kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
+        kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+    }
+}
+
+static void reference(kf_run *run)
+{
+    pass_of(run->c)->reference(run);
+}
+
+static kf_cost cost(const kf_case *c)
+{
+    return pass_of(c)->cost(c);
+}
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, KF_ALONE),
+    KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
+    KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_ODD(backward),
+};
+
+static const kf_variant variants[] = {
+    {.name = "rotate-k-once",
+     .about = "a pass turns k, attention turns q",
+     .launch = launch_rotate_once,
+     .applies = is_forward},
+    {.name = "k-cached",
+     .about = "the same, and k was turned when it was stored",
+     .launch = launch_cached,
+     .applies = is_forward},
+    {.name = "attention",
+     .about = "step 29's best alone, of q and k that are turned",
+     .launch = launch_attention,
+     .applies = is_forward},
+    {.name = "backward",
+     .about = "the pass in front turns q, dk and dq are turned back where they leave registers",
+     .launch = launch_backward,
+     .applies = is_backward},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "37-rotate-k-once",
+        .title = "keys are turned once, queries where they are used, on the best kernels",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}
