@@ -317,9 +317,8 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
         now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
         now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        if (now.head >= 0) {
-            load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
-        }
+        angles<D> next; // also of no piece: else what was there before would be kept
+        load_angles(next, tables, Sk - Sq + now.first + my_row, Sk - 1);
         if (mine > 0) { // the values of the last tile
             const int stage = step % STAGES, filled = step / STAGES % 2;
             step++;
@@ -348,7 +347,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             }
         }
         if (now.head >= 0) {
-            take_queries<D, HELD>(query, turns, q_tiles + (place * GROUPS + group) * Q_TILE,
+            take_queries<D, HELD>(query, next, q_tiles + (place * GROUPS + group) * Q_TILE,
                                   now.first + my_row, now.end);
             named_sync(4 + group, 128); // all have read q, or written it back
             if (HELD && leader) {
