@@ -1,9 +1,10 @@
-/* forward.cuh: step 29's g-pieces, whose producer turns the queries.
+/* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
  *
- * One warp of the producer's group asks for tiles, three had nothing to do. They turn the queries
- * of the next piece where they lie in shared memory, while those of this one are multiplied. So
- * consumers find turned queries, and their code is that of step 29. Only for the first piece there
- * is nothing to hide behind: there each group of consumers turns its own. Keys come turned.
+ * Both members of a pair are registers of one lane, so a group turns its rows where it has them.
+ * Two groups keep them there. Three have too few registers, and write them back to their tile, of
+ * which there are two, so that the next one comes early. What takes long are the angles: those of
+ * the first piece are there before the kernel in front has ended, those of the next are under way
+ * while the last values of this one are multiplied and its results go out. Keys come turned.
  */
 #pragma once
 
@@ -15,53 +16,74 @@ namespace turning
 
 using namespace pieces;
 
-// Of queries: the tile that is multiplied and the one that is turned. The next piece is drawn when
-// so many tiles of keys are still to be asked for, which is time enough to turn its queries.
-enum { Q_STAGES = 2, AHEAD = 4 };
+// Tiles of queries: two where they are multiplied from shared memory.
+template <int GROUPS>
+static __host__ __device__ constexpr int stages_of_queries()
+{
+    return GROUPS == 2 ? 1 : 2;
+}
 
-// In shared memory: q [Q_STAGES][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
+// The next piece is drawn, and its queries are asked for, when so many tiles of keys are left.
+enum { AHEAD = 3 };
+
+// In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
 // barriers, and as many pieces as tiles of q.
 template <int D, int GROUPS>
 static constexpr int bytes_of_block()
 {
+    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
     return ((Q_STAGES + 1) * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
-           (3 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
+           (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
 }
 
-// snippet: turn-tile
-// Rows 0 to rows - 1 of tiles [64][D], boxes of TMA swizzled by 128 bytes, are turned where they
-// lie, row r by row first + r of the tables. thread: of THREADS that do it together. AT_ONCE: rows
-// of a thread whose angles are under way, four pairs of each: as many as it has registers for
-template <int D, int THREADS, int AT_ONCE>
-static __device__ __forceinline__ void turn_tile(char *tiles, rope_tables from, int first, int rows,
-                                                 int thread)
+// snippet: turn-queries
+// q as fragments of 16 columns each, turned.
+template <int D>
+static __device__ __forceinline__ void turn_queries(uint32_t (&q)[D / 16][4], const angles<D> &a)
 {
-    constexpr int FOURS = D / 8, STEP = THREADS / FOURS; // of pairs, a row; rows at a time
-    const int column = thread % FOURS * 4;
-    const int64_t angle = (int64_t)first * (D / 2) + column;
-    const float *const cosines = from.cosines + angle, *const sines = from.sines + angle;
-#pragma unroll AT_ONCE
-    for (int row = thread / FOURS; row < rows; row += STEP) {
-        const float4 c = *(const float4 *)(cosines + row * (D / 2));
-        const float4 s = *(const float4 *)(sines + row * (D / 2));
-        char *const box = tiles + row / 64 * (64 * D * 2) + row % 64 * 128;
-        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
-        // the second half of the only one.
-        uint2 *const low = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
-        uint2 *const high =
-            (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
-        // solution: turn -- four pairs by their angles: low and high, and what pairs with what
-        turn_pairs(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
-        turn_pairs(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
-        // end solution: turn
-        if (column == 0) {
-            COUNT("Q rotations", 1);
-        }
-        COUNT("table loads", 8);
-        COUNT("element rotations", 8);
+    // solution: turn -- each register with its partner of the other half, by the angles of its row
+#pragma unroll
+    for (int i = 0; i < D / 8; i++) {
+        const int half = i % 2, n = i / 2; // row g or g + 8; columns 8n + 2t
+        turn_pairs(&q[i / 4][i % 4], &q[i / 4 + D / 32][i % 4], a.cosines[half][n],
+                   a.sines[half][n]);
+    }
+    // end solution: turn
+}
+// end snippet: turn-queries
+
+// Fragments -> the tile [64][D] of this group's queries: load_queries the other way round.
+template <int D>
+static __device__ __forceinline__ void store_queries(uint32_t tile, const uint32_t (*q)[4])
+{
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
+    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
+#pragma unroll
+    for (int d = 0; d < D / 16; d++) {
+        warp_store_matrices(d / 4 * 64 * 128 + (tile ^ d % 4 * 32), q[d]);
     }
 }
-// end snippet: turn-tile
+
+// The tile [64][D] of this group's queries, turned -> fragments, and where they are not HELD back
+// to the tile. row: of this lane, and row + 8; end: of the piece.
+template <int D, bool HELD>
+static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], const angles<D> &a,
+                                                    uint32_t tile, int row, int end)
+{
+    load_queries<D>(q, tile);
+    turn_queries<D>(q, a);
+    const int rows = (row < end) + (row + 8 < end); // of this quad
+    (void)rows;                                     // but for counts nobody asks
+    if (threadIdx.x % 4 == 0) {
+        COUNT("Q rotations", rows);
+    }
+    COUNT("element rotations", D / 4 * rows);
+    if (!HELD) {
+        store_queries<D>(tile, q);
+        fence_async_proxy(); // for products, which read the tile after the group's next barrier
+    }
+}
 
 // The tiles of a piece's queries; of none only that it is none. In front: handed_out.
 template <int D, int GROUPS>
@@ -90,15 +112,15 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
           bool causal)
 {
     constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
+    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
     constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
     const uint32_t q_tiles = shared_address(memory); // [Q_STAGES][GROUPS]
     const uint32_t o_tiles = q_tiles + Q_STAGES * GROUPS * Q_TILE;
     const uint32_t k_tiles = o_tiles + GROUPS * Q_TILE;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next two
-    const uint32_t q_turned = q_full + Q_STAGES * 8;
-    const uint32_t q_empty = q_turned + Q_STAGES * 8;
+    const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next
+    const uint32_t q_empty = q_full + Q_STAGES * 8;
     const uint32_t k_full = q_empty + Q_STAGES * 8; // [STAGES], as the three others
     const uint32_t v_full = k_full + STAGES * 8;
     const uint32_t k_empty = v_full + STAGES * 8;
@@ -111,7 +133,6 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     if (threadIdx.x == 0) {
         for (int i = 0; i < Q_STAGES; i++) {
             barrier_init(q_full + 8 * i, 1);
-            barrier_init(q_turned + 8 * i, 3); // a lane of each warp
             barrier_init(q_empty + 8 * i, GROUPS);
         }
         for (int i = 0; i < STAGES; i++) {
@@ -123,32 +144,11 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         barrier_init_fence();
     }
     __syncthreads();
-    // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
+    // Launched so, the next kernel begins when blocks of this one end, and waits for the last.
     cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
 
-    if (group == GROUPS) { // the producer's
-        give_up_registers<GROUPS == 3 ? 32 : 40>();
-        if (threadIdx.x % 128 >= 32) { // those that turn
-            for (int turn = 1;; turn++) {
-                const int place = turn % Q_STAGES;
-                barrier_wait(q_full + 8 * place, turn / Q_STAGES % 2);
-                const piece next = handed_out[place];
-                if (next.head >= 0) {
-                    turn_tile<D, 96, GROUPS == 2 && D == 128 ? 2 : 1>(
-                        memory + place * GROUPS * Q_TILE, tables, Sk - Sq + next.first,
-                        min(QUERIES, next.end - next.first), threadIdx.x % 128 - 32);
-                    fence_async_proxy(); // for products that read the tile
-                }
-                __syncwarp();
-                if (lane == 0) {
-                    barrier_arrive(q_turned + 8 * place);
-                }
-                if (next.head < 0) {
-                    return;
-                }
-            }
-        }
+    if (group == GROUPS) { // the producer
+        give_up_registers<GROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 != 0) {
             return;
         }
@@ -156,6 +156,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         piece mine = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
         handed_out[0] = mine;
         ask_for_queries<D, GROUPS>(q_tiles, &q_map, q_full, mine);
+        cudaGridDependencySynchronize(); // for keys: queries are nobody's results
         for (int turn = 0; mine.head >= 0; turn++) {
             const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
             const int tiles = (visible + KEYS - 1) / KEYS;
@@ -193,7 +194,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         return;
     }
 
-    take_registers<GROUPS == 3 ? 160 : 232>();
+    take_registers<GROUPS == 3 ? 160 : 240>();
     const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
     const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
     if (group == GROUPS - 1) {
@@ -204,43 +205,32 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
     const uint32_t o_tile = o_tiles + group * Q_TILE;
 
+    const int my_row = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4; // and my_row + 8
+    // The first piece of a block is no secret, and neither it nor its angles are anyone's results.
+    piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+    uint32_t query[D / 16][4];
+    angles<D> turns;
+    load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
+    barrier_wait(q_full, 0);
+    take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
+    named_sync(4 + group, 128); // all have read q, or written it back
+    if (HELD && leader) {
+        barrier_arrive(q_empty);
+    }
+    cudaGridDependencySynchronize(); // o and lse may still be read
+
     int step = 0;
-    for (int turn = 0;; turn++) {
-        const int place = turn % Q_STAGES;
-        const uint32_t q_now = q_tiles + (place * GROUPS + group) * Q_TILE;
-        const uint64_t q_tile = tile_descriptor(q_now, 64 * 128);
-        if (turn == 0) {
-            barrier_wait(q_full, 0);
-        } else {
-            barrier_wait(q_turned + 8 * place, (turn - 1) / Q_STAGES % 2);
-        }
-        const int head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
-        if (head < 0) {
-            break;
-        }
-        const int first = __shfl_sync(0xffffffffu, handed_out[place].first, 0) + group * 64;
-        const int end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        if (turn == 0) {
-            turn_tile<D, 128, 4>(memory + group * Q_TILE, tables, Sk - Sq + first,
-                                 min(64, end - first), threadIdx.x % 128);
-            fence_async_proxy();
-            named_sync(4 + group, 128);
-        }
-        const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
+    for (int turn = 0; now.head >= 0; turn++) {
+        const int head = now.head, end = now.end, first = now.first + group * 64;
+        const int row = now.first + my_row; // of this lane, and row + 8
+        const uint64_t q_tile =
+            tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
         // Keys that the last row of the piece sees, and that of the group, which may have none.
         const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
         const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
         // The first query of the group sees so many, and tiles from `whole` on are not all seen.
         const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
         const int whole = max(0, seen) / KEYS;
-        uint32_t query[D / 16][4];
-        if constexpr (HELD) {
-            load_queries<D>(query, q_now);
-            named_sync(4 + group, 128); // all have read q, and what their piece is
-            if (leader) {
-                barrier_arrive(q_empty + 8 * place);
-            }
-        }
         float s[KEYS / 8][4];
         uint32_t p[KEYS / 16][4];
         float out[D / 8][4] = {};
@@ -318,9 +308,17 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         if constexpr (!HELD) {
             named_sync(4 + group, 128); // all have read q, and what their piece is
             if (leader) {
-                barrier_arrive(q_empty + 8 * place);
+                barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
             }
         }
+        // The next piece. The angles of its rows come while values are multiplied and stored.
+        const int place = (turn + 1) % Q_STAGES;
+        barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
+        now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
+        now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
+        now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
+        angles<D> next; // also of no piece: else what was there before would be kept
+        load_angles(next, tables, Sk - Sq + now.first + my_row, Sk - 1);
         if (mine > 0) { // the values of the last tile
             const int stage = step % STAGES, filled = step / STAGES % 2;
             step++;
@@ -335,20 +333,26 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_arrive(v_empty + 8 * stage);
             }
         }
-
-        if (first >= end) { // a small piece has no rows for the last group
-            continue;
+        if (first < end) { // a small piece has no rows for the last group
+            if (leader) {
+                bulk_wait_read<0>(); // the results before these
+            }
+            named_sync(4 + group, 128);
+            rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
+            fence_async_proxy();
+            named_sync(4 + group, 128);
+            if (leader) {
+                tma_store(&o_map, o_tile, 0, first, 0, head);
+                bulk_commit();
+            }
         }
-        if (leader) {
-            bulk_wait_read<0>(); // the results before these
-        }
-        named_sync(4 + group, 128);
-        rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
-        fence_async_proxy();
-        named_sync(4 + group, 128);
-        if (leader) {
-            tma_store(&o_map, o_tile, 0, first, 0, head);
-            bulk_commit();
+        if (now.head >= 0) {
+            take_queries<D, HELD>(query, next, q_tiles + (place * GROUPS + group) * Q_TILE,
+                                  now.first + my_row, now.end);
+            named_sync(4 + group, 128); // all have read q, or written it back
+            if (HELD && leader) {
+                barrier_arrive(q_empty);
+            }
         }
     }
     if (leader) {

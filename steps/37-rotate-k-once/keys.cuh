@@ -5,7 +5,7 @@
 #include "cuda/wgmma_keys.cuh"
 #include "turning.cuh"
 
-namespace keys
+namespace key_pass
 {
 
 // HEADS: that a thread works for, all with the same angles
@@ -53,4 +53,4 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-} // namespace keys
+} // namespace key_pass

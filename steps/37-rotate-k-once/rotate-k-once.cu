@@ -10,6 +10,7 @@
 #include "backward.cuh"
 #include "forward.cuh"
 #include "keys.cuh"
+#include "keys_alone.cuh"
 #include "made.cuh"
 #include "cuda/rope_passes.cuh"
 #include "cuda/wgmma_launch.cuh"
@@ -95,12 +96,12 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream)
     const kf_shape s = run->shape;
     const int64_t threads = (int64_t)s.Sk * (D / 16);
     const int heads = s.B * s.H;
-    const dim3 grid((unsigned)((threads + keys::THREADS - 1) / keys::THREADS),
-                    (heads + keys::HEADS - 1) / keys::HEADS);
+    const dim3 grid((unsigned)((threads + key_pass::THREADS - 1) / key_pass::THREADS),
+                    (heads + key_pass::HEADS - 1) / key_pass::HEADS);
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, keys::THREADS, 0, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, keys::rotate<D>,
+        launch_config(&attribute, true, grid, key_pass::THREADS, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, key_pass::rotate<D>,
                                   (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
                                   (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
 }
@@ -377,6 +378,7 @@ static void setup_backward(kf_run *run)
 }
 
 static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+static const pass keys = {keys_alone::setup, keys_alone::reference, keys_alone::cost};
 static const pass enormous = {made::setup, made::reference, kf_rope_flash_cost};
 static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
                               kf_rope_flash_backward_cost};
@@ -396,9 +398,19 @@ static bool is_gradient(const kf_case *c)
     return pass_of(c) == &backward;
 }
 
-static bool fits_the_host(const kf_case *c)
+static bool is_keys(const kf_case *c)
 {
-    return pass_of(c) != &enormous;
+    return pass_of(c) == &keys;
+}
+
+static bool is_either_pass(const kf_case *c)
+{
+    return is_forward(c) || is_gradient(c);
+}
+
+static bool attends(const kf_case *c)
+{
+    return !is_keys(c);
 }
 
 static void setup(kf_run *run)
@@ -409,7 +421,7 @@ static void setup(kf_run *run)
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
     need_wgmma();
     pass_of(run->c)->setup(run);
-    if (fits_the_host(run->c)) {
+    if (is_either_pass(run->c)) {
         op_by_op::setup(run);
     }
     if (is_gradient(run->c)) {
@@ -433,8 +445,11 @@ static kf_cost cost(const kf_case *c)
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, KF_ALONE),
     KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
+    KF_ROPE_FLASH_TIMED(keys, 0),
     KF_ROPE_FLASH_ODD(forward),
     KF_ROPE_FLASH_ODD(backward),
+    KF_ROPE_FLASH_CASE(keys, "odd", 2, 3, 77, 77, 64, true, 0, 0),
+    KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
     /* Three groups: pieces take turns in two places; and pieces of two sizes. */
     KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
     KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
@@ -448,15 +463,16 @@ static const kf_variant variants[] = {
     {.name = "op-by-op",
      .about = "RoPE op by op in front of attention, behind its gradients",
      .launch = launch_op_by_op,
-     .applies = fits_the_host,
+     .applies = is_either_pass,
      .extra_error = op_by_op_error},
     {.name = "one-kernel",
      .about = "RoPE by one kernel in front of attention, behind its gradients",
      .launch = launch_one_kernel,
-     .applies = fits_the_host},
+     .applies = is_either_pass},
     {.name = "rotate-k-once",
      .about = "a pass turns k, attention turns q; gradients are turned back in registers",
-     .launch = launch_rotate_once},
+     .launch = launch_rotate_once,
+     .applies = attends},
     {.name = "k-cached",
      .about = "attention turns q, k was turned when it was stored",
      .launch = launch_cached,
@@ -465,6 +481,10 @@ static const kf_variant variants[] = {
      .about = "step 29's best alone, of q and k that are turned",
      .launch = launch_attention,
      .applies = is_forward},
+    {.name = "pass-over-k",
+     .about = "what turns k, alone",
+     .launch = launch_keys,
+     .applies = is_keys},
 };
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
