@@ -1,8 +1,10 @@
 /* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
  *
- * A group turns the rows of its next piece while others still multiply: both members of a pair are
- * registers of one lane. Two groups keep them there. Three have too few registers, and write them
- * back to their tile, of which there are two, so that the next one comes early. Keys come turned.
+ * Both members of a pair are registers of one lane, so a group turns its rows where it has them.
+ * Two groups keep them there. Three have too few registers, and write them back to their tile, of
+ * which there are two, so that the next one comes early. What takes long are the angles: those of
+ * the first piece are there before the kernel in front has ended, those of the next are under way
+ * while the last values of this one are multiplied and its results go out. Keys come turned.
  */
 #pragma once
 
@@ -20,6 +22,9 @@ static __host__ __device__ constexpr int stages_of_queries()
 {
     return GROUPS == 2 ? 1 : 2;
 }
+
+// The next piece is drawn, and its queries are asked for, when so many tiles of keys are left.
+enum { AHEAD = 3 };
 
 // In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
 // barriers, and as many pieces as tiles of q.
@@ -80,6 +85,21 @@ static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], co
     }
 }
 
+// The tiles of a piece's queries; of none only that it is none. In front: handed_out.
+template <int D, int GROUPS>
+static __device__ __forceinline__ void ask_for_queries(uint32_t tiles, const CUtensorMap *q_map,
+                                                       uint32_t barrier, piece mine)
+{
+    if (mine.head < 0) {
+        barrier_arrive(barrier);
+        return;
+    }
+    barrier_expect(barrier, GROUPS * 64 * D * 2);
+    for (int i = 0; i < GROUPS; i++) {
+        tma_load(tiles + i * 64 * D * 2, q_map, barrier, 0, mine.first + i * 64, 0, mine.head);
+    }
+}
+
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; q is not turned, k is; Sq <= Sk; one launch at a time
 // cost: as step 29's d-overlap, without the products of tiles that a group does not see; a row of q
@@ -124,9 +144,8 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         barrier_init_fence();
     }
     __syncthreads();
-    // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
+    // Launched so, the next kernel begins when blocks of this one end, and waits for the last.
     cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
 
     if (group == GROUPS) { // the producer
         give_up_registers<GROUPS == 3 ? 32 : 24>();
@@ -134,27 +153,28 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             return;
         }
         int step = 0;
-        int number = blockIdx.x;
-        for (int turn = 0;; turn++) {
-            const int place = turn % Q_STAGES;
-            // At first there is nothing to wait for.
-            barrier_wait(q_empty + 8 * place, turn / Q_STAGES % 2 ^ 1);
-            if (number >= pieces) {
-                const piece none = {-1, 0, 0};
-                handed_out[place] = none;
-                barrier_arrive(q_full + 8 * place);
-                break;
-            }
-            const piece mine = piece_of(number, heads, at_once, Sq, small, QUERIES);
-            handed_out[place] = mine;
-            barrier_expect(q_full + 8 * place, GROUPS * Q_TILE);
-            for (int i = 0; i < GROUPS; i++) {
-                tma_load(q_tiles + (place * GROUPS + i) * Q_TILE, &q_map, q_full + 8 * place, 0,
-                         mine.first + i * 64, 0, mine.head);
-            }
+        piece mine = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+        handed_out[0] = mine;
+        ask_for_queries<D, GROUPS>(q_tiles, &q_map, q_full, mine);
+        cudaGridDependencySynchronize(); // for keys: queries are nobody's results
+        for (int turn = 0; mine.head >= 0; turn++) {
             const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
+            const int tiles = (visible + KEYS - 1) / KEYS;
+            piece next = {-1, 0, 0};
 #pragma unroll 1
-            for (int tile = (visible + KEYS - 1) / KEYS - 1; tile >= 0; tile--, step++) {
+            for (int tile = tiles - 1; tile >= 0; tile--, step++) {
+                if (tile == min(AHEAD, tiles) - 1) {
+                    const int place = (turn + 1) % Q_STAGES;
+                    const int number = gridDim.x + atomicAdd(&counters[0], 1);
+                    // At first there is nothing to wait for.
+                    barrier_wait(q_empty + 8 * place, (turn + 1) / Q_STAGES % 2 ^ 1);
+                    if (number < pieces) {
+                        next = piece_of(number, heads, at_once, Sq, small, QUERIES);
+                    }
+                    handed_out[place] = next;
+                    ask_for_queries<D, GROUPS>(q_tiles + place * GROUPS * Q_TILE, &q_map,
+                                               q_full + 8 * place, next);
+                }
                 const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
                 barrier_wait(k_empty + 8 * stage, emptied);
                 barrier_expect(k_full + 8 * stage, TILE);
@@ -165,7 +185,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
                          mine.head);
             }
-            number = gridDim.x + atomicAdd(&counters[0], 1);
+            mine = next;
         }
         if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
             atomicExch(&counters[0], 0);
@@ -186,19 +206,18 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint32_t o_tile = o_tiles + group * Q_TILE;
 
     const int my_row = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4; // and my_row + 8
-    // The first piece of a block is no secret, and the angles of its rows come with them.
+    // The first piece of a block is no secret, and neither it nor its angles are anyone's results.
     piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
     uint32_t query[D / 16][4];
     angles<D> turns;
     load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
     barrier_wait(q_full, 0);
     take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
-    if (HELD) {
-        named_sync(4 + group, 128); // all have read q
-        if (leader) {
-            barrier_arrive(q_empty);
-        }
+    named_sync(4 + group, 128); // all have read q, or written it back
+    if (HELD && leader) {
+        barrier_arrive(q_empty);
     }
+    cudaGridDependencySynchronize(); // o and lse may still be read
 
     int step = 0;
     for (int turn = 0; now.head >= 0; turn++) {
@@ -292,51 +311,48 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
             }
         }
-        const int last = step % STAGES;
-        if (mine > 0) { // the values of the last tile
-            barrier_wait(v_full + 8 * last, step / STAGES % 2);
-            step++;
-            hold(out);
-            wgmma_fence();
-            start_values<D, KEYS>(out, p, v_tile + last * further(TILE));
-            wgmma_commit();
-        }
-        // While they are multiplied: the next queries.
+        // The next piece. The angles of its rows come while values are multiplied and stored.
         const int place = (turn + 1) % Q_STAGES;
         barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
         now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
         now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        if (now.head >= 0) {
-            load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
-            take_queries<D, HELD>(query, turns, q_tiles + (place * GROUPS + group) * Q_TILE,
-                                  now.first + my_row, now.end);
-            if (HELD) {
-                named_sync(4 + group, 128);
-                if (leader) {
-                    barrier_arrive(q_empty);
-                }
+        angles<D> next; // also of no piece: else what was there before would be kept
+        load_angles(next, tables, Sk - Sq + now.first + my_row, Sk - 1);
+        if (mine > 0) { // the values of the last tile
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            step++;
+            barrier_wait(v_full + 8 * stage, filled);
+            hold(out);
+            wgmma_fence();
+            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+            wgmma_commit();
+            wgmma_wait<0>();
+            hold(out);
+            if (leader) {
+                barrier_arrive(v_empty + 8 * stage);
             }
         }
-        wgmma_wait<0>(); // for the values
-        hold(out);
-        if (mine > 0 && leader) {
-            barrier_arrive(v_empty + 8 * last);
+        if (first < end) { // a small piece has no rows for the last group
+            if (leader) {
+                bulk_wait_read<0>(); // the results before these
+            }
+            named_sync(4 + group, 128);
+            rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
+            fence_async_proxy();
+            named_sync(4 + group, 128);
+            if (leader) {
+                tma_store(&o_map, o_tile, 0, first, 0, head);
+                bulk_commit();
+            }
         }
-
-        if (first >= end) { // a small piece has no rows for the last group
-            continue;
-        }
-        if (leader) {
-            bulk_wait_read<0>(); // the results before these
-        }
-        named_sync(4 + group, 128);
-        rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
-        fence_async_proxy();
-        named_sync(4 + group, 128);
-        if (leader) {
-            tma_store(&o_map, o_tile, 0, first, 0, head);
-            bulk_commit();
+        if (now.head >= 0) {
+            take_queries<D, HELD>(query, next, q_tiles + (place * GROUPS + group) * Q_TILE,
+                                  now.first + my_row, now.end);
+            named_sync(4 + group, 128); // all have read q, or written it back
+            if (HELD && leader) {
+                barrier_arrive(q_empty);
+            }
         }
     }
     if (leader) {
