@@ -113,7 +113,8 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream)
     const kf_shape s = run->shape;
     const int64_t threads = (int64_t)s.Sk * (D / 16);
     const unsigned blocks = (unsigned)((threads + key_pass::THREADS - 1) / key_pass::THREADS);
-    if ((int64_t)blocks * s.B * s.H / 4 < 4 * multiprocessors()) {
+    const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // on a CPU few, as its cases are
+    if ((int64_t)blocks * s.B * s.H / 4 < busy) {
         launch_keys_of<D, 1>(run, stream, blocks);
     } else {
         launch_keys_of<D, 4>(run, stream, blocks);
