@@ -36,52 +36,70 @@ static constexpr int bytes_of_block()
            (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
 }
 
-// snippet: turn-queries
-// q as fragments of 16 columns each, turned.
+// Of a warp's 16 rows: a lane has four neighbouring pairs of each 256 / D th row, so that a request
+// of the warp is whole rows.
 template <int D>
-static __device__ __forceinline__ void turn_queries(uint32_t (&q)[D / 16][4], const angles<D> &a)
+struct row_angles {
+    float4 cosines[D / 16], sines[D / 16];
+};
+
+// row: of the tables, for the first row of the warp; none beyond the last.
+template <int D>
+static __device__ __forceinline__ void load_angles(row_angles<D> &a, rope_tables from, int row,
+                                                   int last)
 {
-    // solution: turn -- each register with its partner of the other half, by the angles of its row
+    const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < D / 8; i++) {
-        const int half = i % 2, n = i / 2; // row g or g + 8; columns 8n + 2t
-        turn_pairs(&q[i / 4][i % 4], &q[i / 4 + D / 32][i % 4], a.cosines[half][n],
-                   a.sines[half][n]);
+    for (int i = 0; i < D / 16; i++) {
+        const int mine = min(row + (i * 32 + lane) / (D / 8), last);
+        const int64_t at = (int64_t)mine * (D / 2) + lane % (D / 8) * 4;
+        a.cosines[i] = *(const float4 *)(from.cosines + at);
+        a.sines[i] = *(const float4 *)(from.sines + at);
+        COUNT("table loads", 8);
     }
-    // end solution: turn
+}
+
+// snippet: turn-queries
+// The warp's 16 rows of the tile [64][D] of its group, boxes of TMA swizzled by 128 bytes, are
+// turned where they lie. Of these `rows` exist: the others are counted by nobody.
+template <int D>
+static __device__ __forceinline__ void turn_queries(char *tile, const row_angles<D> &a, int rows)
+{
+    const int lane = threadIdx.x % 32;
+    const int column = lane % (D / 8) * 4;
+    (void)rows; // but for counts
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+        const int row = (i * 32 + lane) / (D / 8); // of the warp
+        char *const box = tile + (threadIdx.x / 32 % 4 * 16 + row) * 128;
+        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
+        // the second half of the only one.
+        uint2 *const low = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
+        uint2 *const high =
+            (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
+        const float4 c = a.cosines[i], s = a.sines[i];
+        // solution: turn -- four pairs by their angles
+        turn_pairs(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
+        turn_pairs(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
+        // end solution: turn
+        COUNT("Q rotations", column == 0 && row < rows);
+        COUNT("element rotations", row < rows ? 8 : 0);
+    }
 }
 // end snippet: turn-queries
 
-// Fragments -> the tile [64][D] of this group's queries: load_queries the other way round.
-template <int D>
-static __device__ __forceinline__ void store_queries(uint32_t tile, const uint32_t (*q)[4])
-{
-    const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
-    tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
-#pragma unroll
-    for (int d = 0; d < D / 16; d++) {
-        warp_store_matrices(d / 4 * 64 * 128 + (tile ^ d % 4 * 32), q[d]);
-    }
-}
-
-// The tile [64][D] of this group's queries, turned -> fragments, and where they are not HELD back
-// to the tile. row: of this lane, and row + 8; end: of the piece.
+// The rows of this warp are turned, and where they are HELD they become fragments. Else products
+// read the tile, after the group's next barrier.
 template <int D, bool HELD>
-static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], const angles<D> &a,
-                                                    uint32_t tile, int row, int end)
+static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], char *tile,
+                                                    const row_angles<D> &a, int rows)
 {
-    load_queries<D>(q, tile);
-    turn_queries<D>(q, a);
-    const int rows = (row < end) + (row + 8 < end); // of this quad
-    (void)rows;                                     // but for counts nobody asks
-    if (threadIdx.x % 4 == 0) {
-        COUNT("Q rotations", rows);
-    }
-    COUNT("element rotations", D / 4 * rows);
-    if (!HELD) {
-        store_queries<D>(tile, q);
-        fence_async_proxy(); // for products, which read the tile after the group's next barrier
+    turn_queries<D>(tile, a, rows);
+    if (HELD) {
+        __syncwarp();
+        load_queries<D>(q, shared_address(tile));
+    } else {
+        fence_async_proxy();
     }
 }
 
@@ -205,14 +223,14 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
     const uint32_t o_tile = o_tiles + group * Q_TILE;
 
-    const int my_row = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4; // and my_row + 8
+    const int warp_row = group * 64 + threadIdx.x / 32 % 4 * 16; // of a piece
     // The first piece of a block is no secret, and neither it nor its angles are anyone's results.
     piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
     uint32_t query[D / 16][4];
-    angles<D> turns;
-    load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
+    row_angles<D> turns;
+    load_angles<D>(turns, tables, Sk - Sq + now.first + warp_row, Sk - 1);
     barrier_wait(q_full, 0);
-    take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
+    take_queries<D, HELD>(query, memory + group * Q_TILE, turns, now.end - now.first - warp_row);
     named_sync(4 + group, 128); // all have read q, or written it back
     if (HELD && leader) {
         barrier_arrive(q_empty);
@@ -222,7 +240,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     int step = 0;
     for (int turn = 0; now.head >= 0; turn++) {
         const int head = now.head, end = now.end, first = now.first + group * 64;
-        const int row = now.first + my_row; // of this lane, and row + 8
+        const int row = now.first + warp_row + lane / 4; // of this lane, and row + 8
         const uint64_t q_tile =
             tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
         // Keys that the last row of the piece sees, and that of the group, which may have none.
@@ -317,8 +335,8 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
         now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
         now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        angles<D> next; // also of no piece: else what was there before would be kept
-        load_angles(next, tables, Sk - Sq + now.first + my_row, Sk - 1);
+        row_angles<D> next; // also of no piece: else what was there before would be kept
+        load_angles<D>(next, tables, Sk - Sq + now.first + warp_row, Sk - 1);
         if (mine > 0) { // the values of the last tile
             const int stage = step % STAGES, filled = step / STAGES % 2;
             step++;
@@ -347,8 +365,8 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             }
         }
         if (now.head >= 0) {
-            take_queries<D, HELD>(query, next, q_tiles + (place * GROUPS + group) * Q_TILE,
-                                  now.first + my_row, now.end);
+            take_queries<D, HELD>(query, memory + (place * GROUPS + group) * Q_TILE, next,
+                                  now.end - now.first - warp_row);
             named_sync(4 + group, 128); // all have read q, or written it back
             if (HELD && leader) {
                 barrier_arrive(q_empty);

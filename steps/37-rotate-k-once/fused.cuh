@@ -10,6 +10,8 @@ namespace fused
 {
 
 using namespace pieces;
+using turning::load_angles;
+using turning::row_angles;
 using turning::stages_of_queries;
 using turning::take_queries;
 
@@ -188,14 +190,14 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
     const uint32_t o_tile = o_tiles + group * Q_TILE;
 
-    const int my_row = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4; // and my_row + 8
+    const int warp_row = group * 64 + threadIdx.x / 32 % 4 * 16; // of a piece
     // The first piece of a block is no secret, and the angles of its rows come with them.
     piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
     uint32_t query[D / 16][4];
-    angles<D> turns;
-    load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
+    row_angles<D> turns;
+    load_angles<D>(turns, tables, Sk - Sq + now.first + warp_row, Sk - 1);
     barrier_wait(q_full, 0);
-    take_queries<D, HELD>(query, turns, q_tiles + group * Q_TILE, now.first + my_row, now.end);
+    take_queries<D, HELD>(query, memory + group * Q_TILE, turns, now.end - now.first - warp_row);
     if (HELD) {
         named_sync(4 + group, 128); // all have read q
         if (leader) {
@@ -206,7 +208,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     int step = 0;
     for (int turn = 0; now.head >= 0; turn++) {
         const int head = now.head, end = now.end, first = now.first + group * 64;
-        const int row = now.first + my_row; // of this lane, and row + 8
+        const int row = now.first + warp_row + lane / 4; // of this lane, and row + 8
         const uint64_t q_tile =
             tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
         // Keys that the last row of the piece sees, and that of the group, which may have none.
@@ -311,9 +313,9 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
         now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
         if (now.head >= 0) {
-            load_angles(turns, tables, Sk - Sq + now.first + my_row, Sk - 1);
-            take_queries<D, HELD>(query, turns, q_tiles + (place * GROUPS + group) * Q_TILE,
-                                  now.first + my_row, now.end);
+            load_angles<D>(turns, tables, Sk - Sq + now.first + warp_row, Sk - 1);
+            take_queries<D, HELD>(query, memory + (place * GROUPS + group) * Q_TILE, turns,
+                                  now.end - now.first - warp_row);
             if (HELD) {
                 named_sync(4 + group, 128);
                 if (leader) {

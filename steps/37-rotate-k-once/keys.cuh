@@ -8,13 +8,12 @@
 namespace key_pass
 {
 
-// HEADS: that a thread works for, all with the same angles
-enum { THREADS = 128, HEADS = 4 };
+enum { THREADS = 128 };
 
 // k [heads][Sk][D] -> k_rotated, likewise
-// grid (Sk D / 16 / THREADS, heads / HEADS): a thread has 8 pairs of a row, the same in each head
+// grid (Sk D / 16 / THREADS, heads / HEADS): a thread has 8 pairs of a row, the same in HEADS heads
 // cost: 4 bytes an element, and of the tables D floats for a row of HEADS heads
-template <int D>
+template <int D, int HEADS>
 __global__ void __launch_bounds__(THREADS)
     rotate(const __half *k, rope_tables tables, __half *k_rotated, int heads, int Sk)
 {
@@ -22,8 +21,8 @@ __global__ void __launch_bounds__(THREADS)
     const int64_t number = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     const int64_t row = number / CHUNKS, column = number % CHUNKS * 8;
     const int first = blockIdx.y * HEADS;
-    let_next_begin();
     wait_for_previous(); // which may still read what this one writes
+    let_next_begin();    // it reads queries before it waits: whoever made them has ended
     if (row >= Sk) {
         return;
     }

@@ -91,20 +91,34 @@ static rope_tables tables_of(const kf_run *run)
 }
 
 // k -> k_rotated. It may begin before the kernel in front of it has ended.
+template <int D, int HEADS>
+static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned blocks)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H;
+    const dim3 grid(blocks, (heads + HEADS - 1) / HEADS);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, key_pass::THREADS, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, key_pass::rotate<D, HEADS>,
+                                  (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
+                                  (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
+}
+
+// Heads that share a thread's angles: four, which saves most of the tables, unless too few blocks
+// are left to keep the device busy.
 template <int D>
 static void launch_keys_of(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int64_t threads = (int64_t)s.Sk * (D / 16);
-    const int heads = s.B * s.H;
-    const dim3 grid((unsigned)((threads + key_pass::THREADS - 1) / key_pass::THREADS),
-                    (heads + key_pass::HEADS - 1) / key_pass::HEADS);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, key_pass::THREADS, 0, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, key_pass::rotate<D>,
-                                  (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
-                                  (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
+    const unsigned blocks = (unsigned)((threads + key_pass::THREADS - 1) / key_pass::THREADS);
+    const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // on a CPU few, as its cases are
+    if ((int64_t)blocks * s.B * s.H / 4 < busy) {
+        launch_keys_of<D, 1>(run, stream, blocks);
+    } else {
+        launch_keys_of<D, 4>(run, stream, blocks);
+    }
 }
 
 static void launch_keys(const kf_run *run, cudaStream_t stream)
