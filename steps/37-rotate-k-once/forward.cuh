@@ -23,8 +23,9 @@ static __host__ __device__ constexpr int stages_of_queries()
     return GROUPS == 2 ? 1 : 2;
 }
 
-// The next piece is drawn, and its queries are asked for, when so many tiles of keys are left.
-enum { AHEAD = 3 };
+// The next piece is drawn, and its queries are asked for, behind the copies of the tile of keys
+// that has so many behind it: early enough, and not in front of copies that someone waits for.
+enum { AHEAD = 1 };
 
 // In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
 // barriers, and as many pieces as tiles of q.
@@ -181,7 +182,16 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             piece next = {-1, 0, 0};
 #pragma unroll 1
             for (int tile = tiles - 1; tile >= 0; tile--, step++) {
-                if (tile == min(AHEAD, tiles) - 1) {
+                const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
+                barrier_wait(k_empty + 8 * stage, emptied);
+                barrier_expect(k_full + 8 * stage, TILE);
+                tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, tile * KEYS, 0,
+                         mine.head);
+                barrier_wait(v_empty + 8 * stage, emptied);
+                barrier_expect(v_full + 8 * stage, TILE);
+                tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
+                         mine.head);
+                if (tile == min(AHEAD, tiles - 1)) {
                     const int place = (turn + 1) % Q_STAGES;
                     const int number = gridDim.x + atomicAdd(&counters[0], 1);
                     // At first there is nothing to wait for.
@@ -193,15 +203,6 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                     ask_for_queries<D, GROUPS>(q_tiles + place * GROUPS * Q_TILE, &q_map,
                                                q_full + 8 * place, next);
                 }
-                const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
-                barrier_wait(k_empty + 8 * stage, emptied);
-                barrier_expect(k_full + 8 * stage, TILE);
-                tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, tile * KEYS, 0,
-                         mine.head);
-                barrier_wait(v_empty + 8 * stage, emptied);
-                barrier_expect(v_full + 8 * stage, TILE);
-                tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
-                         mine.head);
             }
             mine = next;
         }
