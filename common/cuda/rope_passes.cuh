@@ -141,24 +141,30 @@ static __global__ void round_to_halves(const float4 *x, four_halves *y, int64_t 
     }
 }
 
-// The input frequency, and what lies in memory between two operations.
+// What lies in memory between two operations of the chain: all that launch_back needs.
+static inline void setup_back(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t half[] = {s.B, s.H, s.Sk, s.D / 2}, rows[] = {s.B, s.H, s.Sk, s.D};
+    kf_scratch(run, "negated", "BHSD", KF_F16, half);
+    kf_scratch(run, "joined", "BHSD", KF_F16, rows);
+    kf_scratch(run, "x_cosine", "BHSD", KF_F32, rows);
+    kf_scratch(run, "joined_sine", "BHSD", KF_F32, rows);
+    kf_scratch(run, "added", "BHSD", KF_F32, rows);
+}
+
+// And for launch the input frequency and what leads from there to cosines and sines.
 static inline void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
-    const int64_t position[] = {s.Sk};
-    const int64_t half[] = {s.Sk, s.D / 2}, whole[] = {s.Sk, s.D};
-    const int64_t half_rows[] = {s.B, s.H, s.Sk, s.D / 2}, rows[] = {s.B, s.H, s.Sk, s.D};
+    const int64_t position[] = {s.Sk}, half[] = {s.Sk, s.D / 2}, whole[] = {s.Sk, s.D};
+    setup_back(run);
     rope_frequency_table(run);
     kf_scratch(run, "position", "P", KF_I32, position);
     kf_scratch(run, "turn", "PR", KF_F32, half);
     kf_scratch(run, "turns", "PR", KF_F32, whole);
     kf_scratch(run, "cosine", "PR", KF_F32, whole);
     kf_scratch(run, "sine", "PR", KF_F32, whole);
-    kf_scratch(run, "negated", "BHSD", KF_F16, half_rows);
-    kf_scratch(run, "joined", "BHSD", KF_F16, rows);
-    kf_scratch(run, "x_cosine", "BHSD", KF_F32, rows);
-    kf_scratch(run, "joined_sine", "BHSD", KF_F32, rows);
-    kf_scratch(run, "added", "BHSD", KF_F32, rows);
 }
 
 static inline unsigned blocks_for(int64_t n)
@@ -298,7 +304,8 @@ __global__ void __launch_bounds__(THREADS)
         return;
     }
     const int64_t angle = (int64_t)(Sk - S + row) * (D / 2) + chunk * 8;
-    const eight_angles by = load_angles(cosine + angle, sine + angle);
+    const four_angles by[2] = {load_angles(cosine + angle, sine + angle),
+                               load_angles(cosine + angle + 4, sine + angle + 4)};
     COUNT("table loads", 16);
     const int64_t at = ((int64_t)head * S + row) * D + chunk * 8;
     const __half *from = (keys ? k : q) + at;
@@ -314,12 +321,16 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < HEADS; i++) {
         if (head + i < heads) {
-            turn_eight<BACK>(&low[i], &high[i], by);
+            uint2 x[2] = {make_uint2(low[i].x, low[i].y), make_uint2(low[i].z, low[i].w)};
+            uint2 y[2] = {make_uint2(high[i].x, high[i].y), make_uint2(high[i].z, high[i].w)};
+            turn_four<BACK>(&x[0], &y[0], by[0]);
+            turn_four<BACK>(&x[1], &y[1], by[1]);
             COUNT("element rotations", 16);
-            COUNT("K rotations", keys && chunk == 0);
-            COUNT("Q rotations", !keys && chunk == 0);
-            *(uint4 *)(to + (int64_t)i * S * D) = low[i];
-            *(uint4 *)(to + (int64_t)i * S * D + D / 2) = high[i];
+            COUNT(BACK ? "dK rotations" : "K rotations", keys && chunk == 0);
+            COUNT(BACK ? "dQ rotations" : "Q rotations", !keys && chunk == 0);
+            *(uint4 *)(to + (int64_t)i * S * D) = make_uint4(x[0].x, x[0].y, x[1].x, x[1].y);
+            *(uint4 *)(to + (int64_t)i * S * D + D / 2) =
+                make_uint4(y[0].x, y[0].y, y[1].x, y[1].y);
         }
     }
 }

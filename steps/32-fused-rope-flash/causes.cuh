@@ -25,7 +25,7 @@ enum cause {
 // Rows of the table in shared memory. A whole tile of them would leave room for one block a
 // multiprocessor, and that would be another cause. Rows that a thread turns, and those of a warp at
 // a time, have a row each.
-enum { STAGED = 12 };
+enum { STAGED = 16 };
 
 template <int D>
 static __device__ __forceinline__ void stage_table(float *staged, const float *cosine,
@@ -39,54 +39,72 @@ static __device__ __forceinline__ void stage_table(float *staged, const float *c
     }
 }
 
-// As rotate_tile: the same chunks by the same threads, all loads of tables first. still: cosine 1
-// and sine 0 in registers
-template <int D, cause CAUSE>
-static __device__ __forceinline__ void touch_tile(__half *tile, const float *cosine,
-                                                  const float *sine, const float *staged,
-                                                  float2 still, int first, int S)
+// What a thread has of the tile, as in rotate_tile: of rows STEP apart, from these on.
+template <int D>
+struct share {
+    enum { FOURS = D / 8, STEP = THREADS / FOURS, EACH = KEYS / STEP };
+    int row, four;
+    __half *low, *high;
+};
+
+template <int D>
+static __device__ __forceinline__ share<D> share_of(__half *tile)
 {
-    constexpr int PAIRS = D / 16;
-    constexpr int STEP = THREADS / PAIRS;
-    constexpr int EACH = KEYS / STEP; // rows of a thread
-    const int pair = threadIdx.x % PAIRS;
-    const int place = threadIdx.x / PAIRS;
-    const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
-    eight_angles by[EACH];
+    share<D> s;
+    s.four = threadIdx.x % s.FOURS;
+    const int place = threadIdx.x / s.FOURS;
+    s.row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
+    const int chunk = s.four / 2 ^ s.row % 8;
+    s.low = tile + s.row * D + chunk * 8 + s.four % 2 * 4;
+    s.high = tile + s.row * D + (chunk ^ D / 16) * 8 + s.four % 2 * 4;
+    return s;
+}
+
+// zero: 0, and the compiler does not know it, so that there is something to store
+template <int D>
+static __device__ __forceinline__ void copy_tile(__half *tile, unsigned zero)
+{
+    const share<D> s = share_of<D>(tile);
+#pragma unroll 1 // all rows at once, and ptxas runs out of registers where the scores are
+    for (int i = 0; i < s.EACH; i += 4) {
 #pragma unroll
-    for (int j = 0; j < EACH; j++) {
+        for (int j = 0; j < 4; j++) {
+            uint2 *x = (uint2 *)(s.low + (i + j) * s.STEP * D);
+            uint2 *y = (uint2 *)(s.high + (i + j) * s.STEP * D);
+            const uint2 a = *x, b = *y;
+            *x = make_uint2(a.x | zero, a.y | zero);
+            *y = make_uint2(b.x | zero, b.y | zero);
+        }
+    }
+}
+
+// still: cosine 1 and sine 0, and the compiler does not know them either
+template <int D, cause CAUSE>
+static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosine,
+                                                 const float *sine, const float *staged,
+                                                 float2 still, int first, int S)
+{
+    const share<D> s = share_of<D>(tile);
+    four_angles by[s.EACH];
+#pragma unroll
+    for (int j = 0; j < s.EACH; j++) {
         if (CAUSE == STAGED_TABLE) {
-            const float *at = staged + (thread_row % 8 + j) * (D / 2) + pair * 8;
+            const float *at = staged + (s.row % 8 + j) * (D / 2) + s.four * 4;
             by[j] = load_angles(at, at + STAGED * D / 2);
         } else if (CAUSE == TINY_TABLE || CAUSE == WHOLE_TABLE) {
-            const int row = j * STEP + thread_row + (CAUSE == TINY_TABLE ? 0 : first);
-            const int64_t angle = (int64_t)min(row, S - 1) * (D / 2) + pair * 8;
+            const int row = j * s.STEP + s.row + (CAUSE == TINY_TABLE ? 0 : first);
+            const int64_t angle = (int64_t)min(row, S - 1) * (D / 2) + s.four * 4;
             by[j] = load_angles(cosine + angle, sine + angle);
-            COUNT("table loads", 16);
+            COUNT("table loads", 8);
         } else {
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                by[j].cosine[i] = still.x;
-                by[j].sine[i] = still.y;
-            }
+            by[j].cosine = make_float4(still.x, still.x, still.x, still.x);
+            by[j].sine = make_float4(still.y, still.y, still.y, still.y);
         }
     }
 #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const int row = j * STEP + thread_row;
-        uint4 *low = (uint4 *)(tile + row * D + (pair ^ row % 8) * 8);
-        uint4 *high = (uint4 *)(tile + row * D + ((pair + PAIRS) ^ row % 8) * 8);
-        if (CAUSE == COPIED) {
-            uint4 x = *low;
-            uint4 y = *high;
-            // As if these were other numbers, so that the compiler has to store them.
-            asm volatile("" : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w));
-            asm volatile("" : "+r"(y.x), "+r"(y.y), "+r"(y.z), "+r"(y.w));
-            *low = x;
-            *high = y;
-        } else {
-            turn_eight<false>(low, high, by[j]);
-        }
+    for (int j = 0; j < s.EACH; j++) {
+        turn_four<false>((uint2 *)(s.low + j * s.STEP * D), (uint2 *)(s.high + j * s.STEP * D),
+                         by[j]);
     }
 }
 
@@ -96,7 +114,7 @@ static __device__ __forceinline__ void touch_tile(__half *tile, const float *cos
 template <int D, cause CAUSE>
 __global__ void __launch_bounds__(THREADS, 2)
     flash(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
-          __half *o, float *lse, int Sq, int Sk, bool causal)
+          float2 still, __half *o, float *lse, int Sq, int Sk, bool causal)
 {
     constexpr int TILE = KEYS * D * 2; // bytes
     // q [ROWS][D], k and v [2][KEYS][D], of fp32 cosines and sines [STAGED][D/2]
@@ -131,7 +149,6 @@ __global__ void __launch_bounds__(THREADS, 2)
     load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
     load_tile<D, KEYS, THREADS>(v_tiles, v, 0, Sk);
     copy_async_commit();
-    const float2 still = make_float2(cosine[0], sine[0]); // read, so that no compiler knows them
     if (CAUSE == STAGED_TABLE) {
         stage_table<D>(staged, cosine, sine, Sk);
     }
@@ -145,8 +162,12 @@ __global__ void __launch_bounds__(THREADS, 2)
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
         copy_async_commit();
-        touch_tile<D, CAUSE>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine, staged,
-                             still, first, Sk);
+        __half *tile = tiles + (ROWS + first / KEYS % 2 * KEYS) * D;
+        if (CAUSE == COPIED) {
+            copy_tile<D>(tile, __float_as_uint(still.y));
+        } else {
+            turn_tile<D, CAUSE>(tile, cosine, sine, staged, still, first, Sk);
+        }
         __syncthreads(); // all of it is touched
 
         float s[STRIPS][KEYS / 8][4] = {};
@@ -222,8 +243,8 @@ static void launch_for(const kf_run *run, cudaStream_t stream)
         (const __half *)kf_memory(run, "q_turned", KF_F16),
         (const __half *)kf_memory(run, "k_turned", KF_F16),
         (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "still_cos"),
-        kf_f32(run, "still_sin"), (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq,
-        s.Sk, s.causal);
+        kf_f32(run, "still_sin"), make_float2(1.0f, 0.0f), (__half *)kf_memory(run, "o", KF_F16),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
 

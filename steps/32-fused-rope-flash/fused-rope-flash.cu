@@ -1,16 +1,21 @@
 /* 32-fused-rope-flash: attention that turns its own tiles of q and k, from 512 to 131072 positions
  *
  * Grows from: 23-flash-autotune
+ * Profile: kernels=attention|fused|flash|backward each --case forward-D128-S8192
+ * Profile: --case forward-D128-S65536 --case backward-D128-S8192
  *
  * Idea     RoPE in attention itself: a block turns its tile of q once, and each tile of k as it
  *          comes, by cosines and sines from a table. No pass over q and k, nothing written and
  *          read again. Against it RoPE op by op and as one kernel, and the same attention alone.
  *          Then its causes one after the other, by kernels that do a part of what it does.
- * Predict  Of the win at S = 512 most is launches: against one kernel little is left. Turning k
- *          again for each block of queries grows as attention does, so the loss has a limit. Its
- *          tables are as many bytes as its tiles: from the L2 cache, they are what costs most.
+ * Predict  Of the win at S = 512 most is launches: against one kernel little is left. A key is
+ *          turned S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
+ *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
+ *          more than turning. Backward, where queries are turned again, it loses less: a tile has
+ *          five products instead of two.
  * Outcome  Not recorded yet.
  */
+#include "backward.cuh"
 #include "causes.cuh"
 #include "rotate.cuh"
 #include "cuda/rope_passes.cuh"
@@ -164,21 +169,42 @@ static void launch_fused_of(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+// --- Both passes ---------------------------------------------------------------------------------
+
+static bool is_gradient(const kf_run *run)
+{
+    return kf_has(run, "dq");
+}
+
 static void launch_fused(const kf_run *run, cudaStream_t stream)
 {
-    (run->shape.D == 64 ? launch_fused_of<64> : launch_fused_of<128>)(run, stream);
+    if (is_gradient(run)) {
+        launch_fused_backward(run, stream);
+    } else {
+        (run->shape.D == 64 ? launch_fused_of<64> : launch_fused_of<128>)(run, stream);
+    }
 }
 
 static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 {
-    op_by_op::launch(run, stream);
-    tiled::launch(run, "q_rotated", "k_rotated", stream);
+    if (is_gradient(run)) {
+        tiled_backward::launch(run, "q_turned", "k_turned", stream);
+        op_by_op::launch_back(run, stream);
+    } else {
+        op_by_op::launch(run, stream);
+        tiled::launch(run, "q_rotated", "k_rotated", stream);
+    }
 }
 
 static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 {
-    one_kernel::launch(run, stream);
-    tiled::launch(run, "q_rotated", "k_rotated", stream);
+    if (is_gradient(run)) {
+        tiled_backward::launch(run, "q_turned", "k_turned", stream);
+        one_kernel::launch_back(run, stream);
+    } else {
+        one_kernel::launch(run, stream);
+        tiled::launch(run, "q_rotated", "k_rotated", stream);
+    }
 }
 
 static void launch_attention(const kf_run *run, cudaStream_t stream)
@@ -194,18 +220,43 @@ typedef struct pass {
     kf_cost (*cost)(const kf_case *c);
 } pass;
 
-static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+static void setup_forward(kf_run *run)
+{
+    kf_rope_flash_setup(run);
+    op_by_op::setup(run);
+    causes::setup(run);
+}
+
+static void setup_backward(kf_run *run)
+{
+    kf_rope_flash_backward_setup(run, launch_attention);
+    tiled_backward::setup(run);
+    op_by_op::setup_back(run);
+}
+
+static const pass forward = {setup_forward, kf_rope_flash_reference, kf_rope_flash_cost};
+static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
+                              kf_rope_flash_backward_cost};
 
 static const pass *pass_of(const kf_case *c)
 {
     return (const pass *)c->data;
 }
 
+static bool is_forward(const kf_case *c)
+{
+    return pass_of(c) == &forward;
+}
+
+// Of cosines and sines that are computed; gradients are turned back by the tables of the run.
+static double op_by_op_error(const kf_case *c)
+{
+    return is_forward(c) ? rope_angle_error(c) : 0.0;
+}
+
 static void setup(kf_run *run)
 {
     pass_of(run->c)->setup(run);
-    op_by_op::setup(run);
-    causes::setup(run);
 }
 
 static void reference(kf_run *run)
@@ -222,13 +273,15 @@ static kf_cost cost(const kf_case *c)
 static bool has_causes(const kf_case *c)
 {
     const int S = c->shape.Sq;
-    return c->flags & KF_VERIFY_ONLY ||
-           (c->shape.D == 128 && (S == 512 || S == 8192 || S == 65536));
+    const bool timed = c->shape.D == 128 && (S == 512 || S == 8192 || S == 65536);
+    return is_forward(c) && (timed || c->flags & KF_VERIFY_ONLY);
 }
 
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
+    KF_ROPE_FLASH_TIMED(backward, 0),
     KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_ODD(backward),
 };
 
 #define CAUSE(variant_name, what, which)                                                           \
@@ -241,14 +294,15 @@ static const kf_variant variants[] = {
     {.name = "op-by-op",
      .about = "RoPE op by op in front of attention, behind its gradients",
      .launch = launch_op_by_op,
-     .extra_error = rope_angle_error},
+     .extra_error = op_by_op_error},
     {.name = "one-kernel",
      .about = "RoPE by one kernel in front of attention, behind its gradients",
      .launch = launch_one_kernel},
     {.name = "fused", .about = "attention turns its tiles itself", .launch = launch_fused},
     {.name = "attention",
      .about = "attention alone, on rows that are turned already",
-     .launch = launch_attention},
+     .launch = launch_attention,
+     .applies = is_forward},
     CAUSE("cause:copied", "attention, each tile of k to registers and back", causes::COPIED),
     CAUSE("cause:turned-registers", "turned by cosine 1, sine 0 in registers", causes::REGISTERS),
     CAUSE("cause:staged-table", "by those in shared memory", causes::STAGED_TABLE),

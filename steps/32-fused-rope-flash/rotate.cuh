@@ -7,39 +7,40 @@
 
 // snippet: rotate-tile
 // Rows first to first + ROWS of x [S][D], which are the tile [ROWS][D], are turned where they lie,
-// row r by row r of cosine and sine [S][D/2]. A barrier is before and behind it, for a chunk's
-// partner came by another thread. cost: 4 D bytes of tables a row, as many as a row of k and one of
-// v have
+// row r by row r of cosine and sine [S][D/2]. A thread has four neighbours of a row and their
+// partners, so that a warp reads tables without a gap. A barrier is before and behind it, for the
+// tile came by other threads. cost: 4 D bytes of tables a row, as many as a row of k and one of v
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void rotate_tile(__half *tile, const float *cosine,
                                                    const float *sine, int first, int S)
 {
-    constexpr int PAIRS = D / 16;         // of chunks, a row
-    constexpr int STEP = THREADS / PAIRS; // rows at a time
-    constexpr int LOADED = ROWS / STEP < 4 ? ROWS / STEP : 4;
-    const int pair = threadIdx.x % PAIRS;
-    const int place = threadIdx.x / PAIRS;
-    // At D = 64 eight threads have two rows: 0 and 4, 1 and 5 and so on, for the chunks of two that
+    constexpr int FOURS = D / 8;          // and as many partners, a row
+    constexpr int STEP = THREADS / FOURS; // rows at a time, a multiple of 8
+    constexpr int LOADED = ROWS / STEP < 8 ? ROWS / STEP : 8;
+    const int four = threadIdx.x % FOURS;
+    const int place = threadIdx.x / FOURS;
+    // At D = 64 half a warp has two rows: 0 and 4, 1 and 5 and so on, for the chunks of two that
     // are four apart stand in different banks.
     const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
+    const int chunk = four / 2 ^ thread_row % 8; // its partner: chunk ^ D / 16
+    __half *low = tile + thread_row * D + chunk * 8 + four % 2 * 4;
+    __half *high = tile + thread_row * D + (chunk ^ D / 16) * 8 + four % 2 * 4;
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += LOADED * STEP) {
-        eight_angles by[LOADED]; // all loads first, for they take long
+        four_angles by[LOADED]; // all loads first, for they take long
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
             // Rows past the end are zeros, and stay zeros by any angle.
             const int row = min(first + i + j * STEP + thread_row, S - 1);
-            const int64_t angle = (int64_t)row * (D / 2) + pair * 8;
+            const int64_t angle = (int64_t)row * (D / 2) + four * 4;
             by[j] = load_angles(cosine + angle, sine + angle);
-            COUNT("table loads", 16);
+            COUNT("table loads", 8);
         }
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
-            const int row = i + j * STEP + thread_row;
-            uint4 *low = (uint4 *)(tile + row * D + (pair ^ row % 8) * 8);
-            uint4 *high = (uint4 *)(tile + row * D + ((pair + PAIRS) ^ row % 8) * 8);
-            turn_eight<false>(low, high, by[j]);
-            COUNT("element rotations", first + row < S ? 16 : 0);
+            const int row = i + j * STEP;
+            turn_four<false>((uint2 *)(low + row * D), (uint2 *)(high + row * D), by[j]);
+            COUNT("element rotations", first + row + thread_row < S ? 8 : 0);
         }
     }
 }

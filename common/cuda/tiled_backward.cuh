@@ -1,0 +1,267 @@
+/* tiled_backward.cuh: the gradients of attention by itself, as the fused kernels of step 32 and
+ * later are compared with.
+ *
+ * Step 26's b-vector: five products in one kernel, sums of dq added to four floats at a time, with
+ * the tile that its tuner prefers: 128 keys and 64 queries.
+ */
+#pragma once
+
+#include "cuda/flash_backward.cuh"
+#include "cuda/warp_reduce.cuh"
+
+namespace tiled_backward
+{
+
+// same as step 26
+// o, dout [BH][Sq][D] -> delta [BH][Sq] = rowsum(dout * o)
+// grid (rows / 8), 256 threads, a warp a row. cost: 4 D + 4 bytes a row
+template <int D>
+__global__ void backward_delta(const __half *o, const __half *dout, float *delta, int64_t rows)
+{
+    const int64_t row = (int64_t)blockIdx.x * 8 + threadIdx.x / 32;
+    float sum = 0.0f;
+    for (int d = threadIdx.x % 32 * 2; d < D && row < rows; d += 64) {
+        const float2 x = __half22float2(*(const __half2 *)(dout + row * D + d));
+        const float2 y = __half22float2(*(const __half2 *)(o + row * D + d));
+        sum += x.x * y.x + x.y * y.y;
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32 == 0 && row < rows) {
+        delta[row] = sum;
+    }
+}
+
+// same as step 26, b-vector.cuh
+// Four neighbours in memory += c[0] to c[3], each atomically. to: a multiple of 16.
+static __device__ __forceinline__ void add_four(float *to, const float *c)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])
+                 : "memory");
+#else // before Hopper there is no such instruction
+    for (int i = 0; i < 4; i++) {
+        atomicAdd(to + i, c[i]);
+    }
+#endif
+}
+
+// same as step 26, b-vector.cuh
+// q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
+//     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
+//     x 8
+// grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
+// times 16 keys. cost: five products, 10 D flops, and an exponential a score; 4 D bytes of atomic
+// additions a query and block
+template <int D, int KEYS, int ROWS, int WARPS>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
+    backward(backward_args all, const float *delta_of, float *sums_of)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = KEYS / WARPS / 16;
+    constexpr int PART = STRIPS > 1 ? 32 : ROWS; // queries at a time: registers are as many
+    constexpr int TILE = ROWS * D * 2;           // bytes
+    // dq of a tile is shared by the warps: ACROSS of them side by side, STRIPES times 16 queries
+    // and WIDTH dimensions each.
+    constexpr int ACROSS = WARPS == 8 ? D / 32 : 2;
+    constexpr int STRIPES = ROWS / (WARPS / ACROSS) / 16;
+    constexpr int WIDTH = D / ACROSS;
+    // k, v [KEYS][D], q, dout [2][ROWS][D], dS^T [KEYS][ROWS]; floats: lse, delta [2][ROWS]
+    extern __shared__ __align__(16) __half tiles[];
+    // Under a mask the first keys have the most queries: those of all heads come first.
+    const int head = all.causal ? blockIdx.x : blockIdx.y;
+    const int block_key = (all.causal ? blockIdx.y : blockIdx.x) * KEYS;
+    const backward_args a = of_head<D>(all, head);
+    const float *delta = delta_of + (int64_t)head * a.Sq;
+    float *sums = sums_of + head * padded_rows(a.Sq) * D;
+    const int warp = threadIdx.x / 32;
+    const int warp_key = warp * STRIPS * 16;
+    const int dq_row = warp / ACROSS * STRIPES * 16; // of the warp's share of dq
+    const int dq_column = warp % ACROSS * WIDTH;
+    const uint32_t k_tile = shared_address(tiles);
+    const uint32_t v_tile = k_tile + KEYS * D * 2;
+    const uint32_t q_tiles = v_tile + KEYS * D * 2;
+    const uint32_t dout_tiles = q_tiles + 2 * TILE;
+    const uint32_t ds_tile = dout_tiles + 2 * TILE;
+    const uint32_t lse_tiles = ds_tile + KEYS * ROWS * 2;
+    const uint32_t delta_tiles = lse_tiles + 2 * ROWS * 4;
+    __half *ds_rows = tiles + 2 * KEYS * D + 4 * ROWS * D;
+    const float *lse_rows = (const float *)(ds_rows + KEYS * ROWS);
+    const float *delta_rows = lse_rows + 2 * ROWS;
+    const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
+    // The tile of the first query that sees a key of this block.
+    const int start = a.causal ? max(0, block_key - (a.Sk - a.Sq)) / ROWS * ROWS : 0;
+
+    load_tile<D, KEYS, THREADS>(k_tile, a.k, block_key, a.Sk);
+    load_tile<D, KEYS, THREADS>(v_tile, a.v, block_key, a.Sk);
+    if (start < a.Sq) {
+        load_tile<D, ROWS, THREADS>(q_tiles, a.q, start, a.Sq);
+        load_tile<D, ROWS, THREADS>(dout_tiles, a.dout, start, a.Sq);
+        load_values<ROWS>(lse_tiles, a.lse, start, a.Sq);
+        load_values<ROWS>(delta_tiles, delta, start, a.Sq);
+    }
+    copy_async_commit();
+    float dk[STRIPS][D / 8][4] = {};
+    float dv[STRIPS][D / 8][4] = {};
+    for (int first = start; first < a.Sq; first += ROWS) {
+        const int stage = (first - start) / ROWS % 2;
+        const int next = first + ROWS;
+        const uint32_t q_tile = q_tiles + stage * TILE;
+        const uint32_t dout_tile = dout_tiles + stage * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < a.Sq) {
+            load_tile<D, ROWS, THREADS>(q_tiles + (1 - stage) * TILE, a.q, next, a.Sq);
+            load_tile<D, ROWS, THREADS>(dout_tiles + (1 - stage) * TILE, a.dout, next, a.Sq);
+            load_values<ROWS>(lse_tiles + (1 - stage) * ROWS * 4, a.lse, next, a.Sq);
+            load_values<ROWS>(delta_tiles + (1 - stage) * ROWS * 4, delta, next, a.Sq);
+        }
+        copy_async_commit();
+        uint32_t ds_operand[ROWS / PART][STRIPS][PART / 16][4];
+#pragma unroll
+        for (int m = 0; m < ROWS; m += PART) {
+            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
+            uint32_t operand[STRIPS][PART / 16][4];
+            warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
+            minus_by_column<STRIPS, PART>(ds, delta_rows + stage * ROWS + m);
+            warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
+            weights_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
+            if (block_key + KEYS > a.Sk ||
+                (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
+                hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
+            }
+            multiply<STRIPS, PART>(ds, p);
+            pack<STRIPS, PART>(operand, p);
+            pack<STRIPS, PART>(ds_operand[m / PART], ds);
+            warp_store_operand<ROWS, STRIPS, PART>(ds_rows + warp_key * ROWS, ds_operand[m / PART],
+                                                   m);
+            warp_add_rows<D, STRIPS, PART>(dv, operand, dout_tile + m * D * 2);
+        }
+        __syncthreads(); // dS of all keys is there
+        float dq[STRIPES][WIDTH / 8][4] = {};
+        warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+#pragma unroll
+        for (int i = 0; i < STRIPES; i++) {
+#pragma unroll
+            for (int d = 0; d < WIDTH / 8; d++) {
+                const int64_t tile = ((first + dq_row) / 16 + i) * (D / 8) + dq_column / 8 + d;
+                add_four(sums + (tile * 32 + threadIdx.x % 32) * 4, dq[i][d]);
+            }
+        }
+#pragma unroll
+        for (int m = 0; m < ROWS; m += PART) {
+            warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);
+        }
+    }
+    warp_store_rows<D, STRIPS>(a.dk + (int64_t)head * a.Sk * D, dk, 1.0f / sqrtf((float)D),
+                               block_key + warp_key, a.Sk);
+    warp_store_rows<D, STRIPS>(a.dv + (int64_t)head * a.Sk * D, dv, 1.0f, block_key + warp_key,
+                               a.Sk);
+}
+
+// same as step 26, b-vector.cuh
+// sums [BH][padded][D] in tiles of 16 x 8 -> dq [BH][Sq][D], times 1 / sqrt(D)
+// grid (Sq * D / 2 / 256, BH). cost: 6 bytes an element
+template <int D>
+__global__ void convert(const float *sums, __half *dq, int Sq)
+{
+    const int64_t head = blockIdx.y;
+    const int row = (blockIdx.x * 256 + threadIdx.x) / (D / 2);
+    const int column = (blockIdx.x * 256 + threadIdx.x) % (D / 2) * 2;
+    if (row >= Sq) {
+        return;
+    }
+    const int tile = row / 16 * (D / 8) + column / 8;
+    const int lane = row % 8 * 4 + column % 8 / 2;
+    const int64_t at = ((int64_t)tile * 32 + lane) * 4 + row % 16 / 8 * 2;
+    const float2 two = *(const float2 *)(sums + head * padded_rows(Sq) * D + at);
+    const float scale = 1.0f / sqrtf((float)D);
+    *(uint32_t *)(dq + (head * Sq + row) * D + column) = pack_halves(two.x * scale, two.y * scale);
+}
+
+// What a launch needs to know of a run.
+typedef struct job {
+    backward_args a;
+    float *delta, *sums; // [BH][Sq], [BH][padded][D]
+    int heads;
+    cudaStream_t stream;
+} job;
+
+// The gradients are those by tensors of the run with these names.
+static inline job job_of(const kf_run *run, const char *q, const char *k, cudaStream_t stream)
+{
+    job j;
+    j.a = backward_arguments(run);
+    j.a.q = (const __half *)kf_memory(run, q, KF_F16);
+    j.a.k = (const __half *)kf_memory(run, k, KF_F16);
+    j.delta = kf_f32(run, "delta");
+    j.sums = kf_f32(run, "sums");
+    j.heads = run->shape.B * run->shape.H;
+    j.stream = stream;
+    return j;
+}
+
+// Scratch delta and sums.
+static inline void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t rows[4] = {s.B, s.H, s.Sq, 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
+    kf_scratch(run, "delta", "BHSD", KF_F32, rows);
+    kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+}
+
+template <int D, int KEYS, int ROWS>
+static constexpr int bytes_of_block()
+{
+    return ((2 * KEYS + 4 * ROWS) * D + KEYS * ROWS) * (int)sizeof(__half) +
+           4 * ROWS * (int)sizeof(float);
+}
+
+// What stands before the kernel of the gradients: delta, and sums that are zero.
+template <int D>
+static void launch_before(job j)
+{
+    const int64_t rows = (int64_t)j.heads * j.a.Sq;
+    backward_delta<D>
+        <<<(unsigned)((rows + 7) / 8), 256, 0, j.stream>>>(j.a.o, j.a.dout, j.delta, rows);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(
+        cudaMemsetAsync(j.sums, 0, j.heads * padded_rows(j.a.Sq) * D * sizeof(float), j.stream));
+}
+
+// The kernel of the gradients: a block has KEYS keys.
+static inline dim3 grid_of(job j, int KEYS)
+{
+    const int blocks = (j.a.Sk + KEYS - 1) / KEYS;
+    return j.a.causal ? dim3(j.heads, blocks) : dim3(blocks, j.heads);
+}
+
+template <int D, int KEYS, int ROWS, int WARPS>
+static void launch_for(job j)
+{
+    const int bytes = bytes_of_block<D, KEYS, ROWS>();
+    launch_before<D>(j);
+    allow_shared(backward<D, KEYS, ROWS, WARPS>, bytes);
+    backward<D, KEYS, ROWS, WARPS>
+        <<<grid_of(j, KEYS), WARPS * 32, bytes, j.stream>>>(j.a, j.delta, j.sums);
+    CUDA_CHECK_LAUNCH();
+    const dim3 pairs((j.a.Sq * (D / 2) + 255) / 256, j.heads);
+    convert<D><<<pairs, 256, 0, j.stream>>>(j.sums, j.a.dq, j.a.Sq);
+    CUDA_CHECK_LAUNCH();
+}
+
+// To dq, dk and dv of the run; D is 64 or 128.
+static inline void launch(const kf_run *run, const char *q, const char *k, cudaStream_t stream)
+{
+    const job j = job_of(run, q, k, stream);
+    if (run->shape.D == 64) {
+        launch_for<64, 128, 64, 4>(j);
+    } else {
+        launch_for<128, 128, 64, 8>(j);
+    }
+}
+
+} // namespace tiled_backward
