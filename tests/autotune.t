@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# Steps 23, 24 and 26 on a CPU: which candidates take part, and which are refused and why. One that is
-# refused, or left out, by mistake could not be wrong either.
+# Steps 23, 24, 26 and 33 on a CPU: which candidates take part, and which are refused and why. One that is
+# refused, or left out, by mistake could not be wrong either. And how often the tiles of 33 turn a key; and
+# that step 36 does what the tuner's table says.
 use strict;
 use warnings;
 use Test::More;
@@ -46,4 +47,66 @@ for my $step (sort keys %kernels) {
         like($r{out}, qr/^no choice: /m, "step $step: $case: none is chosen");
     }
 }
+
+# Attention that turns its own tiles: all have room on a CPU, also at D = 128.
+%r = run("$cpu/step-33 --list");
+my @tiles = ($r{out} =~ s/.*^variants\n//msr) =~ /^  (tile:m\d+-n\d+-w\d+-s\d+) /mg;
+cmp_ok(scalar(@tiles), ">=", 12, "step 33: a field to choose from");
+for my $case (qw(small small-D128 S256 few-queries)) {
+    %r = run("$cpu/step-33 --seed 1 --case forward-$case");
+    is($r{code}, 0, "step 33: $case is right") or diag($r{out}, $r{err});
+    unlike($r{out}, qr/refused/, "step 33: $case: none is refused");
+    my @ran = $r{out} =~ /^  (tile:\S+) +ok /mg;
+    is_deeply(\@ran, [$case eq "few-queries" ? $tiles[0] : @tiles], "step 33: $case: who takes part");
+}
+
+# How often keys are turned: for each block of rows those of all tiles up to its last row. The text counts
+# S (S + ROWS) / (2 ROWS) a head where ROWS divides S, and KEYS divides ROWS.
+my %column;
+my $counted = 0;
+for (grep { !/^#/ } split /\n/, slurp("plots/data/cpu/step-33-counts.tsv")) {
+    my @cell = split /\t/;
+    %column = map { $cell[$_] => $_ } 0 .. $#cell if !%column;
+    my ($rows, $keys) = $cell[1] =~ /^tile:m(\d+)-n(\d+)-/ or next;
+    my ($heads, $S) = @{ { "forward-small" => [2, 128], "forward-small-D128" => [1, 128],
+        "forward-S192" => [2, 192], "forward-S256" => [2, 256] }->{ $cell[2] } || next };
+    my $turned = 0;
+    for (my $row = 0; $row < $S; $row += $rows) {
+        my $last = $row + $rows < $S ? $row + $rows : $S;
+        my $tiled = int(($last + $keys - 1) / $keys) * $keys;
+        $turned += $tiled < $S ? $tiled : $S;
+    }
+    my $got = $cell[$column{K_rotations}];
+    is($got, $heads * $turned, "step 33: $cell[1] turns so many keys in $cell[2]");
+    is($got, $heads * $S * ($S + $rows) / (2 * $rows), "which is what the text counts")
+        if $S % $rows == 0 && $rows % $keys == 0;
+    $counted++;
+}
+cmp_ok($counted, ">=", 4 * @tiles - 12, "step 33: tiles and lengths that are counted");
+
+# A table of the tuner decides which way step 36 goes: launches say which it was. No table, and a table
+# without this D: as the log.
+my $root = scratch_dir();
+my $columns = "Sq\tSk\tD\tcausal\tB\tH\tvariant\tus\tsecond\tsecond_us\tfirst\tfirst_us\thalf\thalf_us\tagain\tagain_us"
+    . "\tfar\tfar_Sk\tfar_us\tcandidates\trefused\ttflops\n";
+sub tuned_row { return join("\t", $_[0], $_[0], 64, 1, 1, 1, $_[1], (1) x 15) . "\n" }
+sub launches_of {
+    my ($case) = @_;
+    my %r = run("$cpu/step-36 --seed 1 --once --case forward-$case --launches $root/launches", KF_ROOT => $root);
+    return "$r{code} $r{err}" if $r{code};
+    my %times = map { /^(\S+)\t\S+\t(\d+)$/ ? ($1 => $2) : () } split /\n/, slurp("$root/launches");
+    my %way = ($times{"way:fused"} => "fused", $times{"way:op-by-op"} => "op-by-op");
+    my ($said) = $r{out} =~ /^  (dispatch: .*)$/m;
+    my $done = "dispatch: $way{$times{dispatch}}; dispatch-log: $way{$times{'dispatch-log'}}";
+    return $said eq $done ? ($r{out} =~ /no tuned-dispatch/ ? "no table; " : "") . $done : "says $said, and does $done";
+}
+is(launches_of("small"), "no table; dispatch: fused; dispatch-log: fused", "step 36 without a table does as the log");
+my $table = "$root/plots/data/cpu/tuned-dispatch.tsv";
+spew($table, "# device: cpu\n$columns" . tuned_row(64, "way:fused") . tuned_row(150, "way:op-by-op") . tuned_row(256, "dispatch"));
+is(launches_of("odd"), "dispatch: fused; dispatch-log: fused", "the way of the nearest length");
+is(launches_of("small"), "dispatch: op-by-op; dispatch-log: fused", "and of another");
+is(launches_of("S256"), "dispatch: op-by-op; dispatch-log: fused", "of those that are ways");
+is(launches_of("small-D128"), "no table; dispatch: fused; dispatch-log: fused", "another D has no row");
+spew($table, "# device: cpu\n$columns" . tuned_row(128, "way:one-kernel"));
+is(launches_of("small"), "1 36-dispatch-by-length: tuned-dispatch.tsv: there is no way:one-kernel; way:fused or way:op-by-op is right\n", "a way that is none");
 done_testing();

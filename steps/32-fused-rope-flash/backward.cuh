@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/tiled_backward.cuh"
-#include "rotate.cuh"
+#include "cuda/rotate_tile.cuh"
 
 struct angle_table {
     const float *cosine, *sine; // [Sk][D/2]

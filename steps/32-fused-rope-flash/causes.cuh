@@ -6,7 +6,7 @@
 
 #include "cuda/tiled_attention.cuh"
 #include "harness/problem.h"
-#include "rotate.cuh"
+#include "cuda/rotate_tile.cuh"
 
 namespace causes
 {

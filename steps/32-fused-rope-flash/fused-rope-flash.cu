@@ -17,8 +17,8 @@
  */
 #include "backward.cuh"
 #include "causes.cuh"
-#include "rotate.cuh"
 #include "cuda/rope_passes.cuh"
+#include "cuda/rotate_tile.cuh"
 #include "cuda/tiled_attention.cuh"
 #include "problems/rope_flash_cases.h"
 

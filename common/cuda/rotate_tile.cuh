@@ -1,5 +1,6 @@
-/* How a fused kernel turns a tile in shared memory. Tiles are swizzled as in step 22: chunk c of 8
- * halves of a row stands at c ^ row % 8. */
+/* rotate_tile.cuh: how a fused kernel of step 32 and later turns a tile in shared memory. Tiles are
+ * swizzled as in step 22: chunk c of 8 halves of a row stands at c ^ row % 8.
+ */
 #pragma once
 
 #include "cuda/count.cuh"
@@ -15,16 +16,16 @@ static __device__ __forceinline__ void rotate_tile(__half *tile, const float *co
                                                    const float *sine, int first, int S)
 {
     constexpr int FOURS = D / 8;          // and as many partners, a row
-    constexpr int STEP = THREADS / FOURS; // rows at a time, a multiple of 8
+    constexpr int STEP = THREADS / FOURS; // rows at a time, 4 or a multiple of 8
+    static_assert(ROWS % STEP == 0, "each thread has as many rows, and one at least");
     constexpr int LOADED = ROWS / STEP < 8 ? ROWS / STEP : 8;
     const int four = threadIdx.x % FOURS;
     const int place = threadIdx.x / FOURS;
     // At D = 64 half a warp has two rows: 0 and 4, 1 and 5 and so on, for the chunks of two that
     // are four apart stand in different banks.
     const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
-    const int chunk = four / 2 ^ thread_row % 8; // its partner: chunk ^ D / 16
-    __half *low = tile + thread_row * D + chunk * 8 + four % 2 * 4;
-    __half *high = tile + thread_row * D + (chunk ^ D / 16) * 8 + four % 2 * 4;
+    const int at = (four / 2 ^ thread_row % 8) * 8 + four % 2 * 4; // its partner: at ^ D / 2
+    tile += thread_row * D;
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += LOADED * STEP) {
         four_angles by[LOADED]; // all loads first, for they take long
@@ -39,7 +40,9 @@ static __device__ __forceinline__ void rotate_tile(__half *tile, const float *co
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
             const int row = i + j * STEP;
-            turn_four<false>((uint2 *)(low + row * D), (uint2 *)(high + row * D), by[j]);
+            const int here = at ^ j * STEP % 8 * 8; // at, but where STEP is 4
+            turn_four<false>((uint2 *)(tile + row * D + here),
+                             (uint2 *)(tile + row * D + (here ^ D / 2)), by[j]);
             COUNT("element rotations", first + row + thread_row < S ? 8 : 0);
         }
     }

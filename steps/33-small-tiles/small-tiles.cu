@@ -1,0 +1,290 @@
+/* 33-small-tiles: fewer rows a block and more stages, a remedy that was proposed; and more rows
+ *
+ * Grows from: 32-fused-rope-flash
+ * Record: --tuned tuned-fused.tsv
+ * Profile: kernels=fused --case forward-D64-S8192 --case forward-D128-S8192
+ *
+ * Idea     The log's second remedy for long sequences, of the forward pass: 32 to 64 queries a
+ *          block and more stages, and none of 128. Step 32's kernel with the tile's size, warps
+ *          and stages as parameters, and each of its tiles at every length; 256 queries, too.
+ * Predict  The log: 0.9 to 1.0 of op by op at S = 8192 and 16384, and 0.8 to 0.9 beyond. Ours: a
+ *          key is turned S / ROWS times. Half of the rows turn it twice as often, and at long S
+ *          half of the time is turning: 64 rows take 1.3 to 1.5 times as long as 128, 32 rows
+ *          twice, and 256 rows four fifths. A stage more gains nothing: what is waited for are
+ *          the tables, and these are in no stage. Small tiles win at D = 64, S = 512 alone, where
+ *          128 rows leave multiprocessors without a block.
+ * Outcome  Not recorded yet.
+ */
+#include "cuda/refused.cuh"
+#include "cuda/rope_passes.cuh"
+#include "cuda/rotate_tile.cuh"
+#include "cuda/tiled_attention.cuh"
+#include "problems/rope_flash_cases.h"
+
+// q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
+// turned: 3 D flops, 4 D bytes of tables
+template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
+__global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
+    fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
+          __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = ROWS / WARPS / 16;       // of 16 queries, a warp
+    constexpr int TILE = KEYS * D * 2;              // bytes
+    constexpr int AHEAD = STAGES - 1;               // tiles that are asked for before the loop
+    extern __shared__ __align__(16) __half tiles[]; // q [ROWS][D], k and v [STAGES][KEYS][D]
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row =
+        block_row + warp_row + lane / 4; // of this lane, in its first strip; and row + 8
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + STAGES * TILE;
+    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
+    copy_async_commit();
+    // A group of copies a tile, also where nothing is left to copy, so that a wait can count them.
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++) {
+        if (i * KEYS < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + i * TILE, k, i * KEYS, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + i * TILE, v, i * KEYS, Sk);
+        }
+        copy_async_commit();
+    }
+    copy_async_wait<AHEAD>();
+    __syncthreads(); // the tile of q is there for all
+    // Query i stands where key Sk - Sq + i stands.
+    const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
+    rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
+    COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
+    for (int first = 0; first < visible; first += KEYS) {
+        const int next = first + AHEAD * KEYS;
+        uint32_t stage = 0;
+        uint32_t next_stage = 0;
+        // solution: stages -- where this tile lies, where the next one goes, what is waited for
+        stage = first / KEYS % STAGES * TILE;
+        next_stage = next / KEYS % STAGES * TILE;
+        copy_async_wait<AHEAD - 1>();
+        // end solution: stages
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + next_stage, k, next, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + next_stage, v, next, Sk);
+        }
+        copy_async_commit();
+        rotate_tile<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2, cosine, sine, first, Sk);
+        COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
+        __syncthreads(); // all of it is turned
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
+            }
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+                      row + i * 16, Sq);
+    }
+}
+
+typedef void fused_kernel(const __half *q, const __half *k, const __half *v, const float *cosine,
+                          const float *sine, __half *o, float *lse, int Sq, int Sk, bool causal);
+
+// A candidate for one D, and what its launch needs.
+typedef struct tiles {
+    fused_kernel *kernel;
+    int rows, threads, bytes; // of a block
+} tiles;
+
+template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
+static tiles tiles_of_width()
+{
+    const int bytes = (ROWS + 2 * STAGES * KEYS) * D * (int)sizeof(__half);
+    return {fused<D, ROWS, KEYS, WARPS, STAGES>, ROWS, WARPS * 32, bytes};
+}
+
+// same as step 23
+template <int ROWS, int KEYS, int WARPS, int STAGES>
+static tiles tiles_for(const kf_shape *s)
+{
+    return s->D == 64 ? tiles_of_width<64, ROWS, KEYS, WARPS, STAGES>()
+                      : tiles_of_width<128, ROWS, KEYS, WARPS, STAGES>();
+}
+
+// same as step 23
+template <int ROWS, int KEYS, int WARPS, int STAGES>
+static const char *refused(const kf_case *c, char *why, size_t size)
+{
+    const tiles t = tiles_for<ROWS, KEYS, WARPS, STAGES>(&c->shape);
+    return refused_here((const void *)t.kernel, t.bytes, why, size);
+}
+
+template <int ROWS, int KEYS, int WARPS, int STAGES>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const tiles t = tiles_for<ROWS, KEYS, WARPS, STAGES>(&s);
+    fused_kernel *kernel = t.kernel;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, t.bytes));
+    const dim3 grid((s.Sq + t.rows - 1) / t.rows, s.B * s.H);
+    kernel<<<grid, t.threads, t.bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "cos"), kf_f32(run, "sin"),
+        (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    op_by_op::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static void setup(kf_run *run)
+{
+    kf_rope_flash_setup(run);
+    op_by_op::setup(run);
+}
+
+static const char forward[] = "the pass that cases are of";
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, 0),
+    KF_ROPE_FLASH_ODD(forward),
+};
+
+// On a CPU candidates leave out cases that are large, or mostly padding.
+static bool takes_part(const kf_case *c)
+{
+    const kf_shape s = c->shape;
+    return !kf_on_cpu() || (s.Sq >= 64 && (int64_t)s.B * s.H * s.Sq * s.Sk <= 1 << 17);
+}
+
+// snippet: candidates
+#define TILE(rows, keys, warps, stages)                                                            \
+    {                                                                                              \
+        .name = "tile:m" #rows "-n" #keys "-w" #warps "-s" #stages,                                \
+        .about = #rows " queries, " #keys " keys, " #warps " warps, stages: " #stages,             \
+        .launch = launch<rows, keys, warps, stages>, .applies = takes_part,                        \
+        .refused = refused<rows, keys, warps, stages>                                              \
+    }
+
+static const kf_variant variants[] = {
+    {.name = "op-by-op",
+     .about = "RoPE op by op in front of attention",
+     .launch = launch_op_by_op,
+     .extra_error = rope_angle_error},
+    {.name = "tile:m128-n64-w4-s2",
+     .about = "the tile of step 32",
+     .launch = launch<128, 64, 4, 2>,
+     .refused = refused<128, 64, 4, 2>},
+    // As the log would have it.
+    TILE(64, 64, 4, 2),
+    TILE(64, 64, 4, 3),
+    TILE(64, 32, 4, 3),
+    TILE(64, 32, 4, 4),
+    TILE(32, 64, 2, 2),
+    TILE(32, 32, 2, 3),
+    TILE(32, 32, 2, 4),
+    // As many rows, and fewer keys, or more warps, or more stages.
+    TILE(128, 32, 4, 3),
+    TILE(128, 64, 4, 3),
+    TILE(128, 64, 8, 2),
+    TILE(128, 128, 8, 2),
+    // The other way.
+    TILE(256, 64, 8, 2),
+    TILE(256, 32, 8, 3),
+    TILE(256, 128, 8, 2),
+};
+// end snippet: candidates
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "33-small-tiles",
+        .title = "fewer rows a block and more stages, a remedy that was proposed; and more rows",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_flash_reference,
+        .cost = kf_rope_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+        .tunes = true,
+    };
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,368 @@
+/* 34-fewer-registers: turned values in place of raw ones, a remedy that was proposed
+ *
+ * Grows from: 32-fused-rope-flash
+ * Profile: kernels=fused --case forward-D64-S8192 --case forward-D128-S8192
+ *
+ * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing turned ones
+ *          over raw ones. Step 32's kernel with its tiles turned so: raw and turned values of all
+ *          rows of a thread; the same, overwritten; one row after the other. Then a bound by which
+ *          the compiler has to make room for a third block; and 16 queries a warp in place of 32,
+ *          whose sums take half of the registers.
+ * Predict  The log: registers are 20 to 40 % more, and the cause; a gain. Ours: none. A compiler
+ *          knows what is read again, whatever it is called: kept and overwritten are the same
+ *          machine code. Most is alive in the products, not here. Row after row waits for every
+ *          load: slower. At D = 128 tiles leave room for two blocks, whatever registers do, so the
+ *          bound can only spill. 16 warps in place of 8 hide more of the waiting: a tenth gained.
+ * Outcome  Not recorded yet.
+ */
+#include "cuda/fused_attention.cuh"
+#include "cuda/rope_passes.cuh"
+#include "cuda/tiled_attention.cuh"
+#include "problems/rope_flash_cases.h"
+
+enum { ROWS = 128, KEYS = 64 }; // queries of a block, keys of a tile
+
+// How a tile is turned where it lies, by one of the functions below the kernel.
+enum way { KEPT, OVERWRITTEN, PIECES };
+
+template <way WAY, int D, int TURNED, int THREADS>
+static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosine,
+                                                 const float *sine, int first, int S);
+
+// q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
+// turned: 3 D flops, 4 D bytes of tables
+template <int D, way WAY, int WARPS, int BLOCKS>
+__global__ void __launch_bounds__(WARPS * 32, BLOCKS)
+    fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
+          __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int THREADS = WARPS * 32;
+    constexpr int STRIPS = ROWS / WARPS / 16;       // of 16 queries, a warp
+    constexpr int TILE = KEYS * D * 2;              // bytes
+    extern __shared__ __align__(16) __half tiles[]; // q [ROWS][D], k and v [2][KEYS][D]
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row =
+        block_row + warp_row + lane / 4; // of this lane, in its first strip; and row + 8
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + 2 * TILE;
+    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
+    copy_async_commit();
+    load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
+    load_tile<D, KEYS, THREADS>(v_tiles, v, 0, Sk);
+    copy_async_commit();
+    copy_async_wait<1>();
+    __syncthreads(); // the tile of q is there for all
+    // Query i stands where key Sk - Sq + i stands.
+    const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
+#pragma unroll 1
+    for (int i = 0; i < ROWS; i += KEYS) { // as many at a time as of keys
+        turn_tile<WAY, D, KEYS, THREADS>(tiles + i * D, cosine + first_angle, sine + first_angle,
+                                         block_row + i, Sq);
+    }
+    COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
+    for (int first = 0; first < visible; first += KEYS) {
+        const int next = first + KEYS;
+        const uint32_t stage = first / KEYS % 2 * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
+        }
+        copy_async_commit();
+        turn_tile<WAY, D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
+                                         first, Sk);
+        COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
+        __syncthreads(); // all of it is turned
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
+            }
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+                      row + i * 16, Sq);
+    }
+}
+
+// --- Ways to turn a tile -------------------------------------------------------------------------
+
+// A thread's four neighbours in its first row, in halves from the row on, as in rotate_tile.
+struct thread_place {
+    int row, four, at; // four: of which pairs; their partners stand at ^ D / 2
+};
+
+template <int D>
+static __device__ __forceinline__ thread_place place_of_thread()
+{
+    const int four = threadIdx.x % (D / 8);
+    const int place = threadIdx.x / (D / 8);
+    const int row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
+    return {row, four, (four / 2 ^ row % 8) * 8 + four % 2 * 4};
+}
+
+// snippet: kept
+// All of a thread's rows at once: raw values stay while turned ones are made beside them.
+// Arguments, swizzle and barriers: as of rotate_tile.
+template <int D, int TURNED, int THREADS>
+static __device__ __forceinline__ void turn_kept(__half *tile, const float *cosine,
+                                                 const float *sine, int first, int S)
+{
+    constexpr int STEP = THREADS / (D / 8);
+    constexpr int ALL = TURNED / STEP;
+    const thread_place own = place_of_thread<D>();
+    tile += own.row * D;
+    uint2 low[ALL], high[ALL], turned_low[ALL], turned_high[ALL];
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        low[j] = *(const uint2 *)(tile + j * STEP * D + own.at);
+        high[j] = *(const uint2 *)(tile + j * STEP * D + (own.at ^ D / 2));
+    }
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        const int row = min(first + j * STEP + own.row, S - 1);
+        const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
+        turned_low[j] = low[j];
+        turned_high[j] = high[j];
+        turn_four<false>(&turned_low[j], &turned_high[j],
+                         load_angles(cosine + angle, sine + angle));
+        COUNT("table loads", 8);
+        COUNT("element rotations", first + j * STEP + own.row < S ? 8 : 0);
+    }
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        *(uint2 *)(tile + j * STEP * D + own.at) = turned_low[j];
+        *(uint2 *)(tile + j * STEP * D + (own.at ^ D / 2)) = turned_high[j];
+    }
+}
+// end snippet: kept
+
+// snippet: overwritten
+// The same, and a turned value takes the place of the raw one.
+template <int D, int TURNED, int THREADS>
+static __device__ __forceinline__ void turn_overwritten(__half *tile, const float *cosine,
+                                                        const float *sine, int first, int S)
+{
+    constexpr int STEP = THREADS / (D / 8);
+    constexpr int ALL = TURNED / STEP;
+    const thread_place own = place_of_thread<D>();
+    tile += own.row * D;
+    uint2 low[ALL], high[ALL];
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        low[j] = *(const uint2 *)(tile + j * STEP * D + own.at);
+        high[j] = *(const uint2 *)(tile + j * STEP * D + (own.at ^ D / 2));
+    }
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        const int row = min(first + j * STEP + own.row, S - 1);
+        const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
+        turn_four<false>(&low[j], &high[j], load_angles(cosine + angle, sine + angle));
+        COUNT("table loads", 8);
+        COUNT("element rotations", first + j * STEP + own.row < S ? 8 : 0);
+    }
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        *(uint2 *)(tile + j * STEP * D + own.at) = low[j];
+        *(uint2 *)(tile + j * STEP * D + (own.at ^ D / 2)) = high[j];
+    }
+}
+// end snippet: overwritten
+
+// snippet: pieces
+// One row of a thread after the other: no more is alive than four pairs and their angles.
+template <int D, int TURNED, int THREADS>
+static __device__ __forceinline__ void turn_pieces(__half *tile, const float *cosine,
+                                                   const float *sine, int first, int S)
+{
+    constexpr int STEP = THREADS / (D / 8);
+    const thread_place own = place_of_thread<D>();
+    tile += own.row * D;
+#pragma unroll 1
+    for (int i = 0; i < TURNED; i += STEP) {
+        const int row = min(first + i + own.row, S - 1);
+        const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
+        // solution: pieces -- four pairs are turned as they come, by angles that are not kept
+        turn_four<false>((uint2 *)(tile + i * D + own.at),
+                         (uint2 *)(tile + i * D + (own.at ^ D / 2)),
+                         load_angles(cosine + angle, sine + angle));
+        // end solution: pieces
+        COUNT("table loads", 8);
+        COUNT("element rotations", first + i + own.row < S ? 8 : 0);
+    }
+}
+// end snippet: pieces
+
+template <way WAY, int D, int TURNED, int THREADS>
+static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosine,
+                                                 const float *sine, int first, int S)
+{
+    if (WAY == KEPT) {
+        turn_kept<D, TURNED, THREADS>(tile, cosine, sine, first, S);
+    } else if (WAY == OVERWRITTEN) {
+        turn_overwritten<D, TURNED, THREADS>(tile, cosine, sine, first, S);
+    } else {
+        turn_pieces<D, TURNED, THREADS>(tile, cosine, sine, first, S);
+    }
+}
+
+template <int D, way WAY, int WARPS, int BLOCKS>
+static void launch_of_width(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int bytes = (ROWS + 4 * KEYS) * D * (int)sizeof(__half);
+    CUDA_CHECK(cudaFuncSetAttribute(fused<D, WAY, WARPS, BLOCKS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
+    fused<D, WAY, WARPS, BLOCKS><<<grid, WARPS * 32, bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "cos"), kf_f32(run, "sin"),
+        (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <way WAY, int WARPS, int BLOCKS>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    (run->shape.D == 64 ? launch_of_width<64, WAY, WARPS, BLOCKS>
+                        : launch_of_width<128, WAY, WARPS, BLOCKS>)(run, stream);
+}
+
+// same as step 33
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    op_by_op::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// same as step 33
+static void setup(kf_run *run)
+{
+    kf_rope_flash_setup(run);
+    op_by_op::setup(run);
+}
+
+static const char forward[] = "the pass that cases are of";
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, 0),
+    KF_ROPE_FLASH_ODD(forward),
+};
+
+static const kf_variant variants[] = {
+    {.name = "op-by-op",
+     .about = "RoPE op by op in front of attention",
+     .launch = launch_op_by_op,
+     .extra_error = rope_angle_error},
+    {.name = "fused",
+     .about = "as in step 32: all angles of a thread's rows, then row after row",
+     .launch = fused_attention::launch<128, 64, 4, 2>},
+    {.name = "fused-kept",
+     .about = "raw and turned values of all rows of a thread, beside each other",
+     .launch = launch<KEPT, 4, 2>},
+    {.name = "fused-overwritten",
+     .about = "turned values in place of raw ones",
+     .launch = launch<OVERWRITTEN, 4, 2>},
+    {.name = "fused-pieces",
+     .about = "one row of a thread after the other",
+     .launch = launch<PIECES, 4, 2>},
+    {.name = "fused-bound",
+     .about = "overwritten, and registers for three blocks, if need be by spilling",
+     .launch = launch<OVERWRITTEN, 4, 3>},
+    {.name = "fused-warps",
+     .about = "overwritten, and 8 warps of 16 queries, registers for two blocks",
+     .launch = launch<OVERWRITTEN, 8, 2>},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "34-fewer-registers",
+        .title = "turned values in place of raw ones, a remedy that was proposed",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_flash_reference,
+        .cost = kf_rope_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,255 @@
+/* 35-shared-tables: cosines and sines of a tile in shared memory, a remedy that was proposed
+ *
+ * Grows from: 32-fused-rope-flash
+ * Profile: kernels=fused|staged --case forward-D64-S8192 --case forward-D128-S8192
+ *
+ * Idea     The log's fourth remedy, of the forward pass: angles of a tile of keys come into shared
+ *          memory with the tile, by cp.async, and a thread reads them there. In two stages like
+ *          the tiles, or in one that is filled again as soon as the tile is turned. They are as
+ *          many bytes as k and v, so also with tiles of 32 keys, for which there is room.
+ * Predict  The log: a gain. Ours: at D = 128 a block has 160 KB in place of 96, 128 with one
+ *          stage, and a multiprocessor room for one block in place of two: slower, by a fifth.
+ *          With 32 keys two blocks fit. The same bytes come from the L2 cache, and go through
+ *          shared memory as well, twice: what is gained is that nobody waits for them, a tenth at
+ *          most. At D = 64 two blocks fit either way, and registers allow no third: a tenth, too.
+ * Outcome  Not recorded yet.
+ */
+#include "tables.cuh"
+#include "cuda/fused_attention.cuh"
+#include "cuda/rope_passes.cuh"
+#include "cuda/tiled_attention.cuh"
+#include "problems/rope_flash_cases.h"
+
+enum {
+    ROWS = 128, // queries of a block
+    WARPS = 4,
+    THREADS = WARPS * 32,
+    STRIPS = ROWS / WARPS / 16, // of 16 queries, a warp
+};
+
+// q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
+// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
+// turned: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
+// small, registers suffice for three blocks a multiprocessor
+template <int D, int KEYS, int TABLES>
+__global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
+    staged(const __half *q, const __half *k, const __half *v, const float *cosine,
+           const float *sine, __half *o, float *lse, int Sq, int Sk, bool causal)
+{
+    constexpr int TILE = KEYS * D * 2;  // bytes
+    constexpr int TABLE = KEYS * D * 4; // of cosines and sines
+    // q [ROWS][D], k and v [2][KEYS][D], of fp32 tables [TABLES][cosines, sines][KEYS][D/2]
+    extern __shared__ __align__(16) __half tiles[];
+    const int lane = threadIdx.x % 32;
+    const int64_t head = blockIdx.y;
+    const int block_row = (gridDim.x - 1 - blockIdx.x) * ROWS; // the longest rows first
+    const int warp_row = threadIdx.x / 32 * STRIPS * 16;
+    const int row =
+        block_row + warp_row + lane / 4; // of this lane, in its first strip; and row + 8
+    q += head * Sq * D;
+    k += head * Sk * D;
+    v += head * Sk * D;
+    const uint32_t q_tile = shared_address(tiles);
+    const uint32_t k_tiles = q_tile + ROWS * D * 2;
+    const uint32_t v_tiles = k_tiles + 2 * TILE;
+    const uint32_t tables = v_tiles + 2 * TILE;
+    const float *table = (const float *)(tiles + (ROWS + 4 * KEYS) * D); // the same place
+    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
+    const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
+    const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
+    const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
+
+    float out[STRIPS][D / 8][4] = {};
+    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        largest[i][0] = largest[i][1] = -INFINITY;
+        sum[i][0] = sum[i][1] = 0.0f;
+    }
+    load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
+    copy_async_commit();
+    load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
+    load_tile<D, KEYS, THREADS>(v_tiles, v, 0, Sk);
+    load_table<D, KEYS, THREADS>(tables, cosine, sine, 0, Sk);
+    copy_async_commit();
+    copy_async_wait<1>();
+    __syncthreads(); // the tile of q is there for all
+    // Query i stands where key Sk - Sq + i stands. Angles of q are used once: they are not staged.
+    const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
+    rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
+    COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
+    for (int first = 0; first < visible; first += KEYS) {
+        const int next = first + KEYS;
+        const uint32_t stage = first / KEYS % 2 * TILE;
+        copy_async_wait<0>();
+        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        if (next < visible) {
+            load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
+            load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
+        }
+        // snippet: staged
+        // solution: staged -- the tile is turned; the next table, when there is room
+        if (TABLES == 2 && next < visible) {
+            load_table<D, KEYS, THREADS>(tables + next / KEYS % 2 * TABLE, cosine, sine, next, Sk);
+        }
+        turn_staged<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2,
+                                      table + first / KEYS % TABLES * KEYS * D);
+        COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
+        COUNT("element rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) * D : 0);
+        __syncthreads(); // all of it is turned
+        if (TABLES == 1 && next < visible) {
+            load_table<D, KEYS, THREADS>(tables, cosine, sine, next, Sk);
+        }
+        // end solution: staged
+        // end snippet: staged
+        copy_async_commit();
+
+        float s[STRIPS][KEYS / 8][4] = {};
+#pragma unroll
+        for (int d = 0; d < D / 16; d++) {
+            uint32_t a[STRIPS][4];
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                warp_load_matrices(a[i], q_tile + (warp_row + i * 16) * D * 2 + (qv_lane ^ d * 32));
+            }
+#pragma unroll
+            for (int n = 0; n < KEYS / 16; n++) {
+                uint32_t b[4]; // two operands: keys 16n to 16n+7 and the next 8
+                warp_load_matrices(b, k_tiles + stage + n * 16 * D * 2 + (k_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(s[i][2 * n], a[i], b);
+                    warp_mma(s[i][2 * n + 1], a[i], b + 2);
+                }
+            }
+        }
+
+        if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                mask_scores<KEYS>(s[i], row + i * 16, first, Sq, Sk, causal);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < STRIPS; i++) {
+            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+        }
+
+#pragma unroll
+        for (int n = 0; n < KEYS / 16; n++) {
+            uint32_t p[STRIPS][4]; // keys 16n to 16n+15
+#pragma unroll
+            for (int i = 0; i < STRIPS; i++) {
+                p[i][0] = pack_halves(s[i][2 * n][0], s[i][2 * n][1]);
+                p[i][1] = pack_halves(s[i][2 * n][2], s[i][2 * n][3]);
+                p[i][2] = pack_halves(s[i][2 * n + 1][0], s[i][2 * n + 1][1]);
+                p[i][3] = pack_halves(s[i][2 * n + 1][2], s[i][2 * n + 1][3]);
+            }
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
+                warp_load_transposed(b, v_tiles + stage + n * 16 * D * 2 + (qv_lane ^ d * 32));
+#pragma unroll
+                for (int i = 0; i < STRIPS; i++) {
+                    warp_mma(out[i][2 * d], p[i], b);
+                    warp_mma(out[i][2 * d + 1], p[i], b + 2);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < STRIPS; i++) {
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+                      row + i * 16, Sq);
+    }
+}
+
+template <int D, int KEYS, int TABLES>
+static void launch_of_width(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int bytes =
+        (ROWS + 4 * KEYS) * D * (int)sizeof(__half) + TABLES * KEYS * D * (int)sizeof(float);
+    CUDA_CHECK(cudaFuncSetAttribute(staged<D, KEYS, TABLES>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
+    staged<D, KEYS, TABLES><<<grid, THREADS, bytes, stream>>>(
+        (const __half *)kf_memory(run, "q", KF_F16), (const __half *)kf_memory(run, "k", KF_F16),
+        (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "cos"), kf_f32(run, "sin"),
+        (__half *)kf_memory(run, "o", KF_F16), kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int KEYS, int TABLES>
+static void launch(const kf_run *run, cudaStream_t stream)
+{
+    (run->shape.D == 64 ? launch_of_width<64, KEYS, TABLES>
+                        : launch_of_width<128, KEYS, TABLES>)(run, stream);
+}
+
+// same as step 33
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    op_by_op::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// same as step 33
+static void setup(kf_run *run)
+{
+    kf_rope_flash_setup(run);
+    op_by_op::setup(run);
+}
+
+static const char forward[] = "the pass that cases are of";
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, 0),
+    KF_ROPE_FLASH_ODD(forward),
+};
+
+static const kf_variant variants[] = {
+    {.name = "op-by-op",
+     .about = "RoPE op by op in front of attention",
+     .launch = launch_op_by_op,
+     .extra_error = rope_angle_error},
+    {.name = "fused",
+     .about = "as in step 32: angles straight from the table in memory",
+     .launch = fused_attention::launch<128, 64, 4, 2>},
+    {.name = "staged",
+     .about = "from shared memory, where two tiles have theirs",
+     .launch = launch<64, 2>},
+    {.name = "staged-once",
+     .about = "from shared memory, where one tile has them",
+     .launch = launch<64, 1>},
+    {.name = "fused-n32",
+     .about = "as fused, with tiles of 32 keys",
+     .launch = fused_attention::launch<128, 32, 4, 2>},
+    {.name = "staged-n32", .about = "as staged, with tiles of 32 keys", .launch = launch<32, 2>},
+    {.name = "staged-once-n32",
+     .about = "as staged-once, with tiles of 32 keys",
+     .launch = launch<32, 1>},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "35-shared-tables",
+        .title = "cosines and sines of a tile in shared memory, a remedy that was proposed",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_flash_reference,
+        .cost = kf_rope_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}

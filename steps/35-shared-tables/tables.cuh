@@ -1,0 +1,46 @@
+/* How angles come into shared memory, and how a tile is turned by them there. */
+#pragma once
+
+#include "cuda/rotate_tile.cuh"
+
+// snippet: load-table
+// Rows first to first + ROWS of cosine and sine [S][D/2] -> cosines [ROWS][D/2], then sines, at
+// this address of shared memory; rows past the end are zeros. They are there after a wait and a
+// barrier.
+template <int D, int ROWS, int THREADS>
+static __device__ __forceinline__ void load_table(uint32_t table, const float *cosine,
+                                                  const float *sine, int first, int S)
+{
+    constexpr int FOURS = D / 8; // of 16 bytes, a row
+    const int four = threadIdx.x % FOURS;
+    const int64_t start = (int64_t)first * (D / 2);
+#pragma unroll
+    for (int i = 0; i < ROWS; i += THREADS / FOURS) {
+        const int row = i + threadIdx.x / FOURS;
+        const int angle = row * (D / 2) + four * 4;
+        const int bytes = row < S - first ? 16 : 0;
+        copy_async(table + angle * 4, cosine + start + angle, bytes);
+        copy_async(table + (ROWS * (D / 2) + angle) * 4, sine + start + angle, bytes);
+        COUNT("table loads", bytes / 2);
+    }
+}
+// end snippet: load-table
+
+// As rotate_tile, by the cosines [ROWS][D/2] and sines that load_table has brought.
+template <int D, int ROWS, int THREADS>
+static __device__ __forceinline__ void turn_staged(__half *tile, const float *table)
+{
+    constexpr int FOURS = D / 8;
+    constexpr int STEP = THREADS / FOURS;
+    const int four = threadIdx.x % FOURS;
+    const int place = threadIdx.x / FOURS;
+    const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
+    const int at = (four / 2 ^ thread_row % 8) * 8 + four % 2 * 4;
+    tile += thread_row * D;
+    table += thread_row * (D / 2) + four * 4;
+#pragma unroll
+    for (int i = 0; i < ROWS; i += STEP) {
+        turn_four<false>((uint2 *)(tile + i * D + at), (uint2 *)(tile + i * D + (at ^ D / 2)),
+                         load_angles(table + i * (D / 2), table + (ROWS + i) * (D / 2)));
+    }
+}

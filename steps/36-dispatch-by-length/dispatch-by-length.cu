@@ -1,0 +1,177 @@
+/* 36-dispatch-by-length: fused up to some length and op by op beyond, a remedy that was proposed
+ *
+ * Grows from: 32-fused-rope-flash
+ * Record: --tuned tuned-dispatch.tsv
+ *
+ * Idea     The log's first remedy, of the forward pass: where fusing loses, do not fuse. Both ways
+ *          are candidates of step 23's tuner, which finds on this device which is faster at which
+ *          length; a call looks its length up. Beside it the log's own rule, fused up to 4096. And
+ *          a rival that asks nothing: one good RoPE kernel in front of attention.
+ * Predict  The log: as fast as the faster of the two everywhere, by a crossover of 4096. Ours: so
+ *          it is, but it depends on the device and on what the two ways cost: a crossover that is
+ *          off by a factor of two loses a quarter of the time in between. And one kernel in front
+ *          is as fast as either at most lengths: it has no crossover, so nothing to be wrong in.
+ * Outcome  Not recorded yet.
+ */
+#include "cuda/fused_attention.cuh"
+#include "cuda/rope_passes.cuh"
+#include "cuda/tiled_attention.cuh"
+#include "harness/problem.h"
+#include "problems/rope_flash_cases.h"
+
+#include <string.h>
+
+// same as step 33
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    op_by_op::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+static void launch_fused(const kf_run *run, cudaStream_t stream)
+{
+    fused_attention::launch<128, 64, 4, 2>(run, stream);
+}
+
+// snippet: dispatch
+typedef struct way {
+    const char *name;
+    kf_launch *launch;
+    double (*extra_error)(const kf_case *c); // NULL: none
+} way;
+
+static const way fused_way = {"fused", launch_fused, NULL};
+static const way op_by_op_way = {"op-by-op", launch_op_by_op, rope_angle_error};
+
+// The log's crossover, of its own device and its own two ways.
+static way log_way(const kf_shape *s)
+{
+    return s->Sk <= 4096 ? fused_way : op_by_op_way;
+}
+
+// What is the faster of the two on this device, at the nearest length that was timed. Without a
+// table it is the log's.
+static way tuned_way(const kf_shape *s)
+{
+    way chosen = log_way(s);
+    // solution: choose -- the faster way by the table of step 23's tuner
+    char name[32];
+    if (kf_tuned("dispatch", s, "way", name, sizeof name)) {
+        chosen = strcmp(name, fused_way.name) == 0 ? fused_way : op_by_op_way;
+        if (strcmp(name, chosen.name) != 0) {
+            kf_die(1, "tuned-dispatch.tsv: there is no way:%s; way:%s or way:%s is right", name,
+                   fused_way.name, op_by_op_way.name);
+        }
+    }
+    // end solution: choose
+    return chosen;
+}
+// end snippet: dispatch
+
+static way of_table, of_log; // of this case
+
+static void launch_tuned(const kf_run *run, cudaStream_t stream)
+{
+    of_table.launch(run, stream);
+}
+
+static void launch_log(const kf_run *run, cudaStream_t stream)
+{
+    of_log.launch(run, stream);
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
+{
+    one_kernel::launch(run, stream);
+    tiled::launch(run, "q_rotated", "k_rotated", stream);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static void say_choices(const kf_shape *s)
+{
+    char name[32];
+    if (!kf_tuned("dispatch", s, "way", name, sizeof name)) {
+        kf_say("  no tuned-dispatch.tsv of this device has D = %d: dispatch does as dispatch-log\n",
+               s->D);
+    }
+    kf_say("  dispatch: %s; dispatch-log: %s\n", of_table.name, of_log.name);
+}
+
+static void setup(kf_run *run)
+{
+    kf_rope_flash_setup(run);
+    op_by_op::setup(run);
+    of_table = tuned_way(&run->shape);
+    of_log = log_way(&run->shape);
+    say_choices(&run->shape);
+}
+
+// Called after setup.
+static double tuned_error(const kf_case *c)
+{
+    return of_table.extra_error ? of_table.extra_error(c) : 0.0;
+}
+
+static double log_error(const kf_case *c)
+{
+    return of_log.extra_error ? of_log.extra_error(c) : 0.0;
+}
+
+static const char forward[] = "the pass that cases are of";
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, 0),
+    // Lengths in between, where the two may cross.
+    KF_ROPE_FLASH_ONE(forward, 2, 8, 3072, 64, 0),
+    KF_ROPE_FLASH_ONE(forward, 1, 8, 6144, 64, 0),
+    KF_ROPE_FLASH_ONE(forward, 2, 32, 3072, 128, 0),
+    KF_ROPE_FLASH_ONE(forward, 1, 32, 6144, 128, 0),
+    KF_ROPE_FLASH_ONE(forward, 1, 32, 12288, 128, 0),
+    KF_ROPE_FLASH_ONE(forward, 1, 16, 24576, 128, 0),
+    KF_ROPE_FLASH_ODD(forward),
+};
+
+static const kf_variant variants[] = {
+    {.name = "way:op-by-op",
+     .about = "RoPE op by op in front of attention",
+     .launch = launch_op_by_op,
+     .extra_error = rope_angle_error},
+    {.name = "way:fused",
+     .about = "attention turns its tiles itself, as in step 32",
+     .launch = launch_fused},
+    {.name = "one-kernel",
+     .about = "RoPE by one kernel in front of attention",
+     .launch = launch_one_kernel},
+    {.name = "dispatch",
+     .about = "of the two ways the one that tuned-dispatch.tsv names",
+     .launch = launch_tuned,
+     .extra_error = tuned_error},
+    {.name = "dispatch-log",
+     .about = "fused up to 4096, op by op beyond",
+     .launch = launch_log,
+     .extra_error = log_error},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "36-dispatch-by-length",
+        .title = "fused up to some length and op by op beyond, a remedy that was proposed",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = kf_rope_flash_reference,
+        .cost = kf_rope_flash_cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+        .tunes = true,
+    };
+    return kf_main(&program, argc, argv);
+}
