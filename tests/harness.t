@@ -366,6 +366,10 @@ like($r{out}, qr/predicted: .* will not fit\n  attempted: out of device memory, 
 fails("predicted to fit, does not", "$toy --case big >/dev/null", 1, "prediction was wrong: it does not fit",
     FAKE_MEMORY => 250000, FAKE_FREE => 99000000);
 fails("predicted not to fit, fits", "$toy --case big >/dev/null", 1, "prediction was wrong: it fits", FAKE_FREE => 1000);
+fails("what cannot fit is not asked for", "$toy --case D8 >/dev/null", 77,
+    "case D8: out of device memory \\(0\\.00 GB needed, 0\\.00 GB free\\); choose a smaller --case", FAKE_FREE => 1000);
+fails("nor does it fit where less is free than was said", "$toy --case D8 >/dev/null", 77,
+    "case D8: out of device memory", FAKE_MEMORY => 328572, FAKE_FREE => 99000000);
 %r = run("$toy --case D8 --case odd", FAKE_MEMORY => 328572);
 is($r{code}, 77, "out of memory where it should fit: exit 77");
 like($r{err}, qr/\A[^\n]*case D8: out of device memory[^\n]*\n\z/, "one line names the case");

@@ -300,7 +300,7 @@ like($r{out}, qr{plots/data/nvidia-test-1/}, "and it says how to keep them");
 tool("torch/python3", 'case "$1 $2" in
 "-c "*transformers*) [ -e transformers ]; exit ;;
 "-c "*) exit ;;
-"tests/peers/peers.py --out"|"tests/peers/flash.py --out"|"tests/peers/flash_backward.py --out")
+"tests/peers/peers.py --out"|"tests/peers/flash.py --out"|"tests/peers/flash_backward.py --out"|"tests/peers/long.py --out")
     [ ! -e no-peers ] || exit 77; echo "peer $KF_COMMIT" >>"$3" ;;
 "tests/peers/neox.py --programs") echo "$3 $KF_COMMIT" >"$5/peers-neox-times.tsv" ;;
 *) exit 2 ;;
@@ -311,9 +311,9 @@ my $peers = "$tree/build/data/nvidia-test-1/peers.tsv";
 %r = in_tree("make data $fake KF_COMMIT=abc && make data $fake KF_COMMIT=abc", %torch);
 is($r{code}, 0, "data with PyTorch") or diag($r{out}, $r{err});
 is(slurp($peers), "peer abc\n", "data: peers.tsv is there, fresh, with the commit");
-like($r{out}, qr/step-04-map.*== peers: python3.*== peers: \d+ s\n== peers-flash: python3.*== peers-flash: \d+ s\n== peers-flash-backward: python3.*== peers-flash-backward: \d+ s\n== peers-neox: passed over, .*transformers\ndata: /s,
+like($r{out}, qr/step-04-map.*== peers: python3.*== peers: \d+ s\n== peers-flash: python3.*== peers-flash: \d+ s\n== peers-flash-backward: python3.*== peers-flash-backward: \d+ s\n== peers-long: python3.*== peers-long: \d+ s\n== peers-neox: passed over, .*transformers\ndata: /s,
     "after the steps, and timed");
-is(slurp($peers =~ s/peers/$_/r), "peer abc\n", "data: so is $_.tsv") for qw(peers-flash peers-flash-backward);
+is(slurp($peers =~ s/peers/$_/r), "peer abc\n", "data: so is $_.tsv") for qw(peers-flash peers-flash-backward peers-long);
 spew("$tree/transformers", "");
 %r = in_tree("make data $fake KF_COMMIT=abc", %torch);
 is($r{code}, 0, "data with transformers") or diag($r{out}, $r{err});
@@ -327,7 +327,7 @@ unlike($r{out}, qr/peers/, "data of one step leaves the peers out");
 is(slurp($peers), "old\n", "and their rows as they were");
 %r = in_tree("make data $fake KF_COMMIT=abc", %torch);
 is($r{code}, 0, "a PyTorch without a device fails nothing") or diag($r{out}, $r{err});
-like($r{out}, qr/^== peers: passed over, it cannot run here\n.*^== peers-flash: passed over, it cannot.*^== peers-flash-backward: passed over, it cannot/ms,
+like($r{out}, qr/^== peers: passed over, it cannot run here\n.*^== peers-flash: passed over, it cannot.*^== peers-flash-backward: passed over, it cannot.*^== peers-long: passed over, it cannot/ms,
     "and it is said");
 
 in_tree("rm build/cuda/probe-*; touch no-device");

@@ -123,11 +123,13 @@ is(join(" ", map { join ":", (split /\t/)[4, 5, 6, 7, 11] } grep { /^19/ }
 peers($two[0]);
 is("$r{code} $r{err}", "1 peers: 2 calls for 1 rows\n", "a peer that left no row");
 ok(!-e "$dir/build/data/nvidia-test-1/peers-profile.tsv", "leaves no file");
-peers($two[0] . $two[1], "hopper");
-is(join(" ", map { join ":", (split /\t/)[4, 6, 7] } grep { /^19/ }
-        split /\n/, slurp("$dir/build/data/nvidia-test-1/peers-hopper-profile.tsv")),
-    "eager:1-scale:1 eager:2-sum:1 compiled:1-scale:1 eager:all:2 compiled:all:1", "those of hopper.py, launch by launch");
+for my $which (qw(hopper long)) {
+    peers($two[0] . $two[1], $which);
+    is(join(" ", map { join ":", (split /\t/)[4, 6, 7] } grep { /^19/ }
+            split /\n/, slurp("$dir/build/data/nvidia-test-1/peers-$which-profile.tsv")),
+        "eager:1-scale:1 eager:2-sum:1 compiled:1-scale:1 eager:all:2 compiled:all:1", "those of $which.py, launch by launch");
+}
 peers($two[0], "ladder");
-is("$r{code} $r{err}", "2 profile.sh ladder: hopper, or nothing, is right\n", "and no others");
+is("$r{code} $r{err}", "2 profile.sh ladder: hopper, long, or nothing, is right\n", "and no others");
 
 done_testing();

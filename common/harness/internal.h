@@ -49,7 +49,7 @@ void kf_shuffle(int *order, int n, uint64_t seed, int round);
 uint64_t kf_fresh_seed(void);
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
-enum { KF_MAX_TENSORS = 24 };
+enum { KF_MAX_TENSORS = 32 };
 /* Bytes of poison before and after an output on the device: what a launch changes there, it had no
  * business to write. None where a checker looks for that, which wants the exact extents. */
 enum { KF_GUARD = 1 << 16 };
@@ -82,8 +82,13 @@ void kf_close(kf_run *run);
 int64_t kf_tensor_bytes(const kf_tensor *tensor);
 int64_t kf_run_bytes(const kf_run *run);
 int64_t kf_guard(const kf_run *run, const kf_slot *slot); /* bytes on each side of a tensor */
+/* What the tensors take on the device, in whole units of so many bytes. */
+int64_t kf_device_need(const kf_run *run, int64_t unit);
+int64_t kf_device_free(void);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
-void kf_prepare(kf_run *run);  /* uploads the inputs, poisons everything else and the guards */
+/* The same, but where there is not as much free as they take, nothing is asked for. */
+bool kf_allocate_if_free(kf_run *run);
+void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and the guards */
 int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
 bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
 void kf_fetch(const kf_tensor *tensor, void *raw);

@@ -84,29 +84,23 @@ static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
 }
 
 /* Allocators hand out whole pages of 2 MiB. */
-static bool predict_fit(const kf_run *run, bool announce)
+static bool predict_fit(const kf_run *run)
 {
-    const int64_t page = 2 << 20;
-    size_t available = 0, total = 0;
-    int64_t need = 0;
-    for (int i = 0; i < run->state->n; i++) {
-        const kf_slot *slot = &run->state->slot[i];
-        int64_t bytes = kf_tensor_bytes(&slot->t) + 2 * kf_guard(run, slot);
-        need += (bytes + page - 1) / page * page;
-    }
-    CUDA_CHECK(cudaMemGetInfo(&available, &total));
-    bool fits = (uint64_t)need <= available;
-    if (announce)
-        kf_say("  predicted: S=%d needs %.2f GB, %.2f GB free: will %sfit\n", run->shape.Sk,
-               (double)need / 1e9, (double)available / 1e9, fits ? "" : "not ");
+    const int64_t need = kf_device_need(run, 2 << 20), available = kf_device_free();
+    bool fits = need <= available;
+    kf_say("  predicted: S=%d needs %.2f GB, %.2f GB free: will %sfit\n", run->shape.Sk,
+           (double)need / 1e9, (double)available / 1e9, fits ? "" : "not ");
     return fits;
 }
 
-/* Returns whether the case's tensors are on the device; if not, says so and sets the kf_outcome. */
+/* Returns whether the case's tensors are on the device; if not, says so and sets the kf_outcome.
+ * Where it is to be seen that they do not fit, the device is asked all the same; else it is only
+ * asked for what it has. */
 static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
 {
     bool may_fail = run->c->flags & KF_MAY_NOT_FIT;
-    bool predicted = predict_fit(run, may_fail), fits = kf_allocate(run);
+    bool predicted = may_fail && predict_fit(run);
+    bool fits = may_fail ? kf_allocate(run) : kf_allocate_if_free(run);
     if (may_fail && predicted != fits) {
         kf_complain("case %s: the prediction was wrong: it %s", run->c->name,
                     fits ? "fits" : "does not fit");
@@ -114,8 +108,10 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
     } else if (may_fail && !fits) {
         kf_say("  attempted: out of device memory, as predicted\n");
     } else if (!fits) {
-        kf_complain("case %s: out of device memory (%.2f GB needed); choose a smaller --case",
-                    run->c->name, (double)kf_run_bytes(run) / 1e9);
+        kf_complain("case %s: out of device memory (%.2f GB needed, %.2f GB free); choose a "
+                    "smaller --case",
+                    run->c->name, (double)kf_device_need(run, 1) / 1e9,
+                    (double)kf_device_free() / 1e9);
         s->could_not_run = true;
     }
     for (int v = 0; v < s->program->n_variants && !fits; v++)

@@ -143,6 +143,24 @@ int64_t kf_guard(const kf_run *run, const kf_slot *slot)
     return slot->role == KF_OUTPUT && !checked ? KF_GUARD : 0;
 }
 
+int64_t kf_device_need(const kf_run *run, int64_t unit)
+{
+    int64_t need = 0;
+    for (int i = 0; i < run->state->n; i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        int64_t bytes = kf_tensor_bytes(&slot->t) + 2 * kf_guard(run, slot);
+        need += (bytes + unit - 1) / unit * unit;
+    }
+    return need;
+}
+
+int64_t kf_device_free(void)
+{
+    size_t available = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&available, &total));
+    return (int64_t)available;
+}
+
 static void free_device(kf_run *run)
 {
     for (int i = 0; i < run->state->n; i++) {
@@ -178,6 +196,11 @@ bool kf_allocate(kf_run *run)
         kf_name_memory(t);
     }
     return true;
+}
+
+bool kf_allocate_if_free(kf_run *run)
+{
+    return kf_device_need(run, 1) <= kf_device_free() && kf_allocate(run);
 }
 
 enum { BLOCK = 1 << 20 }; /* bytes of the host block that poison and uploads go through */
@@ -222,7 +245,7 @@ static void upload(const kf_tensor *t, char *block)
 static void refresh(const kf_run *run, kf_slot *slot, char *block)
 {
     kf_tensor *t = &slot->t;
-    size_t bytes = (size_t)kf_tensor_bytes(t), available = 0, total = 0;
+    size_t bytes = (size_t)kf_tensor_bytes(t);
     if (slot->make) {
         if (!slot->made)
             slot->make(run, t->device);
@@ -234,8 +257,7 @@ static void refresh(const kf_run *run, kf_slot *slot, char *block)
         return;
     }
     upload(t, block);
-    CUDA_CHECK(cudaMemGetInfo(&available, &total));
-    if (bytes > available / 4)
+    if ((int64_t)bytes > kf_device_free() / 4)
         return;
     if (cudaMalloc(&slot->kept, bytes) == cudaSuccess) {
         CUDA_CHECK(cudaMemcpy(slot->kept, t->device, bytes, cudaMemcpyDeviceToDevice));
@@ -377,9 +399,11 @@ void kf_inputs_from(kf_run *run, void (*setup)(kf_run *run), void (*reference)(k
     kf_open(&other, run->state->program, run->c, run->seed);
     setup(&other);
     reference(&other);
-    if (launch && !kf_allocate(&other))
-        kf_die(KF_CANNOT_RUN, "case %s: out of device memory (%.2f GB needed to make its inputs)",
-               run->c->name, (double)kf_run_bytes(&other) / 1e9);
+    if (launch && !kf_allocate_if_free(&other))
+        kf_die(KF_CANNOT_RUN,
+               "case %s: out of device memory (%.2f GB needed to make its inputs, %.2f GB free)",
+               run->c->name, (double)kf_device_need(&other, 1) / 1e9,
+               (double)kf_device_free() / 1e9);
     if (launch)
         launch_alone(&other, launch);
     for (int i = 0; i < other.state->n; i++) {

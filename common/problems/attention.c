@@ -329,12 +329,14 @@ void kf_attention_reference(kf_run *run)
 static void reference_of(kf_run *run, const kf_operands *of, int R, kf_tensor *lse)
 {
     const kf_shape *s = &run->shape;
-    const kf_tensor *v = kf_find(run, "v"), *o = kf_find(run, "o");
-    int64_t heads = (int64_t)s->B * s->H, D = s->D, half = R / 2;
+    const kf_tensor *o = kf_find(run, "o");
+    const float *v = of->v ? of->v : kf_find(run, "v")->host;
+    int64_t heads = of->v ? of->heads : (int64_t)s->B * s->H, D = s->D, half = R / 2;
+    int64_t first = of->v ? of->first * s->Sq : 0; /* row */
     int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
     int64_t fit = MOST_FLOATS / (s->Sk * D), at_once = fit < 1 ? 1 : fit < heads ? fit : heads;
-    kf_sample_rows(o->checked, heads, s->Sq, (double)s->Sk * s->D, run->seed);
-    for (int64_t row = 0; row < o->rows; row++) /* a row without keys is no work */
+    kf_sample_rows(o->checked + first, heads, s->Sq, (double)s->Sk * s->D, run->seed);
+    for (int64_t row = first; row < first + heads * s->Sq; row++) /* without keys it is no work */
         o->checked[row] |= kf_visible_keys(s, row % s->Sq) == 0;
     if (lse)
         memcpy(lse->checked, o->checked, (size_t)o->rows * sizeof *o->checked);
@@ -362,12 +364,13 @@ static void reference_of(kf_run *run, const kf_operands *of, int R, kf_tensor *l
         j.k = of->k + head * s->Sk * D;
         j.q_off = of->q_off ? of->q_off + head * s->Sq * D : NULL;
         j.k_off = of->k_off ? of->k_off + head * s->Sk * D : NULL;
-        j.v = v->host + head * s->Sk * D;
-        j.want = o->want + head * s->Sq * D;
-        j.bound = o->bound + head * s->Sq * D;
-        j.checked = o->checked + head * s->Sq;
-        j.lse = lse ? lse->want + head * s->Sq : NULL;
-        j.lse_bound = lse ? lse->bound + head * s->Sq : NULL;
+        int64_t row = first + head * s->Sq;
+        j.v = v + head * s->Sk * D;
+        j.want = o->want + row * D;
+        j.bound = o->bound + row * D;
+        j.checked = o->checked + row;
+        j.lse = lse ? lse->want + row : NULL;
+        j.lse_bound = lse ? lse->bound + row : NULL;
         kf_parallel(n * s->Sk, key_row, &j);
         kf_parallel(n * s->Sq, query_row, &j);
     }

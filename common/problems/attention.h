@@ -24,9 +24,12 @@ void kf_attention_reference(kf_run *run);
 /* The same, and of lse [B][H][Sq][1] unless it is NULL: see flash.h. */
 void kf_attention_reference_lse(kf_run *run, kf_tensor *lse);
 /* q and k as they are multiplied, turned and rounded already. off: by how much an element of a
- * right kernel may differ from that, NULL: by nothing. */
+ * right kernel may differ from that, NULL: by nothing. For a case whose keys the host has not: all
+ * of so many heads only, from the first on, with their values; v NULL: of all heads, v is the
+ * input's. */
 typedef struct kf_operands {
-    const float *q, *k, *q_off, *k_off;
+    const float *q, *k, *q_off, *k_off, *v;
+    int64_t first, heads;
 } kf_operands;
 void kf_attention_reference_of(kf_run *run, const kf_operands *of, kf_tensor *lse);
 /* Of a query and a key [D] each: how far off their product may be for that. */

@@ -46,15 +46,13 @@ static void turn_row(void *context, int64_t row)
     }
 }
 
-/* Of q or k; to, off [rows][D] or NULL. */
-static void turn(const kf_run *run, const char *name, const double *cosines, const double *sines,
-                 float *to, float *off)
+/* Rows of q or k; to, off [rows][D] or NULL. */
+static void turn_rows(const kf_run *run, bool is_query, const float *from, int64_t rows,
+                      const double *cosines, const double *sines, float *to, float *off)
 {
     const kf_shape *s = &run->shape;
-    const kf_tensor *x = kf_find(run, name);
-    bool is_query = name[0] == 'q';
     turning t = {.s = s,
-                 .from = x->host,
+                 .from = from,
                  .to = to,
                  .off = off,
                  .S = is_query ? s->Sq : s->Sk,
@@ -62,7 +60,14 @@ static void turn(const kf_run *run, const char *name, const double *cosines, con
                  .cosines = cosines,
                  .sines = sines,
                  .angle_error = run->extra_error};
-    kf_parallel(x->rows, turn_row, &t);
+    kf_parallel(rows, turn_row, &t);
+}
+
+static void turn(const kf_run *run, const char *name, const double *cosines, const double *sines,
+                 float *to, float *off)
+{
+    const kf_tensor *x = kf_find(run, name);
+    turn_rows(run, name[0] == 'q', x->host, x->rows, cosines, sines, to, off);
 }
 
 /* cos and sin [Sk][D/2] in one array, to be freed. */
@@ -103,7 +108,7 @@ static kf_operands operands(const kf_run *run, const double *cosines, const doub
     float *off = kf_alloc(q->count + k->count, sizeof *off);
     turn(run, "q", cosines, sines, NULL, off);
     turn(run, "k", cosines, sines, NULL, off + q->count);
-    return (kf_operands){q->host, k->host, off, off + q->count};
+    return (kf_operands){.q = q->host, .k = k->host, .q_off = off, .k_off = off + q->count};
 }
 
 void kf_rope_flash_reference(kf_run *run)
@@ -112,6 +117,22 @@ void kf_rope_flash_reference(kf_run *run)
     kf_operands of = operands(run, both, sines);
     kf_flash_reference_of(run, &of);
     free((void *)of.q_off);
+    free(both);
+}
+
+void kf_rope_flash_reference_head(kf_run *run, int64_t head, const float *k, const float *v)
+{
+    const kf_shape *s = &run->shape;
+    int64_t queries = (int64_t)s->Sq * s->D, keys = (int64_t)s->Sk * s->D;
+    double *both = angles(run), *sines = both + keys / 2;
+    float *q_turned = kf_alloc(2 * (queries + keys), sizeof *q_turned);
+    float *k_turned = q_turned + queries, *q_off = k_turned + keys, *k_off = q_off + queries;
+    turn_rows(run, true, kf_find(run, "q")->host + head * queries, s->Sq, both, sines, q_turned,
+              q_off);
+    turn_rows(run, false, k, s->Sk, both, sines, k_turned, k_off);
+    const kf_operands of = {q_turned, k_turned, q_off, k_off, v, head, 1};
+    kf_flash_reference_of(run, &of);
+    free(q_turned);
     free(both);
 }
 

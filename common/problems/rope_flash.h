@@ -29,6 +29,9 @@ extern "C" {
  * whole. */
 void kf_rope_flash_setup(kf_run *run);
 void kf_rope_flash_reference(kf_run *run);
+/* For a case whose keys and values are too large for the host: of a head's rows of o and lse, with
+ * k and v [Sk][D] of that head. Rows of other heads have no reference. */
+void kf_rope_flash_reference_head(kf_run *run, int64_t head, const float *k, const float *v);
 /* Bytes: q, k, v read and o, lse written once, as if the tables were nothing. Flops: those of
  * flash.h; turning is not counted. */
 kf_cost kf_rope_flash_cost(const kf_case *c);

@@ -452,9 +452,40 @@ static void wrong(void)
         }
 }
 
+/* A head by itself has the reference that it has among all, and no other row has one. */
+static void one_head(const kf_case *c, int64_t head)
+{
+    const kf_shape *s = &c->shape;
+    int64_t of_head = (int64_t)s->Sk * s->D, first = head * s->Sq, rows = 0, same = 0;
+    kf_run all, one;
+    kf_open(&all, &program, c, 5);
+    kf_rope_flash_setup(&all);
+    kf_rope_flash_reference(&all);
+    kf_open(&one, &program, c, 5);
+    kf_rope_flash_setup(&one);
+    kf_rope_flash_reference_head(&one, head, kf_find(&all, "k")->host + head * of_head,
+                                 kf_find(&all, "v")->host + head * of_head);
+    const kf_tensor *o = kf_find(&one, "o"), *lse = kf_find(&one, "lse");
+    const kf_tensor *all_o = kf_find(&all, "o"), *all_lse = kf_find(&all, "lse");
+    for (int64_t row = 0; row < o->rows; row++)
+        rows += o->checked[row] && lse->checked[row];
+    for (int64_t row = first; row < first + s->Sq; row++) {
+        size_t bytes = (size_t)s->D * sizeof *o->want;
+        same += o->checked[row] && lse->checked[row] &&
+                memcmp(o->want + row * s->D, all_o->want + row * s->D, bytes) == 0 &&
+                memcmp(o->bound + row * s->D, all_o->bound + row * s->D, bytes) == 0 &&
+                lse->want[row] == all_lse->want[row] && lse->bound[row] == all_lse->bound[row];
+    }
+    ok(rows == s->Sq && same == s->Sq, "%s: head %d alone has its reference", c->name, (int)head);
+    kf_close(&all);
+    kf_close(&one);
+}
+
 int main(void)
 {
     definitions();
+    one_head(named(odd, "forward", "odd"), 4);
+    one_head(named(odd, "forward", "full-D128"), 0);
     right();
     wrong();
     return done();

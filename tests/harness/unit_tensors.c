@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "unit.h"
 #include <math.h>
+#include <stdlib.h>
 
 enum { LARGE = 3 * (1 << 20) / 4 + 5 }; /* fp32 elements: more than two blocks of 1 MiB */
 
@@ -130,6 +131,34 @@ static void made_on_the_device(void)
     kf_close(&run);
 }
 
+/* A case that takes more than there is free is not asked for; one that takes no more, is. */
+static void asked_for(void)
+{
+    kf_run run;
+    kf_open(&run, &program, &shape, 1);
+    int64_t count = 1000;
+    kf_tensor *in = kf_input(&run, "in", "N", KF_F32, &count);
+    kf_tensor *out = kf_output(&run, "out", "N", KF_F16, &count);
+    const int64_t need = 4000 + 2000 + 2 * KF_GUARD;
+    char text[32];
+    ok(kf_device_need(&run, 1) == need, "tensors and guards take %lld bytes", (long long)need);
+    ok(kf_device_need(&run, 1 << 20) == 2 << 20, "which is two units of 1 MiB");
+    snprintf(text, sizeof text, "%lld", (long long)need - 1);
+    setenv("FAKE_FREE", text, 1);
+    ok(!kf_allocate_if_free(&run) && !in->device && !out->device, "a byte less is free: no memory");
+    ok(kf_allocate(&run), "though there is some");
+    kf_close(&run);
+
+    kf_open(&run, &program, &shape, 1);
+    kf_input(&run, "in", "N", KF_F32, &count);
+    kf_output(&run, "out", "N", KF_F16, &count);
+    snprintf(text, sizeof text, "%lld", (long long)need);
+    setenv("FAKE_FREE", text, 1);
+    ok(kf_allocate_if_free(&run), "as much is free: memory");
+    unsetenv("FAKE_FREE");
+    kf_close(&run);
+}
+
 static void write_some(const kf_run *run, cudaStream_t stream)
 {
     (void)stream;
@@ -155,6 +184,7 @@ int main(void)
     contents(KF_I32, LARGE);
     beside();
     made_on_the_device();
+    asked_for();
     reference_from();
     contents(KF_F32, 7);
     contents(KF_F32, LARGE);

@@ -55,19 +55,19 @@ class Pass:
     extra: Callable = None  # runs before all cases
 
 
-def arguments(description, more=None):
+def arguments(description, more, lengths):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--out", help="write the rows to this file")
     parser.add_argument("--seed", type=int, help="for the inputs; a new one each run if left out")
-    parser.add_argument("--longest", type=int, default=LENGTHS[-1], metavar="S",
+    parser.add_argument("--longest", type=int, default=lengths[-1], metavar="S",
                         help="no longer sequences than this")
     parser.add_argument("--verify-only", action="store_true",
                         help="time nothing; works without a GPU")
     if more:
         more(parser)
     found = parser.parse_args()
-    if found.longest < LENGTHS[0]:
-        parser.error(f"--longest {found.longest}: the shortest sequence has {LENGTHS[0]}")
+    if found.longest < lengths[0]:
+        parser.error(f"--longest {found.longest}: the shortest sequence has {lengths[0]}")
     return found
 
 
@@ -96,14 +96,14 @@ def kernels_of(call):
         call()
         stream.synchronize()
     return [event.name for event in seen.events()
-            if event.device_type == torch.autograd.DeviceType.CUDA]
+            if event.device_type == torch.autograd.DeviceType.CUDA and not event.is_user_annotation]
 
 
 def ran(kernels, variant, names):
     """The kernel that shows which backend ran, or None if there is none or one of another."""
     own = [match.group(0) for name in names if (match := kernels[variant].search(name))]
-    others = [name for name in names for other, pattern in kernels.items()
-              if other != variant and pattern.search(name)]
+    others = [name for name in names for pattern in kernels.values()
+              if pattern is not kernels[variant] and pattern.search(name)]
     return own[0] if own and not others else None
 
 
@@ -125,7 +125,7 @@ def verify(case, calls, check, verdicts):
     """Leaves in calls those that ran, and in verdicts what they are."""
     for name in list(calls):
         try:
-            verdict = check(calls[name]())
+            verdict = check(calls[name](), name)
         except Exception as error:  # one peer that cannot run must not cost the others
             peers.complain(f"{case} {name}", error)
             del calls[name]
@@ -234,10 +234,10 @@ def record(way):
     return 1 if peers.failed else 0
 
 
-def begin(description, more=None):
+def begin(description, more=None, lengths=LENGTHS):
     """Reads the arguments and imports PyTorch; without it, or without a device, the end."""
     global torch, device, stream, options
-    options = arguments(description, more)
+    options = arguments(description, more, lengths)
     try:
         import torch
     except ImportError as error:

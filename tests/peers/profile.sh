@@ -1,11 +1,12 @@
 #!/bin/sh
-# profile.sh [hopper]: what ncu says of one call of each peer, in build/data/DEVICE/, with the columns of
-# `make profile`: those of step 19, or the attention of hopper.py at S = 8192, where each launch has a row
-# of its own too and a case is named after its pass. Run from the top folder.
+# profile.sh [hopper|long]: what ncu says of one call of each peer, in build/data/DEVICE/, with the columns
+# of `make profile`: those of step 19, or the attention of hopper.py or of long.py at S = 8192, where each
+# launch has a row of its own too and a case is named after its pass. Run from the top folder.
 case $* in
 "") name=peers calls='peers.py --only 19' each= ;;
 hopper) name=peers-hopper calls='hopper.py --pass forward --pass backward --length 8192' each=1 ;;
-*) echo "profile.sh $*: hopper, or nothing, is right" >&2; exit 2 ;;
+long) name=peers-long calls='long.py --length 8192' each=1 ;;
+*) echo "profile.sh $*: hopper, long, or nothing, is right" >&2; exit 2 ;;
 esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/peers.XXXXXX")
 trap 'rm -rf "$work"' EXIT

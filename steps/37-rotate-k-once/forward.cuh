@@ -1,0 +1,382 @@
+/* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
+ *
+ * Both members of a pair are registers of one lane, so a group turns its rows where it has them.
+ * Two groups keep them there. Three have too few registers, and write them back to their tile, of
+ * which there are two, so that the next one comes early. What takes long are the angles: those of
+ * the first piece are there before the kernel in front has ended, those of the next are under way
+ * while the last values of this one are multiplied and its results go out. Keys come turned.
+ */
+#pragma once
+
+#include "attention.cuh"
+#include "turning.cuh"
+
+namespace turning
+{
+
+using namespace pieces;
+
+// Tiles of queries: two where they are multiplied from shared memory.
+template <int GROUPS>
+static __host__ __device__ constexpr int stages_of_queries()
+{
+    return GROUPS == 2 ? 1 : 2;
+}
+
+// The next piece is drawn, and its queries are asked for, behind the copies of the tile of keys
+// that has so many behind it: early enough, and not in front of copies that someone waits for.
+enum { AHEAD = 1 };
+
+// In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
+// barriers, and as many pieces as tiles of q.
+template <int D, int GROUPS>
+static constexpr int bytes_of_block()
+{
+    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
+    return ((Q_STAGES + 1) * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
+           (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
+}
+
+// Of a warp's 16 rows: a lane has four neighbouring pairs of each 256 / D th row, so that a request
+// of the warp is whole rows.
+template <int D>
+struct row_angles {
+    float4 cosines[D / 16], sines[D / 16];
+};
+
+// row: of the tables, for the first row of the warp; none beyond the last.
+template <int D>
+static __device__ __forceinline__ void load_angles(row_angles<D> &a, rope_tables from, int row,
+                                                   int last)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+        const int mine = min(row + (i * 32 + lane) / (D / 8), last);
+        const int64_t at = (int64_t)mine * (D / 2) + lane % (D / 8) * 4;
+        a.cosines[i] = *(const float4 *)(from.cosines + at);
+        a.sines[i] = *(const float4 *)(from.sines + at);
+        COUNT("table loads", 8);
+    }
+}
+
+// snippet: turn-queries
+// The warp's 16 rows of the tile [64][D] of its group, boxes of TMA swizzled by 128 bytes, are
+// turned where they lie. Of these `rows` exist: the others are counted by nobody.
+template <int D>
+static __device__ __forceinline__ void turn_queries(char *tile, const row_angles<D> &a, int rows)
+{
+    const int lane = threadIdx.x % 32;
+    const int column = lane % (D / 8) * 4;
+    (void)rows; // but for counts
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+        const int row = (i * 32 + lane) / (D / 8); // of the warp
+        char *const box = tile + (threadIdx.x / 32 % 4 * 16 + row) * 128;
+        // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
+        // the second half of the only one.
+        uint2 *const low = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
+        uint2 *const high =
+            (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
+        const float4 c = a.cosines[i], s = a.sines[i];
+        // solution: turn -- four pairs by their angles
+        turn_pairs(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
+        turn_pairs(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
+        // end solution: turn
+        COUNT("Q rotations", column == 0 && row < rows);
+        COUNT("element rotations", row < rows ? 8 : 0);
+    }
+}
+// end snippet: turn-queries
+
+// The rows of this warp are turned, and where they are HELD they become fragments. Else products
+// read the tile, after the group's next barrier.
+template <int D, bool HELD>
+static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], char *tile,
+                                                    const row_angles<D> &a, int rows)
+{
+    turn_queries<D>(tile, a, rows);
+    if (HELD) {
+        __syncwarp();
+        load_queries<D>(q, shared_address(tile));
+    } else {
+        fence_async_proxy();
+    }
+}
+
+// The tiles of a piece's queries; of none only that it is none. In front: handed_out.
+template <int D, int GROUPS>
+static __device__ __forceinline__ void ask_for_queries(uint32_t tiles, const CUtensorMap *q_map,
+                                                       uint32_t barrier, piece mine)
+{
+    if (mine.head < 0) {
+        barrier_arrive(barrier);
+        return;
+    }
+    barrier_expect(barrier, GROUPS * 64 * D * 2);
+    for (int i = 0; i < GROUPS; i++) {
+        tma_load(tiles + i * 64 * D * 2, q_map, barrier, 0, mine.first + i * 64, 0, mine.head);
+    }
+}
+
+// Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
+// -> o, lse [BH][Sq]; q is not turned, k is; Sq <= Sk; one launch at a time
+// cost: as step 29's d-overlap, without the products of tiles that a group does not see; a row of q
+// is turned once, with D floats of the tables
+template <int D, int GROUPS>
+__global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
+    flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+          const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
+          rope_tables tables, float *lse, int heads, int at_once, int small, int Sq, int Sk,
+          bool causal)
+{
+    constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
+    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
+    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    extern __shared__ __align__(1024) char memory[];
+    const uint32_t q_tiles = shared_address(memory); // [Q_STAGES][GROUPS]
+    const uint32_t o_tiles = q_tiles + Q_STAGES * GROUPS * Q_TILE;
+    const uint32_t k_tiles = o_tiles + GROUPS * Q_TILE;
+    const uint32_t v_tiles = k_tiles + STAGES * TILE;
+    const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next
+    const uint32_t q_empty = q_full + Q_STAGES * 8;
+    const uint32_t k_full = q_empty + Q_STAGES * 8; // [STAGES], as the three others
+    const uint32_t v_full = k_full + STAGES * 8;
+    const uint32_t k_empty = v_full + STAGES * 8;
+    const uint32_t v_empty = k_empty + STAGES * 8;
+    piece *const handed_out = (piece *)(memory + (v_empty + STAGES * 8 - q_tiles)); // [Q_STAGES]
+    const int lane = threadIdx.x % 32;
+    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int pieces = (large_pieces(Sq, small, QUERIES) + small) * heads;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < Q_STAGES; i++) {
+            barrier_init(q_full + 8 * i, 1);
+            barrier_init(q_empty + 8 * i, GROUPS);
+        }
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(k_full + 8 * i, 1);
+            barrier_init(v_full + 8 * i, 1);
+            barrier_init(k_empty + 8 * i, GROUPS);
+            barrier_init(v_empty + 8 * i, GROUPS);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    // Launched so, the next kernel begins when blocks of this one end, and waits for the last.
+    cudaTriggerProgrammaticLaunchCompletion();
+
+    if (group == GROUPS) { // the producer
+        give_up_registers<GROUPS == 3 ? 32 : 24>();
+        if (threadIdx.x % 128 != 0) {
+            return;
+        }
+        int step = 0;
+        piece mine = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+        handed_out[0] = mine;
+        ask_for_queries<D, GROUPS>(q_tiles, &q_map, q_full, mine);
+        cudaGridDependencySynchronize(); // for keys: queries are nobody's results
+        for (int turn = 0; mine.head >= 0; turn++) {
+            const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
+            const int tiles = (visible + KEYS - 1) / KEYS;
+            piece next = {-1, 0, 0};
+#pragma unroll 1
+            for (int tile = tiles - 1; tile >= 0; tile--, step++) {
+                const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
+                barrier_wait(k_empty + 8 * stage, emptied);
+                barrier_expect(k_full + 8 * stage, TILE);
+                tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, tile * KEYS, 0,
+                         mine.head);
+                barrier_wait(v_empty + 8 * stage, emptied);
+                barrier_expect(v_full + 8 * stage, TILE);
+                tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
+                         mine.head);
+                if (tile == min(AHEAD, tiles - 1)) {
+                    const int place = (turn + 1) % Q_STAGES;
+                    const int number = gridDim.x + atomicAdd(&counters[0], 1);
+                    // At first there is nothing to wait for.
+                    barrier_wait(q_empty + 8 * place, (turn + 1) / Q_STAGES % 2 ^ 1);
+                    if (number < pieces) {
+                        next = piece_of(number, heads, at_once, Sq, small, QUERIES);
+                    }
+                    handed_out[place] = next;
+                    ask_for_queries<D, GROUPS>(q_tiles + place * GROUPS * Q_TILE, &q_map,
+                                               q_full + 8 * place, next);
+                }
+            }
+            mine = next;
+        }
+        if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
+            atomicExch(&counters[0], 0);
+            atomicExch(&counters[1], 0);
+        }
+        return;
+    }
+
+    take_registers<GROUPS == 3 ? 160 : 240>();
+    const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
+    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
+    if (group == GROUPS - 1) {
+        named_arrive(next_turn, 256);
+    }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
+    const uint64_t k_tile = tile_descriptor(k_tiles, KEYS * 128);
+    const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
+    const uint32_t o_tile = o_tiles + group * Q_TILE;
+
+    const int warp_row = group * 64 + threadIdx.x / 32 % 4 * 16; // of a piece
+    // The first piece of a block is no secret, and neither it nor its angles are anyone's results.
+    piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+    uint32_t query[D / 16][4];
+    row_angles<D> turns;
+    load_angles<D>(turns, tables, Sk - Sq + now.first + warp_row, Sk - 1);
+    barrier_wait(q_full, 0);
+    take_queries<D, HELD>(query, memory + group * Q_TILE, turns, now.end - now.first - warp_row);
+    named_sync(4 + group, 128); // all have read q, or written it back
+    if (HELD && leader) {
+        barrier_arrive(q_empty);
+    }
+    cudaGridDependencySynchronize(); // o and lse may still be read
+
+    int step = 0;
+    for (int turn = 0; now.head >= 0; turn++) {
+        const int head = now.head, end = now.end, first = now.first + group * 64;
+        const int row = now.first + warp_row + lane / 4; // of this lane, and row + 8
+        const uint64_t q_tile =
+            tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
+        // Keys that the last row of the piece sees, and that of the group, which may have none.
+        const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
+        const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
+        // The first query of the group sees so many, and tiles from `whole` on are not all seen.
+        const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
+        const int whole = max(0, seen) / KEYS;
+        float s[KEYS / 8][4];
+        uint32_t p[KEYS / 16][4];
+        float out[D / 8][4] = {};
+        float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+        float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
+        float shrink[2];
+
+        int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
+#pragma unroll 1
+        for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(k_full + 8 * stage, filled);
+            barrier_wait(v_full + 8 * stage, filled);
+            named_sync(my_turn, 256);
+            named_arrive(next_turn, 256);
+            if (leader) {
+                barrier_arrive(k_empty + 8 * stage);
+                barrier_arrive(v_empty + 8 * stage);
+            }
+        }
+        if (tile >= 0) {
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            barrier_wait(k_full + 8 * stage, filled);
+            named_sync(my_turn, 256);
+            wgmma_fence();
+            start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+            wgmma_commit();
+            named_arrive(next_turn, 256);
+            wgmma_wait<0>();
+            hold(s);
+            if (leader) {
+                barrier_arrive(k_empty + 8 * stage);
+            }
+            mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
+            weigh<KEYS>(s, largest, sum, shrink, scale);
+            pack_weights<KEYS>(p, s);
+            tile--;
+        }
+#pragma unroll
+        for (int edge = 1; edge >= 0; edge--) {
+            for (; tile >= (edge ? whole : 0); tile--) {
+                const int before = step % STAGES, before_filled = step / STAGES % 2;
+                step++;
+                const int stage = step % STAGES, filled = step / STAGES % 2;
+                barrier_wait(k_full + 8 * stage, filled);
+                named_sync(my_turn, 256); // with the group that passes it
+                wgmma_fence();
+                start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+                wgmma_commit();
+                barrier_wait(v_full + 8 * before, before_filled);
+                hold(out);
+                wgmma_fence(); // again: between products there was a wait
+                start_values<D, KEYS>(out, p, v_tile + before * further(TILE));
+                wgmma_commit();
+                named_arrive(next_turn, 256);
+
+                wgmma_wait<1>(); // for the scores
+                hold(s);
+                if (leader) {
+                    barrier_arrive(k_empty + 8 * stage);
+                }
+                if (edge) {
+                    mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
+                }
+                weigh<KEYS>(s, largest, sum, shrink, scale);
+                wgmma_wait<0>(); // for the values
+                hold(out);
+                if (leader) {
+                    barrier_arrive(v_empty + 8 * before);
+                }
+                pack_weights<KEYS>(p, s);
+                rescale<D>(out, shrink);
+            }
+        }
+        if constexpr (!HELD) {
+            named_sync(4 + group, 128); // all have read q, and what their piece is
+            if (leader) {
+                barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
+            }
+        }
+        // The next piece. The angles of its rows come while values are multiplied and stored.
+        const int place = (turn + 1) % Q_STAGES;
+        barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
+        now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
+        now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
+        now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
+        row_angles<D> next; // also of no piece: else what was there before would be kept
+        load_angles<D>(next, tables, Sk - Sq + now.first + warp_row, Sk - 1);
+        if (mine > 0) { // the values of the last tile
+            const int stage = step % STAGES, filled = step / STAGES % 2;
+            step++;
+            barrier_wait(v_full + 8 * stage, filled);
+            hold(out);
+            wgmma_fence();
+            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+            wgmma_commit();
+            wgmma_wait<0>();
+            hold(out);
+            if (leader) {
+                barrier_arrive(v_empty + 8 * stage);
+            }
+        }
+        if (first < end) { // a small piece has no rows for the last group
+            if (leader) {
+                bulk_wait_read<0>(); // the results before these
+            }
+            named_sync(4 + group, 128);
+            rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
+            fence_async_proxy();
+            named_sync(4 + group, 128);
+            if (leader) {
+                tma_store(&o_map, o_tile, 0, first, 0, head);
+                bulk_commit();
+            }
+        }
+        if (now.head >= 0) {
+            take_queries<D, HELD>(query, memory + (place * GROUPS + group) * Q_TILE, next,
+                                  now.end - now.first - warp_row);
+            named_sync(4 + group, 128); // all have read q, or written it back
+            if (HELD && leader) {
+                barrier_arrive(q_empty);
+            }
+        }
+    }
+    if (leader) {
+        bulk_wait<0>();
+    }
+}
+
+} // namespace turning

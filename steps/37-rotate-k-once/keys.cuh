@@ -1,0 +1,55 @@
+/* keys.cuh: the pass that turns all keys once, before attention reads them many times. */
+#pragma once
+
+#include "cuda/turn_halves.cuh"
+#include "cuda/wgmma_keys.cuh"
+#include "turning.cuh"
+
+namespace key_pass
+{
+
+enum { THREADS = 128 };
+
+// k [heads][Sk][D] -> k_rotated, likewise
+// grid (Sk D / 16 / THREADS, heads / HEADS): a thread has 8 pairs of a row, the same in HEADS heads
+// cost: 4 bytes an element, and of the tables D floats for a row of HEADS heads
+template <int D, int HEADS>
+__global__ void __launch_bounds__(THREADS)
+    rotate(const __half *k, rope_tables tables, __half *k_rotated, int heads, int Sk)
+{
+    constexpr int CHUNKS = D / 16; // of 8 columns, in half a row
+    const int64_t number = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t row = number / CHUNKS, column = number % CHUNKS * 8;
+    const int first = blockIdx.y * HEADS;
+    wait_for_previous(); // which may still read what this one writes
+    let_next_begin();    // it reads queries before it waits: whoever made them has ended
+    if (row >= Sk) {
+        return;
+    }
+    const int64_t angle = row * (D / 2) + column;
+    const eight_angles by = load_angles(tables.cosines + angle, tables.sines + angle);
+    COUNT("table loads", 16);
+    const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
+    uint4 low[HEADS], high[HEADS];
+#pragma unroll
+    for (int i = 0; i < HEADS; i++) {
+        if (first + i < heads) {
+            low[i] = *(const uint4 *)(k + at + i * head);
+            high[i] = *(const uint4 *)(k + at + i * head + D / 2);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < HEADS; i++) {
+        if (first + i < heads) {
+            turn_eight<false>(&low[i], &high[i], by);
+            *(uint4 *)(k_rotated + at + i * head) = low[i];
+            *(uint4 *)(k_rotated + at + i * head + D / 2) = high[i];
+            if (column == 0) {
+                COUNT("K rotations", 1);
+            }
+            COUNT("element rotations", 16);
+        }
+    }
+}
+
+} // namespace key_pass

@@ -1,0 +1,558 @@
+/* 37-rotate-k-once: keys are turned once, queries where they are used, on the best kernels
+ *
+ * Grows from: 31-full-evaluation
+ * Architecture: 90a
+ * Record: --turns 1 --rates step-37-rates.tsv
+ *
+ * Idea
+ */
+#include "attention.cuh"
+#include "backward.cuh"
+#include "forward.cuh"
+#include "fused.cuh"
+#include "keys.cuh"
+#include "keys_alone.cuh"
+#include "made.cuh"
+#include "cuda/rope_passes.cuh"
+#include "cuda/wgmma_launch.cuh"
+#include "problems/rope_flash_cases.h"
+
+enum { KEYS = 128 }; // of a tile of the forward pass
+
+// --- The forward pass ----------------------------------------------------------------------------
+
+// same as step 29
+// How many heads are worked on at a time: as many as have their keys and values in half of the L2
+// cache; without a mask all rows are equally long, and it is one.
+static int heads_at_once(const kf_shape *s)
+{
+    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
+    const int64_t fit = room / head;
+    return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
+}
+
+// same as step 29
+static int multiprocessors()
+{
+    int n = 2; // on a CPU any number will do: the same on each
+    if (!kf_on_cpu()) {
+        CUDA_CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0));
+    }
+    return n;
+}
+
+// same as step 29
+// How a head is cut into pieces: rows of so many groups, but for the first, in small pieces.
+typedef struct cut {
+    int groups, small;
+} cut;
+
+// same as step 29
+// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
+// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+static double ends_after(const kf_shape *s, cut c)
+{
+    const int blocks = multiprocessors(), heads = s->B * s->H;
+    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
+    const double takes = c.groups == 3 ? 1.0 : 0.77;
+    // Those that take a piece less than others, and the others.
+    int blocks_free[2] = {blocks - large % blocks, large % blocks};
+    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
+    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
+    for (int left = c.small * heads; left > 0;) {
+        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
+        free_at[i] += 0.77;
+        end = fmax(end, free_at[i]);
+        left -= blocks_free[i];
+    }
+    return end;
+}
+
+// same as step 29
+// The cut that ends first; of several the one with more small pieces.
+static cut best_cut(const kf_shape *s)
+{
+    cut best = {2, 0};
+    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+        const cut c = {3, small};
+        const double gain = ends_after(s, best) - ends_after(s, c);
+        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+static rope_tables tables_of(const kf_run *run)
+{
+    const rope_tables t = {kf_f32(run, "cos"), kf_f32(run, "sin")};
+    return t;
+}
+
+// k -> k_rotated. It may begin before the kernel in front of it has ended.
+template <int D, int HEADS>
+static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned blocks)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H;
+    const dim3 grid(blocks, (heads + HEADS - 1) / HEADS);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, key_pass::THREADS, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, key_pass::rotate<D, HEADS>,
+                                  (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
+                                  (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
+}
+
+// Heads that share a thread's angles: four, which saves most of the tables, unless too few blocks
+// are left to keep the device busy.
+template <int D>
+static void launch_keys_of(const kf_run *run, cudaStream_t stream)
+{
+    const kf_shape s = run->shape;
+    const int64_t threads = (int64_t)s.Sk * (D / 16);
+    const unsigned blocks = (unsigned)((threads + key_pass::THREADS - 1) / key_pass::THREADS);
+    const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // on a CPU few, as its cases are
+    if ((int64_t)blocks * s.B * s.H / 4 < busy) {
+        launch_keys_of<D, 1>(run, stream, blocks);
+    } else {
+        launch_keys_of<D, 4>(run, stream, blocks);
+    }
+}
+
+static void launch_keys(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_keys_of<64>(run, stream);
+    } else {
+        launch_keys_of<128>(run, stream);
+    }
+}
+
+// Attention that turns q; k: the name of the keys, which are turned. It may begin before the kernel
+// in front of it has ended.
+template <int D, int GROUPS>
+static void launch_turning_of(const kf_run *run, cudaStream_t stream, const char *k, int small)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = turning::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(turning::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, turning::flash<D, GROUPS>, map_of(run, "q", 64),
+                                  map_of(run, k, KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+}
+
+static void launch_turning(const kf_run *run, cudaStream_t stream, const char *k)
+{
+    const cut c = best_cut(&run->shape);
+    if (run->shape.D == 128) {
+        launch_turning_of<128, 2>(run, stream, k, c.small);
+    } else if (c.groups == 2) {
+        launch_turning_of<64, 2>(run, stream, k, c.small);
+    } else {
+        launch_turning_of<64, 3>(run, stream, k, c.small);
+    }
+}
+
+// --- The backward pass ---------------------------------------------------------------------------
+
+// same as step 30
+typedef struct job {
+    backward_args a;
+    float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
+    CUtensorMap q, k, v, dout, dk, dv;
+    int heads, blocks; // of keys, a head
+    cudaStream_t stream;
+} job;
+
+// q, k: names of the turned queries and keys.
+template <int D>
+static job job_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k)
+{
+    const kf_shape s = run->shape;
+    job j;
+    j.a = backward_arguments(run);
+    j.lse2 = kf_f32(run, "lse2");
+    j.minus_delta = kf_f32(run, "minus_delta");
+    j.sums = kf_f32(run, "sums");
+    j.q = map_of(run, q, tile_queries<D>());
+    j.dout = map_of(run, "dout", tile_queries<D>());
+    j.k = map_of(run, k, 64);
+    j.v = map_of(run, "v", 64);
+    j.dk = map_of(run, "dk", 64);
+    j.dv = map_of(run, "dv", 64);
+    j.heads = s.B * s.H;
+    j.blocks = (s.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;
+    j.stream = stream;
+    return j;
+}
+
+// same as step 30
+static int heads_at_once(const job *j, int D)
+{
+    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)j->a.Sq * D * 8;
+    const int64_t fit = room / head;
+    return !j->a.causal || fit < 1 ? 1 : (int)fit;
+}
+
+// snippet: chain
+// q, o, dout, lse -> q_rotated, and what step 30's kernel in front of the main one makes.
+template <int D>
+static void launch_before(const kf_run *run, const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
+    turning_backward::before<D>
+        <<<grid, 256, 0, j->stream>>>(j->a.q, j->a.o, j->a.dout, j->a.lse, tables_of(run),
+                                      (__half *)kf_memory(run, "q_rotated", KF_F16), j->lse2,
+                                      j->minus_delta, j->sums, j->a.Sq, j->a.Sk);
+    CUDA_CHECK_LAUNCH();
+}
+
+template <int D>
+static void launch_main(const kf_run *run, const job *j)
+{
+    const int bytes = backward_pass::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c =
+        launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
+    allow_shared(turning_backward::backward<D>, bytes);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::backward<D>, j->q, j->k, j->v, j->dout,
+                                  j->dk, j->dv, (const float *)j->lse2,
+                                  (const float *)j->minus_delta, j->sums, tables_of(run), j->heads,
+                                  heads_at_once(j, D), j->a));
+}
+
+template <int D>
+static void launch_after(const kf_run *run, const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128), j->heads);
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::after<D>, (const float *)j->sums,
+                                  tables_of(run), j->a.dq, j->a.Sq, j->a.Sk));
+}
+
+template <int D>
+static void launch_gradient(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of<D>(run, stream, "q_rotated", "k_turned");
+    launch_before<D>(run, &j);
+    launch_main<D>(run, &j);
+    launch_after<D>(run, &j);
+}
+// end snippet: chain
+
+static void launch_gradient(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_gradient<64>(run, stream);
+    } else {
+        launch_gradient<128>(run, stream);
+    }
+}
+
+static bool is_gradient(const kf_case *c);
+
+static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
+{
+    if (is_gradient(run->c)) {
+        launch_gradient(run, stream);
+    } else {
+        launch_keys(run, stream);
+        launch_turning(run, stream, "k_rotated");
+    }
+}
+
+// --- Variants that explain -----------------------------------------------------------------------
+
+// Keys were turned when they were stored.
+static void launch_cached(const kf_run *run, cudaStream_t stream)
+{
+    launch_turning(run, stream, "k_turned");
+}
+
+// Attention that turns q and k.
+template <int D, int GROUPS>
+static void launch_fused_of(const kf_run *run, cudaStream_t stream, int small)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = fused::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(fused::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, fused::flash<D, GROUPS>, map_of(run, "q", 64),
+                                  map_of(run, "k", KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+}
+
+static void launch_fused(const kf_run *run, cudaStream_t stream)
+{
+    const cut c = best_cut(&run->shape);
+    if (run->shape.D == 128) {
+        launch_fused_of<128, 2>(run, stream, c.small);
+    } else if (c.groups == 2) {
+        launch_fused_of<64, 2>(run, stream, c.small);
+    } else {
+        launch_fused_of<64, 3>(run, stream, c.small);
+    }
+}
+
+// Attention alone, of q and k that are turned.
+template <int D, int GROUPS>
+static void launch_pieces_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k,
+                             int small)
+{
+    const kf_shape s = run->shape;
+    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
+    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const dim3 grid(all < multiprocessors() ? all : multiprocessors());
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config =
+        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, q, 64),
+                                  map_of(run, k, KEYS), map_of(run, "v", KEYS),
+                                  map_of(run, "o", 64), kf_f32(run, "lse"), heads,
+                                  heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
+}
+
+static void launch_attention_of(const kf_run *run, cudaStream_t stream, const char *q,
+                                const char *k)
+{
+    const cut c = best_cut(&run->shape);
+    if (run->shape.D == 128) {
+        launch_pieces_of<128, 2>(run, stream, q, k, c.small);
+    } else if (c.groups == 2) {
+        launch_pieces_of<64, 2>(run, stream, q, k, c.small);
+    } else {
+        launch_pieces_of<64, 3>(run, stream, q, k, c.small);
+    }
+}
+
+static void launch_attention(const kf_run *run, cudaStream_t stream)
+{
+    launch_attention_of(run, stream, "q_turned", "k_turned");
+}
+
+// Step 31's backward pass, of q and k that are turned: gradients by these.
+template <int D>
+static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of<D>(run, stream, "q_turned", "k_turned");
+    const unsigned padded = (unsigned)padded_rows(j.a.Sq);
+    const int bytes = backward_pass::bytes_of_block<D>();
+    cudaLaunchAttribute attribute;
+    before<D><<<dim3(padded * D / 2048, j.heads), 256, 0, stream>>>(
+        j.a.o, j.a.dout, j.a.lse, j.lse2, j.minus_delta, j.sums, j.a.Sq);
+    CUDA_CHECK_LAUNCH();
+    allow_shared(backward_pass::backward<D>, bytes);
+    const cudaLaunchConfig_t for_main =
+        launch_config(&attribute, true, dim3(j.blocks * j.heads), 384, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&for_main, backward_pass::backward<D>, j.q, j.k, j.v, j.dout,
+                                  j.dk, j.dv, (const float *)j.lse2, (const float *)j.minus_delta,
+                                  j.sums, j.heads, heads_at_once(&j, D), j.a));
+    const cudaLaunchConfig_t for_after =
+        launch_config(&attribute, true, dim3(padded / 128 * (D / 64), j.heads), 256, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&for_after, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
+}
+
+static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_turned_gradient<64>(run, stream);
+    } else {
+        launch_turned_gradient<128>(run, stream);
+    }
+}
+
+// RoPE in front of the forward pass, and behind the backward pass.
+static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
+{
+    if (is_gradient(run->c)) {
+        launch_turned_gradient(run, stream);
+        one_kernel::launch_back(run, stream);
+    } else {
+        one_kernel::launch(run, stream);
+        launch_attention_of(run, stream, "q_rotated", "k_rotated");
+    }
+}
+
+static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
+{
+    if (is_gradient(run->c)) {
+        launch_turned_gradient(run, stream);
+        op_by_op::launch_back(run, stream);
+    } else {
+        op_by_op::launch(run, stream);
+        launch_attention_of(run, stream, "q_rotated", "k_rotated");
+    }
+}
+
+// Going forward op by op computes its angles; going back it has the tables.
+static double op_by_op_error(const kf_case *c)
+{
+    return is_gradient(c) ? 0.0 : rope_angle_error(c);
+}
+
+// --- Tables --------------------------------------------------------------------------------------
+
+// What a case is about.
+typedef struct pass {
+    void (*setup)(kf_run *run), (*reference)(kf_run *run);
+    kf_cost (*cost)(const kf_case *c);
+} pass;
+
+// Gradients begin with what attention alone leaves, of q and k that are turned.
+static void setup_backward(kf_run *run)
+{
+    kf_rope_flash_backward_setup(run, launch_attention);
+}
+
+static const pass forward = {kf_rope_flash_setup, kf_rope_flash_reference, kf_rope_flash_cost};
+static const pass keys = {keys_alone::setup, keys_alone::reference, keys_alone::cost};
+static const pass enormous = {made::setup, made::reference, kf_rope_flash_cost};
+static const pass backward = {setup_backward, kf_rope_flash_backward_reference,
+                              kf_rope_flash_backward_cost};
+
+static const pass *pass_of(const kf_case *c)
+{
+    return (const pass *)c->data;
+}
+
+static bool is_forward(const kf_case *c)
+{
+    return pass_of(c) == &forward;
+}
+
+static bool is_gradient(const kf_case *c)
+{
+    return pass_of(c) == &backward;
+}
+
+static bool is_keys(const kf_case *c)
+{
+    return pass_of(c) == &keys;
+}
+
+static bool is_either_pass(const kf_case *c)
+{
+    return is_forward(c) || is_gradient(c);
+}
+
+static bool attends(const kf_case *c)
+{
+    return !is_keys(c);
+}
+
+static void setup(kf_run *run)
+{
+    const kf_shape s = run->shape;
+    const int64_t queries[4] = {s.B, s.H, s.Sq, s.D};
+    const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
+    const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
+    need_wgmma();
+    pass_of(run->c)->setup(run);
+    if (is_either_pass(run->c)) {
+        op_by_op::setup(run);
+    }
+    if (is_gradient(run->c)) {
+        kf_scratch(run, "q_rotated", "BHSD", KF_F16, queries);
+        kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
+        kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
+        kf_scratch(run, "sums", "BHSD", KF_F32, sums);
+    }
+}
+
+static void reference(kf_run *run)
+{
+    pass_of(run->c)->reference(run);
+}
+
+static kf_cost cost(const kf_case *c)
+{
+    return pass_of(c)->cost(c);
+}
+
+static const kf_case cases[] = {
+    KF_ROPE_FLASH_TIMED(forward, KF_ALONE),
+    KF_ROPE_FLASH_TIMED(backward, KF_ALONE),
+    KF_ROPE_FLASH_TIMED(keys, 0),
+    KF_ROPE_FLASH_ODD(forward),
+    KF_ROPE_FLASH_ODD(backward),
+    KF_ROPE_FLASH_CASE(keys, "odd", 2, 3, 77, 77, 64, true, 0, 0),
+    KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
+    /* Three groups: pieces take turns in two places; and pieces of two sizes. */
+    KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
+    KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
+    /* More than 2^31 elements in k and in v; and the same in small. */
+    KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),
+    KF_ROPE_FLASH_CASE(enormous, "made", 1, 4, 20, 190, 128, true, 0, 0),
+    KF_ROPE_FLASH_CASE(enormous, "made-D64", 1, 3, 70, 150, 64, true, 0, 0),
+};
+
+static const kf_variant variants[] = {
+    {.name = "op-by-op",
+     .about = "RoPE op by op in front of attention, behind its gradients",
+     .launch = launch_op_by_op,
+     .applies = is_either_pass,
+     .extra_error = op_by_op_error},
+    {.name = "one-kernel",
+     .about = "RoPE by one kernel in front of attention, behind its gradients",
+     .launch = launch_one_kernel,
+     .applies = is_either_pass},
+    {.name = "rotate-k-once",
+     .about = "a pass turns k, attention turns q; gradients are turned back in registers",
+     .launch = launch_rotate_once,
+     .applies = attends},
+    {.name = "k-cached",
+     .about = "attention turns q, k was turned when it was stored",
+     .launch = launch_cached,
+     .applies = is_forward},
+    {.name = "fused",
+     .about = "attention turns q and each tile of k",
+     .launch = launch_fused,
+     .applies = is_forward},
+    {.name = "attention",
+     .about = "step 29's best alone, of q and k that are turned",
+     .launch = launch_attention,
+     .applies = is_forward},
+    {.name = "pass-over-k",
+     .about = "what turns k, alone",
+     .launch = launch_keys,
+     .applies = is_keys},
+};
+
+static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_SUSTAINED, KF_WARM}};
+
+int main(int argc, char **argv)
+{
+    const kf_program program = {
+        .step = "37-rotate-k-once",
+        .title = "keys are turned once, queries where they are used, on the best kernels",
+        .cases = cases,
+        .n_cases = KF_COUNT_OF(cases),
+        .variants = variants,
+        .n_variants = KF_COUNT_OF(variants),
+        .setup = setup,
+        .reference = reference,
+        .cost = cost,
+        .timings = timings,
+        .n_timings = KF_COUNT_OF(timings),
+    };
+    return kf_main(&program, argc, argv);
+}

@@ -1,0 +1,45 @@
+/* turning.cuh: rows that RoPE turns where a warp has them in fragments. A lane has columns 8n + 2t
+ * and the next of rows g and g + 8, and of the other half of the row the same: both of a pair.
+ * Fragments, g and t: tensor_cores.cuh.
+ */
+#pragma once
+
+#include "cuda/count.cuh"
+#include "cuda/tensor_cores.cuh"
+
+// Tables [positions][D/2].
+typedef struct rope_tables {
+    const float *cosines, *sines;
+} rope_tables;
+
+// Of a lane, for its rows g and g + 8: those of columns 8n + 2t and the next.
+template <int D>
+struct angles {
+    float2 cosines[2][D / 16], sines[2][D / 16];
+};
+
+// row: of the tables, for the lane's row g; none beyond the last.
+template <int D>
+static __device__ __forceinline__ void load_angles(angles<D> &a, rope_tables from, int row,
+                                                   int last)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int64_t at = (int64_t)min(row + half * 8, last) * (D / 2) + threadIdx.x % 4 * 2;
+#pragma unroll
+        for (int n = 0; n < D / 16; n++) {
+            a.cosines[half][n] = *(const float2 *)(from.cosines + at + n * 8);
+            a.sines[half][n] = *(const float2 *)(from.sines + at + n * 8);
+        }
+    }
+    COUNT("table loads", D / 2);
+}
+
+// Two columns of a row and those of its other half, as halves, turned by two angles.
+static __device__ __forceinline__ void turn_pairs(uint32_t *low, uint32_t *high, float2 c, float2 s)
+{
+    const float2 x = __half22float2(*(const __half2 *)low);
+    const float2 y = __half22float2(*(const __half2 *)high);
+    *low = pack_halves(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y);
+    *high = pack_halves(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y);
+}
