@@ -96,11 +96,10 @@ static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], ch
                                                     const row_angles<D> &a, int rows)
 {
     turn_queries<D>(tile, a, rows);
+    fence_async_proxy(); // for products of the tile, or for the copy that overwrites it
     if (HELD) {
         __syncwarp();
         load_queries<D>(q, shared_address(tile));
-    } else {
-        fence_async_proxy();
     }
 }
 
