@@ -1,7 +1,7 @@
 /* 34-fewer-registers: turned values in place of raw ones, a remedy that was proposed
  *
  * Grows from: 32-fused-rope-flash
- * Profile: kernels=fused --case forward-D64-S8192 --case forward-D128-S8192
+ * Profile: kernels=fused|attention --case forward-D64-S8192 --case forward-D128-S8192
  *
  * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing turned ones
  *          over raw ones. Step 32's kernel with its tiles turned so: raw and turned values of all
