@@ -76,7 +76,7 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
         const uint32_t partner = __shfl_xor_sync(0xffffffffu, mine[i], LANES / 2);
         uint32_t low = is_low ? mine[i] : partner;
         uint32_t high = is_low ? partner : mine[i];
-        turn_pairs(&low, &high, c[i], s[i]);
+        turn_two<false>(&low, &high, c[i], s[i]);
         mine[i] = is_low ? low : high;
     }
     if (row < Sq) {

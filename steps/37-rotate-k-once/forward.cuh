@@ -80,8 +80,8 @@ static __device__ __forceinline__ void turn_queries(char *tile, const row_angles
             (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
         const float4 c = a.cosines[i], s = a.sines[i];
         // solution: turn -- four pairs by their angles
-        turn_pairs(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
-        turn_pairs(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
+        turn_two<false>(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
+        turn_two<false>(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
         // end solution: turn
         COUNT("Q rotations", column == 0 && row < rows);
         COUNT("element rotations", row < rows ? 8 : 0);

@@ -42,8 +42,8 @@ static __device__ __forceinline__ void turn_keys(char *tile, rope_tables tables,
         uint2 *const low = rows + (four / 2 ^ row % 8) * 2;
         uint2 *const high = rows + partner / 16 * KEYS * 16 + (partner / 2 % 8 ^ row % 8) * 2;
         uint2 x = *low, y = *high;
-        turn_pairs(&x.x, &y.x, make_float2(c.x, c.y), make_float2(s.x, s.y));
-        turn_pairs(&x.y, &y.y, make_float2(c.z, c.w), make_float2(s.z, s.w));
+        turn_two<false>(&x.x, &y.x, make_float2(c.x, c.y), make_float2(s.x, s.y));
+        turn_two<false>(&x.y, &y.y, make_float2(c.z, c.w), make_float2(s.z, s.w));
         *low = x;
         *high = y;
         COUNT("table loads", 8);

@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(THREADS)
         return;
     }
     const int64_t angle = row * (D / 2) + column;
-    const eight_angles by = load_angles(tables.cosines + angle, tables.sines + angle);
+    const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
+    const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
     COUNT("table loads", 16);
     const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
     uint4 low[HEADS], high[HEADS];
@@ -41,9 +42,17 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < HEADS; i++) {
         if (first + i < heads) {
-            turn_eight<false>(&low[i], &high[i], by);
-            *(uint4 *)(k_rotated + at + i * head) = low[i];
-            *(uint4 *)(k_rotated + at + i * head + D / 2) = high[i];
+            uint4 x = low[i], y = high[i];
+            turn_two<false>(&x.x, &y.x, make_float2(a.cosine.x, a.cosine.y),
+                            make_float2(a.sine.x, a.sine.y));
+            turn_two<false>(&x.y, &y.y, make_float2(a.cosine.z, a.cosine.w),
+                            make_float2(a.sine.z, a.sine.w));
+            turn_two<false>(&x.z, &y.z, make_float2(b.cosine.x, b.cosine.y),
+                            make_float2(b.sine.x, b.sine.y));
+            turn_two<false>(&x.w, &y.w, make_float2(b.cosine.z, b.cosine.w),
+                            make_float2(b.sine.z, b.sine.w));
+            *(uint4 *)(k_rotated + at + i * head) = x;
+            *(uint4 *)(k_rotated + at + i * head + D / 2) = y;
             if (column == 0) {
                 COUNT("K rotations", 1);
             }

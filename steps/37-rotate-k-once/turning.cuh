@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/count.cuh"
-#include "cuda/tensor_cores.cuh"
+#include "cuda/turn_halves.cuh"
 
 // Tables [positions][D/2].
 typedef struct rope_tables {
@@ -33,13 +33,4 @@ static __device__ __forceinline__ void load_angles(angles<D> &a, rope_tables fro
         }
     }
     COUNT("table loads", D / 2);
-}
-
-// Two columns of a row and those of its other half, as halves, turned by two angles.
-static __device__ __forceinline__ void turn_pairs(uint32_t *low, uint32_t *high, float2 c, float2 s)
-{
-    const float2 x = __half22float2(*(const __half2 *)low);
-    const float2 y = __half22float2(*(const __half2 *)high);
-    *low = pack_halves(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y);
-    *high = pack_halves(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y);
 }
