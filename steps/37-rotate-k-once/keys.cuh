@@ -33,11 +33,10 @@ __global__ void __launch_bounds__(THREADS)
     const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
     uint4 low[HEADS], high[HEADS];
 #pragma unroll
-    for (int i = 0; i < HEADS; i++) {
-        if (first + i < heads) {
-            low[i] = *(const uint4 *)(k + at + i * head);
-            high[i] = *(const uint4 *)(k + at + i * head + D / 2);
-        }
+    for (int i = 0; i < HEADS; i++) { // all loads first, for they take long
+        const int64_t mine = min(i, heads - 1 - first) * head; // there may be fewer heads
+        low[i] = *(const uint4 *)(k + at + mine);
+        high[i] = *(const uint4 *)(k + at + mine + D / 2);
     }
 #pragma unroll
     for (int i = 0; i < HEADS; i++) {
