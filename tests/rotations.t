@@ -52,7 +52,7 @@ sub table {
         join("\t", qw(B H S D rows keys k_rotations times_each table_gb kv_gb pass_gb)));
     my @shapes = $cases =~ /KF_ROPE_FLASH_ONE\(pass, (\d+), (\d+), (\d+), (\d+), \w+\)/g;
     while (my ($B, $H, $S, $D) = splice @shapes, 0, 4) {
-        for my $tile ([128, 64], [64, 64], [64, 32], [32, 32]) {
+        for my $tile ([256, 64], [128, 64], [64, 64], [64, 32], [32, 32]) {
             my ($turned) = turned_keys($S, $S, 1, @$tile);
             my $all = $turned * $B * $H;
             # A row of the tables is D/2 cosines and as many sines in fp32, one of k or v D halves.
@@ -77,14 +77,20 @@ my %small = ( # Sq, Sk, D, heads, causal
     "one-key"     => [1, 1, 64, 1, 1],
 );
 
-my @lines = grep { !/^#/ } split /\n/, slurp("plots/data/cpu/step-32-counts.tsv");
-my @names = split /\t/, shift @lines;
-my %sum; # of the kernels of a variant and case
-for (@lines) {
-    my %row;
-    @row{@names} = split /\t/, $_, -1;
-    $sum{"$row{variant} $row{case}"}{$_} += $row{$_} =~ /^\d+$/ ? $row{$_} : 0 for @names;
+# What the kernels of each variant and case of a step count together.
+sub sums_of {
+    my ($step) = @_;
+    my @lines = grep { !/^#/ } split /\n/, slurp("plots/data/cpu/step-$step-counts.tsv");
+    my @names = split /\t/, shift @lines;
+    my %sum;
+    for (@lines) {
+        my %row;
+        @row{@names} = split /\t/, $_, -1;
+        $sum{"$row{variant} $row{case}"}{$_} += $row{$_} =~ /^\d+$/ ? $row{$_} : 0 for @names;
+    }
+    return %sum;
 }
+my %sum = sums_of(32);
 
 for my $case (sort keys %small) {
     my ($Sq, $Sk, $D, $heads, $causal) = @{ $small{$case} };
@@ -114,6 +120,19 @@ for my $case (sort keys %small) {
         is($c->{element_rotations}, ($Sq + $Sk) * $heads * $D, "op-by-op, $pass-$case: each element once");
     }
 }
+
+# The tiles of step 33, where they are counted.
+my %of_tile = sums_of(33);
+my $compared = 0;
+for (sort keys %of_tile) {
+    my ($name, $rows, $keys, $case) = /^(tile:m(\d+)-n(\d+)-\S+) forward-(\S+)$/ or next;
+    my ($Sq, $Sk, $D, $heads, $causal) = @{ $small{$case} || next };
+    my ($turned) = turned_keys($Sq, $Sk, $causal, $rows, $keys);
+    is($of_tile{$_}{K_rotations}, $turned * $heads, "$name, forward-$case: rows of k that are turned");
+    is($of_tile{$_}{Q_rotations}, $Sq * $heads, "$name, forward-$case: each row of q once");
+    $compared++;
+}
+cmp_ok($compared, ">=", 80, "tiles of step 33 and shapes");
 
 # What follows for whole blocks: a key is turned by each block that sees it, half of them and a half more.
 for my $S (512, 65536, 131072) {

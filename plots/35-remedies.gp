@@ -1,0 +1,50 @@
+# alt: Time of RoPE op by op and attention over that of the fused kernel against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, one the best of the small tiles that the log proposed, one the best of all tiles, one the best with fewer registers, one the best with tables in shared memory. Below the dashed line at 1 fusing loses.
+# data: step-33.tsv step-34.tsv step-35.tsv
+load 'plots/style.gp'
+# The largest ratio at each length, of the variants that the pattern names.
+best(step, D, names) = rows(sprintf('step-%d.tsv', step), sprintf('clock=graph l2=warm D=%d', D), 'Sk variant ratio') . \
+    sprintf(" | awk '$2 ~ /^(%s)$/ && $3 > most[$1] { most[$1] = $3 } END { for (S in most) print S, most[S] }' | sort -n", names)
+steps = '34 33 33 34 35'
+names = 'fused tile:m(32|64)-.* tile:.* fused-.* staged.*'
+said = "'step 32' 'small tiles' 'any tile' registers tables"
+set logscale xy 2
+set ytics ('0.25' 0.25, '0.35' 0.35, '0.5' 0.5, '0.7' 0.7, '1' 1, '1.4' 1.4, '2' 2, '2.8' 2.8, '4' 4, '5.6' 5.6, '8' 8)
+set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
+set key at screen 0.55, 0.005 bottom center maxrows 2 samplen 2.2 width -1
+set tmargin at screen 0.87
+set bmargin at screen 0.33
+low = 1.0
+high = 1.0
+do for [i = 1:5] {
+    do for [p = 1:2] {
+        stats best(int(word(steps, i)), 64 * p, word(names, i)) using 2 nooutput
+        low = STATS_min < low ? STATS_min : low
+        high = STATS_max > high ? STATS_max : high
+    }
+}
+set yrange [low / 1.1:high * 1.1]
+set multiplot
+unset title
+set xlabel 'S'
+do for [p = 1:2] {
+    D = 64 * p
+    set lmargin at screen (p == 1 ? 0.165 : 0.52)
+    set rmargin at screen (p == 1 ? 0.48 : 0.965)
+    if (p == 1) {
+        set ylabel 'time op by op / fused' offset 1.4, 0
+        set xrange [400:10500]
+        set xtics ('512' 512, '2k' 2048, '8k' 8192)
+    } else {
+        unset ylabel
+        unset label 99
+        unset key
+        set ytics ('' 0.25, '' 0.35, '' 0.5, '' 0.7, '' 1, '' 1.4, '' 2, '' 2.8, '' 4, '' 5.6, '' 8)
+        set xrange [400:190000]
+        set xtics ('512' 512, '4k' 4096, '32k' 32768, '128k' 131072)
+    }
+    set label 1 sprintf('D = %d', D) at graph 0.5, 1.06 center font ',12' textcolor rgb INK
+    plot 1 with lines ls LIMIT notitle, \
+         for [i = 1:5] best(int(word(steps, i)), D, word(names, i)) using 1:2 with linespoints ls i ps 0.55 notitle, \
+         for [i = 1:5] keyentry with linespoints ls i title word(said, i)
+}
+unset multiplot
