@@ -41,7 +41,7 @@ static constexpr int bytes_of_block()
 // of the warp is whole rows.
 template <int D>
 struct row_angles {
-    float4 cosines[D / 16], sines[D / 16];
+    four_angles by[D / 16];
 };
 
 // row: of the tables, for the first row of the warp; none beyond the last.
@@ -54,8 +54,7 @@ static __device__ __forceinline__ void load_angles(row_angles<D> &a, rope_tables
     for (int i = 0; i < D / 16; i++) {
         const int mine = min(row + (i * 32 + lane) / (D / 8), last);
         const int64_t at = (int64_t)mine * (D / 2) + lane % (D / 8) * 4;
-        a.cosines[i] = *(const float4 *)(from.cosines + at);
-        a.sines[i] = *(const float4 *)(from.sines + at);
+        a.by[i] = ::load_angles(from.cosines + at, from.sines + at);
         COUNT("table loads", 8);
     }
 }
@@ -68,6 +67,7 @@ static __device__ __forceinline__ void turn_queries(char *tile, const row_angles
 {
     const int lane = threadIdx.x % 32;
     const int column = lane % (D / 8) * 4;
+    uint2 *low[D / 16], *high[D / 16], x[D / 16], y[D / 16];
     (void)rows; // but for counts
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
@@ -75,16 +75,20 @@ static __device__ __forceinline__ void turn_queries(char *tile, const row_angles
         char *const box = tile + (threadIdx.x / 32 % 4 * 16 + row) * 128;
         // Chunk c of 16 bytes stands at c ^ row % 8. The other half of a row: the second box, or
         // the second half of the only one.
-        uint2 *const low = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
-        uint2 *const high =
-            (uint2 *)(D == 128 ? (char *)low + 64 * 128 : box + ((column * 2 + 64) ^ row % 8 * 16));
-        const float4 c = a.cosines[i], s = a.sines[i];
-        // solution: turn -- four pairs by their angles
-        turn_two<false>(&low->x, &high->x, make_float2(c.x, c.y), make_float2(s.x, s.y));
-        turn_two<false>(&low->y, &high->y, make_float2(c.z, c.w), make_float2(s.z, s.w));
-        // end solution: turn
+        low[i] = (uint2 *)(box + ((column * 2) ^ row % 8 * 16));
+        high[i] = D == 128 ? low[i] + 64 * 16 : (uint2 *)(box + ((column * 2 + 64) ^ row % 8 * 16));
+        x[i] = *low[i];
+        y[i] = *high[i];
         COUNT("Q rotations", column == 0 && row < rows);
         COUNT("element rotations", row < rows ? 8 : 0);
+    }
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+        // solution: turn -- four pairs by their angles
+        turn_four<false>(&x[i], &y[i], a.by[i]);
+        // end solution: turn
+        *low[i] = x[i];
+        *high[i] = y[i];
     }
 }
 // end snippet: turn-queries
@@ -96,11 +100,11 @@ static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], ch
                                                     const row_angles<D> &a, int rows)
 {
     turn_queries<D>(tile, a, rows);
-    fence_async_proxy(); // for products of the tile, or for the copy that overwrites it
     if (HELD) {
         __syncwarp();
         load_queries<D>(q, shared_address(tile));
     }
+    fence_async_proxy(); // for products of the tile, or for the copy that overwrites it
 }
 
 // The tiles of a piece's queries; of none only that it is none. In front: handed_out.

@@ -5,8 +5,9 @@
  * Record: --turns 1 --rates step-37-rates.tsv
  *
  * Idea     A key is used by every query that sees it: it is turned once, by a pass of its own, or
- * was when it was stored. A query is used by one block: attention turns it on its way in. The
- *          backward pass reads the turned keys again, and turns dk and dq back before they leave.
+ *          was when it was stored. A query is used by one block: attention turns it on its way in.
+ *          The backward pass reads the turned keys again, and turns dk and dq back before they
+ *          leave.
  * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192 and nothing at
  *          131072. Queries cost a fiftieth at 512, nothing from 2048 on; backward, both directions
  *          together a fiftieth at 512. So it loses to nothing at any length. Keys turned in the
