@@ -30,7 +30,7 @@ set yrange [0:*]
 set key at screen 0.55, 0.01 bottom center maxrows 1 samplen 2.2 width 0
 set bmargin at screen 0.24
 set arrow 1 from 4096, graph 0 to 4096, graph 1 nohead lc rgb INK dt (5, 4) lw 1
-set label 1 'the log' at 4096, graph 0.95 left offset 0.5, 0 font ',12' textcolor rgb INK
+set label 1 'the log' at 4096, graph 0.95 right offset -0.5, 0 font ',12' textcolor rgb INK
 do for [i = 1:words(tables)] {
     t = word(tables, i)
     set arrow 1 + i from crossover(t), graph 0 to crossover(t), graph 1 nohead lc rgb SOFT dt (2, 3) lw 1
