@@ -1,8 +1,8 @@
-# alt: A waterfall of times at D = 128 and S = 65536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work: tiles of k copied through registers, turned with cosines in registers, with those of a tiny table, with the whole table, and q turned too. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: both stand close to attention alone.
+# alt: A waterfall of times at D = 128 and S = 65536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work: tiles of k copied through registers, turned by angles in registers, by those in shared memory, by those of a tiny table, by those of the whole table, and q turned too. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: both stand close to attention alone.
 # data: step-32.tsv
 load 'plots/style.gp'
-ways = 'attention cause:copied cause:turned-registers cause:tiny-table cause:whole-table fused'
-said = "'attention alone' 'k copied' 'k turned' 'tiny table' 'whole table' 'fused'"
+ways = 'attention cause:copied cause:turned-registers cause:staged-table cause:tiny-table cause:whole-table fused'
+said = "'attention alone' 'k copied' 'k turned' 'staged table' 'tiny table' 'whole table' 'fused'"
 marks = 'one-kernel op-by-op'
 marked = "'one RoPE kernel' 'op by op'"
 if (!exists('at')) at = 'forward-D128-S65536'
