@@ -357,7 +357,7 @@ end
 -- ours, what each says, and whether they say the same. A claim may be a product or a quotient, so
 -- that a log's own figures stand in the chapter. base=VARIANT compares with that variant of the same
 -- case in place of the baseline, base_step=NN with its row in another step: the quotient of both
--- ratios, as each was taken to the same baseline in its own run.
+-- ratios, as each was taken to the same baseline in its own run. With claim=none ours stands alone.
 local MARGIN = 0.03  -- nearer to 1 than this is a tie
 
 -- low and high: where nearly all of the measured ratios lie.
@@ -404,8 +404,9 @@ local function verdict(el)
     local a, conditions = words_of(text, what,
         { step = 1, file = 1, device = 1, claim = 1, base = 1, base_step = 1 })
     if not a then return end
-    local claim = product_of(a.claim)
-    if not claim then
+    local claimed = a.claim ~= "none"
+    local claim = claimed and product_of(a.claim)
+    if claimed and not claim then
         return fail(what .. ": claim=" .. (a.claim or "")
             .. " is no ratio: write 1.2 or 0.042/0.035", text)
     end
@@ -419,7 +420,12 @@ local function verdict(el)
         -- From the least that the percentiles allow to the most.
         ours = { ours[1] / base[1], ours[2] / base[3], ours[3] / base[2] }
     end
-    local theirs, mine = verdict_of(claim, claim, claim), verdict_of(table.unpack(ours))
+    local mine = verdict_of(table.unpack(ours))
+    if not claimed then
+        return pandoc.Span(string.format("%.2f×: ", ours[1]) .. mine,
+            { class = "verdict", title = origin_of(path, text) })
+    end
+    local theirs = verdict_of(claim, claim, claim)
     local ratios = string.format("%.2f× / %.2f×: ", claim, ours[1])
     local said = { pandoc.Str(ratios .. mine .. ", yes") }
     if theirs ~= mine then

@@ -143,6 +143,7 @@ has($text, qr{2048 0\.97\xc3\x97 / 0\.80\xc3\x97: loses, yes .* tree, 64 1\.02\x
     'so is what is near to 1');
 has($text, qr{of shuffle 1\.20\xc3\x97 / 1\.25\xc3\x97: wins, yes tree, of step 03 1\.20\xc3\x97 / 1\.25\xc3\x97: wins, yes },
     'a verdict may be against another variant than the baseline');
+has($text, qr{nothing claimed 1\.61\xc3\x97: wins }, 'or stand alone');
 has($page, qr{<nav class="toc".*href="#step-02"}s, 'and is in the table of contents');
 has($page, qr{rel="prev" href="00-start\.html"}, 'the page before');
 lacks($page, qr{<script|(?:src|href)="(?:https?:)?//}, 'no script, nothing from the network');

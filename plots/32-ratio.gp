@@ -1,0 +1,46 @@
+# alt: Time of RoPE op by op and attention over that of three variants, against the length S on a logarithmic axis, two panels: forward and backward. At D = 128 three lines: attention alone is highest, RoPE as one kernel lies close below it, and both come down towards the dashed line at 1. RoPE inside attention begins above 1 and falls below it as S grows. Thin lines are D = 64.
+# data: step-32.tsv
+load 'plots/style.gp'
+ways = 'one-kernel fused attention'
+said = "'one RoPE kernel' 'fused' 'attention alone'"
+n = words(ways)
+of(pass, i, D) = rows('step-32.tsv', sprintf('variant=%s D=%d clock=graph l2=warm', word(ways, i), D), \
+    'Sk ratio ratio_p5 ratio_p95 case') . ' | grep ' . pass
+set style line 11 lc rgb '#0a5ea8' lw 0.9 dt 1 pt 6 ps 0.45
+set style line 12 lc rgb '#c2480a' lw 0.9 dt (9, 3) pt 4 ps 0.4
+set style line 13 lc rgb '#007a5e' lw 0.9 dt (5, 3) pt 8 ps 0.5
+set logscale x 2
+set logscale y
+set xrange [360:185000]
+set xtics ('512' 512, '4k' 4096, '32k' 32768)
+set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
+set label 98 'time of op by op / this' at screen 0.03, 0.59 center rotate by 90 font ',13' textcolor rgb INK
+set label 97 'S' at screen 0.56, 0.235 center font ',13' textcolor rgb INK
+set key at screen 0.55, 0.005 bottom center maxrows 3 samplen 2.2 width 0
+# Both panels have one scale.
+set print $all
+do for [pass in 'forward backward'] { do for [i = 1:n] { print system(substr(of(pass, i, 128), 2, -1)) } }
+unset print
+stats $all using 2 nooutput
+set yrange [0.85 * STATS_min:1.25 * STATS_max]
+set ytics (0.25, 0.5, 1, 2, 4, 8, 16)
+set tmargin at screen 0.87
+set bmargin at screen 0.345
+set multiplot
+unset title
+do for [p = 1:2] {
+    pass = word('forward backward', p)
+    set lmargin at screen 0.135 + 0.435 * (p - 1)
+    set rmargin at screen 0.135 + 0.435 * p - 0.025
+    if (p == 2) { set format y '' }
+    set label 1 pass at graph 0.5, 1.06 center font ',12' textcolor rgb INK
+    plot 1 with lines ls LIMIT notitle, \
+         for [i = 1:n] of(pass, i, 64) using 1:2 with linespoints ls 10 + i notitle, \
+         for [i = 1:n] of(pass, i, 128) using 1:2:3:4 with yerrorlines ls i notitle, \
+         for [i = 1:n] keyentry with linespoints ls i title word(said, i), \
+         keyentry with linespoints ls 11 title 'thin: D = 64', \
+         keyentry with lines ls LIMIT title 'op by op'
+    do for [i = 97:99] { unset label i }
+    unset key
+}
+unset multiplot

@@ -1,0 +1,32 @@
+# alt: A waterfall of times at D = 128 and S = 65536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work: tiles of k copied through registers, turned by angles in registers, by those in shared memory, by those of a tiny table, by those of the whole table, and q turned too. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: both stand close to attention alone.
+# data: step-32.tsv
+load 'plots/style.gp'
+ways = 'attention cause:copied cause:turned-registers cause:staged-table cause:tiny-table cause:whole-table fused'
+said = "'attention alone' 'k copied' 'k turned' 'staged table' 'tiny table' 'whole table' 'fused'"
+marks = 'one-kernel op-by-op'
+marked = "'one RoPE kernel' 'op by op'"
+if (!exists('at')) at = 'forward-D128-S65536'
+n = words(ways)
+ms(way) = real(cell('step-32.tsv', sprintf('clock=graph l2=warm case=%s variant=%s', at, way), 'median_us')) / 1000
+array t[n + 2]
+do for [i = 1:n] { t[i] = ms(word(ways, i)) }
+do for [i = 1:2] { t[n + i] = ms(word(marks, i)) }
+from(i) = i == 1 ? 0 : t[i - 1]
+colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
+most = t[1]
+do for [i = 2:n + 2] { most = t[i] > most ? t[i] : most }
+set xlabel 'ms a call at D = 128, S = 65536'
+set lmargin 15
+set xrange [0:most * 1.16]
+set yrange [n + 2.6:0.4]
+set ytics ()
+do for [i = 1:n] { set ytics add (word(said, i) i) }
+do for [i = 1:2] { set ytics add (word(marked, i) n + i) }
+set grid x noy
+unset key
+plot sample [i = 1:n:1] '+' using ((from(i) + t[int(i)]) / 2):(i):(from(i)):(t[int(i)]):(i - 0.34):(i + 0.34):(colour(i)) \
+         with boxxyerror lc rgb variable, \
+     [i = n + 1:n + 2:1] '+' using (t[int(i)]):(i) with points pt 13 ps 0.9 lc rgb INK, \
+     [i = 1:n:1] '+' using (t[int(i)] > from(i) ? t[int(i)] : from(i)):(i):(sprintf(' %.3g', t[int(i)])) \
+         with labels left font ',12' textcolor rgb INK, \
+     [i = n + 1:n + 2:1] '+' using (t[int(i)]):(i):(sprintf('  %.3g', t[int(i)])) with labels left font ',12' textcolor rgb INK

@@ -1,0 +1,60 @@
+# alt: Time of RoPE op by op and attention over that of every remedy, at D = 128, against the length S on a logarithmic axis, two panels: forward and backward. Fused, small tiles, fewer registers and shared tables begin above the dashed line at 1 and fall below it, dispatch by length comes down to the line and stays on it. K rotated once lies above 1 at every length, against its own op by op and against PyTorch's.
+# data: step-32.tsv step-33.tsv step-34.tsv step-35.tsv step-36.tsv step-37.tsv peers-long.tsv
+load 'plots/style.gp'
+# A remedy: its step, and its variant; with several the fastest of them at each length is drawn.
+remedies = 6
+step = '32 33 34 35 36 37'
+array tried[remedies] = ['fused', 'tile:m64-n32 tile:m64-n64-s3', 'fewer-registers', 'shared-tables', 'dispatch', 'rotate-k-once']
+said = "'fused' 'small tiles' 'fewer registers' 'shared tables' 'by length' 'K once'"
+style = '8 5 6 4 3 1'
+peer = 'eager-flash-attention-2'
+lengths = '512 1024 2048 4096 8192 16384 32768 65536 131072'
+at(pass, S) = sprintf('case=%s-D128-S%s l2=warm clock=graph ', pass, S)
+got(i, variant, pass, S, col) = real(cell(sprintf('step-%s.tsv', word(step, i)), at(pass, S) . 'variant=' . variant, col))
+best(i, pass, S) = (most = 0, sum [k = 1:words(tried[i])] \
+    (r = got(i, word(tried[i], k), pass, S, 'ratio'), most = r > most ? r : most, 0), most)
+theirs(pass, S) = real(cell('peers-long.tsv', at(pass, S) . 'step=37 variant=' . peer, 'median_us')) / \
+    got(6, tried[6], pass, S, 'median_us')
+passes = 'forward backward'
+set print $all
+do for [p = 1:2] {
+    do for [i = 1:remedies + 1] {
+        do for [k = 1:words(lengths)] {
+            print word(lengths, k), i > remedies ? theirs(word(passes, p), word(lengths, k)) : best(i, word(passes, p), word(lengths, k))
+        }
+        print ''
+        print ''
+    }
+}
+unset print
+block(p, i) = (remedies + 1) * (p - 1) + i - 1
+set logscale x 2
+set logscale y
+set xrange [360:185000]
+set xtics ('512' 512, '4k' 4096, '32k' 32768)
+set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
+set label 98 'time of op by op / this' at screen 0.03, 0.62 center rotate by 90 font ',13' textcolor rgb INK
+set label 97 'S' at screen 0.56, 0.285 center font ',13' textcolor rgb INK
+set key at screen 0.55, 0.005 bottom center maxrows 4 samplen 2.2 width 0
+stats $all using 2 nooutput
+set yrange [0.85 * STATS_min:1.25 * STATS_max]
+set ytics (0.25, 0.5, 1, 2, 4, 8, 16)
+set tmargin at screen 0.87
+set bmargin at screen 0.395
+set multiplot
+unset title
+do for [p = 1:2] {
+    set lmargin at screen 0.135 + 0.435 * (p - 1)
+    set rmargin at screen 0.135 + 0.435 * p - 0.025
+    if (p == 2) { set format y '' }
+    set label 1 word(passes, p) at graph 0.5, 1.06 center font ',12' textcolor rgb INK
+    plot 1 with lines ls LIMIT notitle, \
+         for [i = 1:remedies] $all index block(p, i) using 1:2 with linespoints ls int(word(style, i)) ps 0.55 notitle, \
+         $all index block(p, remedies + 1) using 1:2 with linespoints ls 2 ps 0.5 notitle, \
+         for [i = 1:remedies] keyentry with linespoints ls int(word(style, i)) title word(said, i), \
+         keyentry with linespoints ls 2 title 'K once, of PyTorch', \
+         keyentry with lines ls LIMIT title 'op by op'
+    do for [i = 97:99] { unset label i }
+    unset key
+}
+unset multiplot
