@@ -1,4 +1,4 @@
-# alt: Time of RoPE op by op and attention over that of three variants, against the length S on a logarithmic axis, two panels: forward and backward. At D = 128 three lines: attention alone is highest, RoPE as one kernel lies close below it, and both come down towards the dashed line at 1. RoPE inside attention begins above 1 and falls below it as S grows. Thin lines are D = 64.
+# alt: Time of RoPE op by op and attention over that of three variants, against the length S on a logarithmic axis, two panels: forward with attention alone, RoPE as one kernel and RoPE inside attention, backward with the last two. At D = 128 attention alone is highest, RoPE as one kernel lies below it and meets it at long S, and both come down to the dashed line at 1. RoPE inside attention begins beside RoPE as one kernel and falls below 1: forward between 8192 and 16384, backward between 2048 and 4096. Thin lines are D = 64.
 # data: step-32.tsv
 load 'plots/style.gp'
 ways = 'one-kernel fused attention'
@@ -34,9 +34,10 @@ do for [p = 1:2] {
     set rmargin at screen 0.135 + 0.435 * p - 0.025
     if (p == 2) { set format y '' }
     set label 1 pass at graph 0.5, 1.06 center font ',12' textcolor rgb INK
+    m = p == 1 ? n : n - 1 # attention alone has no gradients here
     plot 1 with lines ls LIMIT notitle, \
-         for [i = 1:n] of(pass, i, 64) using 1:2 with linespoints ls 10 + i notitle, \
-         for [i = 1:n] of(pass, i, 128) using 1:2:3:4 with yerrorlines ls i notitle, \
+         for [i = 1:m] of(pass, i, 64) using 1:2 with linespoints ls 10 + i notitle, \
+         for [i = 1:m] of(pass, i, 128) using 1:2:3:4 with yerrorlines ls i notitle, \
          for [i = 1:n] keyentry with linespoints ls i title word(said, i), \
          keyentry with linespoints ls 11 title 'thin: D = 64', \
          keyentry with lines ls LIMIT title 'op by op'

@@ -19,7 +19,7 @@ set format y '%.0f'
 unset key
 note(text, x, y, side, colour) = sprintf("set label '%s' at %g, %g %s font ',12' textcolor rgb '%s'", text, x, y, side, colour)
 eval note('used in a product', 4600, 5500, 'right', '#4a5a78')
-eval note('turned inside attention', 5200, 48, 'right', '#c2480a')
+eval note('turned inside attention', 131072, 9, 'right', '#c2480a')
 eval note('turned by a pass of its own', 131072, 2.2, 'right', INK)
 used(S) = (S + 1) / 2
 turned(S) = S < 128 ? NaN : (S / 128 + 1) / 2

@@ -1,4 +1,4 @@
-# alt: A waterfall of times at D = 128 and S = 65536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work: tiles of k copied through registers, turned by angles in registers, by those in shared memory, by those of a tiny table, by those of the whole table, and q turned too. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: both stand close to attention alone.
+# alt: A waterfall of times at D = 128 and S = 65536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work. The largest is tiles of k copied through registers; turning them by angles in registers adds nothing to be seen; angles from shared memory add nearly as much as the copy, from a tiny table and from the whole table half as much each; q turned too adds little. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the copy's bar.
 # data: step-32.tsv
 load 'plots/style.gp'
 ways = 'attention cause:copied cause:turned-registers cause:staged-table cause:tiny-table cause:whole-table fused'
@@ -17,7 +17,7 @@ most = t[1]
 do for [i = 2:n + 2] { most = t[i] > most ? t[i] : most }
 set xlabel 'ms a call at D = 128, S = 65536'
 set lmargin 15
-set xrange [0:most * 1.16]
+set xrange [0:most * 1.4]
 set yrange [n + 2.6:0.4]
 set ytics ()
 do for [i = 1:n] { set ytics add (word(said, i) i) }
@@ -27,6 +27,6 @@ unset key
 plot sample [i = 1:n:1] '+' using ((from(i) + t[int(i)]) / 2):(i):(from(i)):(t[int(i)]):(i - 0.34):(i + 0.34):(colour(i)) \
          with boxxyerror lc rgb variable, \
      [i = n + 1:n + 2:1] '+' using (t[int(i)]):(i) with points pt 13 ps 0.9 lc rgb INK, \
-     [i = 1:n:1] '+' using (t[int(i)] > from(i) ? t[int(i)] : from(i)):(i):(sprintf(' %.3g', t[int(i)])) \
+     [i = 1:n:1] '+' using (t[int(i)] > from(i) ? t[int(i)] : from(i)):(i):(i == 1 ? sprintf(' %.1f', t[1]) : sprintf(' %+.1f = %.1f', t[int(i)] - from(i), t[int(i)])) \
          with labels left font ',12' textcolor rgb INK, \
-     [i = n + 1:n + 2:1] '+' using (t[int(i)]):(i):(sprintf('  %.3g', t[int(i)])) with labels left font ',12' textcolor rgb INK
+     [i = n + 1:n + 2:1] '+' using (t[int(i)]):(i):(sprintf('  %.1f', t[int(i)])) with labels left font ',12' textcolor rgb INK

@@ -1,4 +1,4 @@
-# alt: Time of RoPE op by op and attention over that of the fused kernel against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, one the best of the small tiles that the log proposed, one the best of all tiles, one the best with fewer registers, one the best with tables in shared memory. Below the dashed line at 1 fusing loses.
+# alt: Time of RoPE op by op and attention over that of the fused kernel against the length S, two panels, D = 64 and D = 128. One line is step 32's kernel, one the best of the small tiles that the log proposed, one the best of all tiles, one the best with fewer registers, one the best with tables in shared memory. At D = 64 all lie together and come down to the dashed line at 1, at S = 8192. At D = 128 all fall below it, where fusing loses: small tiles from 8192 on and farthest, the others from 16384 on; the best of all tiles and fewer registers stay nearest to 1.
 # data: step-33.tsv step-34.tsv step-35.tsv
 load 'plots/style.gp'
 # The largest ratio at each length, of the variants that the pattern names.

@@ -3,7 +3,7 @@
  * is turned by minus the angle. */
 #pragma once
 
-#include "cuda/tiled_backward.cuh"
+#include "attention_backward.cuh"
 #include "cuda/rotate_tile.cuh"
 
 struct angle_table {

@@ -13,7 +13,10 @@
  *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
  *          more than turning. Backward, where queries are turned again, it loses less: a tile has
  *          five products instead of two.
- * Outcome  Not recorded yet.
+ * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Beside
+ *          attention alone fusing loses a fifth at every length; what shrinks is what it saves.
+ *          Angles are more than half of that, the way through registers more than a third,
+ *          arithmetic nothing. Backward loses less at D = 64, and as much at D = 128.
  */
 #include "backward.cuh"
 #include "causes.cuh"
@@ -86,14 +89,12 @@ __global__ void __launch_bounds__(THREADS, 2)
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
         copy_async_commit();
-        // snippet: rotate
         // solution: rotate -- the tile of k is turned where it lies, before anyone multiplies it
         rotate_tile<D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
                                       first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
         __syncthreads(); // all of it is turned
         // end solution: rotate
-        // end snippet: rotate
 
         float s[STRIPS][KEYS / 8][4] = {};
 #pragma unroll

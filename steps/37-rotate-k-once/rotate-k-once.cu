@@ -18,14 +18,68 @@
 #include "backward.cuh"
 #include "forward.cuh"
 #include "fused.cuh"
-#include "keys.cuh"
 #include "keys_alone.cuh"
 #include "made.cuh"
 #include "cuda/rope_passes.cuh"
+#include "cuda/turn_halves.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
-enum { KEYS = 128 }; // of a tile of the forward pass
+enum { KEYS = 128, PASS_THREADS = 128 }; // of a tile of the forward pass; of a block of the pass
+
+// --- The pass over k -----------------------------------------------------------------------------
+
+// snippet: keys
+// k [heads][Sk][D] -> k_rotated, likewise
+// grid (Sk D / 16 / PASS_THREADS, heads / HEADS): a thread has 8 pairs of a row, the same in HEADS
+// heads cost: 4 bytes an element, and of the tables D floats for a row of HEADS heads
+template <int D, int HEADS>
+__global__ void __launch_bounds__(PASS_THREADS)
+    rotate_keys(const __half *k, rope_tables tables, __half *k_rotated, int heads, int Sk)
+{
+    constexpr int CHUNKS = D / 16; // of 8 columns, in half a row
+    const int64_t number = (int64_t)blockIdx.x * PASS_THREADS + threadIdx.x;
+    const int64_t row = number / CHUNKS, column = number % CHUNKS * 8;
+    const int first = blockIdx.y * HEADS;
+    wait_for_previous(); // which may still read what this one writes
+    let_next_begin();    // it reads queries before it waits: whoever made them has ended
+    if (row >= Sk) {
+        return;
+    }
+    const int64_t angle = row * (D / 2) + column;
+    const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
+    const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
+    COUNT("table loads", 16);
+    const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
+    uint4 low[HEADS], high[HEADS];
+#pragma unroll
+    for (int i = 0; i < HEADS; i++) { // all loads first, for they take long
+        const int64_t mine = min(i, heads - 1 - first) * head; // there may be fewer heads
+        low[i] = *(const uint4 *)(k + at + mine);
+        high[i] = *(const uint4 *)(k + at + mine + D / 2);
+    }
+#pragma unroll
+    for (int i = 0; i < HEADS; i++) {
+        if (first + i < heads) {
+            uint4 x = low[i], y = high[i];
+            turn_two<false>(&x.x, &y.x, make_float2(a.cosine.x, a.cosine.y),
+                            make_float2(a.sine.x, a.sine.y));
+            turn_two<false>(&x.y, &y.y, make_float2(a.cosine.z, a.cosine.w),
+                            make_float2(a.sine.z, a.sine.w));
+            turn_two<false>(&x.z, &y.z, make_float2(b.cosine.x, b.cosine.y),
+                            make_float2(b.sine.x, b.sine.y));
+            turn_two<false>(&x.w, &y.w, make_float2(b.cosine.z, b.cosine.w),
+                            make_float2(b.sine.z, b.sine.w));
+            *(uint4 *)(k_rotated + at + i * head) = x;
+            *(uint4 *)(k_rotated + at + i * head + D / 2) = y;
+            if (column == 0) {
+                COUNT("K rotations", 1);
+            }
+            COUNT("element rotations", 16);
+        }
+    }
+}
+// end snippet: keys
 
 // --- The forward pass ----------------------------------------------------------------------------
 
@@ -107,8 +161,8 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream, unsigned bloc
     const dim3 grid(blocks, (heads + HEADS - 1) / HEADS);
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, key_pass::THREADS, 0, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, key_pass::rotate<D, HEADS>,
+        launch_config(&attribute, true, grid, PASS_THREADS, 0, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, rotate_keys<D, HEADS>,
                                   (const __half *)kf_memory(run, "k", KF_F16), tables_of(run),
                                   (__half *)kf_memory(run, "k_rotated", KF_F16), heads, s.Sk));
 }
@@ -120,7 +174,7 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int64_t threads = (int64_t)s.Sk * (D / 16);
-    const unsigned blocks = (unsigned)((threads + key_pass::THREADS - 1) / key_pass::THREADS);
+    const unsigned blocks = (unsigned)((threads + PASS_THREADS - 1) / PASS_THREADS);
     const int busy = kf_on_cpu() ? 3 : 4 * multiprocessors(); // on a CPU few, as its cases are
     if ((int64_t)blocks * s.B * s.H / 4 < busy) {
         launch_keys_of<D, 1>(run, stream, blocks);

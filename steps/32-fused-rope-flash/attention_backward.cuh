@@ -1,5 +1,5 @@
-/* tiled_backward.cuh: the gradients of attention by itself, as the fused kernels of step 32 and
- * later are compared with.
+/* attention_backward.cuh: the gradients of attention by itself, as the fused kernel is compared
+ * with.
  *
  * Step 26's b-vector: five products in one kernel, sums of dq added to four floats at a time, with
  * the tile that its tuner prefers: 128 keys and 64 queries.
