@@ -1,4 +1,4 @@
-/* 37-rotate-k-once: keys are turned once, queries where they are used, on the best kernels
+/* 37-rotate-k-once: keys turned once, queries inside, on the best kernels
  *
  * Grows from: 31-full-evaluation
  * Architecture: 90a
@@ -605,7 +605,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "37-rotate-k-once",
-        .title = "keys are turned once, queries where they are used, on the best kernels",
+        .title = "keys turned once, queries inside, on the best kernels",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
