@@ -1,4 +1,4 @@
-/* 32-fused-rope-flash: attention that turns its own tiles of q and k, from 512 to 131072 positions
+/* 32-fused-rope-flash: attention that turns its own tiles, 512 to 131072 positions
  *
  * Grows from: 23-flash-autotune
  * Profile: kernels=attention|fused|flash|backward each --case forward-D128-S8192
@@ -317,7 +317,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "32-fused-rope-flash",
-        .title = "attention that turns its own tiles of q and k, from 512 to 131072 positions",
+        .title = "attention that turns its own tiles, 512 to 131072 positions",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,4 +1,4 @@
-/* 33-small-tiles: fewer rows a block and more stages, a remedy that was proposed; and more rows
+/* 33-small-tiles: a remedy: smaller tiles and more stages; and larger ones
  *
  * Grows from: 32-fused-rope-flash
  * Record: --tuned tuned-fused.tsv
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "33-small-tiles",
-        .title = "fewer rows a block and more stages, a remedy that was proposed; and more rows",
+        .title = "a remedy: smaller tiles and more stages; and larger ones",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,4 +1,4 @@
-/* 35-shared-tables: cosines and sines of a tile in shared memory, a remedy that was proposed
+/* 35-shared-tables: a remedy: cosines and sines of a tile in shared memory
  *
  * Grows from: 32-fused-rope-flash
  * Profile: kernels=fused|staged --case forward-D64-S8192 --case forward-D128-S8192
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "35-shared-tables",
-        .title = "cosines and sines of a tile in shared memory, a remedy that was proposed",
+        .title = "a remedy: cosines and sines of a tile in shared memory",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

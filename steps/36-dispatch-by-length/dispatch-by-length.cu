@@ -1,4 +1,4 @@
-/* 36-dispatch-by-length: fused up to some length and op by op beyond, a remedy that was proposed
+/* 36-dispatch-by-length: a remedy: fused up to some length, op by op beyond
  *
  * Grows from: 32-fused-rope-flash
  * Record: --tuned tuned-dispatch.tsv
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "36-dispatch-by-length",
-        .title = "fused up to some length and op by op beyond, a remedy that was proposed",
+        .title = "a remedy: fused up to some length, op by op beyond",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

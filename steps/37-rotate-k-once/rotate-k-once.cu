@@ -1,4 +1,4 @@
-/* 37-rotate-k-once: keys are turned once, queries where they are used, on the best kernels
+/* 37-rotate-k-once: keys turned once, queries inside, on the best kernels
  *
  * Grows from: 31-full-evaluation
  * Architecture: 90a
@@ -411,6 +411,35 @@ static void launch_attention(const kf_run *run, cudaStream_t stream)
     launch_attention_of(run, stream, "q_turned", "k_turned");
 }
 
+// o, dout, lse -> what the main kernel needs of them: step 31's, which turns nothing.
+template <int D>
+static void launch_plain_before(const job *j)
+{
+    const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
+    before<D><<<grid, 256, 0, j->stream>>>(j->a.o, j->a.dout, j->a.lse, j->lse2, j->minus_delta,
+                                           j->sums, j->a.Sq);
+    CUDA_CHECK_LAUNCH();
+}
+
+// The gradient where turned queries were kept by the forward pass, as turned keys are.
+template <int D>
+static void launch_kept_of(const kf_run *run, cudaStream_t stream)
+{
+    const job j = job_of<D>(run, stream, "q_turned", "k_turned");
+    launch_plain_before<D>(&j);
+    launch_main<D>(run, &j);
+    launch_after<D>(run, &j);
+}
+
+static void launch_kept(const kf_run *run, cudaStream_t stream)
+{
+    if (run->shape.D == 64) {
+        launch_kept_of<64>(run, stream);
+    } else {
+        launch_kept_of<128>(run, stream);
+    }
+}
+
 // Step 31's backward pass, of q and k that are turned: gradients by these.
 template <int D>
 static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
@@ -419,9 +448,7 @@ static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
     const unsigned padded = (unsigned)padded_rows(j.a.Sq);
     const int bytes = backward_pass::bytes_of_block<D>();
     cudaLaunchAttribute attribute;
-    before<D><<<dim3(padded * D / 2048, j.heads), 256, 0, stream>>>(
-        j.a.o, j.a.dout, j.a.lse, j.lse2, j.minus_delta, j.sums, j.a.Sq);
-    CUDA_CHECK_LAUNCH();
+    launch_plain_before<D>(&j);
     allow_shared(backward_pass::backward<D>, bytes);
     const cudaLaunchConfig_t for_main =
         launch_config(&attribute, true, dim3(j.blocks * j.heads), 384, bytes, stream);
@@ -585,6 +612,10 @@ static const kf_variant variants[] = {
      .about = "attention turns q, k was turned when it was stored",
      .launch = launch_cached,
      .applies = is_forward},
+    {.name = "q-kept",
+     .about = "gradients where the forward pass kept turned q as well as turned k",
+     .launch = launch_kept,
+     .applies = is_gradient},
     {.name = "fused",
      .about = "attention turns q and each tile of k",
      .launch = launch_fused,
@@ -605,7 +636,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "37-rotate-k-once",
-        .title = "keys are turned once, queries where they are used, on the best kernels",
+        .title = "keys turned once, queries inside, on the best kernels",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
