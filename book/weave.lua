@@ -301,27 +301,24 @@ local function value_named(a, conditions, what, text)
 end
 
 -- Words that begin with over_ name a second row, which has the others' values besides: the figure is
--- the first row's value divided by that one's. With over_NAME=any it may have any NAME, or none.
-local function split_over(a, conditions)
-    local over, others = { col = a.col, device = a.device }, {}
-    for key, value in pairs(conditions) do
-        if not key:match("^over_") then others[key] = value end
-    end
-    local rest, any = {}, false
+-- the first row's value divided by that one's, or, with plus_, by the sum of that one's and a third
+-- row's. With over_NAME=any a row may have any NAME, or none.
+local function row_beside(prefix, a, others, conditions)
+    local row, rest, any = { col = a.col, device = a.device }, {}, false
     for key, value in pairs(others) do rest[key] = value end
     for key, value in pairs(conditions) do
-        local name = key:match("^over_(.+)$")
+        local name = key:match("^" .. prefix .. "(.+)$")
         if name == "file" or name == "step" then
-            over[name] = value
+            row[name] = value
         elseif name then
             rest[name] = value ~= "any" and value or nil
         end
         any = any or name
     end
     -- The rows of a step need not be told which step they are of.
-    if over.step and not over.file then rest.step = nil end
-    if not over.file and not over.step then over.file, over.step = a.file, a.step end
-    return others, any and over, rest
+    if row.step and not row.file then rest.step = nil end
+    if not row.file and not row.step then row.file, row.step = a.file, a.step end
+    return any and row, rest
 end
 
 local function figure(el)
@@ -337,13 +334,21 @@ local function figure(el)
     if a.scale and not scale then
         return fail(what .. ": scale=" .. a.scale .. " is not a number", text)
     end
-    local others, over, rest = split_over(a, conditions)
+    local others = {}
+    for key, value in pairs(conditions) do
+        if not key:match("^over_") and not key:match("^plus_") then others[key] = value end
+    end
+    local over, of_over = row_beside("over_", a, others, conditions)
+    local plus, of_plus = row_beside("plus_", a, others, conditions)
+    if plus and not over then return fail(what .. ": plus_ without over_", text) end
     local raw, path = value_named(a, others, what, text)
     if not raw then return end
     if over then
-        local below = value_named(over, rest, what, text)
-        if not below then return end
-        raw = tonumber(raw) and tonumber(below) and tonumber(raw) / tonumber(below) or "-"
+        local below = value_named(over, of_over, what, text)
+        local more = not plus and 0 or below and value_named(plus, of_plus, what, text)
+        if not below or not more then return end
+        below = tonumber(below) and tonumber(more) and tonumber(below) + tonumber(more)
+        raw = tonumber(raw) and below and tonumber(raw) / below or "-"
     end
     local shown_text, why = show(tostring(raw), a.fmt, scale)
     if not shown_text then return fail(what .. ": " .. a.col .. " " .. why, text) end

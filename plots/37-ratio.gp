@@ -1,12 +1,15 @@
-# alt: Time of RoPE op by op and attention over that of every remedy, at D = 128, against the length S on a logarithmic axis, two panels: forward and backward. Fused, small tiles, fewer registers and shared tables begin above the dashed line at 1 and fall below it, dispatch by length comes down to the line and stays on it. K rotated once lies above 1 at every length, against its own op by op and against PyTorch's.
+# alt: Time of RoPE op by op and attention over that of every remedy, at D = 128, against the length S on a logarithmic axis, two panels: forward and backward. Forward, fused, other tiles, fewer registers and shared tables begin above the dashed line at 1 and fall below it between 8192 and 32768. Dispatch by length comes down to the line and stays on it. K once lies above the line at every length, highest at 512, and comes down to it at 131072; over PyTorch's eager RoPE and FlashAttention-2 it stays well above. Backward, fused falls below the line at long lengths, and K once comes down to it.
 # data: step-32.tsv step-33.tsv step-34.tsv step-35.tsv step-36.tsv step-37.tsv peers-long.tsv
 load 'plots/style.gp'
 # A remedy: its step, and its variant; with several the fastest of them at each length is drawn.
+# Dispatch: the faster of its two ways, as its table has both at these lengths. Of the gradient the
+# first and the last alone are there.
 remedies = 6
 step = '32 33 34 35 36 37'
-array tried[remedies] = ['fused', 'tile:m64-n32 tile:m64-n64-s3', 'fewer-registers', 'shared-tables', 'dispatch', 'rotate-k-once']
-said = "'fused' 'small tiles' 'fewer registers' 'shared tables' 'by length' 'K once'"
+array tried[remedies] = ['fused', 'tile:m256-n64-w8-s2 tile:m128-n64-w4-s2', 'fused-kept', 'staged-n32', 'way:fused way:op-by-op', 'rotate-k-once']
+said = "'fused' 'other tiles' 'fewer registers' 'shared tables' 'by length' 'K once'"
 style = '8 5 6 4 3 1'
+has(pass) = pass eq 'forward' ? '1 2 3 4 5 6' : '1 6'
 peer = 'eager-flash-attention-2'
 lengths = '512 1024 2048 4096 8192 16384 32768 65536 131072'
 at(pass, S) = sprintf('case=%s-D128-S%s l2=warm clock=graph ', pass, S)
@@ -17,17 +20,17 @@ theirs(pass, S) = real(cell('peers-long.tsv', at(pass, S) . 'step=37 variant=' .
     got(6, tried[6], pass, S, 'median_us')
 passes = 'forward backward'
 set print $all
-do for [p = 1:2] {
-    do for [i = 1:remedies + 1] {
-        do for [k = 1:words(lengths)] {
-            print word(lengths, k), i > remedies ? theirs(word(passes, p), word(lengths, k)) : best(i, word(passes, p), word(lengths, k))
+do for [pass in passes] {
+    do for [i in has(pass) . ' 7'] {
+        do for [S in lengths] {
+            print S, i > remedies ? theirs(pass, S) : best(int(i), pass, S)
         }
         print ''
         print ''
     }
 }
 unset print
-block(p, i) = (remedies + 1) * (p - 1) + i - 1
+block(p, n) = (p == 1 ? 0 : remedies + 1) + n - 1 # the n-th of a pass
 set logscale x 2
 set logscale y
 set xrange [360:185000]
@@ -47,10 +50,11 @@ do for [p = 1:2] {
     set lmargin at screen 0.135 + 0.435 * (p - 1)
     set rmargin at screen 0.135 + 0.435 * p - 0.025
     if (p == 2) { set format y '' }
+    tried_of = has(word(passes, p))
     set label 1 word(passes, p) at graph 0.5, 1.06 center font ',12' textcolor rgb INK
     plot 1 with lines ls LIMIT notitle, \
-         for [i = 1:remedies] $all index block(p, i) using 1:2 with linespoints ls int(word(style, i)) ps 0.55 notitle, \
-         $all index block(p, remedies + 1) using 1:2 with linespoints ls 2 ps 0.5 notitle, \
+         for [n = 1:words(tried_of)] $all index block(p, n) using 1:2 with linespoints ls int(word(style, int(word(tried_of, n)))) ps 0.55 notitle, \
+         $all index block(p, words(tried_of) + 1) using 1:2 with linespoints ls 2 ps 0.5 notitle, \
          for [i = 1:remedies] keyentry with linespoints ls int(word(style, i)) title word(said, i), \
          keyentry with linespoints ls 2 title 'K once, of PyTorch', \
          keyentry with lines ls LIMIT title 'op by op'
