@@ -14,8 +14,8 @@
  *          more than turning. Backward, where queries are turned again, it loses less: a tile has
  *          five products instead of two.
  * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Beside
- *          attention alone fusing loses a fifth at every length; what shrinks is what it saves.
- *          Angles are more than half of that, the way through registers more than a third,
+ *          attention alone fusing loses as much at every length; what shrinks is what it saves. Of
+ *          that loss angles are more than half, the way through registers is more than a third,
  *          arithmetic nothing. Backward loses less at D = 64, and as much at D = 128.
  */
 #include "backward.cuh"

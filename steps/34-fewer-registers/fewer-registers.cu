@@ -14,7 +14,7 @@
  *          load: slower. At D = 128 tiles leave room for two blocks, whatever registers do, so the
  *          bound can only spill. 16 warps in place of 8 hide more of the waiting: a tenth gained.
  * Outcome  Kept and overwritten are the same machine code. Both are a little faster than step 32's
- *          kernel, by the order of their loads, and still lose from 16384 on. Row after row and
+ *          kernel, by another order of loads, and still lose from 16384 on. Row after row and
  *          the bound lose much; more warps lose, too, but where blocks are few.
  */
 #include "cuda/fused_attention.cuh"
