@@ -103,6 +103,7 @@ has($text, qr/and 8192 elements are wrong/, 'the row without a clock is found');
 has($text, qr/limit\xe2\x80\x99s 30\xc2\xa0%/, 'a share has its sign');
 has($text, qr/milliseconds: 0\.0234\xc2\xa0ms/, 'a figure is scaled');
 has($text, qr/that is\s+7\.887\xc3\x97\s+as long/, 'a figure is divided by another row\'s');
+has($text, qr/short one takes\s+0\.113\s+of both/, 'or by the sum of two');
 has($text, qr/A rival of step 01 takes\s+2\.00\xc3\x97\s+of step 03/, 'also of another file, and another step');
 has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
 has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
@@ -316,6 +317,10 @@ fault('a figure over a row with another value', qr/over_Sq=any/, 'over_Sq=65',
     qr{^figure \[.*\]: 0 rows of \S+tuned-sum\.tsv match, not 1$});
 fault('a figure over no row', qr/over_case=D64/, 'over_case=D65',
     qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+fault('a figure over a sum with no row', qr/plus_case=D64/, 'plus_case=D65',
+    qr{^figure \[.*D65.*\]: 0 rows of \S+step-03\.tsv match, not 1$});
+fault('a sum that nothing is divided by', qr/over_case=D2048 plus/, 'plus',
+    qr{^figure \[.*\]: plus_ without over_$});
 fault('a figure with two rows', qr/variant=tree clock=graph col=median_us fmt=%.1f/, 'variant=tree col=p5_us fmt=%.1f',
     qr{^figure \[.*\]: 3 rows of \S+ match, not 1$});
 fault('a column that is not there', qr/col=median_us/, 'col=mean_us',
