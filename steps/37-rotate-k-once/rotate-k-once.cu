@@ -376,6 +376,18 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
     }
 }
 
+// What a kernel leaves undone, or does too early, shows when one of its kind is in front of it.
+static void launch_twice(const kf_run *run, cudaStream_t stream)
+{
+    launch_fused(run, stream);
+    launch_fused(run, stream);
+    launch_keys(run, stream);
+    launch_turning(run, stream, "k_rotated");
+    launch_turning(run, stream, "k_rotated");
+    launch_keys(run, stream);
+    launch_turning(run, stream, "k_rotated");
+}
+
 // Attention alone, of q and k that are turned.
 template <int D, int GROUPS>
 static void launch_pieces_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k,
@@ -531,6 +543,12 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
+// Of a forward pass that is never timed.
+static bool is_odd_forward(const kf_case *c)
+{
+    return is_forward(c) && c->flags & KF_VERIFY_ONLY;
+}
+
 static bool is_gradient(const kf_case *c)
 {
     return pass_of(c) == &backward;
@@ -623,6 +641,10 @@ static const kf_variant variants[] = {
      .about = "attention turns q and each tile of k",
      .launch = launch_fused,
      .applies = is_forward},
+    {.name = "twice",
+     .about = "fused behind itself, then rotate-k-once, with attention twice",
+     .launch = launch_twice,
+     .applies = is_odd_forward},
     {.name = "attention",
      .about = "step 29's best alone, of q and k that are turned",
      .launch = launch_attention,
