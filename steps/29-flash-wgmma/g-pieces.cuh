@@ -6,12 +6,13 @@
  * kept in them: products read a tile less from shared memory, and the next queries come early. */
 #pragma once
 
+#include "cuda/pieces.cuh"
 #include "cuda/wgmma_rows.cuh"
 
 namespace pieces
 {
 
-enum { KEYS = 128, STAGES = 2, SMALL = 128 }; // SMALL: rows of a small piece
+enum { KEYS = 128, STAGES = 2 };
 
 // Rows first to end - 1 of a head.
 typedef struct piece {
@@ -24,12 +25,6 @@ static constexpr int bytes_of_block()
 {
     return (2 * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8 +
            (int)sizeof(piece);
-}
-
-// Pieces of `large` rows in a head, whose first rows are in so many small pieces.
-static __host__ __device__ __forceinline__ int large_pieces(int Sq, int small, int large)
-{
-    return (Sq - small * SMALL + large - 1) / large;
 }
 
 // Pieces in the order in which they are handed out: all large ones, then the small ones; of both

@@ -1,13 +1,14 @@
 /* forward.cuh: the forward pass, step 29's g-pieces, where it is explained. */
 #pragma once
 
+#include "cuda/pieces.cuh"
 #include "cuda/wgmma_rows.cuh"
 
 namespace pieces
 {
 
 // same as step 29, g-pieces.cuh
-enum { KEYS = 128, STAGES = 2, SMALL = 128 }; // SMALL: rows of a small piece
+enum { KEYS = 128, STAGES = 2 };
 
 // same as step 29, g-pieces.cuh
 // Rows first to end - 1 of a head.
@@ -22,13 +23,6 @@ static constexpr int bytes_of_block()
 {
     return (2 * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8 +
            (int)sizeof(piece);
-}
-
-// same as step 29, g-pieces.cuh
-// Pieces of `large` rows in a head, whose first rows are in so many small pieces.
-static __host__ __device__ __forceinline__ int large_pieces(int Sq, int small, int large)
-{
-    return (Sq - small * SMALL + large - 1) / large;
 }
 
 // same as step 29, g-pieces.cuh

@@ -109,6 +109,8 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
     const int strip = blockIdx.x * 8 + warp; // of 16 rows
     const int row = strip * 16;
     const float scale = 1.0f / sqrtf((float)D);
+    angles<D> turns; // nobody's results: they come while the kernel in front ends
+    load_angles(turns, tables, Sk - Sq + row + lane / 4, Sk - 1);
     wait_for_previous();
     const float4 *from = (const float4 *)(sums + (head * padded_rows(Sq) + row) * D) + lane;
     float c[D / 8][4];
@@ -120,8 +122,6 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
         c[n][2] = four.z;
         c[n][3] = four.w;
     }
-    angles<D> turns;
-    load_angles(turns, tables, Sk - Sq + row + lane / 4, Sk - 1);
     turn_back<D>(c, turns);
     const int turned = (row + lane / 4 < Sq) + (row + lane / 4 + 8 < Sq);
     (void)turned; // but for counts nobody asks
@@ -331,6 +331,10 @@ __global__ void __launch_bounds__(384, 1)
             }
         }
     }
+    // solution: dk-angles -- for dk, on their way while the last dq is made
+    angles<D> turns;
+    load_angles(turns, tables, warp_key + lane / 4, a.Sk - 1);
+    // end solution: dk-angles
     if (first < last) { // dq of the last tile
         const int step = last - 1 - first, stage = step % STAGES;
         barrier_wait(ds_full + 8 * stage, step / STAGES % 2);
@@ -344,8 +348,6 @@ __global__ void __launch_bounds__(384, 1)
     }
 
     // solution: dk -- dk is that of the turned keys: turn it back
-    angles<D> turns;
-    load_angles(turns, tables, warp_key + lane / 4, a.Sk - 1);
     turn_back<D>(dk, turns);
     // end solution: dk
     const int turned = (warp_key + lane / 4 < a.Sk) + (warp_key + lane / 4 + 8 < a.Sk);

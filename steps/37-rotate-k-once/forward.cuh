@@ -1,10 +1,10 @@
 /* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
  *
- * Both members of a pair are registers of one lane, so a group turns its rows where it has them.
- * Two groups keep them there. Three have too few registers, and write them back to their tile, of
- * which there are two, so that the next one comes early. What takes long are the angles: those of
- * the first piece are there before the kernel in front has ended, those of the next are under way
- * while the last values of this one are multiplied and its results go out. Keys come turned.
+ * Rows come by TMA and are turned in shared memory, where a request for angles is whole rows of the
+ * tables. Two groups then take their rows as fragments; three have too few registers, so products
+ * read the tile, of which there are two, so that the next one comes early. What takes long are the
+ * angles: those of the first piece are there before the kernel in front has ended, those of the
+ * next are under way while the last values of this one are multiplied and stored. Keys come turned.
  */
 #pragma once
 

@@ -3,6 +3,8 @@
  * Grows from: 31-full-evaluation
  * Architecture: 90a
  * Record: --turns 1 --rates step-37-rates.tsv
+ * Profile: kernels=flash|rotate_keys|backward each --case forward-D64-S8192
+ * Profile: --case forward-D128-S8192 --case backward-D128-S8192
  *
  * Idea     A key is used by every query that sees it: it is turned once, by a pass of its own, or
  *          was when it was stored. A query is used by one block: attention turns it on its way in.
@@ -34,8 +36,8 @@ enum { KEYS = 128, PASS_THREADS = 128 }; // of a tile of the forward pass; of a 
 
 // snippet: keys
 // k [heads][Sk][D] -> k_rotated, likewise
-// grid (Sk D / 16 / PASS_THREADS, heads / HEADS): a thread has 8 pairs of a row, the same in HEADS
-// heads cost: 4 bytes an element, and of the tables D floats for a row of HEADS heads
+// grid (Sk D / 16 / PASS_THREADS, heads / HEADS): a thread has 8 pairs of a row, of HEADS heads
+// cost: 4 bytes an element, and of the tables D floats for a row of HEADS heads
 template <int D, int HEADS>
 __global__ void __launch_bounds__(PASS_THREADS)
     rotate_keys(const __half *k, rope_tables tables, __half *k_rotated, int heads, int Sk)
@@ -44,14 +46,15 @@ __global__ void __launch_bounds__(PASS_THREADS)
     const int64_t number = (int64_t)blockIdx.x * PASS_THREADS + threadIdx.x;
     const int64_t row = number / CHUNKS, column = number % CHUNKS * 8;
     const int first = blockIdx.y * HEADS;
+    // Angles are nobody's results: they come while the kernel in front ends.
+    const int64_t angle = min(row, (int64_t)Sk - 1) * (D / 2) + column;
+    const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
+    const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
     wait_for_previous(); // which may still read what this one writes
     let_next_begin();    // it reads queries before it waits: whoever made them has ended
     if (row >= Sk) {
         return;
     }
-    const int64_t angle = row * (D / 2) + column;
-    const four_angles a = load_angles(tables.cosines + angle, tables.sines + angle);
-    const four_angles b = load_angles(tables.cosines + angle + 4, tables.sines + angle + 4);
     COUNT("table loads", 16);
     const int64_t at = (first * (int64_t)Sk + row) * D + column, head = (int64_t)Sk * D;
     uint4 low[HEADS], high[HEADS];
@@ -85,69 +88,6 @@ __global__ void __launch_bounds__(PASS_THREADS)
 // end snippet: keys
 
 // --- The forward pass ----------------------------------------------------------------------------
-
-// same as step 29
-// How many heads are worked on at a time: as many as have their keys and values in half of the L2
-// cache; without a mask all rows are equally long, and it is one.
-static int heads_at_once(const kf_shape *s)
-{
-    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
-    const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
-    const int64_t fit = room / head;
-    return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
-}
-
-// same as step 29
-static int multiprocessors()
-{
-    int n = 2; // on a CPU any number will do: the same on each
-    if (!kf_on_cpu()) {
-        CUDA_CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0));
-    }
-    return n;
-}
-
-// same as step 29
-// How a head is cut into pieces: rows of so many groups, but for the first, in small pieces.
-typedef struct cut {
-    int groups, small;
-} cut;
-
-// same as step 29
-// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
-// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
-static double ends_after(const kf_shape *s, cut c)
-{
-    const int blocks = multiprocessors(), heads = s->B * s->H;
-    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
-    const double takes = c.groups == 3 ? 1.0 : 0.77;
-    // Those that take a piece less than others, and the others.
-    int blocks_free[2] = {blocks - large % blocks, large % blocks};
-    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
-    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
-    for (int left = c.small * heads; left > 0;) {
-        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
-        free_at[i] += 0.77;
-        end = fmax(end, free_at[i]);
-        left -= blocks_free[i];
-    }
-    return end;
-}
-
-// same as step 29
-// The cut that ends first; of several the one with more small pieces.
-static cut best_cut(const kf_shape *s)
-{
-    cut best = {2, 0};
-    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
-        const cut c = {3, small};
-        const double gain = ends_after(s, best) - ends_after(s, c);
-        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
-            best = c;
-        }
-    }
-    return best;
-}
 
 static rope_tables tables_of(const kf_run *run)
 {

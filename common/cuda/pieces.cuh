@@ -1,0 +1,85 @@
+/* pieces.cuh: how attention is cut for as many blocks as there are multiprocessors, which take one
+ * piece of a head after the other: what steps 29, 31 and 37 work out before a launch.
+ */
+#pragma once
+
+#include "cuda/tma.cuh"
+#include "harness/harness.h"
+
+#include <math.h>
+
+namespace pieces
+{
+
+enum { SMALL = 128 }; // rows of a small piece
+
+// Pieces of `large` rows in a head, whose first rows are in so many small pieces.
+static __host__ __device__ __forceinline__ int large_pieces(int Sq, int small, int large)
+{
+    return (Sq - small * SMALL + large - 1) / large;
+}
+
+} // namespace pieces
+
+// snippet: at-once
+// How many heads are worked on at a time: as many as have their keys and values in half of the L2
+// cache; without a mask all rows are equally long, and it is one.
+static int heads_at_once(const kf_shape *s)
+{
+    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
+    const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
+    const int64_t fit = room / head;
+    return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
+}
+// end snippet: at-once
+
+static int multiprocessors()
+{
+    int n = 2; // on a CPU any number will do: the same on each
+    if (!kf_on_cpu()) {
+        CUDA_CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0));
+    }
+    return n;
+}
+
+// How a head is cut: into pieces of so many groups of 64 rows, but for the first rows, which are in
+// small ones.
+typedef struct cut {
+    int groups, small;
+} cut;
+
+// snippet: cut
+// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
+// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+static double ends_after(const kf_shape *s, cut c)
+{
+    const int blocks = multiprocessors(), heads = s->B * s->H;
+    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
+    const double takes = c.groups == 3 ? 1.0 : 0.77;
+    // Those that take a piece less than others, and the others.
+    int blocks_free[2] = {blocks - large % blocks, large % blocks};
+    double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
+    double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
+    for (int left = c.small * heads; left > 0;) {
+        const int i = blocks_free[1] > 0 && free_at[1] < free_at[0];
+        free_at[i] += 0.77;
+        end = fmax(end, free_at[i]);
+        left -= blocks_free[i];
+    }
+    return end;
+}
+
+// The cut that ends first; of several the one with more small pieces.
+static cut best_cut(const kf_shape *s)
+{
+    cut best = {2, 0};
+    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+        const cut c = {3, small};
+        const double gain = ends_after(s, best) - ends_after(s, c);
+        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+            best = c;
+        }
+    }
+    return best;
+}
+// end snippet: cut
