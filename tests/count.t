@@ -204,6 +204,12 @@ like($r{out}, qr/\Astep-99: without initcheck, .*\nstep-99: plain: no findings\n
 is($r{code}, 0, "and so is what initcheck alone would find") or diag($r{out});
 like($r{out}, qr/^step-99: racy: passed over, it is there for initcheck$/m, "and that is said");
 unlink "$dir/bin/ldd";
+mkdir "$dir/steps" and mkdir "$dir/steps/99-mine" or die $!;
+spew("$dir/steps/99-mine/mine.cu", "/* 99-mine: it\n * Check: without racecheck\n */\n");
+%r = run("cd $dir && sh common/make/reader/check.sh gpu/step-99 --variant plain", %path, LOG => "$dir/log", FINDS => "racecheck");
+like($r{out}, qr/\Astep-99: without racecheck, .*\nstep-99: plain: no findings\n/, "nor does a tool count that a header leaves out");
+%r = run("cd $dir && sh common/make/reader/check.sh gpu/step-99 --variant plain", %path, LOG => "$dir/log", FINDS => "memcheck");
+like($r{out}, qr/^step-99: plain: \d+ findings?$/m, "the others do");
 %r = run($check, %path, PATH => "/usr/bin:/bin", LOG => "$dir/log");
 is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes with the CUDA toolkit\n",
     "without compute-sanitizer: 77 and a line") unless -x "/usr/bin/compute-sanitizer";

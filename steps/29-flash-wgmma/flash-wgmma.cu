@@ -3,6 +3,7 @@
  * Grows from: 28-flash-tma
  * Architecture: 90a
  * Record: --turns 1 --rates step-29-rates.tsv
+ * Check: without racecheck
  * Data: --case recorded --variant c-recorded --variant d-recorded --timeline step-29-timeline.tsv
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-29-repeats.tsv
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal

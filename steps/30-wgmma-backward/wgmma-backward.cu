@@ -3,6 +3,7 @@
  * Grows from: 29-flash-wgmma
  * Architecture: 90a
  * Record: --turns 1 --rates step-30-rates.tsv
+ * Check: without racecheck
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-30-repeats.tsv
  * Profile: kernels=backward --case D64-S8192 --case D64-S8192-causal --case D128-S8192
  * Profile: --case D128-S8192-causal

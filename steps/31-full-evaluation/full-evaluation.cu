@@ -3,6 +3,7 @@
  * Grows from: 30-wgmma-backward
  * Architecture: 90a
  * Record: --turns 1 --rates step-31-rates.tsv
+ * Check: without racecheck
  * Data: --case both-D64-S2048 --case both-D128-S2048-causal --repeats step-31-repeats.tsv
  * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D128-S8192
  * Profile: --case backward-D64-S8192 --case backward-D128-S8192

