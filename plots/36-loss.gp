@@ -34,7 +34,7 @@ set label 1 'the log' at 4096, graph 0.95 right offset -0.5, 0 font ',12' textco
 do for [i = 1:words(tables)] {
     t = word(tables, i)
     set arrow 1 + i from crossover(t), graph 0 to crossover(t), graph 1 nohead lc rgb SOFT dt (2, 3) lw 1
-    set label 1 + i short(t) at crossover(t), graph 0.95 - 0.09 * i left offset 0.5, 0 font ',12' textcolor rgb SOFT
+    set label 1 + i short(t) at crossover(t), graph 0.95 - 0.09 * i left offset 0.2, 0 font ',10' textcolor rgb SOFT
 }
 plot losses using 1:2 with linespoints ls 2 title 'at the worst length', \
      losses using 1:3 with linespoints ls 1 title 'on average'
