@@ -15,9 +15,8 @@
  *          d: the same by a group's own products: a twentieth on top. e: under a mask a twentieth.
  *          f: exponentials bind at D = 64, an eighth fewer is a twentieth. g: two sizes, and tiles
  *          left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
- * Outcome  a gains a third at D = 128, little at D = 64; there b gains a quarter. c gains nothing:
- *          the weights of its groups still coincide. d gains an eighth at D = 128. e gains by its
- *          order under a mask. f loses a twentieth. g gains most where there are few pieces.
+ * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: its groups still coincide.
+ *          d an eighth at D = 128, e by order under a mask, g with few pieces. f loses a twentieth.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"

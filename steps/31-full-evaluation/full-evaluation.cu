@@ -8,9 +8,8 @@
  * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D128-S8192
  * Profile: --case backward-D64-S8192 --case backward-D128-S8192
  *
- * Idea     The best forward pass of step 29 and the best backward pass of step 30, at every length
- *          and width, with a mask and without; and both in one call, the gradient from what the
- *          forward pass has just written, where each kernel begins while the one in front ends.
+ * Idea     The best passes of steps 29 and 30, at every length and width, with a mask and without;
+ *          and both in one call, where each kernel begins while the one in front ends.
  * Predict  forward: ahead of cuDNN by a tenth at S = 8192 and beyond, by a twentieth in between,
  *          and at D = 64, S = 1024 by 3 %. backward: ahead by a fifth at D = 128, by a quarter at
  *          D = 64, by half at S = 1024 under a mask, and nowhere behind. both: the sum of the two,
