@@ -15,8 +15,8 @@
  *          twentieth. d: groups no longer meet, for dq comes a tile late: a tenth or more; order is
  *          worth another tenth under a mask, and beginning early nothing at these lengths.
  * Outcome  a gains a third at D = 64 and more than half at D = 128. b loses a twentieth at D = 64:
- *          its engine is waited for, and additions in a are not. c gains a thirtieth, d a tenth, and
- *          passes cuDNN everywhere; order and beginning early bring little.
+ *          its engine is waited for, and additions in a are not. c gains a thirtieth, d a tenth.
+ *          It passes cuDNN everywhere. Order and beginning early bring little.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
