@@ -22,7 +22,6 @@ my %evidence = (
     'mask'       => qr/^.*\bmask\b.*$/m,
     'illegal'    => qr/^.*\billegal (?:access|instruction)\b.*$/m,
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
-    'division'   => qr/^.*\binteger division by zero\b.*$/m,
     'waits'      => qr/^.*\bwaits in vain\b.*$/m,
     'deadlock'   => qr/^.*\bdeadlock: threads .* wait at .*$/m,
     'map'        => qr/^.*\bcuTensorMapEncodeTiled\b.*$/m,

@@ -125,7 +125,7 @@ static void launch_producer(const kf_run *run, cudaStream_t stream)
 // L2 cache; without a mask all work is equally long, and it is one.
 static int heads_at_once(const job *j, int D)
 {
-    const int64_t room = kf_on_cpu() ? 132000 : 32 << 20; // on a CPU small, as its cases are
+    const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
     const int64_t head = (int64_t)j->a.Sq * D * 8;
     const int64_t fit = room / head;
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
