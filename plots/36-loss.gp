@@ -31,10 +31,10 @@ set key at screen 0.55, 0.01 bottom center maxrows 1 samplen 2.2 width 0
 set bmargin at screen 0.24
 set arrow 1 from 4096, graph 0 to 4096, graph 1 nohead lc rgb INK dt (5, 4) lw 1
 set label 1 'the log' at 4096, graph 0.95 right offset -0.5, 0 font ',12' textcolor rgb INK
-do for [i = 1:words(tables)] {
+do for [i = 1:words(tables)] { # each line ends below its name, for names are wider than what is between lines
     t = word(tables, i)
-    set arrow 1 + i from crossover(t), graph 0 to crossover(t), graph 1 nohead lc rgb SOFT dt (2, 3) lw 1
-    set label 1 + i short(t) at crossover(t), graph 0.95 - 0.09 * i left offset 0.2, 0 font ',10' textcolor rgb SOFT
+    set arrow 1 + i from crossover(t), graph 0 to crossover(t), graph 0.9 - 0.12 * i nohead lc rgb SOFT dt (2, 3) lw 1
+    set label 1 + i short(t) at crossover(t), graph 0.95 - 0.12 * i center font ',12' textcolor rgb SOFT
 }
 plot losses using 1:2 with linespoints ls 2 title 'at the worst length', \
      losses using 1:3 with linespoints ls 1 title 'on average'
