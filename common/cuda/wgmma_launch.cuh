@@ -1,5 +1,5 @@
-/* wgmma_launch.cuh: the host's way to kernels of steps 29 to 31: maps of their tensors, and
- * launches that may begin early.
+/* wgmma_launch.cuh: the host's way to kernels of steps 29 to 31 and 37: maps of their tensors,
+ * and launches that may begin early.
  */
 #pragma once
 

@@ -13,9 +13,9 @@
  * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
  *          queries a fiftieth at 512, nothing from 2048 on. So it loses to nothing. Keys turned in
  *          the kernel as well (fused): three warps are too few, and all others wait for them.
- * Outcome  Ahead of op by op and of compiled RoPE + cuDNN at every length, both passes, and of one
- *          kernel, or level with it. Where rows are short queries cost more than predicted: there
- *          the limit is missed. Fused loses everywhere.
+ * Outcome  Ahead of compiled RoPE + cuDNN at every length, both passes; of op by op and of one
+ *          kernel too, or level with them. Where rows are short queries cost more than predicted:
+ *          there the limit is missed. Fused loses everywhere.
  */
 #include "attention.cuh"
 #include "backward.cuh"
