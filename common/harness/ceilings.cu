@@ -91,7 +91,8 @@ __global__ void chase_kernel(void *const *at, float *cycles, void **end)
 {
     long long start = clock64();
     for (int i = 0; i < HOPS; i++)
-        at = (void *const *)(ONLY_L2 ? (void *)__ldcg((const long long *)at) : *at);
+        at =
+            (void *const *)(ONLY_L2 ? __ldcg((const long long *)at) : __ldg((const long long *)at));
     *cycles = (float)(clock64() - start) / HOPS;
     *end = (void *)at;
 }
