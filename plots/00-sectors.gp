@@ -6,7 +6,8 @@ set xrange [0:38]
 set xtics 8
 set yrange [7.6:-0.6]
 set lmargin 13
-set key top right samplen 1.6
+set bmargin 4.6
+set key at screen 0.56, 0.02 bottom center samplen 1.6
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
 ways = 'coalesced misaligned stride-2 stride-32 column-walk float4 four-loads broadcast'
 f = '../cpu/step-00-counts.tsv'

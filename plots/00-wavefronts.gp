@@ -6,7 +6,8 @@ set xrange [0:38]
 set xtics 8
 set yrange [5.6:-0.6]
 set lmargin 17
-set key top right samplen 1.6
+set bmargin 4.6
+set key at screen 0.56, 0.02 bottom center samplen 1.6
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
 ways = 'shared-1 shared-2 shared-4 shared-32 shared-padded shared-broadcast'
 f = '../cpu/step-00-counts.tsv'

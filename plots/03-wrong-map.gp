@@ -1,4 +1,4 @@
-# alt: Which elements of the output are wrong, for one head at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right.
+# alt: Which elements of the output are wrong, for one head at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right. With the bug in the maximum, some rows are wrong in columns 0 to 63. With both, columns 32 to 63 are wrong, and some rows of columns 0 to 31.
 # data: step-03-map.tsv
 load 'plots/style.gp'
 # The map has one block a variant, one digit an element. Neighbours of the same kind in a row become one box.
@@ -8,7 +8,7 @@ runs(variant) = sprintf("< awk -v want=%s '/^#/ { on = $3 == want; next } on && 
 kind(c) = c == 2 ? BADC : c == 1 ? 0xe8a33d : FAINTC
 unset title
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
-set multiplot layout 3, 1 margins 0.14, 0.97, 0.18, 0.84 spacing 0.05
+set multiplot layout 3, 1 margins 0.14, 0.955, 0.17, 0.82 spacing 0.085
 set xrange [0:128]
 set yrange [64:0]
 set xtics 32
@@ -16,13 +16,14 @@ set ytics 32
 set style fill solid noborder
 unset grid
 set border 15
-set key at screen 0.97, 0.925 top right horizontal maxrows 1 samplen 0.8 width -2
+set key at screen 0.955, 0.945 top right horizontal maxrows 1 samplen 0.8 width -2
 do for [i = 1:3] {
     v = word('bug-sum bug-max bug-both', i)
     if (i == 2) { unset label 99; unset key; set ylabel 'row' offset 1.5, 0 }
     if (i == 1) { set format x '' }
     if (i == 3) { set format x '%g'; set xlabel 'column'; unset ylabel }
-    set label 1 word('sum maximum both', i) at 2, 12 front textcolor rgb INK
+    set label 1 'bug in the ' . (i == 3 ? 'sum and the maximum' : word('sum maximum', i)) at graph 0, 1.18 \
+        font ',12' textcolor rgb INK
     plot runs(v) using ($1):($3):1:2:3:($3+1):(kind($4)) with boxxyerror lc rgb variable notitle, \
          keyentry with boxes lc rgb FAINT title 'right', \
          keyentry with boxes lc rgb '#e8a33d' title 'wrong', \

@@ -34,7 +34,6 @@ struct join_sum {
     }
 };
 
-// snippet: block-reduce
 template <typename Join>
 static __device__ float block_reduce(float v, float *partial)
 {
@@ -63,7 +62,6 @@ static __device__ float block_reduce(float v, float *partial)
     __syncthreads();
     return v;
 }
-// end snippet: block-reduce
 
 static __device__ inline float block_max(float v, float *partial)
 {

@@ -38,7 +38,6 @@ __device__ float reduce_and_broadcast(float v, float *partial)
         partial[warp] = v;
     }
     __syncthreads();
-    // solution: broadcast -- all warps get what warp 0 finds: two barriers, the race is wanted
     if (warp == 0) {
         v = Join::warp(lane < warps ? partial[lane] : Join::absent());
         if (lane == 0) {
@@ -47,10 +46,39 @@ __device__ float reduce_and_broadcast(float v, float *partial)
     }
     __syncthreads();
     v = partial[0]; // the second bug: who keeps partial[0] until every warp has read it?
-    // end solution: broadcast
     return v;
 }
 // end snippet: fix
+
+// snippet: right
+// One value a thread in, the result over the block out. partial: shared, 32 floats.
+// cost: 3 barriers, 10 shuffles in warp 0 and 5 in the others
+template <typename Join>
+__device__ float reduce_without_race(float v, float *partial)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warps = blockDim.x / 32;
+
+    v = Join::warp(v);
+    // solution: three-barriers -- as in the fix, and the next call may begin at once
+    if (lane == 0) {
+        partial[warp] = v;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        v = Join::warp(lane < warps ? partial[lane] : Join::absent());
+        if (lane == 0) {
+            partial[0] = v;
+        }
+    }
+    __syncthreads();
+    v = partial[0];
+    __syncthreads(); // partial is free again: all have read it
+    // end solution: three-barriers
+    return v;
+}
+// end snippet: right
 
 // snippet: every-warp
 // One value a thread in, the result over the block out. partial: shared, 32 floats.
@@ -94,6 +122,17 @@ struct fix {
     static __device__ float sum(float v, float *scratch)
     {
         return reduce_and_broadcast<join_sum>(v, scratch);
+    }
+};
+
+struct right {
+    static __device__ float max(float v, float *scratch)
+    {
+        return reduce_without_race<join_max>(v, scratch);
+    }
+    static __device__ float sum(float v, float *scratch)
+    {
+        return reduce_without_race<join_sum>(v, scratch);
     }
 };
 
@@ -157,15 +196,15 @@ static const kf_variant variants[] = {
      .predicted = race_as_predicted,
      .finding = "shared race"},
     {.name = "right",
-     .about = "common/cuda/block_reduce.cuh: 3 barriers",
-     .launch = launch_one_query_attention<block_reduction>,
+     .about = "a third barrier: partial[0] stays until all have read it",
+     .launch = launch_one_query_attention<right>,
      .block = ONE_QUERY_THREADS},
     {.name = "tree-inlined",
      .about = "tree, the loops around it inlined",
      .launch = launch_one_query_attention<tree, LOOPS_INLINED>,
      .block = ONE_QUERY_THREADS},
     {.name = "right-inlined",
-     .about = "right, the loops around it inlined",
+     .about = "common/cuda/block_reduce.cuh, which is right's; the loops around it inlined",
      .launch = launch_one_query_attention<block_reduction, LOOPS_INLINED>,
      .block = ONE_QUERY_THREADS},
     {.name = "every-warp",
