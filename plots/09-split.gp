@@ -1,4 +1,4 @@
-# alt: Speed relative to three separate launches against D, logarithmic on both axes. V3 and V3 with listed frequencies lie below 1 everywhere, the listed one above the other. V4, a block a key, lies far below both up to D = 128 and above them at 2048; with the loads of four keys under way it lies well above V4. A warp a key is above 1 from D = 128 on and the highest there.
+# alt: Speed relative to three separate launches against D, logarithmic on both axes. V3 and V3 with listed frequencies lie below 1 everywhere, the listed one above the other. V4, a block a key, lies far below both up to D = 128 and above them at 2048. A warp a key is above 1 from D = 128 on and the highest there.
 # data: step-09.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D (R = D)'
@@ -19,5 +19,4 @@ plot 1 with lines ls LIMIT title 'separate', \
      got('v3') using 1:3:4:5 with yerrorlines ls 2 title 'v3', \
      got('v3-listed') using 1:3:4:5 with yerrorlines ls 5 title 'v3-listed', \
      got('v4') using 1:3:4:5 with yerrorlines ls FAILED title 'v4', \
-     got('v4-four-keys') using 1:3:4:5 with yerrorlines ls 4 title 'v4-four-keys', \
      got('warp-listed') using 1:3:4:5 with yerrorlines ls 1 title 'warp-listed'

@@ -1,4 +1,4 @@
-# alt: Time of separate divided by that of V5 and V6, against D. All lie near 1 at D = 8 and near 1.8 at 128. Beyond, V6 stays at 2 and reaches 2.6 with all threads, and V5 in 40 KB falls below 1 at 2048.
+# alt: Time of separate divided by that of V5 and V6, against D. At D = 8 all lie near 1 or below, and from 32 on above it. V6 stays level beyond D = 128 and goes on rising with all threads at work, and V5 in 40 KB falls below 1 at 2048.
 # data: step-10.tsv step-11.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D'
@@ -6,8 +6,10 @@ set ylabel 'time of separate / time of this'
 set logscale x
 set xtics (8, 32, 128, 512, 2048)
 set xrange [6:2700]
-set yrange [0:4.5]
+set yrange [0:3]
 set ytics 1
+set bmargin 6.4
+set key at screen 0.54, 0.02 bottom center maxrows 3 samplen 2.4 width -2
 c = ' clock=graph l2=warm'
 full = ' case!=D80-R20 case!=D128-R64 case!=D512-R128 case!=D2048-R128'
 r = 'D ratio ratio_p5 ratio_p95'
