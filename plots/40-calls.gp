@@ -3,12 +3,13 @@
 load 'plots/style.gp'
 set xlabel 'times as fast as plain'
 set lmargin 13
-set yrange [2.6:-1.2]
+set yrange [2.6:-0.6]
 set ytics ('not-called' 0, 'miscounted' 1, 'called' 2) nomirror textcolor rgb INK font ',12' scale 0
 set xrange [0.97:1.03]
 set xtics 0.01 format '%.2f'
-set key top center horizontal samplen 1.6
-set arrow 1 from 1, -0.7 to 1, 2.6 nohead ls LIMIT back
+set bmargin 4.8
+set key at screen 0.5, 0.02 center bottom vertical maxrows 1 samplen 1.6 width 1
+set arrow 1 from 1, -0.6 to 1, 2.6 nohead ls LIMIT back
 variants = 'not-called miscounted called'
 clocks = 'graph stream call'
 f = 'step-40.tsv'

@@ -3,8 +3,8 @@
 load 'plots/style.gp'
 set xlabel 'a token as a graph, ms'
 set lmargin 14
-set xrange [0:*]
-set offsets 0, graph 0.2, 0, 0
+set xrange [0:3.6]
+set rmargin 2.5
 set yrange [3.6:-0.6]
 set ytics ('plain' 0, 'raw' 1, 'checked' 2, 'other stream' 3) nomirror textcolor rgb INK font ',12' scale 0
 unset key

@@ -6,10 +6,11 @@ set ylabel 'largest error of x'
 set logscale y
 set format y '10^{%L}'
 set xrange [0.7:6.3]
-set yrange [1e-3:1e5]
+set yrange [1e-3:200]
 set xtics 1
 set ytics (1e-3, 1e-2, 0.1, 1, 10, 100)
-set key top left maxrows 3 samplen 2 width -3
+set bmargin 6.6
+set key at screen 0.5, 0.02 center bottom vertical maxrows 3 samplen 2.4 width 0
 f = 'step-42-layers.tsv'
 w = ' case=prompt tensor=hidden index!=0'
 c = 'index max_err'

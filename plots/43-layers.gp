@@ -6,10 +6,11 @@ set ylabel 'largest difference of x'
 set logscale y
 set format y '10^{%L}'
 set xrange [0:33]
-set yrange [1e-4:1e3]
+set yrange [5e-4:10]
 set xtics 4
-set ytics (1e-4, 1e-3, 1e-2, 0.1, 1, 10)
-set key top left maxrows 3 samplen 2 width -3
+set ytics (1e-3, 1e-2, 0.1, 1, 10)
+set bmargin 5.2
+set key bmargin center horizontal maxcols 2 samplen 2.4 width 1
 $log << EOD
 1 0.001
 20 1.5

@@ -31,7 +31,8 @@ set yrange [7.6:0.4]
 set ytics ()
 do for [k = 1:7] { set ytics add (word(said, k) k) }
 set lmargin 10
-set key at graph 1, 0.66 right Right noreverse samplen 1 width 0
+set bmargin 5.6
+set key at screen 0.5, 0.02 center bottom vertical maxrows 2 samplen 1.2 width 1
 plot $all using 2:($1 - 0.15) with points ls 1 ps 1 title 'alone', \
      $all using 3:1 with points ls 3 ps 1 title 'alone, cold L2', \
      $all using 4:($1 + 0.15) with points ls 2 ps 1 title 'the step without it', \

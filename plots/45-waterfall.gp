@@ -13,16 +13,18 @@ colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
 set xlabel 'time of a token, ms, call clock'
 set lmargin 15
 set xrange [0:t[1] * 1.16]
-set yrange [n + 1.2:0.4]
+set tmargin 4
+set title offset 0, 0.9
+set yrange [n + 0.6:0.4]
 set ytics ()
 do for [i = 1:n] { set ytics add (word(said, i) i) }
 set grid x noy
 unset key
 set arrow 1 from limit, 0.4 to limit, n + 0.6 nohead ls LIMIT front
 set arrow 2 from 1.4 * limit, 0.4 to 1.4 * limit, n + 0.6 nohead ls LIMIT front
-set label 1 'limit' at limit, n + 0.9 right font ',12' textcolor rgb INK
-set label 2 ' 1.4 × limit' at 1.4 * limit, n + 0.9 left font ',12' textcolor rgb INK
+set label 1 'limit' at limit, graph 1.06 right font ',12' textcolor rgb INK
+set label 2 '1.4 × limit' at 1.4 * limit, graph 1.06 left font ',12' textcolor rgb INK
 plot sample [i = 1:n:1] '+' using ((from(i) + t[int(i)]) / 2):(i):(from(i)):(t[int(i)]):(i - 0.34):(i + 0.34):(colour(i)) \
          with boxxyerror lc rgb variable, \
-     [i = 1:n:1] '+' using (t[int(i)] > from(i) ? t[int(i)] : from(i)):(i):(sprintf(' %.2f', t[int(i)])) \
+     [i = 1:n:1] '+' using (t[1] * 1.01):(i):(sprintf(' %.2f', t[int(i)])) \
          with labels left font ',12' textcolor rgb INK
