@@ -2,7 +2,8 @@
 # make -f book/book.mk book
 #   book       build/book/html/ (a page a chapter, a page a step's source) and the EPUB
 #   book-pdf   the PDF, where a browser that prints is found
-#   book-lint  no marker in the sources may be unpaired, doubled or left out of the book
+#   book-lint  no marker in the sources may be unpaired, doubled or left out of the book; what is read
+#              of a step without opening anything fits on few screens
 #   charts     build/charts/NAME.svg from plots/NAME.gp
 # A chapter becomes build/book/tree/NAME.json (weave.lua: everything looked up and checked); page,
 # EPUB and PDF are made from that. Every file is written beside its place and moved there whole.
@@ -26,14 +27,16 @@ book_draw := $(book_here:%book=%plots)
 # $(call book_folder,FILE): the name of the folder it is in.
 book_folder = $(notdir $(patsubst %/,%,$(dir $1)))
 
-book_md := $(sort $(wildcard $(BOOK_CHAPTERS)/*.md))
+# The first page is woven like a chapter, and has the contents below it.
+book_front := $(wildcard $(BOOK_CHAPTERS)/index.md)
+book_md := $(filter-out $(book_front),$(sort $(wildcard $(BOOK_CHAPTERS)/*.md)))
 book_cu := $(sort $(wildcard $(BOOK_STEPS)/[0-9][0-9]-*/*.cu))
 book_gp := $(sort $(filter-out $(BOOK_PLOTS)/style.gp,$(wildcard $(BOOK_PLOTS)/*.gp)))
 book_tsv := $(sort $(wildcard $(BOOK_DATA)/*/*.tsv))
 book_shared := $(sort $(wildcard $(foreach e,cuh cu h c,$(BOOK_SHARED)/*/*.$e) \
     $(BOOK_STEPS)/[0-9][0-9]-*/*.cuh))
 
-book_tree := $(book_md:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.json)
+book_tree := $(patsubst $(BOOK_CHAPTERS)/%.md,$(BOOK_OUT)/tree/%.json,$(book_front) $(book_md))
 book_html := $(BOOK_OUT)/html
 book_pages := $(book_md:$(BOOK_CHAPTERS)/%.md=$(book_html)/%.html)
 book_sources := $(foreach f,$(book_cu),$(book_html)/steps/$(call book_folder,$f).html)
@@ -83,11 +86,11 @@ $(book_list): book_force
 
 # Rewritten only when it changes: make starts over whenever it is newer, for ever if a chapter's time
 # lies in the future.
-$(book_rules): $(book_md) $(book_gp) $(book_list) $(addprefix $(book_here)/,deps.awk book.mk)
+$(book_rules): $(book_front) $(book_md) $(book_gp) $(book_list) $(addprefix $(book_here)/,deps.awk book.mk)
 	@awk -v tree=$(BOOK_OUT)/tree -v outputs=$(BOOK_OUT)/output -v charts=$(BOOK_CHARTS) \
 	    -v plots=$(BOOK_PLOTS) -v data=$(BOOK_DATA)/$(BOOK_DEVICE) -v alldata=$(BOOK_DATA) \
 	    -v bin='$(BOOK_BIN)' -v sources='$(book_cu)' \
-	    -f $(book_here)/deps.awk $(book_md) $(book_gp) /dev/null >$@.tmp
+	    -f $(book_here)/deps.awk $(book_front) $(book_md) $(book_gp) /dev/null >$@.tmp
 	@if cmp -s $@.tmp $@; then rm $@.tmp; else mv -f $@.tmp $@; fi
 
 $(book_charts): $(BOOK_CHARTS)/%.svg: $(BOOK_PLOTS)/%.gp \
@@ -101,6 +104,7 @@ $(book_tree): $(BOOK_OUT)/tree/%.json: $(BOOK_CHAPTERS)/%.md $(book_list) \
 	@mkdir -p $(@D)
 	@BOOK_PLOTS=$(BOOK_PLOTS) BOOK_DATA=$(BOOK_DATA) BOOK_DEVICE=$(BOOK_DEVICE) \
 	    BOOK_OUTPUTS=$(BOOK_OUT)/output BOOK_CONTENTS=$(book_list) BOOK_USED=$(@:.json=.used) \
+	    BOOK_SIZE=$(@:.json=.size) \
 	    pandoc -L $(book_here)/weave.lua -t json $< -o $@.tmp $(book_put)
 
 $(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json \
@@ -109,10 +113,14 @@ $(book_pages): $(book_html)/%.html: $(BOOK_OUT)/tree/%.json \
 	@BOOK_PAGES=$(book_list) $(book_pandoc) -f json $(book_page) --toc --toc-depth=2 \
 	    -L $(book_here)/links.lua $< -o $@.tmp $(book_put)
 
-$(book_html)/index.html: $(book_list) $(addprefix $(book_here)/,index.awk metadata.yaml page.html)
+$(book_html)/index.html: $(book_tree) $(book_list) \
+    $(addprefix $(book_here)/,index.awk links.lua metadata.yaml page.html)
 	@mkdir -p $(@D)
-	@awk -f $(book_here)/index.awk $(book_here)/metadata.yaml $(book_list) | \
-	    pandoc $(book_page) -M pagetitle=Contents -o $@.tmp $(book_put)
+	@awk -f $(book_here)/index.awk $(if $(book_front),,$(book_here)/metadata.yaml) \
+	    $(book_tree:.json=.size) $(book_list) | pandoc -t json -o $(BOOK_OUT)/contents.json
+	@BOOK_PAGES=$(book_list) pandoc -f json $(book_page) -L $(book_here)/links.lua -M pagetitle=Contents \
+	    $(book_front:$(BOOK_CHAPTERS)/%.md=$(BOOK_OUT)/tree/%.json) $(BOOK_OUT)/contents.json \
+	    -o $@.tmp $(book_put)
 
 # A step's file, and what lies beside it.
 define book_source_rule
@@ -147,22 +155,29 @@ $(book_epub): $(book_tree) $(book_shown) $(BOOK_OUT)/epub.css \
 	    -L $(book_here)/links.lua $(book_tree) -o $@.tmp $(book_put)
 
 book-lint: $(book_tree)
-	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_cu) $(book_shared)
+	@awk -f $(book_here)/lint.awk $(book_tree:.json=.used) $(book_tree:.json=.size) $(book_cu) $(book_shared)
 
 book-pdf: $(book_pdf)
 
-$(book_print): $(book_tree) $(book_html)/style.css \
-    $(addprefix $(book_here)/,page.html links.lua cuda.xml)
-	@$(book_pandoc) -f json $(book_page) -M pagetitle=Print -L $(book_here)/links.lua \
-	    $(book_tree) -o $@.tmp $(book_put)
+# $(call book_to_print,PAGES): print.html with the page numbers in PAGES, and PDF.tmp from it. Chromium
+# does not run as root inside its own sandbox.
+define book_to_print
+BOOK_PRINT=$1 $(book_pandoc) -f json $(book_page) -M pagetitle=Print -V print=1 \
+	    -L $(book_here)/links.lua $(book_tree) -o $(book_print).tmp && mv -f $(book_print).tmp $(book_print) && \
+	    profile=$$(mktemp -d) && { "$(BOOK_BROWSER)" --headless --no-sandbox --disable-gpu \
+	    --user-data-dir="$$profile" --no-pdf-header-footer --print-to-pdf="$(abspath $(book_pdf)).tmp" \
+	    "file://$(abspath $(book_print))" >$(book_pdf).log 2>&1; status=$$?; rm -rf "$$profile"; \
+	    test $$status -eq 0 && test -s $(book_pdf).tmp || { tail -n 1 $(book_pdf).log >&2; \
+	    rm -f $(book_pdf).tmp $(book_pdf).log; exit 1; }; }
+endef
 
-# Chromium does not run as root inside its own sandbox.
-$(book_pdf): $(book_print) $(book_shown)
+# Printed twice: what is on which page is known only then.
+$(book_pdf): $(book_tree) $(book_shown) $(book_html)/style.css \
+    $(addprefix $(book_here)/,page.html links.lua pages.pl cuda.xml)
 	@test -n "$(BOOK_BROWSER)" || \
 	    { echo "book-pdf: no browser that prints: install chromium" >&2; exit 77; }
-	@profile=$$(mktemp -d) && "$(BOOK_BROWSER)" --headless --no-sandbox --disable-gpu \
-	    --user-data-dir="$$profile" --no-pdf-header-footer --print-to-pdf="$(abspath $@).tmp" \
-	    "file://$(abspath $<)" >$@.log 2>&1; status=$$?; rm -rf "$$profile"; \
-	    if test $$status -eq 0 && test -s $@.tmp; then rm $@.log && mv -f $@.tmp $@; \
-	    else tail -n 1 $@.log >&2; rm -f $@.tmp $@.log; exit 1; fi
+	@$(call book_to_print,/dev/null)
+	@perl $(book_here)/pages.pl $@.tmp >$(BOOK_OUT)/pages.txt
+	@$(call book_to_print,$(BOOK_OUT)/pages.txt)
+	@rm -f $@.log; mv -f $@.tmp $@
 	$(call book_say,$@)

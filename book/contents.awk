@@ -1,5 +1,5 @@
 # The list of what the book has, one tab-separated line each, in the order of the files given:
-#   chapter SLUG FILE TITLE     has SLUG STEP     step NN DIR FILE TITLE     chart NAME
+#   chapter SLUG FILE TITLE PART     has SLUG STEP     step NN DIR FILE TITLE     chart NAME
 # Every page depends on it: it changes only when a chapter, a step, a chart or a file of rows comes,
 # goes or is renamed.
 BEGIN { OFS = "\t" }
@@ -10,6 +10,7 @@ FNR == 1 {
     sub(/.*\./, "", kind)
     sub(/\.[^.]*$/, "", base)
     front = $0 == "---"
+    title = part = ""
     titled = 0
     fenced = 0
     if (kind == "gp") print "chart", base
@@ -26,13 +27,17 @@ FNR == 1 {
 }
 kind != "md" { next }
 front {
-    if (FNR > 1 && /^(---|\.\.\.) *$/) front = 0
-    if (/^title:/) {
-        title = $0
-        sub(/^title: */, "", title)
-        gsub(/^"|" *$/, "", title)
-        print "chapter", base, FILENAME, title
-        titled = 1
+    if (/^(title|part):/) {
+        value = $0
+        sub(/^[a-z]*: */, "", value)
+        gsub(/^"|" *$/, "", value)
+        if (/^title/) title = value
+        else part = value
+    }
+    if (FNR > 1 && /^(---|\.\.\.) *$/) {
+        front = 0
+        if (title != "") print "chapter", base, FILENAME, title, part
+        titled = title != ""
     }
     next
 }
@@ -43,7 +48,7 @@ fenced { next }
     sub(/^# */, "", title)
     sub(/ *\{[^}]*\} *$/, "", title)
     gsub(/[`*]/, "", title)
-    print "chapter", base, FILENAME, title
+    print "chapter", base, FILENAME, title, ""
     titled = 1
 }
 /^:::+ *\{[^}]*\.step/ && match($0, /step="?[0-9][0-9]/) {

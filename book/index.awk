@@ -1,16 +1,30 @@
-# The contents page as Markdown. Files: metadata.yaml, then the list that contents.awk writes.
+# The contents as Markdown. Files: metadata.yaml (where the book has no first page), then the chapters'
+# .size files and the list that contents.awk writes.
 /^title: / { print "# " substr($0, 8) "\n" }
 /^subtitle: / { print substr($0, 11) "\n" }
 FILENAME ~ /\.yaml$/ { next }
-FNR == 1 { FS = "\t"; $0 = $0 }
-$1 == "chapter" { order[++n] = $2; name[$2] = $4 }
+{ FS = "\t"; $0 = $0 }
+FILENAME ~ /\.size$/ { if ($1 == "chapter") { minutes[$2] = $3; sum += $3 }; next }
+$1 == "chapter" { order[++n] = $2; name[$2] = $4; part[$2] = $5 }
 $1 == "has" { has[$2] = has[$2] " " $3 }
 $1 == "step" { steps[++m] = $2; dir[$2] = $3; what[$2] = $5 }
+
+# Groups chapters by part. What belongs to none stands before the first, or is about all of them.
+function heading(text) {
+    if (text != now)
+        print "\n### " (text == "" ? "All parts" : "Part " text (text in met ? ", continued" : "")) "\n"
+    met[text] = 1
+    now = text
+}
+
 END {
-    print "## Chapters\n"
+    print "## Contents\n"
+    if (sum) printf "About %.0f hours without the exercises and what is folded.\n\n", sum / 60
     for (i = 1; i <= n; i++) {
         c = order[i]
-        print "- [" name[c] "](" c ".html)"
+        heading(part[c])
+        number = c ~ /^[0-9]+/ ? c + 0 " " : ""
+        print "- [" number name[c] "](" c ".html)" (minutes[c] ? ", " minutes[c] " minutes" : "")
         k = split(has[c], list, " ")
         for (j = 1; j <= k; j++) {
             s = list[j]

@@ -1,7 +1,9 @@
--- Resolves the links that weave.lua left, and names the page's neighbours.
+-- Resolves the links that weave.lua left, names the page's neighbours, and folds what a reader opens.
 -- With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page; without, the
--- book is one document.
+-- book is one document, in which solutions and answers stand at the end. With BOOK_PRINT set (to the
+-- list that pages.awk writes, empty at first) it has contents with page numbers.
 local list = os.getenv("BOOK_PAGES")
+local print_list = os.getenv("BOOK_PRINT")
 
 local steps, chapters = {}, {}
 if list then
@@ -9,11 +11,15 @@ if list then
         local f = {}
         for field in (line .. "\t"):gmatch("([^\t]*)\t") do f[#f + 1] = field end
         if f[1] == "step" then steps[f[2]] = f[3] end
-        if f[1] == "chapter" then chapters[#chapters + 1] = { slug = f[2], title = f[4] } end
+        if f[1] == "chapter" then
+            local number = f[2]:match("^%d+")
+            local title = number and tonumber(number) .. " " .. f[4] or f[4]
+            chapters[#chapters + 1] = { slug = f[2], title = title, part = f[5] }
+        end
     end
 end
 
-function Link(el)
+local function link(el)
     local page, id = el.target:match("^page:([^#]*)#(.*)$")
     if page then
         el.target = list and page .. ".html#" .. id or "#" .. id
@@ -26,14 +32,81 @@ function Link(el)
     return el
 end
 
-function Meta(meta)
-    for i, chapter in ipairs(chapters) do
-        if meta.slug and chapter.slug == pandoc.utils.stringify(meta.slug) then
-            meta.pagetitle = chapter.title
-            local before, after = chapters[i - 1], chapters[i + 1]
-            if before then meta.prev = { page = before.slug .. ".html", title = before.title } end
-            if after then meta.next = { page = after.slug .. ".html", title = after.title } end
+local function escaped(text)
+    return (text:gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
+end
+
+local at_the_end = {}
+local function div(el)
+    local title = el.attributes.title
+    local class = el.classes[1]
+    if class ~= "further" and class ~= "solution" and class ~= "answer" then return nil end
+    if list then
+        local blocks = pandoc.List({ pandoc.RawBlock("html", '<details class="' .. class .. '" id="'
+            .. el.identifier .. '"><summary>' .. escaped(title) .. "</summary>") })
+        blocks:extend(el.content)
+        blocks:insert(pandoc.RawBlock("html", "</details>"))
+        return blocks
+    end
+    el.attributes.title = nil
+    if class == "further" then
+        el.content:insert(1, pandoc.Para { pandoc.Strong { pandoc.Str(title) } })
+        return el
+    end
+    local step = el.attributes.step ~= "" and "Step " .. el.attributes.step .. ". " or ""
+    el.attributes.step = nil
+    at_the_end[#at_the_end + 1] = el
+    local here = el.identifier .. "-asked"
+    el.content:insert(1, pandoc.Para { pandoc.Link({ pandoc.Strong { pandoc.Str(step .. title) } },
+        "#" .. here) })
+    return pandoc.Div({ pandoc.Plain { pandoc.Link({ pandoc.Str(class == "answer" and "The answer"
+        or "The solution"), pandoc.Str(" is at the end of the book.") }, "#" .. el.identifier) } },
+        pandoc.Attr(here, { "asked" }))
+end
+
+-- What print has instead of links: the number of the page behind each.
+local function contents_of(blocks)
+    local page, items = {}, {}
+    for line in io.lines(print_list) do
+        local id, number = line:match("^(%S+)\t(%d+)$")
+        if id then page[id] = number end
+    end
+    for _, block in ipairs(blocks) do
+        if block.t == "Header" and block.level <= 2 and block.identifier ~= "chindex" then
+            items[#items + 1] = pandoc.Div({ pandoc.Plain {
+                pandoc.Link(block.content, "#" .. block.identifier),
+                pandoc.Span(page[block.identifier] or "", { class = "page" }),
+            } }, { class = "level" .. block.level })
         end
     end
-    return meta
+    return pandoc.Div({ pandoc.Header(1, "Contents"), pandoc.Div(items, { class = "pages" }) })
+end
+
+function Pandoc(doc)
+    for i, chapter in ipairs(chapters) do
+        if doc.meta.slug and chapter.slug == pandoc.utils.stringify(doc.meta.slug) then
+            doc.meta.pagetitle = chapter.title
+            doc.meta.part = chapter.part ~= "" and "Part " .. chapter.part or nil
+            local before, after = chapters[i - 1], chapters[i + 1]
+            if before then doc.meta.prev = { page = before.slug .. ".html", title = before.title } end
+            if after then doc.meta.next = { page = after.slug .. ".html", title = after.title } end
+        end
+    end
+    local blocks = pandoc.walk_block(pandoc.Div(doc.blocks), { Link = link, Div = div }).content
+    if #at_the_end > 0 then
+        blocks:insert(pandoc.Header(1, "Solutions and answers", { id = "solutions" }))
+        blocks:extend(at_the_end)
+    end
+    if print_list then
+        local at = 1
+        for i, block in ipairs(blocks) do
+            if block.t == "Header" and block.level == 1 and block.identifier ~= "chindex" then
+                at = i
+                break
+            end
+        end
+        blocks:insert(at, contents_of(blocks))
+    end
+    doc.blocks = blocks
+    return doc
 end

@@ -1,8 +1,9 @@
 -- Turns one chapter into a document with its code, charts, figures, tables and outputs in place.
 -- Whatever is missing, ambiguous or typed by hand is reported, one line each, and nothing is
 -- written. Environment: BOOK_PLOTS, BOOK_DATA, BOOK_DEVICE, BOOK_OUTPUTS, BOOK_CONTENTS
--- (contents.awk), BOOK_USED (file to write: the snippets used, for lint.awk). Links leave as
--- page:SLUG#ID and source:NN#LINE; links.lua resolves them.
+-- (contents.awk), BOOK_USED (file to write: the snippets used, for lint.awk), BOOK_SIZE (file to
+-- write: how long the chapter is). Links leave as page:SLUG#ID and source:NN#LINE; links.lua
+-- resolves them, and folds what is to be folded.
 local here = PANDOC_SCRIPT_FILE:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/?.lua;" .. package.path
 local rows = require("rows")
@@ -12,7 +13,7 @@ local chapter = PANDOC_STATE.input_files[1]
 local slug = chapter:match("([^/]*)%.md$")
 local prefix = "ch" .. (slug:match("^%d+") or slug)
 local env = {}
-for _, name in ipairs { "PLOTS", "DATA", "DEVICE", "OUTPUTS", "CONTENTS", "USED" } do
+for _, name in ipairs { "PLOTS", "DATA", "DEVICE", "OUTPUTS", "CONTENTS", "USED", "SIZE" } do
     env[name:lower()] = os.getenv("BOOK_" .. name) or error("BOOK_" .. name .. " is not set")
 end
 
@@ -72,7 +73,7 @@ for _, line in ipairs(lines_of(env.contents) or error("cannot read " .. env.cont
     local f = {}
     for field in (line .. "\t"):gmatch("([^\t]*)\t") do f[#f + 1] = field end
     if f[1] == "step" then steps[f[2]] = { dir = f[3], file = f[4], title = f[5] } end
-    if f[1] == "chapter" then chapters[f[2]] = f[4] end
+    if f[1] == "chapter" then chapters[f[2]] = { title = f[4], part = f[5] } end
     if f[1] == "has" and not owner[f[3]] then owner[f[3]] = f[2] end
 end
 
@@ -98,15 +99,28 @@ local function is_marker(line)
     return kind == "snippet" or kind == "solution"
 end
 
--- The lines between a snippet's markers without their common indent, and the first and last line's
--- number.
+-- The lines without the indent that they have in common.
+local function dedent(lines)
+    local indent
+    for _, line in ipairs(lines) do
+        local depth = line:match("%S") and #line:match("^ *")
+        if depth and (not indent or depth < indent) then indent = depth end
+    end
+    for i, line in ipairs(lines) do lines[i] = line:sub((indent or 0) + 1) end
+    return indent and table.concat(lines, "\n")
+end
+
+-- The lines between a snippet's markers, with each solution's place blank, as a reader finds it who
+-- has asked for the exercise; the first and last line's number; the solutions.
 local function cut(file, name)
     local lines = lines_of(file)
     if not lines then return nil, "does not exist" end
-    local first, last
+    local first, last, solution
+    local kept, solutions = {}, {}
     for n, line in ipairs(lines) do
         local open = line:match("^%s*//%s*snippet: (%S+)%s*$")
         local close = line:match("^%s*//%s*end snippet: (%S+)%s*$")
+        local indent, asked, task = line:match("^(%s*)//%s*solution: (%S+) %-%- (.*)$")
         if open == name then
             if first then return nil, "marks snippet " .. name .. " twice" end
             first = n + 1
@@ -116,26 +130,41 @@ local function cut(file, name)
             end
             last = n - 1
         end
-    end
-    if not first then return nil, "has no snippet " .. name end
-    if not last then return nil, "never ends snippet " .. name end
-    local kept, indent = {}, nil
-    for n = first, last do
-        if not is_marker(lines[n]) then
-            kept[#kept + 1] = lines[n]
-            if lines[n]:match("%S") then
-                local depth = #lines[n]:match("^ *")
-                indent = (not indent or depth < indent) and depth or indent
+        if asked then
+            solution = { name = asked, task = task, indent = indent, lines = {} }
+        elseif line:match("^%s*//%s*end solution: ") then
+            solution = nil
+        end
+        local inside = first and n >= first and not last
+        if inside and solution and solutions[#solutions] ~= solution then
+            solutions[#solutions + 1] = solution
+            kept[#kept + 1] = solution.indent .. "// YOUR CODE: " .. solution.task
+        end
+        if not is_marker(line) then
+            if solution then
+                solution.lines[#solution.lines + 1] = line
+            elseif inside then
+                kept[#kept + 1] = line
             end
         end
     end
-    if not indent then return nil, "has nothing in snippet " .. name end
-    for i, line in ipairs(kept) do kept[i] = line:sub(indent + 1) end
-    return table.concat(kept, "\n"), first, last
+    if not first then return nil, "has no snippet " .. name end
+    if not last then return nil, "never ends snippet " .. name end
+    local text = dedent(kept)
+    if not text then return nil, "has nothing in snippet " .. name end
+    return text, first, last, solutions
 end
 
 local function code_block(text, class)
     return pandoc.CodeBlock(text, pandoc.Attr("", { class }, { tabindex = "0" }))
+end
+
+-- What a reader opens: links.lua folds it on a page, and moves it to the end of the book in print.
+local n_folded = 0
+local function folded(class, step, title, blocks)
+    n_folded = n_folded + 1
+    return pandoc.Div(blocks, pandoc.Attr(prefix .. "-" .. class .. "-" .. n_folded, { class },
+        { title = title, step = step or "" }))
 end
 
 local function listing(el)
@@ -149,7 +178,7 @@ local function listing(el)
     if el.text:match("%S") then
         return fail(what .. ": the block must be empty, its code comes from " .. path, needle)
     end
-    local text, first, last = cut(path, a.snippet or "")
+    local text, first, last, solutions = cut(path, a.snippet or "")
     if not text then return fail(what .. ": " .. path .. " " .. first, needle) end
     used[#used + 1] = path .. "\t" .. a.snippet
     local range = pandoc.Str(path .. ":" .. first .. "–" .. last)
@@ -157,10 +186,16 @@ local function listing(el)
     local nn, beside = path:match("steps/(%d%d)%-[^/]*/([^/]*)%.cuh$")
     local target = a.step and a.step .. "#L-" or steps[nn] and nn .. "#" .. beside .. "-"
     local from = target and pandoc.Link({ range }, "source:" .. target .. first) or range
-    return pandoc.Div({
+    local blocks = { pandoc.Div({
         pandoc.Div({ pandoc.Plain { from } }, { class = "from" }),
         code_block(text, "cuda"),
-    }, { class = "listing" })
+    }, { class = "listing" }) }
+    for _, solution in ipairs(solutions) do
+        local code = dedent(solution.lines)
+        if code then blocks[#blocks + 1] = folded("solution", path:match("steps/(%d%d)"),
+            "Solution: " .. solution.task, { code_block(code, "cuda") }) end
+    end
+    return blocks
 end
 
 -- Output ------------------------------------------------------------------------------------------
@@ -236,15 +271,22 @@ local function rows_of(a, what, needle)
     return t, path
 end
 
+-- 16384 as 16,384; four digits stay as they are.
+local function separated(text)
+    local sign, whole, rest = text:match("^(%-?)(%d%d%d%d%d+)(%.?%d*)$")
+    if not whole then return text end
+    return sign .. whole:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") .. rest
+end
+
 -- A field as text: "-" has no value to show; a format applies to numbers only.
 local function show(raw, format, scale)
     if raw == nil or raw == "-" then return nil, "has no value there" end
-    if not format and not scale then return raw end
+    if not format and not scale then return separated(raw) end
     local value = tonumber(raw)
     if not value then return nil, "is " .. raw .. ", not a number" end
     local ok, text = pcall(string.format, format or "%g", value * (scale or 1))
     if not ok then return nil, "cannot be printed with fmt=" .. format end
-    return text
+    return separated(text)
 end
 
 -- A row's value in a column, or the quotient of two: "sectors/requests". Above the stroke there may
@@ -617,8 +659,61 @@ local function image(el)
     return el
 end
 
+-- Length ------------------------------------------------------------------------------------------
+-- How much a reader reads who opens nothing: lines of prose, as wide as a page has them, lines of
+-- code, pictures, lines of tables.
+local WORDS_A_LINE = 13
+local function length_of(blocks)
+    local n = { prose = 0, code = 0, pictures = 0, tables = 0 }
+    local function closed(el)
+        for _, class in ipairs { "further", "solution", "answer" } do
+            if el.classes:includes(class) then return true end
+        end
+    end
+    local open = pandoc.walk_block(pandoc.Div(blocks),
+        { Div = function(el) if closed(el) then return {} end end })
+    local function prose(el)
+        local _, words = pandoc.utils.stringify(el.content):gsub("%S+", "")
+        n.prose = n.prose + math.ceil(words / WORDS_A_LINE)
+    end
+    open = pandoc.walk_block(open, { Table = function(el)
+        for _, body in ipairs(el.bodies) do n.tables = n.tables + #body.body + 2 end
+        return {}
+    end })
+    pandoc.walk_block(open, {
+        Para = prose, Plain = prose, Header = prose,
+        CodeBlock = function(el)
+            local _, lines = el.text:gsub("\n", "")
+            n.code = n.code + lines + 1
+        end,
+        Image = function() n.pictures = n.pictures + 1 end,
+    })
+    return n
+end
+
+-- In screens of 1280 x 800: what one shows of each, measured in a browser.
+local function screens_of(n)
+    return n.prose / 29 + n.code / 37 + n.pictures * 0.55 + n.tables / 24
+end
+
+-- A minute is 15 lines of prose or 20 of code or tables, and a picture takes half of one.
+local function minutes_of(n)
+    local minutes = n.prose / 15 + (n.code + n.tables) / 20 + n.pictures / 2
+    return math.max(5, 5 * math.floor(minutes / 5 + 0.5))
+end
+
 -- Structure ---------------------------------------------------------------------------------------
+local sizes = {}
 local function div(el)
+    if el.classes:includes("further") then
+        if not el.attributes.title then
+            fail("what is further needs a title: ::: {.further title=\"...\"}", ".further")
+        end
+        return folded("further", nil, "Further: " .. (el.attributes.title or ""), el.content)
+    end
+    if el.classes:includes("answer") then
+        return folded("answer", nil, "Answer", el.content)
+    end
     if not el.classes:includes("step") then
         if el.classes:includes("exercise") then
             el.attributes.role = "note"
@@ -630,6 +725,14 @@ local function div(el)
     local nn = el.attributes.step
     local step = step_of(nn, "step box", ".step")
     if not step then return end
+    -- An answer says which step's it is.
+    el = pandoc.walk_block(el, { Div = function(inner)
+        if inner.classes:includes("answer") then
+            inner.attributes.step = nn
+            return inner
+        end
+    end })
+    sizes[#sizes + 1] = string.format("step\t%s\t%.1f", nn, screens_of(length_of(el.content)))
     local name = step.dir:sub(4)
     local box = pandoc.Div({
         pandoc.Plain {
@@ -671,6 +774,12 @@ local function header(el)
     if el.level == 1 then
         titled = true
         el.identifier = prefix
+        local number = tonumber(slug:match("^%d+"))
+        if number then
+            el.content:insert(1, pandoc.Span(pandoc.Str(tostring(math.floor(number))),
+                { class = "number" }))
+            el.content:insert(2, pandoc.Space())
+        end
     else
         el.identifier = prefix .. "-" .. el.identifier
     end
@@ -719,6 +828,12 @@ local function display(el)
     end
 end
 
+local function write_lines(path, lines)
+    local file = io.open(path, "w")
+    for _, line in ipairs(lines) do file:write(line, "\n") end
+    file:close()
+end
+
 function Pandoc(doc)
     -- With a title on top of the file, "#" starts a section; without, the first "#" is the title.
     local body = pandoc.Div(doc.blocks)
@@ -751,9 +866,17 @@ function Pandoc(doc)
     end
     lint.check(typed, tables, function(message, needle) fail(message, needle, true) end)
     finish_errors()
-    local file = io.open(env.used, "w")
-    for _, line in ipairs(used) do file:write(line, "\n") end
-    file:close()
+    local minutes = minutes_of(length_of(body.content))
+    sizes[#sizes + 1] = string.format("chapter\t%s\t%d", slug, minutes)
+    write_lines(env.used, used)
+    write_lines(env.size, sizes)
+    local known = chapters[slug]
+    if known then
+        local part = known.part ~= "" and "Part " .. known.part .. " · " or ""
+        local line = part .. "about " .. minutes .. "\194\160minutes without the exercises"
+        table.insert(body.content, 2,
+            pandoc.Div({ pandoc.Para { pandoc.Str(line) } }, { class = "part" }))
+    end
     doc.blocks = body.content
     doc.meta.slug = slug
     return doc

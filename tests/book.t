@@ -75,7 +75,7 @@ sub book {
 sub edit {
     my ($path, $from, $to) = @_;
     my $text = slurp($path);
-    (my $changed = $text) =~ s/$from/$to/ or die "$path has no $from";
+    (my $changed = $text) =~ s/$from/ref $to ? $to->() : $to/e or die "$path has no $from";
     spew($path, $changed);
     return $text;
 }
@@ -108,6 +108,17 @@ has($text, qr/A rival of step 01 takes\s+2\.00\xc3\x97\s+of step 03/, 'also of a
 has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
 has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
 has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
+has($page, qr{<h1 id="ch01"><span class="number">1</span> The sum}, 'a chapter has its number');
+has($text, qr/Part I: Adding \xc2\xb7 about \d+\xc2\xa0minutes/, 'its part, and the time it takes');
+has($text, qr/of D128 24,576;/, 'thousands are set apart');
+has($text, qr{\: 0\.0f; // YOUR CODE: add the values of the warp if \(threadIdx}, 'a solution is blank in its place');
+has($page, qr{<details class="solution" id="\S+"><summary>Solution: add the values of the warp</summary>.*?__shfl_xor_sync.*?</details>}s,
+    'and folded away below');
+is(scalar(() = $text =~ /__shfl_xor_sync/g), 1, 'nowhere else');
+has($page, qr{<details class="further" id="\S+"><summary>Further: More of &lt;it&gt;</summary>.*?<img.*?</details>}s,
+    'what is further is folded');
+has($page, qr{<div class="exercise"((?!<h2).)*<details class="answer"[^>]*><summary>Answer</summary>((?!</details>).)*had it already}s,
+    'so is an answer');
 has($text, qr/float v = threadIdx\.x < n \? in\[threadIdx\.x\] : 0\.0f;/, 'the snippet is there');
 lacks($page, qr/snippet:|solution:/, 'markers are dropped');
 has($page, qr{<span id="cb1-1">(<a [^>]*></a>)?<span class="dt">float},
@@ -154,8 +165,12 @@ has($start, qr{href="01-sum\.html#ch01-the-code"}, 'a link into another chapter'
 has($start, qr{href="01-sum\.html#step-03"}, 'a link to a step');
 has($start, qr{rel="next" href="01-sum\.html"}, 'the page after');
 has($start, qr{<math [^>]*display="block"}, 'math is MathML');
-has(slurp("$dir/out/book/html/index.html") // '', qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
+my $first = slurp("$dir/out/book/html/index.html") // '';
+has($first, qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
     'the contents page lists chapters, steps and sources');
+has($first, qr{A small book</h1>.*charts/03-time\.svg.*Contents</h2>}s, 'below the first page');
+has($first, qr{0 How to read\s+this book</a>, \d+\s+minutes.*>Part I: Adding</h3>.*>1\s+The sum of a\s+block</a>, \d+\s+minutes}s,
+    'with parts and times');
 has(slurp("$dir/out/book/html/steps/02-copy.html") // '', qr{id="L-1".*a-wide\.cuh.*id="a-wide-3"}s,
     'which has its lines as well');
 has(slurp("$dir/out/book/html/steps/03-sum.html") // '', qr{id="L-13"},
@@ -175,7 +190,10 @@ lacks($drawing, qr/NVIDIA|rgb\(/, 'it names no device, and the style sheet can s
 my $epub = `pandoc -f epub -t html --wrap=none '$dir/out/book/kernel-fusion-workbook.epub' 2>&1`;
 is($?, 0, 'the EPUB can be read') or diag($epub);
 has($epub, qr{3\.0.{1,8}s</span> a call}, 'the EPUB has the figures');
-is(scalar(() = $epub =~ /<img /g), 4, 'the EPUB shows all the charts');
+is(scalar(() = $epub =~ /<img /g), 5, 'the EPUB shows all the charts, one twice');
+has($epub, qr{Solutions and answers.*__shfl_xor_sync.*had it already}s, 'and has solutions and answers at its end');
+lacks($epub, qr{(?:__shfl_xor_sync|had it already).*Solutions and answers}s, 'only there');
+has($epub, qr{href="#[\w.]*#ch01-solution-1">The solution}, 'to which it leads');
 lacks($epub, qr/(?:page|source|step|chart):\d/, 'no reference is left open');
 
 # --- Only what must be is built again -------------------------------------------------------------
@@ -293,12 +311,12 @@ sub weave_faults {
 
 plant('two faults at once, two lines', $md,
     qr/snippet=tree/, "snippet=tee}\n```\n\n```{.cuda step=03 snippet=tie",
-    qr{^\S*/chapters/01-sum\.md:15: snippet tee of step 03: \S+/sum\.cu has no snippet tee$},
-    qr{^\S*/chapters/01-sum\.md:18: snippet tie of step 03: \S+/sum\.cu has no snippet tie$});
+    qr{^\S*/chapters/01-sum\.md:18: snippet tee of step 03: \S+/sum\.cu has no snippet tee$},
+    qr{^\S*/chapters/01-sum\.md:21: snippet tie of step 03: \S+/sum\.cu has no snippet tie$});
 plant('a snippet without an end', 'steps/03-sum/sum.cu', qr{// end snippet: tree}, '//',
-    qr{chapters/01-sum\.md:15: snippet tree .*never ends snippet tree$});
+    qr{chapters/01-sum\.md:18: snippet tree .*never ends snippet tree$});
 plant('an empty block', $md, qr/```sh\nmake step-03 run\n/, "```sh\n",
-    qr{chapters/01-sum\.md:15: an empty code block});
+    qr{chapters/01-sum\.md:18: an empty code block});
 
 fault('a snippet that is not there', qr/snippet=tree/, 'snippet=tee',
     qr{^snippet tee of step 03: \S+/sum\.cu has no snippet tee$});
@@ -405,12 +423,16 @@ weave_faults();
     ok(!$said{3 + 2 * $_}, "may be typed: $free[$_]") or diag($said{3 + 2 * $_}) for 0 .. $#free;
 }
 
+plant('something further without a title', $md, qr/further title="More of <it>"/, 'further',
+    qr{01-sum\.md:\d+: what is further needs a title: });
 plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '',
     ['book-lint'],
     qr{steps/03-sum/sum\.cu:25: no chapter uses snippet launch});
 plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh',
     qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
     qr{add\.cuh:1: no chapter uses snippet more});
+plant('a step that fills too many screens', $md, qr/::: \{\.further title="More of <it>"\}(.*?)\n:::\n/s,
+    sub { $1 }, ['book-lint'], qr{01-sum\.size: step 03 fills \d\.\d screens, at most 3\.5: });
 plant('a solution without an end', 'steps/03-sum/sum.cu', qr{    // end solution: shuffle\n}, '',
     ['book-lint'],
     qr{sum\.cu:\d+: end of snippet tree, but solution shuffle is open}, qr{}, qr{});

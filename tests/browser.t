@@ -24,7 +24,7 @@ for my $tool (qw(pandoc gnuplot)) {
     plan skip_all => "no $tool here: make setup installs it" if system("command -v $tool >/dev/null 2>&1");
 }
 my $tmp = tempdir(CLEANUP => 1);
-my @WIDTHS = (360, 1280);
+my @WIDTHS = (390, 1280);
 
 sub slurp {
     my ($path) = @_;
@@ -62,6 +62,7 @@ my %planted = (
     image => ['charts/03-map.svg', 'charts/none.svg', qr/picture .*none\.svg/],
     contrast => ['<p>', '<p><span style="color: #888">pale</span> ', qr/contrast/],
     token => ['class="dt"', 'class="dt" style="color: #7f7f7f"', qr/contrast/],
+    table => ['<th ', '<th style="padding: 0 40rem" ', qr/a table (?:is \d+ px wide|shows no number)/],
     code => ['<pre', '<pre style="display: none"', qr/not shown/],
 );
 make_path("$tmp/planted");
@@ -75,6 +76,8 @@ for my $fault (keys %planted) {
 (my $svg = slurp("$tmp/charts/03-time.svg")) =~ s/<style>.*?<\/style>//s or die;
 $svg =~ s/fill="#1f2328"/fill="#808080"/g;
 spew("$tmp/planted/charts/fault-chart.svg", $svg);
+($svg = slurp("$tmp/charts/03-time.svg")) =~ s/<text([^>]*)>/<text$1 dx="2000">/ or die;
+spew("$tmp/planted/charts/fault-clipped.svg", $svg);
 
 # --- What the browser measures --------------------------------------------------------------------
 # One line for each fault: page, width, fault.
@@ -114,6 +117,14 @@ function page(win, say) {
         const box = el.getBoundingClientRect();
         if (box.width < 2 || box.height < 2) say(`<${el.tagName}> ${el.textContent.trim().slice(0, 30)} is not shown`);
     }
+    for (const box of doc.querySelectorAll('.wide')) {
+        const scrolls = box.scrollWidth > box.clientWidth + 1;
+        const head = box.querySelector('th') ? box.querySelector('tr').textContent.trim().replace(/\s+/g, ' ').slice(0, 40) : '';
+        if (scrolls && root.clientWidth > 1000) say(`a table is ${box.scrollWidth} px wide, its place ${box.clientWidth}: ${head}`);
+        if (scrolls && !win.getComputedStyle(box).backgroundImage.includes('gradient')) say(`a table gives no sign that it scrolls: ${head}`);
+        const number = [...box.querySelectorAll('tbody tr:first-child td')].find(td => /right/.test(td.style.textAlign));
+        if (number && number.getBoundingClientRect().right > box.getBoundingClientRect().right) say(`a table shows no number: ${head}`);
+    }
     const seen = new Set();
     const texts = doc.createTreeWalker(doc.body, win.NodeFilter.SHOW_TEXT);
     for (let n; (n = texts.nextNode());) {
@@ -137,7 +148,14 @@ function chart(win, say) {
     const bg = rgb(win.getComputedStyle(root.querySelector('rect')).fill).c;
     const texts = [...root.querySelectorAll('text')];
     if (!texts.length) say('no text');
-    const scale = 340 / root.viewBox.baseVal.width;
+    const scale = 340 / root.viewBox.baseVal.width, frame = root.getBoundingClientRect();
+    for (const el of texts) {
+        const box = el.getBoundingClientRect();
+        if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) {
+            say(`clipped: "${el.textContent.trim()}"`);
+            break;
+        }
+    }
     for (const el of texts) {
         const style = win.getComputedStyle(el), size = parseFloat(style.fontSize) * scale;
         const ratio = contrast(rgb(style.fill).c, bg);
@@ -266,5 +284,7 @@ for my $fault (sort keys %planted) {
 }
 like(join("\n", @{ $found{'planted/charts/fault-chart.svg'} // [] }), qr/contrast/,
     'a planted fault is found: chart');
+like(join("\n", @{ $found{'planted/charts/fault-clipped.svg'} // [] }), qr/clipped/,
+    'a planted fault is found: a clipped label');
 
 done_testing();

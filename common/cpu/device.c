@@ -92,6 +92,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = p.maxThreadsPerMultiProcessor;
         break;
     case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
         *value = p.regsPerBlock;
         break;
     case cudaDevAttrComputeCapabilityMajor:

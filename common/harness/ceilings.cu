@@ -1,8 +1,10 @@
-/* ceilings.cu: what this device can do at best, measured once: the self-benchmark of the harness.
+/* ceilings.cu: what this device has, and what it can do at best, measured once: the self-benchmark
+ * of the harness.
  *
  * Work of known cost goes through the same clocks as every step: an empty kernel, a copy of known
- * bytes, fused multiply-adds, a large matrix product. So the table shows two things at once: what
- * the device reaches, and what each clock adds to it. Writes build/data/<device>/ceilings.tsv. */
+ * bytes, a read of as many, fused multiply-adds, a large matrix product. So the table shows two
+ * things at once: what the device reaches, and what each clock adds to it. Latencies are counted in
+ * cycles, by loads that each wait for the one before. Writes build/data/<device>/ceilings.tsv. */
 #include "internal.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_ROWS = 8, BLOCK = 256, SEED = 0 };
+enum { MOST_ROWS = 24, BLOCK = 256, SEED = 0 };
 
 /* --- Copies ---------------------------------------------------------------------------------- */
 
@@ -48,6 +50,65 @@ static void copy_by_runtime(void *context, cudaStream_t stream)
     const copy *c = (const copy *)context;
     size_t bytes = (size_t)c->count * sizeof(float4);
     CUDA_CHECK(cudaMemcpyAsync(c->to, c->from, bytes, cudaMemcpyDeviceToDevice, stream));
+}
+
+/* --- Reads ----------------------------------------------------------------------------------- */
+
+// from [count], zeros; 16 bytes an element. Each thread keeps UNROLL loads in flight; the store
+// never happens.
+template <int UNROLL>
+__global__ void read_only_kernel(const float4 *from, float *never_written, long long count)
+{
+    long long first = (long long)blockIdx.x * blockDim.x * UNROLL + threadIdx.x;
+    float sum = 0.0f;
+    for (int u = 0; u < UNROLL; u++)
+        if (first + (long long)u * blockDim.x < count) {
+            float4 x = from[first + (long long)u * blockDim.x];
+            sum += x.x + x.y + x.z + x.w;
+        }
+    if (sum != 0.0f)
+        *never_written = sum;
+}
+
+template <int UNROLL>
+static void read_by_kernel(void *context, cudaStream_t stream)
+{
+    const copy *c = (const copy *)context;
+    long long tile = (long long)BLOCK * UNROLL;
+    read_only_kernel<UNROLL><<<(unsigned)((c->count + tile - 1) / tile), BLOCK, 0, stream>>>(
+        c->from, (float *)c->to, c->count);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* --- Latency --------------------------------------------------------------------------------- */
+
+enum { HOPS = 2048, SHARED_HOPS = 512 };
+
+// Walks a chain of pointers for HOPS loads -> cycles of one load, and where it ended. ONLY_L2: past
+// L1.
+template <bool ONLY_L2>
+__global__ void chase_kernel(void *const *at, float *cycles, void **end)
+{
+    long long start = clock64();
+    for (int i = 0; i < HOPS; i++)
+        at =
+            (void *const *)(ONLY_L2 ? __ldcg((const long long *)at) : __ldg((const long long *)at));
+    *cycles = (float)(clock64() - start) / HOPS;
+    *end = (void *)at;
+}
+
+// The same in shared memory: each word holds where the next one lies.
+__global__ void chase_shared_kernel(float *cycles, int *never_used)
+{
+    __shared__ int next[SHARED_HOPS];
+    for (int i = 0; i < SHARED_HOPS; i++)
+        next[i] = (i + 33) % SHARED_HOPS * (int)sizeof(int);
+    int at = 0;
+    long long start = clock64();
+    for (int i = 0; i < HOPS; i++)
+        at = *(const int *)((const char *)next + at);
+    *cycles = (float)(clock64() - start) / HOPS;
+    *never_used = at;
 }
 
 /* --- Arithmetic ------------------------------------------------------------------------------ */
@@ -167,6 +228,91 @@ static void add_fact(const char *name, const char *unit, double value)
     results[n_results++] = (struct result){name, unit, value, value, value, 1};
 }
 
+/* What the device has; clock_mhz is the highest. */
+static void state_device(void)
+{
+    static const struct {
+        const char *name, *unit;
+        enum cudaDeviceAttr attribute;
+        double scale;
+    } facts[] = {
+        {"sms", "multiprocessors", cudaDevAttrMultiProcessorCount, 1.0},
+        {"clock_mhz", "MHz", cudaDevAttrClockRate, 1e-3},
+        {"warps_per_sm", "warps", cudaDevAttrMaxThreadsPerMultiProcessor, 1.0 / 32},
+        {"registers_per_sm", "registers", cudaDevAttrMaxRegistersPerMultiprocessor, 1.0},
+        {"shared_per_sm_kb", "KB", cudaDevAttrMaxSharedMemoryPerMultiprocessor, 1.0 / 1024},
+        {"l2_mb", "MB", cudaDevAttrL2CacheSize, 1.0 / (1 << 20)},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        int value = 0;
+        CUDA_CHECK(cudaDeviceGetAttribute(&value, facts[i].attribute, 0));
+        add_fact(facts[i].name, facts[i].unit, value * facts[i].scale);
+        kf_say("  %-18s %8g %s\n", facts[i].name, value * facts[i].scale, facts[i].unit);
+    }
+}
+
+/* A chain through `bytes` bytes, a pointer every `apart` bytes, in an order that no prefetcher
+ * guesses: an odd step of more than half of them visits all, once each, as their number is a power
+ * of two. */
+static void **make_chain(size_t bytes, size_t apart)
+{
+    const size_t n = bytes / apart, words = apart / sizeof(void *);
+    const size_t step = (size_t)((double)n * 0.6180339887) | 1;
+    void **host = (void **)kf_alloc((int64_t)(n * words), sizeof *host), **device = NULL;
+    CUDA_CHECK(cudaMalloc((void **)&device, bytes));
+    for (size_t i = 0; i < n; i++)
+        host[i * words] = device + (i + step) % n * words;
+    CUDA_CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    free(host);
+    return device;
+}
+
+/* Three walks, each from where the one before ended: L1 and L2 then hold what fits in them, and of
+ * memory no line is met twice, nor lies in L2 from when it was written. The last walk counts. */
+static void measure_latencies(void)
+{
+    static const struct {
+        const char *name;
+        size_t bytes, apart;
+        bool only_l2;
+    } levels[] = {
+        {"latency_l1_cycles", 8 << 10, 32, false},
+        {"latency_l2_cycles", 2 << 20, 1024, true},
+        {"latency_memory_cycles", 512 << 20, 64 << 10, true},
+    };
+    float *cycles = NULL, seen = 0.0f;
+    void **end = NULL, *other = NULL;
+    const size_t more_than_l2 = 512 << 20;
+    CUDA_CHECK(cudaMalloc((void **)&cycles, sizeof *cycles));
+    CUDA_CHECK(cudaMalloc((void **)&end, sizeof *end));
+    CUDA_CHECK(cudaMalloc(&other, more_than_l2));
+    kf_say("\na load that waits for the one before\n");
+    for (int level = -1; level < 3; level++) {
+        const char *name = level < 0 ? "latency_shared_cycles" : levels[level].name;
+        void **chain = level < 0 ? NULL : make_chain(levels[level].bytes, levels[level].apart);
+        void *const *at = chain;
+        CUDA_CHECK(cudaMemset(other, 0, more_than_l2));
+        for (int run = 0; run < 3; run++) {
+            if (level < 0)
+                chase_shared_kernel<<<1, 1, 0, kf_stream()>>>(cycles, (int *)end);
+            else if (levels[level].only_l2)
+                chase_kernel<true><<<1, 1, 0, kf_stream()>>>(at, cycles, end);
+            else
+                chase_kernel<false><<<1, 1, 0, kf_stream()>>>(at, cycles, end);
+            CUDA_CHECK_LAUNCH();
+            CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+            CUDA_CHECK(cudaMemcpy(&at, end, sizeof at, cudaMemcpyDeviceToHost));
+        }
+        CUDA_CHECK(cudaMemcpy(&seen, cycles, sizeof seen, cudaMemcpyDeviceToHost));
+        add_fact(name, "cycles", seen);
+        kf_say("  %-22s %7.1f cycles\n", name, seen);
+        CUDA_CHECK(cudaFree(chain));
+    }
+    CUDA_CHECK(cudaFree(cycles));
+    CUDA_CHECK(cudaFree(end));
+    CUDA_CHECK(cudaFree(other));
+}
+
 static kf_stat time_one(kf_work work, enum kf_clock clock)
 {
     kf_timing how = {clock, KF_WARM};
@@ -228,6 +374,15 @@ static void measure_copies(void)
     }
     add_result("copy_tbps", "TB/s", &stat[best], moved);
     add_fact("memory_gb", "GB", total / 1e9);
+    CUDA_CHECK(cudaMemset(c.from, 0, (size_t)bytes));
+    kf_work reads[3] = {{read_by_kernel<1>, &c}, {read_by_kernel<4>, &c}, {read_by_kernel<8>, &c}};
+    kf_stat read[3];
+    kf_time(reads, 3, how, KF_MAX_REPS, SEED, read);
+    int quickest = 0;
+    for (int i = 0; i < 3; i++)
+        quickest = read[i].median < read[quickest].median ? i : quickest;
+    add_result("read_tbps", "TB/s", &read[quickest], (double)bytes);
+    kf_say("read of %.2f GB, no write: %.3f TB/s\n", bytes / 1e9, results[n_results - 1].value);
     kf_say("the best of them on each clock, beside the ceiling\n");
     for (int clock = KF_GRAPH; clock <= KF_CALL; clock++) {
         kf_stat s = time_one(works[best], (enum kf_clock)clock);
@@ -340,8 +495,10 @@ int main(int argc, char **argv)
     kf_say("%s, compute %s, driver %s, toolkit %s\n", device->name, device->compute, device->driver,
            device->toolkit);
     kf_timing_begin(NULL, 0);
+    state_device();
     measure_launches();
     measure_copies();
+    measure_latencies();
     measure_rates();
     write_file(path, device);
     kf_timing_end();

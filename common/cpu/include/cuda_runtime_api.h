@@ -153,6 +153,7 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
     cudaDevAttrMaxRegistersPerBlock = 12,
     cudaDevAttrManagedMemory = 83,
     cudaDevAttrCooperativeLaunch = 95,
