@@ -84,15 +84,18 @@ static void read_by_kernel(void *context, cudaStream_t stream)
 
 enum { HOPS = 2048, SHARED_HOPS = 512 };
 
-// Walks a chain of pointers for HOPS loads -> cycles of one load, and where it ended. ONLY_L2: past
-// L1.
+// Walks a chain of pointers for HOPS loads, then for HOPS more -> cycles of one load of these. A
+// kernel begins with an empty L1. ONLY_L2: past it.
 template <bool ONLY_L2>
 __global__ void chase_kernel(void *const *at, float *cycles, void **end)
 {
-    long long start = clock64();
-    for (int i = 0; i < HOPS; i++)
+    long long start = 0;
+    for (int i = -HOPS; i < HOPS; i++) {
+        if (i == 0)
+            start = clock64();
         at =
             (void *const *)(ONLY_L2 ? __ldcg((const long long *)at) : __ldg((const long long *)at));
+    }
     *cycles = (float)(clock64() - start) / HOPS;
     *end = (void *)at;
 }
@@ -267,8 +270,8 @@ static void **make_chain(size_t bytes, size_t apart)
     return device;
 }
 
-/* Three walks, each from where the one before ended: L1 and L2 then hold what fits in them, and of
- * memory no line is met twice, nor lies in L2 from when it was written. The last walk counts. */
+/* A walk counts after one that has filled L1 and L2 with what fits in them; of memory no line is
+ * met twice, nor lies in L2 from when it was written. */
 static void measure_latencies(void)
 {
     static const struct {
@@ -290,19 +293,15 @@ static void measure_latencies(void)
     for (int level = -1; level < 3; level++) {
         const char *name = level < 0 ? "latency_shared_cycles" : levels[level].name;
         void **chain = level < 0 ? NULL : make_chain(levels[level].bytes, levels[level].apart);
-        void *const *at = chain;
         CUDA_CHECK(cudaMemset(other, 0, more_than_l2));
-        for (int run = 0; run < 3; run++) {
-            if (level < 0)
-                chase_shared_kernel<<<1, 1, 0, kf_stream()>>>(cycles, (int *)end);
-            else if (levels[level].only_l2)
-                chase_kernel<true><<<1, 1, 0, kf_stream()>>>(at, cycles, end);
-            else
-                chase_kernel<false><<<1, 1, 0, kf_stream()>>>(at, cycles, end);
-            CUDA_CHECK_LAUNCH();
-            CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
-            CUDA_CHECK(cudaMemcpy(&at, end, sizeof at, cudaMemcpyDeviceToHost));
-        }
+        if (level < 0)
+            chase_shared_kernel<<<1, 1, 0, kf_stream()>>>(cycles, (int *)end);
+        else if (levels[level].only_l2)
+            chase_kernel<true><<<1, 1, 0, kf_stream()>>>(chain, cycles, end);
+        else
+            chase_kernel<false><<<1, 1, 0, kf_stream()>>>(chain, cycles, end);
+        CUDA_CHECK_LAUNCH();
+        CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
         CUDA_CHECK(cudaMemcpy(&seen, cycles, sizeof seen, cudaMemcpyDeviceToHost));
         add_fact(name, "cycles", seen);
         kf_say("  %-22s %7.1f cycles\n", name, seen);
