@@ -1,4 +1,4 @@
-# alt: A waterfall of times at D = 2048 on the call clock, from the log's baseline down to the best version. The waits, the launch saved and the rotation of q fused are slivers. Wide loads, more loads under way, all threads at work and D split over blocks are the long steps.
+# alt: A waterfall of times at D = 2048 on the call clock, from the log's baseline down to the best version. The launch saved and the rotation of q fused are slivers, the waits and q staged short steps. Wide loads, more loads under way, all threads at work and D split over blocks are the long steps.
 # data: step-14.tsv
 load 'plots/style.gp'
 if (!exists('D')) D = 2048

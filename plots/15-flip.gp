@@ -2,13 +2,14 @@
 # data: step-15.tsv
 load 'plots/style.gp'
 set xlabel 'keys (D = R = 128)'
-set ylabel 'time of separate / time of this'
+set ylabel 'time of separate / this'
 set logscale x
 set xtics ('1k' 1024, '8k' 8192, '32k' 32768, '128k' 131072)
 set xrange [800:170000]
-set yrange [0:5.3]
+set yrange [0:2.5]
 set ytics 0, 0.5, 2.5
-set key top left
+set bmargin 6.3
+set key at screen 0.54, 0.02 bottom center maxrows 3 samplen 2.2 width 0
 f = 'step-15.tsv'
 w = ' D=128 R=128 clock=graph l2=cold'
 c = 'Sk ratio ratio_p5 ratio_p95'
@@ -16,5 +17,5 @@ plot rows(f, 'variant=fused-table Sq=1' . w, c) using 1:2:3:4 with yerrorlines l
      rows(f, 'variant=fused-table Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls 3 title '4 in a block', \
      rows(f, 'variant=fused-per-query Sq=2' . w, c) using 1:2:3:4 with yerrorlines ls 2 title '2, a block each', \
      rows(f, 'variant=fused-per-query Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls FAILED title '4, a block each', \
-     rows(f, 'variant=fused-per-query-2 Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls 5 title '4, a block each, more warps', \
+     rows(f, 'variant=fused-per-query-2 Sq=4' . w, c) using 1:2:3:4 with yerrorlines ls 5 title '4, each, more warps', \
      1 with lines ls LIMIT title 'separate'
