@@ -1,11 +1,12 @@
-# alt: Bars of the time of one call on the large tensor for all versions of RoPE alone and for PyTorch. The op chains take about 2 milliseconds, eager PyTorch somewhat less, versions in one kernel 0.26 to 0.43, and the fastest lies close to the limit.
+# alt: Bars of the time of one call on the large tensor for all versions of RoPE alone and for PyTorch. The op chains and eager PyTorch take by far the longest. All versions in one kernel are several times as fast, and the fastest lies close to the limit, a dashed line.
 # data: step-16.tsv step-17.tsv step-18.tsv step-19.tsv peers.tsv
 load 'plots/style.gp'
 set xlabel 'time of a call, µs'
 set xrange [0:2500]
 set xtics 500
 set lmargin 17
-set key at graph 1, 0.55 right center samplen 1.6
+set bmargin at screen 0.27
+set key at screen 0.54, 0.005 bottom center samplen 2.2
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
 steps = '16 16 17 18 18 19 19 19 peer peer peer peer'
 versions = 'rebuild four-each cached table computed float4 reuse streaming eager-rebuilt eager-cached compiled-rebuilt compiled-cached'

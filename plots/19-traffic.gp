@@ -1,11 +1,12 @@
-# alt: Bars of the bytes that reach device memory in one call, in units of the tensor, for all versions of RoPE alone and for PyTorch. The two op chains move 10, eager PyTorch too; every version in one kernel moves 2, which is the least.
+# alt: Bars of the bytes that reach device memory in one call, in units of the tensor, for all versions of RoPE alone and for PyTorch. The op chains and eager PyTorch move about five times the least, a dashed line; every version in one kernel, PyTorch's compiled ones too, moves about the least.
 # data: step-16-profile.tsv step-17-profile.tsv step-18-profile.tsv step-19-profile.tsv peers-profile.tsv
 load 'plots/style.gp'
 set xlabel 'bytes moved, over the bytes of x'
 set xrange [0:11.9]
 set xtics 2
 set lmargin 17
-set key at graph 1, 0.55 right center samplen 1.6
+set bmargin at screen 0.27
+set key at screen 0.54, 0.005 bottom center samplen 2.2
 set ytics () nomirror textcolor rgb INK font ',12' scale 0
 files = 'step-16 step-16 step-17 step-18 step-18 step-19 step-19 step-19 peers peers peers peers'
 versions = 'rebuild four-each cached table computed float4 reuse streaming eager-rebuilt eager-cached compiled-rebuilt compiled-cached'

@@ -7,8 +7,9 @@ set logscale xy
 set xtics (512, 1024, 2048, 4096, 8192, 16384)
 set xrange [420:20000]
 set format y '10^{%T}'
-set yrange [1e-3:1e5]
-set key top left maxrows 3
+set yrange [1e-3:1e3]
+set bmargin at screen 0.4
+set key at screen 0.54, 0.005 bottom center maxrows 3 samplen 2.2 width 0
 f = 'step-21.tsv'
 w = ' clock=graph l2=warm B=4 H=8 D=64 causal='
 c = 'Sq median_us p5_us p95_us'

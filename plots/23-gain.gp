@@ -1,4 +1,4 @@
-# alt: For each of sixteen keys of the tuner's table, D and mask and length, how many times as long as the winner others take: the fixed tile of step 22, the next best candidate, the winner of another length, and what half of the rounds chose. A band marks 1.07 to 1.14, what the log gained.
+# alt: For each of sixteen keys of the tuner's table, D and mask and length, how many times as long as the winner others take: the fixed tile of step 22, the next best candidate, the winner of another length, and what half of the rounds chose. A band marks what the log gained.
 # data: tuned-flash.tsv
 load 'plots/style.gp'
 f = 'tuned-flash.tsv'

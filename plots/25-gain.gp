@@ -1,8 +1,8 @@
-# alt: How many times as fast as the log's two kernels others are, for twelve shapes: D = 64 and 128, each without and with a causal mask, at S = 512, 2048 and 8192. Delta stored by dq's kernel, delta by a kernel of its own, and, at D = 128, that with a tile of which two fit once o is not read. A dashed line marks 1, the log.
+# alt: How many times as fast as the log's two kernels others are, for twelve shapes: D = 64 and 128, each without and with a causal mask, at S = 512, 2048 and 8192. Delta by the kernel of dq, delta by a kernel of its own, and, at D = 128, that with a tile of which two blocks fit once o is not read. A dashed line marks 1, the log.
 # data: step-25.tsv
 load 'plots/style.gp'
 ways = 'by-dq by-kernel two-blocks'
-said = "'by the kernel of dq' 'by a kernel of its own' 'and two blocks fit'"
+said = "'by dq' 'by its own kernel' 'and two blocks'"
 style(i) = word('2 1 3', i) + 0
 first(i) = word(ways, i) eq 'two-blocks' ? 3 : 1 # of four groups
 group(k) = sprintf(' B=4 H=8 D=%d causal=%d clock=graph l2=warm', k > 2 ? 128 : 64, (k + 1) % 2)
