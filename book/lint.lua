@@ -1,7 +1,7 @@
--- Finds measured numbers that were typed into prose. Two rules:
---   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %) always is one;
---   a number of three significant digits or more is one when a row of a step that the chapter
---   shows holds it.
+-- Finds measured numbers that were typed into prose, or into what describes a chart. Two rules:
+--   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %, 40 cycles) always is one;
+--   a number of three significant digits or more is one when a row holds it, of a step that the
+--   chapter shows or of a file that it reads.
 -- Code, math, looked-up figures and verdicts, .claim, .given and .claimtable are exempt: they
 -- become HIDDEN before the search.
 local M = {}
@@ -10,13 +10,16 @@ local HIDDEN = "\1"
 local UNITS = {}
 local NAMES = [[ns us µs μs ms s TB/s GB/s MB/s kB/s KB/s TFLOP/s GFLOP/s MFLOP/s TFLOPS GFLOPS
     x × times % percent nanosecond nanoseconds microsecond microseconds millisecond milliseconds
-    second seconds]]
+    second seconds cycles clocks GB MB W watts GHz MHz TFLOP GFLOP]]
 for unit in NAMES:gmatch("%S+") do
     UNITS[unit] = true
 end
-local MEASURED = { "median_us", "p5_us", "p95_us", "ratio", "limit_pct", "wrong", "nan", "max_err" }
+-- What is counted is an integer, and only that number repeats it.
 local EXACT = { wrong = true, nan = true }
 local SHAPE = { "B", "H", "Sq", "Sk", "D", "R", "pos0" }
+-- What a row has besides what was measured.
+local OTHER = { step = 1, causal = 1, n = 1, bytes = 1, flops = 1, device_bytes = 1, total = 1, err_bound = 1 }
+for _, column in ipairs(SHAPE) do OTHER[column] = 1 end
 
 local function exempt(element)
     for _, class in ipairs { "claim", "given", "fig", "verdict", "claimtable" } do
@@ -81,29 +84,29 @@ local function power_of_two(v)
     return v == 1
 end
 
--- What the rows of one step measured: a list of {column, value, name}, and the set of its shape
--- values.
-local function measured(t, nn)
+-- What the rows of one file measured: a list of {column, value, name}, and the set of its shape
+-- values. Counts of a CPU are all exact.
+local function measured(t, name)
     local list, shapes = {}, {}
-    for _, row in ipairs(t.rows) do
-        for _, column in ipairs(MEASURED) do
-            local value = t.index[column] and tonumber(row[t.index[column]])
-            if value then
-                local name = "step-" .. nn .. " " .. column
-                list[#list + 1] = { column = column, value = value, name = name }
+    local counted = name:match("counts$")
+    for column, at in pairs(t.index) do
+        for _, row in ipairs(t.rows) do
+            local value = tonumber(row[at])
+            if value and not OTHER[column] then
+                list[#list + 1] = { value = value, name = name .. " " .. column,
+                    exact = EXACT[column], counted = counted }
+            elseif value then
+                shapes[value] = true
             end
-        end
-        for _, column in ipairs(SHAPE) do
-            local value = t.index[column] and tonumber(row[t.index[column]])
-            if value then shapes[value] = true end
         end
     end
     return list, shapes
 end
 
 -- Which recorded value a typed number repeats, or nil. An integer that is also a shape or a power
--- of two counts only against the columns that count elements: a time that happens to round to 256
--- proves nothing.
+-- of two counts only against the columns that count wrong elements: a time that happens to round to
+-- 256 proves nothing. What kernels did is counted in integers that stand for much else when they are
+-- small: four digits are asked for.
 local function recorded(number, known)
     local typed = number:gsub(",", "")
     local value = tonumber(typed)
@@ -113,9 +116,10 @@ local function recorded(number, known)
     local whole = not typed:find("[%.eE]")
     for _, step in ipairs(known) do
         for _, item in ipairs(step.list) do
-            local exact = EXACT[item.column]
+            local exact = item.exact
+            local kept = not item.counted or whole and significant(typed) > 3
             if whole and exact and item.value == value then return item.name end
-            if not exact and not (whole and (step.shapes[value] or power_of_two(value)))
+            if not exact and kept and not (whole and (step.shapes[value] or power_of_two(value)))
                 and tonumber(string.format(format, item.value)) == value then
                 return item.name
             end
@@ -124,15 +128,15 @@ local function recorded(number, known)
     return nil
 end
 
--- Calls report(what is wrong, the text to find in the source) for every typed number.
--- tables: { ["03"] = rows of that step } for the steps that the chapter shows.
+-- Calls report(what is wrong, the text to find in the source) for every typed number in a chapter, or
+-- in a line of text. tables: { ["step-03"] = the rows of that file }.
 function M.check(doc, tables, report)
     local known = {}
-    for nn, t in pairs(tables) do
-        local list, shapes = measured(t, nn)
+    for name, t in pairs(tables) do
+        local list, shapes = measured(t, name)
         known[#known + 1] = { list = list, shapes = shapes }
     end
-    for _, text in ipairs(texts(doc)) do
+    for _, text in ipairs(type(doc) == "string" and { doc } or texts(doc)) do
         text = text:gsub("\194\160", " "):gsub("\226\128\175", " "):gsub("\n", " ")
         local at = 1
         while true do

@@ -259,6 +259,7 @@ end
 -- Figures and tables from rows --------------------------------------------------------------------
 local UNIT = { us = " µs", x = "×", ["%"] = " %" }
 
+local tables = {}  -- the rows that the chapter reads, by the name of their file
 local function rows_of(a, what, needle)
     local name = a.file
     if not name then
@@ -268,6 +269,7 @@ local function rows_of(a, what, needle)
     local path = env.data .. "/" .. (a.device or env.device) .. "/" .. name .. ".tsv"
     local t, why = rows.read(path)
     if not t then fail(what .. ": " .. why, needle) end
+    tables[name] = t
     return t, path
 end
 
@@ -637,6 +639,7 @@ local function row_table(el)
 end
 
 -- Charts ------------------------------------------------------------------------------------------
+local alts = {}
 local function image(el)
     local name = el.src:match("^chart:(.+)$")
     if not name then
@@ -653,6 +656,7 @@ local function image(el)
     if not alt then
         return fail("chart " .. name .. ": " .. script .. " has no '# alt:' line", el.src)
     end
+    alts[#alts + 1] = { chart = name, text = alt }
     el.src = "charts/" .. name .. ".svg"
     el.attributes.alt = alt
     el.classes:insert("chart")
@@ -860,11 +864,15 @@ function Pandoc(doc)
     if not titled then
         fail("the chapter has no title: start it with '# Title' or a title: between lines of ---")
     end
-    local tables = {}
     for nn in pairs(shown) do
-        tables[nn] = rows.read(env.data .. "/" .. env.device .. "/step-" .. nn .. ".tsv")
+        local name = "step-" .. nn
+        tables[name] = tables[name] or rows.read(env.data .. "/" .. env.device .. "/" .. name .. ".tsv")
     end
     lint.check(typed, tables, function(message, needle) fail(message, needle, true) end)
+    for _, alt in ipairs(alts) do
+        lint.check(alt.text, tables, function(message) fail("chart " .. alt.chart
+            .. ": its '# alt:' says " .. message, "chart:" .. alt.chart) end)
+    end
     finish_errors()
     local minutes = minutes_of(length_of(body.content))
     sizes[#sizes + 1] = string.format("chapter\t%s\t%d", slug, minutes)
