@@ -76,6 +76,26 @@ static inline int neox_count_calls(const kf_run *run, kf_launch *launch, const v
 }
 // end snippet: count-nodes
 
+/* Elements of hidden, as a call has just left it, that have other bits than what `other` leaves.
+ * They are 0 if both add in the same order. What `other` leaves stays there. */
+static inline int64_t neox_other_bits(const kf_run *run, kf_launch *other)
+{
+    const kf_tensor *hidden = kf_find(run, "hidden");
+    const size_t bytes = (size_t)hidden->count * sizeof(half);
+    uint16_t *mine = (uint16_t *)kf_alloc(2 * hidden->count, sizeof *mine);
+    uint16_t *others = mine + hidden->count;
+    int64_t differ = 0;
+    CUDA_CHECK(cudaMemcpy(mine, hidden->device, bytes, cudaMemcpyDeviceToHost));
+    other(run, cudaStreamPerThread);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemcpy(others, hidden->device, bytes, cudaMemcpyDeviceToHost));
+    for (int64_t i = 0; i < hidden->count; i++) {
+        differ += mine[i] != others[i];
+    }
+    free(mine);
+    return differ;
+}
+
 // snippet: unwritten
 /* Elements of hidden that a replay does not write. It is poisoned between capture and replay, so
  * what a stray launch wrote meanwhile does not count. In the end the call is made once more, so

@@ -99,7 +99,8 @@ static void say_choices(const kf_shape *s)
 {
     char name[32];
     if (!kf_tuned("dispatch", s, "way", name, sizeof name)) {
-        kf_say("  no tuned-dispatch.tsv of this device has D = %d: dispatch does as dispatch-log\n",
+        kf_say("  no tuned-dispatch.tsv of this device has D = %d: dispatch is to do as "
+               "dispatch-log\n",
                s->D);
     }
     kf_say("  dispatch: %s; dispatch-log: %s\n", of_table.name, of_log.name);
@@ -139,6 +140,64 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_ODD(forward),
 };
 
+// --- Is it the way of the table? ----------------------------------------------------------------
+
+static int launches_of(const kf_run *run, kf_launch *launch)
+{
+    cudaStream_t stream;
+    size_t launches;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    const cudaGraph_t graph = kf_capture(run, launch, stream);
+    CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &launches));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    CUDA_CHECK(cudaStreamDestroy(stream));
+    return (int)launches;
+}
+
+// Both ways are right, so no result shows a wrong choice. It ends the program: of a case that is
+// run or of any other.
+static void check_choices(void)
+{
+    for (int i = 0; i < KF_COUNT_OF(cases); i++) {
+        char due[32];
+        const kf_shape *s = &cases[i].shape;
+        const bool in_table = kf_tuned("dispatch", s, "way", due, sizeof due);
+        const char *right = in_table ? due : log_way(s).name;
+        const char *chosen = tuned_way(s).name;
+        if (strcmp(chosen, right) != 0) {
+            kf_die(1, "dispatch, NOT as predicted: in case %s it chooses %s; %s %s is right",
+                   cases[i].name, chosen, in_table ? "the table's" : "without a table the log's",
+                   right);
+        }
+    }
+}
+
+// And so does a launch of another way than the chosen one, whichever is chosen.
+static void check_dispatch(const kf_run *run)
+{
+    const way chosen = of_table;
+    const way ways[] = {fused_way, op_by_op_way};
+    for (int i = 0; i < KF_COUNT_OF(ways); i++) {
+        of_table = ways[i];
+        const int launches = launches_of(run, launch_tuned);
+        const int due = launches_of(run, ways[i].launch);
+        if (launches != due) {
+            kf_die(1,
+                   "dispatch, NOT as predicted: where %s is chosen it launches %d kernels; %d "
+                   "are right",
+                   ways[i].name, launches, due);
+        }
+    }
+    of_table = chosen;
+}
+
+static void reference(kf_run *run)
+{
+    check_choices();
+    check_dispatch(run);
+    kf_rope_flash_reference(run);
+}
+
 static const kf_variant variants[] = {
     {.name = "way:op-by-op",
      .about = "RoPE op by op in front of attention",
@@ -172,7 +231,7 @@ int main(int argc, char **argv)
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
         .setup = setup,
-        .reference = kf_rope_flash_reference,
+        .reference = reference,
         .cost = kf_rope_flash_cost,
         .timings = timings,
         .n_timings = KF_COUNT_OF(timings),

@@ -434,6 +434,8 @@ static const kf_case cases[] = {
     {.name = "one", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "3x7", .shape = MATRIX(3, 7), .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "5x2563", .shape = MATRIX(5, 2563), .flags = KF_VERIFY_ONLY, .data = &add},
+    // 256 times eight and three more: no thread of the one block is left over for those.
+    {.name = "7x293", .shape = MATRIX(7, 293), .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "1023x2559", .shape = MATRIX(1023, 2559), .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "parts",
      .shape = {.B = 4, .Sq = 3, .Sk = 3, .D = 77},

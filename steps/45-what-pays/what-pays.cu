@@ -17,6 +17,7 @@
  *          kernel saves less, but leaves a layer in one stream, where every kernel may begin early.
  */
 #include "cuda/half_add.cuh"
+#include "neox/calls.cuh"
 #include "neox/layers.cuh"
 #include "harness/problem.h"
 #include "rows.cuh"
@@ -530,22 +531,10 @@ static void launch_plain(const kf_run *run, cudaStream_t stream)
 /* Right, and x of every layer is bit for bit what the plain path leaves. */
 static bool same_bits(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
-    const kf_tensor *x = kf_find(run, "hidden");
-    const size_t bytes = x->count * sizeof(uint16_t);
-    uint16_t *fused = (uint16_t *)kf_alloc(2 * x->count, sizeof *fused);
-    uint16_t *plain = fused + x->count;
-    int64_t differ = 0;
-    CUDA_CHECK(cudaMemcpy(fused, x->device, bytes, cudaMemcpyDeviceToHost));
-    launch_plain(run, cudaStreamPerThread);
-    CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
-    CUDA_CHECK(cudaMemcpy(plain, x->device, bytes, cudaMemcpyDeviceToHost));
-    for (int64_t i = 0; i < x->count; i++) {
-        differ += fused[i] != plain[i];
-    }
-    free(fused);
+    const int64_t differ = neox_other_bits(run, launch_plain);
     snprintf(why, size,
              "predicted the bits of the plain path; seen %lld of %lld elements that differ",
-             (long long)differ, (long long)x->count);
+             (long long)differ, (long long)kf_find(run, "hidden")->count);
     return differ == 0 && kf_wrong(run, seen) == 0;
 }
 // end snippet: same-bits
