@@ -214,6 +214,80 @@ like($r{out}, qr/^step-99: plain: \d+ findings?$/m, "the others do");
 is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes with the CUDA toolkit\n",
     "without compute-sanitizer: 77 and a line") unless -x "/usr/bin/compute-sanitizer";
 
+# --- What compares costs ---------------------------------------------------------------------------
+# Counts of made-up kernels: the step's own, and what a change of them says.
+my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts div sin mma);
+sub counted {
+    my ($file, @rows) = @_;
+    my $text = "# device: cpu\n" . join("\t", qw(step variant case kernel), @counters) . "\n";
+    for (@rows) {
+        my ($variant, $case, $kernel, %n) = @$_;
+        $text .= join("\t", 99, $variant, $case, $kernel, map { $n{$_} // 0 } @counters) . "\n";
+    }
+    spew("$dir/cost/$file", $text);
+}
+my %scores = (launches => 1, blocks => 10, threads => 2560, barriers => 10, global_ld_requests => 1600,
+    global_ld_sectors => 6400, shared_ld_wavefronts => 1000, div => 0, sin => 0, mma => 64);
+my %sums = (launches => 1, blocks => 10, threads => 2560, global_ld_requests => 80, global_ld_sectors => 320);
+counted("own.tsv", ["plain", "small", "scores", %scores], ["plain", "small", "sums", %sums],
+    ["other", "small", "scores", %scores]);
+sub costs {
+    my ($what, $want, $all, @rows) = @_;
+    counted("theirs.tsv", @rows);
+    my %r = run("awk -v all=$all -f common/make/reader/cost.awk $dir/cost/own.tsv $dir/cost/theirs.tsv");
+    is($r{out}, $want, $what) or diag($r{err});
+    is($r{code}, $want ? 1 : 0, "$what: the exit code");
+}
+sub scores_with {
+    my (%more) = @_;
+    return (["plain", "small", "scores", %scores, %more], ["plain", "small", "sums", %sums]);
+}
+my $more = "  costs more: variant plain, case small,";
+costs("the same costs the same", "", "", scores_with());
+costs("what is less is never too much", "", "", scores_with(barriers => 0, global_ld_sectors => 1));
+costs("a few loads more are another right way", "", "", scores_with(global_ld_requests => 2000, div => 2560, barriers => 20));
+costs("twice the loads are not", "$more kernel scores: global_ld_requests 3200, the step's own 1600 (2 times)\n",
+    "", scores_with(global_ld_requests => 3200));
+costs("bank conflicts", "$more kernel scores: shared_ld_wavefronts 32000, the step's own 1000 (32 times)\n",
+    "", scores_with(shared_ld_wavefronts => 32000));
+costs("what the step has none of, and the worst first",
+    "$more kernel scores: sin 5, the step's own 0\n$more kernel scores: launches 2, the step's own 1 (2 times)\n",
+    "", scores_with(launches => 2, sin => 5));
+costs("a small kernel beside a large one", "$more kernel sums: global_ld_sectors 640, the step's own 320 (2 times)\n",
+    "", ["plain", "small", "scores", %scores], ["plain", "small", "sums", %sums, global_ld_sectors => 640]);
+costs("another kernel in its place is compared with it",
+    "$more kernels of other names: global_ld_requests 640, the step's own 80 (8 times)\n",
+    "", ["plain", "small", "scores", %scores], ["plain", "small", "sums_by_one", %sums, global_ld_requests => 640]);
+costs("and may be as good", "", "", ["plain", "small", "scores", %scores], ["plain", "small", "mine", %sums]);
+costs("work may move to the kernel that stays", "", "",
+    ["plain", "small", "scores", %scores, global_ld_requests => 1700, global_ld_sectors => 7000]);
+costs("a kernel too many", "$more all kernels: launches 4, the step's own 2 (2 times)\n", "",
+    scores_with(), ["plain", "small", "again", %sums], ["plain", "small", "and-again", %sums]);
+costs("what is asked for and left out", "  left out: variant plain, case small: mma 0, the step's own 64\n",
+    "", scores_with(mma => 0));
+costs("a variant that launches nothing", "  left out: variant other, case small: launches 0, the step's own 1\n",
+    1, scores_with());
+costs("at most five lines", join("", map { "$more kernel scores: $_\n" } "sin 9, the step's own 0",
+    "launches 9, the step's own 1 (9 times)", "barriers 90, the step's own 10 (9 times)",
+    "global_ld_requests 14400, the step's own 1600 (9 times)", "global_ld_sectors 57600, the step's own 6400 (9 times)")
+    . "  and 2 more\n", "", scores_with((map { $_ => 9 * $scores{$_} } keys %scores), sin => 9));
+
+# The script round it takes cases and variants of the arguments, and of the cases those that are recorded.
+counted("theirs.tsv", ["plain", "small", "scores", %scores, global_ld_requests => 3200]);
+spew("$dir/cost/plots/data/cpu/step-99-counts.tsv", slurp("$dir/cost/own.tsv"));
+tool("cost/program", "printf '%s ' \"\$@\" >'$dir/cost/log'\nwhile [ \"\$1\" != --out ]; do shift; done\n"
+    . "cp '$dir/cost/theirs.tsv' \"\$2\"\necho '99-mine: variant plain: 3 wrong elements' >&2\nexit \${CODE:-0}");
+system("mkdir -p $dir/cost/common && ln -s '$ENV{PWD}/common/make' $dir/cost/common/make");
+my $cost = "cd $dir/cost && sh common/make/reader/cost.sh step-99 ./program";
+%r = run("$cost --case small --seed 4 --json --case large --case=D=8 --variant=plain");
+is("$r{code} $r{out}", "1 $more kernel scores: global_ld_requests 3200, the step's own 1600 (2 times)\n",
+    "a program is counted and compared") or diag($r{err});
+like(slurp("$dir/cost/log"), qr/\A--case small --case D=8 --variant plain --seed 1 --out \S+ \z/, "in the cases that are recorded");
+%r = run("$cost --case large");
+is("$r{code} $r{out}$r{err}", "3 ", "no case that is recorded: nothing to compare");
+%r = run("$cost --case small", CODE => 1);
+is("$r{code} $r{out}", "4   counting ended with code 1: 99-mine: variant plain: 3 wrong elements\n", "a program that fails");
+
 # --- Every step ------------------------------------------------------------------------------------
 my $programs = instrumented_programs();
 if ($programs =~ /^- (.*)/) {

@@ -88,7 +88,7 @@ for my $number (@tried) {
         or diag(slurp("$tree/work" . "/$name.log"));
     my $cases = small_cases("$programs/step-$number");
     fails_as_written("step-$number", $number, 1,
-        "sh common/make/reader/try.sh step-$number work/$name.program '' $cases");
+        "sh common/make/reader/try.sh step-$number work/$name.program '' '' $cases");
 }
 
 # The first one in full, and the model's from there on: a failure, the solution put back, a file that is
@@ -103,7 +103,8 @@ for my $number ($first, $model) {
     spew($work, $r{out});
     %r = in_tree($try);
     is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
-    like($r{out}, qr/^step-$number try: right: verified and checked$/m, "step-$number: and says so");
+    like($r{out}, qr/^step-$number try: right: verified and checked, and it costs what the task allows$/m,
+        "step-$number: and says so");
 
     my $before = slurp($work);
     %r = in_tree("make step-$number exercise");
@@ -123,6 +124,18 @@ spew($racy, $racy{out});
 is($racy{code}, 2, "a race that changes no result fails");
 like($racy{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m,
     "because of the check") or diag($racy{out}, $racy{err});
+
+# Nor is what does the work twice.
+%racy = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/01-*/*.cu");
+(my $twice = $racy{out}) =~ s/(\n +)(for \(int d = 0; d < D; d\+\+\) \{\n +dot \+= .*\n +\})/$1$2$1dot *= 0.0f;$1$2/
+    or fail("the loop to double is still there");
+spew($racy, $twice);
+%racy = in_tree("make step-01 try BACKEND=cpu ARGS='--case odd'");
+is($racy{code}, 2, "a product that is computed twice fails");
+like($racy{out}, qr/^  costs more: variant naive, case odd, kernel scores: global_ld_requests 190080, the step's own 95040 \(2 times\)$/m,
+    "for what it loads") or diag($racy{out}, $racy{err});
+like($racy{out}, qr/^step-01 try: not right yet: its results are right, and it costs more than the task allows, see above$/m,
+    "and it says so");
 
 # The rest needs one small step only.
 $tree = small_tree();

@@ -26,6 +26,7 @@ my %evidence = (
     'deadlock'   => qr/^.*\bdeadlock: threads .* wait at .*$/m,
     'map'        => qr/^.*\bcuTensorMapEncodeTiled\b.*$/m,
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
+    'cost'       => qr/^  (?:costs more|left out): .*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
@@ -95,6 +96,7 @@ sub try_mutant
     my $edit = $edits[0];
     only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
+    return dear_mutant($dir, $edit) if $check eq 'cost';
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program, and has no guards around its outputs.
     my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
@@ -111,6 +113,21 @@ sub try_mutant
     return (1, $line) if !$checks;
     return (0, "check finds '$found', not '$edit->{finds}': $what") if $found ne $edit->{finds};
     return (1, "check finds $found; $line");
+}
+
+# What is right, breaks no rule and does too much: only its counts tell, as they do in `make try`.
+sub dear_mutant
+{
+    my ($dir, $edit) = @_;
+    return (0, "needs '-' where others say what check finds") if $edit->{finds} ne '-';
+    return (1, 'not tried: only g++ builds programs that count') if !$checks;
+    my $error = build_step($dir, '--count');
+    return (0, $error) if $error;
+    my $status = system("sh common/make/reader/cost.sh step-$edit->{step} '$dir/step' $edit->{args} >'$dir/log' 2>&1") >> 8;
+    my $report = slurp_if("$dir/log") // die;
+    return (1, $& =~ s/^\s+//r) if $status == 1 && $report =~ $evidence{cost};
+    return (0, $status == 0 ? 'survives: it costs what the step does'
+        : $status == 3 ? 'no counts are recorded of what it runs' : "ends with code $status: " . first_line("$dir/log"));
 }
 
 # Leaves only these variants in the table of a step: g++ drops what nobody calls, and most of the time
@@ -134,16 +151,25 @@ sub only_variants
     close $f;
 }
 
+# Builds the changed step; returns what went wrong, or nothing. Most of the time goes into the compiler,
+# so it gives neither the fastest code nor lines. Not -Og: it copies structures where the instrument
+# does not look.
+sub build_step
+{
+    my ($dir, $option) = @_;
+    my $log = "$dir/log";
+    return system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -I'$dir/common' -Icommon '$dir/step.cu' "
+            . "$harness -o '$dir/step' >'$log' 2>&1") == 0
+        ? '' : 'does not compile: ' . first_line($log);
+}
+
 # Builds the changed step and runs it. Returns its exit code and what it printed, or undef and why.
-# Most of the time goes into the compiler, so it gives neither the fastest code nor lines. Not -Og: it
-# copies structures where the instrument does not look.
 sub run_step
 {
     my ($dir, $edit, $option) = @_;
     my $log = "$dir/log";
-    system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -I'$dir/common' -Icommon '$dir/step.cu' "
-            . "$harness -o '$dir/step' >'$log' 2>&1") == 0
-        or return (undef, 'does not compile: ' . first_line($log));
+    my $error = build_step($dir, $option);
+    return (undef, $error) if $error;
     # Blocks finish in another order each time where many run at once.
     my ($workers, $again) = $edit->{check} eq 'repeats' && !$option
         ? ('CUDACPU_WORKERS=8', "--repeats '$dir/repeats'") : ('', '');

@@ -278,12 +278,13 @@ $(NUMBERS:%=exercise-%): exercise-%:
 	@sh common/make/reader/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
 exercise: $(selected:%=exercise-%)
 
-# Verified first, then checked. clang++ builds no program that checks.
+# Verified first, then checked, then counted. clang++ builds no program that checks or counts.
 clang := $(if $(filter try test test-all,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
 CHECKS_TRY := $(if $(clang),$(filter $(CUDA),$(CHECKS)),$(CHECKS))
-$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%)
+COUNTS_TRY := $(if $(clang),,$(CPU)-count)
+$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%) $(COUNTS_TRY:=/try-%)
 	@sh common/make/reader/try.sh step-$* '$<' \
-	    '$(if $(CHECKS_TRY),$(call checks,$(lastword $^)))' $(ARGS)
+	    '$(if $(CHECKS_TRY),$(call checks,$(CHECKS_TRY)/try-$*))' '$(COUNTS_TRY:=/try-$*)' $(ARGS)
 try: $(tries:%=try-%)
 
 # --- The GPU -------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 #!/bin/sh
-# try.sh STEP PROGRAM CHECK [ARGUMENTS]: is a reader's program right? PROGRAM is run, and then CHECK,
-# the command that checks it (empty: there is none here). The last line says what came out.
-step=$1 program=$2 check=$3
-shift 3
+# try.sh STEP PROGRAM CHECK COUNT [ARGUMENTS]: is a reader's program right? PROGRAM is run, then CHECK,
+# the command that checks it, then COUNT, the program that counts what it costs (empty: there is none
+# here). The last line says what came out.
+step=$1 program=$2 check=$3 count=$4
+shift 4
 
 say() {
     code=$1
@@ -31,8 +32,17 @@ echo
 $check "$@"
 code=$?
 case $code in
-0) say 0 "right: verified and checked" ;;
+0) ;;
 1) say 1 "not right yet: its results are right and a check fails, see above" ;;
 77) say 0 "right, and not checked: that cannot be done here" ;;
 *) say $code "its results are right, and the check ended with code $code" ;;
+esac
+[ -n "$count" ] || say 0 "right: verified and checked; not counted: only g++ builds programs that count"
+sh common/make/reader/cost.sh "$step" "$count" "$@"
+code=$?
+case $code in
+0) say 0 "right: verified and checked, and it costs what the task allows" ;;
+1) say 1 "not right yet: its results are right, and it costs more than the task allows, see above" ;;
+3) say 0 "right: verified and checked; no counts are recorded of what was run" ;;
+*) say 1 "its results are right, and what it costs could not be counted, see above" ;;
 esac

@@ -1,0 +1,182 @@
+# cost.awk RECORDED COUNTS: does a program cost more than its task allows? RECORDED are the rows of the
+# step's own solution (plots/data/cpu/), COUNTS those of the program in question, counted the same way.
+# -v all=1: each variant of a case that was run had to run (no --variant left one out). What costs more
+# is a line each, the worst first; exit 1: something does, 0: nothing does, 3: no row could be compared.
+#
+# Allowed is half as much again, and `spare`: other right solutions differ by less, since they load an
+# element twice at an edge, keep something elsewhere or wait once more; what does the work twice is twice
+# as much, and so is what reads 4 bytes in place of 8. Spare are of what warps ask of memory and of one
+# another a sixteenth of all such requests (shuffles of a few, against loads); two barriers a block; one
+# exp, log, root or division a thread. Launches, sines, powers and rotations have nothing to spare: they
+# are what the steps are about. Less is never too little, but for the instructions that are asked for
+# themselves: without any of them the task is not done.
+#
+# Kernels of one name are compared, then what has a name of its own on either side, all of it together,
+# then the whole variant. Work may move from a kernel that is no longer there to one that is.
+BEGIN {
+    FS = "\t"
+    n_cost = split("launches barriers shuffles votes atomics global_ld_requests global_ld_sectors " \
+        "global_st_requests global_st_sectors shared_ld_requests shared_ld_wavefronts " \
+        "shared_st_requests shared_st_wavefronts sin cos exp log pow sqrt rsqrt div mma mma_flops " \
+        "ldmatrix_wavefronts stmatrix_wavefronts cp_async_requests cp_async_sectors " \
+        "cp_async_wavefronts wgmma wgmma_shared_bytes global_atomic_sectors global_atomic_numbers " \
+        "bulk_load_bytes bulk_store_bytes bulk_reduce_bytes K_rotations Q_rotations dK_rotations " \
+        "dQ_rotations element_rotations table_loads", cost, " ")
+    n_traffic = split("shuffles global_ld_requests global_st_requests shared_ld_requests " \
+        "shared_st_requests cp_async_requests", traffic, " ")
+    split("launches sin cos pow mma mma_flops wgmma K_rotations Q_rotations dK_rotations " \
+        "dQ_rotations element_rotations table_loads", names, " ")
+    for (i in names)
+        nothing_spare[names[i]] = 1
+    split("exp log sqrt rsqrt div", names, " ")
+    for (i in names)
+        one_a_thread[names[i]] = 1
+    n_asked = split("launches mma wgmma cp_async_requests bulk_load_requests bulk_store_requests " \
+        "bulk_reduce_requests", asked, " ")
+    MARGIN = 1.5
+    MOST = 5
+}
+
+FNR == 1 {
+    file++
+    columns = 0
+}
+
+/^#/ { next }
+
+!columns {
+    columns = NF
+    for (i = 1; i <= NF; i++)
+        column[i] = $i
+    next
+}
+
+{
+    where = $2 FS $3
+    if (!(where in seen))
+        seen[where] = 0
+    if (!((file, where) in has)) {
+        has[file, where] = 1
+        if (file == 1)
+            own[++n_own] = where
+    }
+    if (file == 2)
+        case_ran[$3] = 1
+    if (!((where, $4) in known)) {
+        known[where, $4] = 1
+        kernel[where, ++kernels[where]] = $4
+    }
+    for (i = 5; i <= columns; i++) {
+        value[file, where, $4, column[i]] += $i
+        value[file, where, "", column[i]] += $i
+    }
+}
+
+# What is spare of a counter in the kernel (or in all: "") of the step's own.
+function spare(name, at, k,    i, sum) {
+    if (name in nothing_spare)
+        return 0
+    if (name == "barriers")
+        return 2 * value[1, at, k, "blocks"]
+    if (name in one_a_thread)
+        return value[1, at, k, "threads"] + 0
+    for (i = 1; i <= n_traffic; i++)
+        sum += value[1, at, k, traffic[i]]
+    return sum / 16 * (name ~ /_bytes$/ ? 32 : 1)
+}
+
+# Keeps the worst case of each kernel and counter of a variant.
+function note(at, k, name, theirs, ours,    part, key, ratio) {
+    split(at, part, FS)
+    key = part[1] FS k FS name
+    ratio = ours > 0 ? theirs / ours : 1e6 * theirs
+    if (key in worst && worst[key] >= ratio)
+        return
+    if (!(key in worst))
+        found[++n_found] = key
+    worst[key] = ratio
+    line[key] = sprintf("  costs more: variant %s, case %s, %s: %s %d, the step's own %d%s", part[1],
+        part[2], k == "" ? "all kernels" : k == "other" ? "kernels of other names" : "kernel " k, name,
+        theirs, ours, ours > 0 ? sprintf(" (%.3g times)", ratio) : "")
+}
+
+# Whether more than the allowed; `moved` is what the step's own does in kernels that are not there now.
+function dear(at, k, name, moved) {
+    return value[2, at, k, name] > MARGIN * (value[1, at, k, name] + moved) + spare(name, at, k)
+}
+
+function compare(at,    i, j, k, name, dear_kernels, others) {
+    split("", gone)
+    for (j = 1; j <= kernels[at]; j++) {
+        k = kernel[at, j]
+        here = value[2, at, k, "launches"] > 0
+        ours = value[1, at, k, "launches"] > 0
+        if (here == ours)
+            continue
+        for (i = 1; i <= n_cost; i++)
+            value[here ? 2 : 1, at, "other", cost[i]] += value[here ? 2 : 1, at, k, cost[i]]
+        value[here ? 2 : 1, at, "other", "blocks"] += value[here ? 2 : 1, at, k, "blocks"]
+        value[here ? 2 : 1, at, "other", "threads"] += value[here ? 2 : 1, at, k, "threads"]
+    }
+    for (i = 1; i <= n_cost; i++) {
+        name = cost[i]
+        some = 0
+        for (j = 1; j <= kernels[at]; j++) {
+            k = kernel[at, j]
+            if (value[2, at, k, "launches"] > 0 && value[1, at, k, "launches"] > 0 &&
+                dear(at, k, name, value[1, at, "other", name])) {
+                note(at, k, name, value[2, at, k, name], value[1, at, k, name])
+                some = 1
+            }
+        }
+        if (value[1, at, "other", "launches"] > 0 && dear(at, "other", name, 0)) {
+            note(at, "other", name, value[2, at, "other", name], value[1, at, "other", name])
+            some = 1
+        }
+        if (!some && dear(at, "", name, 0))
+            note(at, "", name, value[2, at, "", name], value[1, at, "", name])
+    }
+    for (i = 1; i <= n_asked; i++) {
+        name = asked[i]
+        if (value[1, at, "", name] > 0 && value[2, at, "", name] == 0)
+            missing(at, name)
+    }
+}
+
+function missing(at, name,    part, key) {
+    split(at, part, FS)
+    key = part[1] FS "" FS name " missing"
+    if (key in worst)
+        return
+    found[++n_found] = key
+    worst[key] = 1e300
+    line[key] = sprintf("  left out: variant %s, case %s: %s 0, the step's own %d", part[1], part[2],
+        name, value[1, at, "", name])
+}
+
+END {
+    for (w = 1; w <= n_own; w++) {
+        at = own[w]
+        split(at, part, FS)
+        if ((2, at) in has) {
+            compared++
+            compare(at)
+        } else if (all && part[2] in case_ran) {
+            compared++
+            missing(at, "launches")
+        }
+    }
+    if (!compared)
+        exit 3
+    for (i = 2; i <= n_found; i++)
+        for (j = i; j > 1 && worst[found[j]] > worst[found[j - 1]]; j--) {
+            key = found[j]
+            found[j] = found[j - 1]
+            found[j - 1] = key
+        }
+    for (i = 1; i <= n_found && i <= MOST; i++)
+        print line[found[i]]
+    if (n_found > MOST)
+        printf "  and %d more\n", n_found - MOST
+    exit n_found > 0
+}

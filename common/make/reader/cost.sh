@@ -1,0 +1,52 @@
+#!/bin/sh
+# cost.sh STEP PROGRAM [ARGUMENTS]: does a program that counts do more than the step's own solution did
+# when its counts were recorded? Of the arguments it takes the cases and variants, and of the cases
+# those of which there are counts. Exit 0: it does not; 1: it does, a line each (cost.awk); 3: there is
+# nothing to compare it with; 4: it did not come to its end.
+step=$1 program=$2
+shift 2
+recorded=plots/data/cpu/$step-counts.tsv
+[ -f "$recorded" ] || exit 3
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/cost.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+counted() {
+    case $1 in
+    *=*) true ;; # a field: the program itself leaves out what is large
+    *) awk -F '\t' -v "name=$1" '$3 == name { found = 1 } END { exit !found }' "$recorded" ;;
+    esac
+}
+
+# Only --case and --variant are of use here.
+n=$# cases='' some='' all=1 option=''
+while [ "$n" -gt 0 ]; do
+    argument=$1
+    shift
+    n=$((n - 1))
+    case $option$argument in
+    --case | --variant | --seed | --reps | --out | --map | --errors | --dump) option=$argument= ;;
+    --case=*)
+        option='' cases=1
+        counted "${argument#--case=}" || continue
+        some=1
+        set -- "$@" --case "${argument#--case=}"
+        ;;
+    --variant=*)
+        option='' all=''
+        set -- "$@" --variant "${argument#--variant=}"
+        ;;
+    *) option='' ;;
+    esac
+done
+[ -z "$cases" ] || [ -n "$some" ] || exit 3
+
+"$program" "$@" --seed 1 --out "$work/counts.tsv" >"$work/said" 2>&1
+code=$?
+if [ $code -ne 0 ]; then
+    echo "  counting ended with code $code: $(grep "^$step\|: " "$work/said" | tail -n 1)"
+    exit 4
+fi
+awk -v "all=$all" -f common/make/reader/cost.awk "$recorded" "$work/counts.tsv"
