@@ -101,22 +101,33 @@ static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, si
 {
     const int64_t rows = seen->total / seen->columns;
     int64_t not_finite = 0;
-    bool as_expected = true;
-    for (int64_t d = 0; d < seen->columns && as_expected; d++) {
+    int64_t other = -1; // the first column in which something else shows
+    for (int64_t d = 0; d < seen->columns; d++) {
         const enum column expected = expect_column(d, run->shape.Sk);
         const int64_t wrong = seen->wrong_in_column[d];
-        not_finite += expected == NOT_FINITE ? rows : 0;
-        as_expected = seen->nonfinite_in_column[d] == (expected == NOT_FINITE ? rows : 0);
+        const int64_t lost = expected == NOT_FINITE ? rows : 0;
+        not_finite += lost;
+        bool as_expected = seen->nonfinite_in_column[d] == lost;
         // A row whose largest weights all lie among the warp's own keys is right all the same.
         as_expected = as_expected && (expected != TOO_LARGE || wrong > 0);
         // With the right maximum, warp 0 holds the right sum as well.
         as_expected = as_expected && (expected != RIGHT || !max_is_right || wrong == 0);
+        other = other < 0 && !as_expected ? d : other;
     }
-    snprintf(why, size,
-             "predicted %lld NaN or Inf, in the columns of warps that hold no key%s; seen %lld",
-             (long long)not_finite, max_is_right ? ", and none wrong in warp 0" : "",
-             (long long)seen->nonfinite);
-    return as_expected;
+    int length =
+        snprintf(why, size,
+                 "predicted %lld NaN or Inf, in the columns of warps that hold no key%s; seen %lld",
+                 (long long)not_finite, max_is_right ? ", and none wrong in warp 0" : "",
+                 (long long)seen->nonfinite);
+    if (other >= 0 && length < (int)size) {
+        static const char *const names[] = {"right", "too large", "not finite"};
+        snprintf(why + length, size - length,
+                 "; column %lld predicted %s: of its %lld rows %lld are wrong, %lld NaN or Inf",
+                 (long long)other, names[expect_column(other, run->shape.Sk)], (long long)rows,
+                 (long long)seen->wrong_in_column[other],
+                 (long long)seen->nonfinite_in_column[other]);
+    }
+    return other < 0;
 }
 
 static bool predicted_sum(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)

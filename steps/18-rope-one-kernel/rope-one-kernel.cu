@@ -91,6 +91,22 @@ static void launch_table(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+// y takes x first, and is then turned where it lies. The copy is not RoPE: this is never timed.
+static void launch_in_place(const kf_run *run, cudaStream_t stream)
+{
+    float *y = kf_f32(run, "y");
+    CUDA_CHECK(cudaMemcpyAsync(y, kf_f32(run, "x"), kf_find(run, "x")->count * sizeof(float),
+                               cudaMemcpyDeviceToDevice, stream));
+    rope_table<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
+        y, kf_f32(run, "cos"), kf_f32(run, "sin"), y, run->shape.Sq, run->shape.D);
+    CUDA_CHECK_LAUNCH();
+}
+
+static bool other_than_timed(const kf_case *c)
+{
+    return c->flags & KF_VERIFY_ONLY && c->shape.D < 128;
+}
+
 static void launch_computed(const kf_run *run, cudaStream_t stream)
 {
     rope_computed<<<grid(&run->shape), dim3(PAIRS, ROWS), 0, stream>>>(
@@ -292,6 +308,10 @@ static const kf_variant variants[] = {
      .about = "five launches: step 17's, on tables that are kept",
      .launch = launch_cached},
     {.name = "table", .about = "one launch, cosine and sine from a table", .launch = launch_table},
+    {.name = "in-place",
+     .about = "table, y being x",
+     .launch = launch_in_place,
+     .applies = other_than_timed},
     {.name = "unrolled",
      .about = "table, its loop unrolled as the compiler would",
      .launch = launch_unrolled},

@@ -109,6 +109,7 @@ static __device__ float two_word_turn(int position, float2 frequency)
     const float part = product - rintf(product);
     turn = part + fmaf(p, frequency.y, rest);
     // end solution: reduce
+    COUNT("turns past a half", fabsf(turn) > 0.51f); // the parts behind the point may add a little
     return turn;
 }
 // end snippet: two-word
