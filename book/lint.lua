@@ -129,7 +129,7 @@ local function recorded(number, known)
 end
 
 -- Calls report(what is wrong, the text to find in the source) for every typed number in a chapter, or
--- in a line of text. tables: { ["step-03"] = the rows of that file }.
+-- in a line of text. Such a line cannot mark what is given: a whole number without a unit is taken for that. tables: { ["step-03"] = the rows of that file }.
 function M.check(doc, tables, report)
     local known = {}
     for name, t in pairs(tables) do
@@ -157,7 +157,8 @@ function M.check(doc, tables, report)
                     report(typed .. " is typed: look it up with [step=.. col=..]{.fig}, or mark it "
                         .. "{.claim by=..} or {.given}", typed)
                 elseif not text:sub(last + 1):match("^[%a_]") then
-                    local where = recorded(number, known)
+                    local line = type(doc) == "string" and not number:find(".", 1, true)
+                    local where = not line and recorded(number, known)
                     if where then
                         report(number .. " is typed and equals " .. where .. ": look it up with "
                             .. "[step=.. col=..]{.fig}, or mark it {.given} if by chance", number)

@@ -1,4 +1,4 @@
-# alt: A waterfall of the time of a token at the 2.8B shape on the call clock, from every operation a kernel to all changes in one graph. The graph and the products in pairs are the long steps; the add of three, the norms, the MLP beside attention, both in one kernel, and starting early are shorter. A dashed line is the time to read weights and cache once, a second one is 1.4 times that. The last version ends left of the second line.
+# alt: A waterfall of the time of a token at the 2.8B shape on the call clock, from every operation a kernel to all changes in one graph. The graph and the products in pairs are the long steps; the add of three, the norms, the MLP beside attention, both in one kernel, and starting early are shorter. A dashed line is the time to read weights and cache once, a second one is somewhat longer, and the last version ends left of it.
 # data: step-45.tsv
 load 'plots/style.gp'
 ways = 'plain graph graph-add3 graph-norm graph-pairs graph-beside graph-horizontal together'
