@@ -405,6 +405,9 @@ fault('a figure typed into an exercise', qr/Give every warp/, 'In 3.3 us, give e
     qr{^3\.3 us is typed});
 fault('a recorded time typed', qr/A block adds/, 'It took 14.5 on our device. A block adds',
     qr{^14\.5 is typed and equals step-03 median_us: });
+fault('cycles typed', qr/A block adds/, 'A block waits 40 cycles. A block adds', qr{^40 cycles is typed});
+fault('a recorded time of a rival typed', qr/A block adds/, 'Theirs took 5.94 here. A block adds',
+    qr{^5\.94 is typed and equals peers median_us: });
 fault('a recorded count typed', qr/A block adds/, 'There were 24,576 wrong. A block adds',
     qr{^24,576 is typed and equals step-03 (wrong|nan): });
 weave_faults();
@@ -425,6 +428,8 @@ weave_faults();
 
 plant('something further without a title', $md, qr/further title="More of <it>"/, 'further',
     qr{01-sum\.md:\d+: what is further needs a title: });
+plant('a figure typed into what describes a chart', 'plots/03-time.gp', qr/# alt: /, '# alt: 1.66x as fast. ',
+    qr{01-sum\.md:\d+: chart 03-time: its '# alt:' says 1\.66x is typed});
 plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '',
     ['book-lint'],
     qr{steps/03-sum/sum\.cu:25: no chapter uses snippet launch});

@@ -54,6 +54,21 @@ if (glob 'chapters/*.md') {
     system("cp -R build/tested/book/html '$tmp/real/'") == 0 and $root{book} = "$tmp/real/html";
 }
 
+# --- The small book as a PDF ----------------------------------------------------------------------
+$log = `$make --no-print-directory -f book/book.mk book-pdf BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps \\
+    BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$tmp/small \\
+    BOOK_CHARTS=$tmp/charts BOOK_BIN=tests/book/bin/step- BOOK_BROWSER=$browser 2>&1`;
+is($?, 0, 'the PDF is printed') or diag($log);
+my $pdf = slurp("$tmp/small/kernel-fusion-workbook.pdf");
+like($pdf, qr{/Title \(Kernel Fusion Workbook\)}, 'it has its title');
+my %on = `perl book/pages.pl $tmp/small/kernel-fusion-workbook.pdf` =~ /^(\S+)\t(\d+)$/mg;
+my $print = slurp("$tmp/small/html/print.html");
+for my $place (qw(ch01 step-02 solutions)) {
+    my ($page) = $print =~ m{<a[^>]*?href="#$place"((?:(?!</div>).)*)</div>}s;
+    like($page // '', qr{<span class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
+}
+ok($on{ch01} > 2 && $on{'step-02'} > $on{ch01} && $on{solutions} > $on{'step-02'}, 'one behind the other');
+
 # --- Faults, each on a page of its own ------------------------------------------------------------
 my %planted = (
     overflow => ['<p>', '<div style="width: 1300px">wide</div><p>', qr/wider than the window/],
