@@ -62,7 +62,7 @@ is($?, 0, 'the PDF is printed') or diag($log);
 my $pdf = slurp("$tmp/small/kernel-fusion-workbook.pdf");
 like($pdf, qr{/Title \(Kernel Fusion Workbook\)}, 'it has its title');
 my %on = `perl book/pages.pl $tmp/small/kernel-fusion-workbook.pdf` =~ /^(\S+)\t(\d+)$/mg;
-my $print = slurp("$tmp/small/html/print.html");
+(my $print = slurp("$tmp/small/html/print.html")) =~ s/^.*?<div class="pages">//s;
 for my $place (qw(ch01 step-02 solutions)) {
     my ($page) = $print =~ m{<a[^>]*?href="#$place"((?:(?!</div>).)*)</div>}s;
     like($page // '', qr{<span class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
