@@ -78,9 +78,19 @@ sub fails_as_written {
     my ($what, $number, $code, $command) = @_;
     my %r = in_tree($command);
     is($r{code}, $code, "$what: fails as it is handed out");
-    like($r{out}, qr/^step-$number try: not right yet: its results are wrong, see above$/m,
-        "$what: because its result is wrong")
-        or diag($r{err});
+    # A graph or a tensor map that nobody makes ends the program, and a copy that nobody starts is
+    # waited for: then there is no result.
+    my ($ends) = $r{out} =~ /^step-$number try: not right yet: (.*), see above\n\z/m;
+    my %first = (
+        "its results are wrong" => qr/^  variant \S+: WRONG\n  /m,
+        "what was predicted did not come" => qr/^  variant \S+: NOT as predicted\n  /m,
+        "its threads wait for one another for ever" => qr/^kernel .*deadlock: threads /m,
+        "it ended before its results were compared" => qr/^$number-.* (?:failed|refuses)\b/m,
+    );
+    like($r{out}, $first{ $ends // "" } // qr/ there is another last line/, "$what: its last line fits what it shows")
+        or diag($r{out}, $r{err});
+    like($r{out}, qr/^case \S+: /m, "$what: with the case");
+    unlike($r{err}, qr/warning/, "$what: and no warning of what is not filled in");
 }
 for my $number (@tried) {
     my $name = "$number-$slug{$number}";
@@ -105,6 +115,8 @@ for my $number ($first, $model) {
     is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
     like($r{out}, qr/^step-$number try: right: verified and checked, and it costs what the task allows$/m,
         "step-$number: and says so");
+    cmp_ok(scalar(() = $r{out} =~ /\n/g), "<=", 25, "step-$number: in at most 25 lines") or diag($r{out});
+    is($r{err}, "", "step-$number: and nothing beside");
 
     my $before = slurp($work);
     %r = in_tree("make step-$number exercise");
@@ -124,6 +136,7 @@ spew($racy, $racy{out});
 is($racy{code}, 2, "a race that changes no result fails");
 like($racy{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m,
     "because of the check") or diag($racy{out}, $racy{err});
+like($racy{out}, qr/^  variant naive: 1 finding\n    shared race: .* work\/01-naive-attention\.cu:\d+/m, "which says what and where");
 
 # Nor is what does the work twice.
 %racy = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/01-*/*.cu");
@@ -136,6 +149,67 @@ like($racy{out}, qr/^  costs more: variant naive, case odd, kernel scores: globa
     "for what it loads") or diag($racy{out}, $racy{err});
 like($racy{out}, qr/^step-01 try: not right yet: its results are right, and it costs more than the task allows, see above$/m,
     "and it says so");
+
+# What ends a kernel has no results: the last line says what it was, and what the checks know stands above.
+sub planted {
+    my ($what, $number, $case, $from, $to, $kind, $said) = @_;
+    my %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
+    my ($slug) = map { s{.*/}{}r } glob("steps/$number-*/*.cu");
+    $r{out} =~ s/\Q$from\E/$to/ or fail("$what: the line to change is still there");
+    spew("$tree/work" . "/$number-$slug", $r{out});
+    %r = in_tree("make step-$number try BACKEND=cpu ARGS='--case $case'");
+    is($r{code}, 2, "$what: fails");
+    like($r{out}, qr/^case $case: .*\n(?s:.*)$said/m, "$what: the finding") or diag($r{out}, $r{err});
+    like($r{out}, qr/^step-$number try: not right yet: $kind, see above\n\z/m, "$what: the last line");
+}
+planted("a shuffle that some leave out", "01", "odd", "largest = warp_max(largest);",
+    "if (lane == 3) return;\n    largest = warp_max(largest);",
+    "its threads wait for one another for ever", "threads 3, .* have exited");
+planted("a store far away", "01", "odd", "Sk + j] = score", "Sk + j + (1ll << 34)] = score",
+    "a kernel reaches for memory that is not there", "illegal access at address");
+planted("16 bytes at an odd address", "13", "S63", "(const float4 *)(own.k +", "(const float4 *)(own.k + 1 +",
+    "(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)",
+    "    misaligned: read at work/13-v7-hybrid\\.cu:\\d+ .* of k_turned ");
+
+# What is not run is not right.
+in_tree("make step-11 exercise");
+%r = in_tree("make step-11 try BACKEND=cpu ARGS='--case D80-R20'");
+is($r{code}, 2, "a case that no variant takes");
+like($r{out}, qr/--case D80-R20: no variant of this program takes this case.*\nstep-11 try: ended with code 2, so nothing is known to be right\n\z/m,
+    "is not right");
+
+# try.sh with programs that are a few lines.
+sub program {
+    my ($name, $text, $code) = @_;
+    spew("$tree/$name", "#!/bin/sh\ncat <<'TEXT'\n$text" . "TEXT\nexit $code\n");
+    chmod 0755, "$tree/$name" or die;
+}
+my $head = "99-mine: it\nCPU backend, thread order forward: verified, not timed; --seed 7 repeats it\n";
+my $table = "  variant      status         wrong    NaN/Inf   compared   max err/bound\n";
+sub tries {
+    my ($what, $code, $out) = @_;
+    my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
+    is("$r{code} $r{out}", "$code $out", $what) or diag($r{err});
+    return $r{out};
+}
+program("checks", $head, 0);
+program("program", "99-mine: no device\n", 77);
+tries("no device", 0, "99-mine: no device\nstep-99 try: passed over, it cannot run here\n");
+program("program", "99-mine: opticks.neox is too short\n", 2);
+tries("a model file that is refused", 2,
+    "99-mine: opticks.neox is too short\nstep-99 try: ended with code 2, so nothing is known to be right\n");
+my $refused = "$head\ncase D8: B=1\n  variant v: refused: no room\n$table  v            refused           -          -          -               -\n";
+program("program", $refused, 0);
+tries("a variant that is refused", 1, "${refused}step-99 try: nothing ran, so nothing is known to be right\n");
+my $many = join "", map { my $case = $_; "\ncase D$case: B=1\n  variant bug: wrong, as predicted\n  o: 3 of 8 elements wrong\n$table"
+    . join("", map { "  v$_           ok                 0          0          8           0.0$_\n" } 1 .. 9)
+    . "  bug          predicted          3          0          8              99\n" } 1 .. 20;
+program("program", "$head$many\nskipped, large for a CPU: a, b, c, d and 79 more; --case NAME runs one\n", 0);
+my $said = tries("many cases", 0, $head =~ s/.*\n//r
+    . join("", map { "case D$_: B=1: 9 right, 1 as predicted; at most 0.09 of the bound\n" } 1 .. 10)
+    . "and 10 more cases, all right\nskipped, large for a CPU: a, b, c, d and 79 more; --case NAME runs one\n"
+    . "step-99 try: right: verified and checked; not counted: only g++ builds programs that count\n");
+cmp_ok(scalar(() = $said =~ /\n/g), "<=", 22, "a few lines, beside those of make");
 
 # The rest needs one small step only.
 $tree = small_tree();
@@ -157,6 +231,7 @@ like(slurp($work), qr/YOUR CODE/, "the exercise is fresh");
 like(slurp("$work.bak"), qr/unused/, "and the reader's is beside it");
 %r = in_tree("mv work/98-tiny.cu.bak work/98-tiny.cu && make step-98 try BACKEND=cpu");
 is($r{code}, 0, "a reader's warning is no error") or diag($r{err});
+is($r{err}, "", "nor is it shown");
 spew($work, "int main()\n{\n    return 0\n}\n");
 %r = in_tree("make step-98 try BACKEND=cpu");
 is($r{code}, 2, "what does not compile fails");

@@ -79,6 +79,8 @@ sub fails {
     like($r{err}, qr/\A[^\n]*$message[^\n]*\n\z/, "$what: one line says so");
 }
 
+sub run_out { my %r = run($_[0]); return $r{out} }
+
 %r = run("$toy --seed 1");
 is($r{code}, 0, "all right or as predicted: exit 0");
 is($r{err}, "", "and nothing on stderr");
@@ -96,6 +98,18 @@ isnt($seed, ($two->{out} =~ /--seed (\d+)/)[0], "each run has a seed of its own"
 my $rows = decode_json($r{out});
 is(scalar(@$rows), 3 * 5, "--json is valid JSON: a row a variant, and one a variant and clock");
 is($r{err}, "", "--json: nothing else");
+
+# --- Cases that no variant takes.
+%r = run("$toy --seed 1 --case odd --case D8 --variant slow");
+is("$r{code} $r{err}", "2 99-toy: --case odd: no variant chosen takes this case; it is taken by right\n", "one that is named: exit 2");
+unlike($r{out}, qr/case/, "and nothing is run");
+%r = run("$toy --seed 1 --variant slow");
+is($r{code}, 0, "one that is not named: exit 0");
+like($r{out}, qr/^skipped, no variant chosen takes it: odd$/m, "and a line");
+unlike($r{out}, qr/^case odd/m, "and no empty table");
+%r = run("$toy --variant slow --list");
+like($r{out}, qr/^  odd .*\(no variant takes it\)$/m, "--list says so too");
+fails("nothing but that", "$toy --variant slow --case D=5 >/dev/null", 2, "nothing ran: every case chosen is skipped");
 
 # --- Rows.
 %r = run("$toy --case D8 --out $dir/rows.tsv --seed 3", KF_COMMIT => "abc1234");
@@ -169,7 +183,7 @@ fails("a part alone", "$parts --variant dq", 2, "--variant dq: no such variant; 
 fails("--tuned of a program that tunes nothing", "$toy --tuned $dir/tuned.tsv", 2, "tunes nothing");
 fails("--tuned on a CPU", "TOY_TUNES=1 $toy --tuned $dir/tuned.tsv", 77, "a CPU has no times to choose by", FAKE_CPU => 1);
 %r = run("TOY_TUNES=1 $toy --case odd", FAKE_CPU => 1);
-like($r{out}, qr/^no choice: candidates are verified here, and times are not measured$/m, "which says so");
+like($r{out}, qr/^no choice: a CPU verifies the candidates, and only a GPU times them$/m, "which says so");
 
 # --- Errors by index, and the outputs themselves.
 %r = run("$toy --case odd --variant right --variant bug --seed 3 --errors $dir/errors.tsv --dump $dir/dump");
@@ -354,6 +368,9 @@ fails("nor when called again", "TOY_BUG=input-again $toy --case odd --variant ri
 %r = run("TOY_ANGLES=1 $toy --case D8 --case odd");
 is("$r{code} $r{err}", "0 ", "each variant is held to its own bound, whatever came before it") or diag($r{out});
 fails("a bug that does not show", "TOY_FIXED=1 $toy --case D8 --variant bug >/dev/null", 1, "not as predicted, 0 wrong elements: half");
+%r = run("TOY_FADES=1 $toy --case D8 --variant bug");
+like($r{out}, qr/^  variant bug: wrong, as predicted\n.*^  bug +predicted +40 +40 +80 /ms,
+    "a bug that shows at first only: the table counts what the line says") or diag($r{out});
 fails("a fault", "TOY_BUG=fault $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: the kernel failed");
 
 # --- Machines that cannot.
@@ -432,12 +449,12 @@ like($r{out}, qr/^named q\n.*^named o\n.*of 320 bytes unwritten/ms, "allocations
 %r = run("$toy --once --launches $dir/launches");
 is($r{code}, 0, "--once: exit 0");
 unlike($r{out}, qr/ graph | stream /, "nothing is timed");
-like($r{out}, qr/case big.*\n.*skipped: large for a profiler; --case big runs it/, "what is large is skipped");
+like($r{out}, qr/^skipped, large for a profiler: big; --case big runs it$/m, "what is large is skipped");
 is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t1\nright\todd\t1\n", "--launches");
 %r = run("TOY_TUNES=1 $toy --case D8 --launches $dir/launches");
 is(slurp("$dir/launches"), "right\tD8\t1\nslow\tD8\t1\nbug\tD8\t0\n", "none of what is refused");
 %r = run("$toy --case odd --variant bug --list");
-is($r{out}, "cases\n  odd              B=1 H=1 Sq=3 Sk=7 D=5 causal  (verified only)\n"
+is($r{out}, "cases\n  odd              B=1 H=1 Sq=3 Sk=7 D=5 causal  (verified only)  (no variant takes it)\n"
     . "variants\n  bug              half of the outputs NaN  (finding: shared race)\n", "--list shows what is chosen");
 
 # --- Two programs at once.
@@ -499,7 +516,9 @@ is($r{code}, 0, "tiny.cu builds") or diag($r{err});
 %r = run("$tiny --seed 1 --variant right --map $dir/map");
 is($r{code}, 0, "a right kernel: exit 0");
 unlike($r{out}, qr/\bus\b|graph|stream|% of/, "no times on the CPU");
-like($r{out}, qr/skipped: large for a CPU; --case large runs it/, "a large case is skipped");
+like($r{out}, qr/\n\nskipped, large for a CPU: large; --case large runs it\n\z/, "a large case is skipped");
+unlike($r{out}, qr/^case large/m, "in one line in all");
+fails("nothing but what is skipped", "$tiny --variant right --case D=40 >$dir/said", 2, "nothing ran: every case chosen is skipped");
 my $map = slurp("$dir/map");
 like($map, qr/\A# device: cpu\n/, "the map has the header of a record");
 $map =~ s/\A(# \w+: .*\n)+//;
@@ -515,6 +534,14 @@ like($r{out}, qr/right, repeats: the same bits in 3 runs\n.*by-key, repeats: 3 r
 like($row{"by-key o"}, qr/^small 1 2 5 9 20 0 1 0 200 3 3 \d+ \S+e-0[789] [1-9]\d?$/, "by a few places");
 %r = run("$tiny --seed 1 --variant by-key --repeats $dir/repeats.tsv", CUDACPU_ORDER => undef, CUDACPU_WORKERS => 1);
 like($r{out}, qr/by-key, repeats: the same bits in 3 runs/, "one OS thread runs warps forward in one order");
+# The order that is drawn is that of --seed, so that it repeats a run.
+for my $seed (1, 2) {
+    my %dump = map { my $own = $_; unlink "$dir/dump";
+        run("$tiny --seed $seed --variant by-key --dump $dir/dump", %order, CUDACPU_SEED => $own);
+        ($own // "none" => slurp("$dir/dump")) } undef, 1, 2;
+    ok($dump{none} eq $dump{$seed}, "--seed $seed: random order is drawn by it");
+    ok($dump{none} ne $dump{3 - $seed}, "and by no other");
+}
 my %caught = (
     tail => "unwritten: 40 \\(all of them\\)", mask => "rows: 0-3 of 0-4", scale => "200 of 200 elements wrong",
     stride => "200 of 200 elements wrong", unwritten => "200 were computed from memory that nobody wrote",
@@ -527,6 +554,8 @@ for my $bug (sort keys %caught) {
     my $what = $bug eq "input" ? '200 elements of the input q were written; [^\n]*' : '\d+ wrong elements';
     like($r{err}, qr/\A98-tiny: variant $bug, case small: $what\n\z/, "$bug: one line on stderr");
 }
+like(run_out("$tiny --seed 1 --variant unwritten"), qr/^  unwritten +wrong +200 +200 +200 +-$/m, "no error where nothing is a number");
+like(run_out("$tiny --seed 1 --variant scale"), qr/^  scale +wrong +200 +0 +200 +\d\S*$/m, "a number elsewhere");
 %r = run("$tiny --seed 1 --variant mask --json");
 is(decode_json($r{out})->[0]{status}, "wrong", "--json carries the failure too");
 fails("a launch that is refused", "$tiny --variant refused >/dev/null", 1, "the kernel failed: invalid configuration");

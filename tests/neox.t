@@ -50,7 +50,7 @@ sub step_says {
     my ($what, $file, $words) = @_;
     spew("$root/common/neox/opticks.neox", $file);
     my %r = run("$step --case prompt", KF_ROOT => $root);
-    is($r{code}, 77, "$what: exit 77");
+    is($r{code}, 2, "$what: exit 2, which nothing takes for right");
     like($r{err}, qr/\A[^\n]*opticks\.neox[^\n]*$words[^\n]*\n\z/, "$what: one line says so");
     unlike($r{out}, qr/plain/, "$what: nothing was run");
 }

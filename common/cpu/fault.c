@@ -64,6 +64,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
         fail_thread(w, cudaErrorIllegalAddress, "stack overflow");
     if (number == SIGBUS && info->si_code == BUS_ADRALN)
         fail_thread(w, cudaErrorMisalignedAddress, "misaligned address");
+#ifdef SI_KERNEL
+    /* An x86 names no address for what its wide loads and stores find misaligned, nor for one with
+     * bits that no address has. */
+    if (number == SIGSEGV && info->si_code == SI_KERNEL)
+        fail_thread(w, cudaErrorMisalignedAddress,
+                    "illegal access: a misaligned address, or one that no memory has");
+#endif
     snprintf(what, sizeof what, "illegal access at address %p", info->si_addr);
     fail_thread(w, cudaErrorIllegalAddress, what);
 }

@@ -34,13 +34,24 @@ int kf_error_exit_code(cudaError_t error)
     return kf_error_advice(error) ? KF_CANNOT_RUN : KF_WRONG;
 }
 
+/* What is being launched, for a step's own CUDA_CHECK to name: "variant v, case c: ", or nothing.
+ */
+static char doing[2 * KF_CELL + 32];
+
+void kf_doing(const char *variant, const char *case_name)
+{
+    doing[0] = '\0';
+    if (variant)
+        snprintf(doing, sizeof doing, "variant %s, case %s: ", variant, case_name);
+}
+
 void kf_check(cudaError_t error, const char *what, const char *file, int line)
 {
     if (error == cudaSuccess)
         return;
     const char *advice = kf_error_advice(error);
     const char *slash = strrchr(file, '/');
-    kf_die(kf_error_exit_code(error), "%s at %s:%d failed: %s (%s)%s%s", what,
+    kf_die(kf_error_exit_code(error), "%s%s at %s:%d failed: %s (%s)%s%s", doing, what,
            slash ? slash + 1 : file, line, cudaGetErrorString(error), cudaGetErrorName(error),
            advice ? "; " : "", advice ? advice : "");
 }

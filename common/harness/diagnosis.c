@@ -139,10 +139,6 @@ static void print_axis(FILE *to, const kf_diagnosis *seen, int axis)
         fprintf(to, "all %lld\n", (long long)n);
     else
         fprintf(to, "%s of 0-%lld; the others right\n", where, (long long)n - 1);
-    bool last_only = count < n && marks[n - 1] && regular_step(marks, n) <= 1;
-    if (t->axes[axis] == 'S' && last_only && 2 * count <= n)
-        fprintf(to, "    only the end of them (%lld of %lld): a tail that does not fill a tile?\n",
-                (long long)count, (long long)n);
 }
 
 static void print_nonfinite(FILE *to, const kf_diagnosis *seen)
@@ -180,6 +176,15 @@ static void print_beyond(FILE *to, const kf_tensor *t, const char *side, int64_t
     fputc('\n', to);
 }
 
+/* Many elements are off by the same factor, which is no other thing: a ratio near 1 is rounding,
+ * one near 0 something that was never added, one near -1 a sign. */
+static bool lacks_factor(const kf_diagnosis *seen)
+{
+    double factor = fabs(seen->details->median_ratio);
+    return seen->details->same_ratio && seen->wrong - seen->nonfinite >= WARP && factor > 0.01 &&
+           fabs(factor - 1.0) > 0.05;
+}
+
 void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
 {
     const kf_tensor *t = seen->tensor;
@@ -205,6 +210,7 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
     if (seen->nonfinite > 0)
         print_nonfinite(to, seen);
     if (isfinite(seen->details->median_ratio))
-        fprintf(to, "    where finite: got/want is %.3g%s\n", seen->details->median_ratio,
-                seen->details->same_ratio ? " throughout: a missing factor?" : " (median)");
+        fprintf(to, "    where finite: got/want is %.3g%s%s\n", seen->details->median_ratio,
+                seen->details->same_ratio ? " throughout" : " (median)",
+                lacks_factor(seen) ? ": a missing factor?" : "");
 }

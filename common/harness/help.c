@@ -54,10 +54,14 @@ void kf_list_print(const kf_program *p, const kf_options *o)
         if (!o->case_chosen[i])
             continue;
         kf_shape_text(&p->cases[i].shape, shape, sizeof shape);
-        printf("  %-16s %s%s%s%s\n", p->cases[i].name, shape,
+        bool taken = false;
+        for (int v = 0; v < p->n_variants; v++)
+            taken |= o->variant_chosen[v] && kf_takes(&p->variants[v], &p->cases[i]);
+        printf("  %-16s %s%s%s%s%s\n", p->cases[i].name, shape,
                flags & KF_VERIFY_ONLY ? "  (verified only)" : "",
                flags & KF_LARGE ? "  (on the CPU only when named)" : "",
-               flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "");
+               flags & KF_MAY_NOT_FIT ? "  (may not fit)" : "",
+               taken ? "" : "  (no variant takes it)");
     }
     printf("variants\n");
     for (int i = 0; i < p->n_variants; i++) {

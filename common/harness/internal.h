@@ -186,6 +186,7 @@ typedef struct kf_device {
     int64_t l2_bytes;
 } kf_device;
 const kf_device *kf_open_device(void); /* none that we can use: a line, exit 77 */
+void kf_doing(const char *variant, const char *case_name); /* for kf_check to name; or NULL */
 int kf_error_exit_code(cudaError_t error);
 const char *kf_error_advice(cudaError_t error);
 
@@ -302,8 +303,11 @@ typedef struct kf_session {
     int n_rows;
     struct kf_counted *counted; /* what kernels did so far, in a program that counts */
     int n_counted;
+    const char *passed_over[KF_MAX_CHOICES]; /* why a case was not run, or NULL */
     bool wrong, could_not_run;
 } kf_session;
+
+bool kf_takes(const kf_variant *variant, const kf_case *c);
 
 /* What became of one variant of a case. */
 typedef struct kf_outcome {

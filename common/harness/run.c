@@ -34,10 +34,46 @@ static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char
 
 /* --- One case -------------------------------------------------------------------------------- */
 
+bool kf_takes(const kf_variant *variant, const kf_case *c)
+{
+    return !variant->applies || variant->applies(c);
+}
+
 static bool applies(const kf_session *s, const kf_case *c, int v)
 {
-    const kf_variant *variant = &s->program->variants[v];
-    return !variant->applies || variant->applies(c);
+    return kf_takes(&s->program->variants[v], c);
+}
+
+static const char NO_VARIANT[] = "no variant chosen takes it";
+
+static bool any_applies(const kf_session *s, const kf_case *c)
+{
+    bool any = false;
+    for (int v = 0; v < s->program->n_variants; v++)
+        any |= s->options.variant_chosen[v] && applies(s, c, v);
+    return any;
+}
+
+/* A case that is named and that nothing can run in is a mistake in the command. */
+static void check_named(const kf_session *s)
+{
+    for (int i = 0; i < s->program->n_cases; i++) {
+        const kf_case *c = &s->program->cases[i];
+        char others[256] = "";
+        if (!s->options.case_named[i] || any_applies(s, c))
+            continue;
+        for (int v = 0; v < s->program->n_variants; v++) {
+            size_t n = strlen(others);
+            if (applies(s, c, v))
+                snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "",
+                         s->program->variants[v].name);
+        }
+        if (others[0])
+            kf_die(KF_USAGE, "--case %s: no variant chosen takes this case; it is taken by %s",
+                   c->name, others);
+        kf_die(KF_USAGE, "--case %s: no variant of this program takes this case; leave it out",
+               c->name);
+    }
 }
 
 static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_outcome *out,
@@ -178,15 +214,16 @@ static void run_case(kf_session *s, int index)
     kf_outcome out[KF_MAX_CHOICES];
     char shape[128];
     memset(out, 0, sizeof out);
-    kf_shape_text(&c->shape, shape, sizeof shape);
-    kf_say("\ncase %s: %s\n", c->name, shape);
-    const char *reason = s->options.case_named[index] ? NULL : left_out(s, c);
-    if (reason) {
-        kf_say("  skipped: %s; --case %s runs it\n", reason, c->name);
+    s->passed_over[index] = s->options.case_named[index] ? NULL : left_out(s, c);
+    if (!s->passed_over[index] && !any_applies(s, c))
+        s->passed_over[index] = NO_VARIANT;
+    if (s->passed_over[index]) {
         finish_case(s, &run, out);
         kf_close(&run);
         return;
     }
+    kf_shape_text(&c->shape, shape, sizeof shape);
+    kf_say("\ncase %s: %s\n", c->name, shape);
     p->setup(&run);
     if (allocate(s, &run, out)) {
         p->reference(&run);
@@ -209,6 +246,39 @@ static void run_case(kf_session *s, int index)
     }
     finish_case(s, &run, out);
     kf_close(&run);
+}
+
+/* Cases that were not run, a line for each reason. Returns whether any other was chosen. */
+static bool say_passed_over(const kf_session *s)
+{
+    enum { MOST_NAMES = 4 };
+    bool said[KF_MAX_CHOICES] = {false}, ran = false;
+    int lines = 0;
+    for (int i = 0; i < s->program->n_cases; i++) {
+        const char *reason = s->passed_over[i];
+        char names[MOST_NAMES * KF_CELL] = "";
+        int n = 0;
+        ran |= s->options.case_chosen[i] && !reason;
+        if (!reason || said[i])
+            continue;
+        for (int j = i; j < s->program->n_cases; j++) {
+            if (!s->passed_over[j] || strcmp(s->passed_over[j], reason) != 0)
+                continue;
+            said[j] = true;
+            size_t length = strlen(names);
+            if (n++ < MOST_NAMES)
+                snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
+                         s->program->cases[j].name);
+        }
+        kf_say("%sskipped, %s: %s", lines++ ? "" : "\n", reason, names);
+        if (n > MOST_NAMES)
+            kf_say(" and %d more", n - MOST_NAMES);
+        kf_say(reason == NO_VARIANT ? "\n"
+               : n > 1              ? "; --case NAME runs one\n"
+                                    : "; --case %s runs it\n",
+               s->program->cases[i].name);
+    }
+    return ran;
 }
 
 /* --- The program ----------------------------------------------------------------------------- */
@@ -259,7 +329,7 @@ static void tune(const kf_session *s)
     if (kf_instrument() != KF_PLAIN || s->options.once)
         return;
     if (kf_on_cpu()) {
-        kf_say("\nno choice: candidates are verified here, and times are not measured\n");
+        kf_say("\nno choice: a CPU verifies the candidates, and only a GPU times them\n");
         return;
     }
     kf_choice *choices = kf_alloc(s->n_rows, sizeof *choices);
@@ -337,6 +407,14 @@ static void open_record(const kf_session *s)
     free(names);
 }
 
+/* What the CPU backend draws (CUDACPU_ORDER=random), unless it was given a seed of its own. */
+static void seed_thread_order(uint64_t seed)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    setenv("CUDACPU_SEED", text, 0);
+}
+
 int kf_main(const kf_program *program, int argc, char **argv)
 {
     kf_session s = {.program = program};
@@ -349,6 +427,8 @@ int kf_main(const kf_program *program, int argc, char **argv)
         kf_list_print(program, &s.options);
         return KF_OK;
     }
+    check_named(&s);
+    seed_thread_order(s.options.seed);
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
     s.timings = kf_timings_of(program, &s.n_timings);
     s.device = kf_open_device();
@@ -372,6 +452,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     for (int i = 0; i < program->n_cases; i++)
         if (s.options.case_chosen[i])
             run_case(&s, i);
+    bool ran = say_passed_over(&s);
     if (program->tunes)
         tune(&s);
     close_file("--map", s.options.map, s.map);
@@ -395,5 +476,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     free(s.rows);
     if (fflush(stdout) != 0 || ferror(stdout))
         kf_die(KF_WRONG, "standard output: %s", strerror(errno));
+    if (!ran)
+        kf_die(KF_USAGE, "nothing ran: every case chosen is skipped; --list shows them all");
     return s.wrong ? KF_WRONG : s.could_not_run ? KF_CANNOT_RUN : KF_OK;
 }

@@ -49,11 +49,16 @@ static void print_verified(const kf_row *r, int width)
 {
     int length = (int)strcspn(r->status, "-"); /* of refused-room: why is said above */
     kf_say("  %-*.*s %-9.*s", width, width, r->variant, length, r->status);
-    if (r->verified)
-        kf_say(" %10lld %10lld %10lld %15.3g\n", (long long)r->wrong, (long long)r->nonfinite,
-               (long long)r->total, r->max_ratio);
-    else
+    if (!r->verified) {
         kf_say(" %10s %10s %10s %15s\n", "-", "-", "-", "-");
+        return;
+    }
+    kf_say(" %10lld %10lld %10lld", (long long)r->wrong, (long long)r->nonfinite,
+           (long long)r->total);
+    if (r->nonfinite > 0 && r->nonfinite == r->total)
+        kf_say(" %15s\n", "-"); /* no number to be off */
+    else
+        kf_say(" %15.3g\n", r->max_ratio);
 }
 
 void kf_table_print(const kf_row *rows, int n)

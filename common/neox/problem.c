@@ -72,10 +72,10 @@ static float *weights_of(const neox_known *k)
     snprintf(path, sizeof path, "%s/%s", root && *root ? root : ".", k->file);
     const char *trouble = neox_load(path, &model);
     if (trouble)
-        kf_die(KF_CANNOT_RUN, "%s", trouble);
+        kf_die(KF_USAGE, "%s", trouble);
     if (!same_config(&model.config, &k->config))
         kf_die(
-            KF_CANNOT_RUN,
+            KF_USAGE,
             "%s holds %d layers, hidden %d, %d heads, rotary %d, mlp %d, vocab %d, %d positions, "
             "tied %d; this step is for %d, %d, %d, %d, %d, %d, %d, %d",
             path, model.config.layers, model.config.hidden, model.config.heads, model.config.rotary,

@@ -81,6 +81,43 @@ static void part_of_a_warp(int64_t i, int64_t head, int64_t row, int64_t column)
     got[i] += row == 3 && (column == 40 || column == 41) ? 1.0f : 0.0f;
 }
 
+/* Off by a factor, each for another reason than a missing one. */
+static double factor;
+static int64_t most;
+
+static void scale(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head, (void)row, (void)column;
+    if (i < most)
+        got[i] = (float)(factor * got[i]);
+}
+
+static void expect_factor(const char *what, double by, int64_t elements, const char *ratio)
+{
+    char said[4096] = "";
+    fresh();
+    factor = by;
+    most = elements;
+    each(scale);
+    kf_diagnosis seen = see();
+    FILE *memory = fmemopen(said, sizeof said, "w");
+    kf_diagnosis_print(memory, &seen, 0);
+    fclose(memory);
+    const char *found = strstr(said, "    where finite: got/want is ");
+    ok(found && strcmp(found + 30, ratio) == 0, "%s: %s", what, found ? found : said);
+    kf_diagnosis_free(&seen);
+}
+
+static void factors(void)
+{
+    expect_factor("a factor", 0.125, COUNT, "0.125 throughout: a missing factor?\n");
+    expect_factor("a factor of some", -3.0, 100, "-3 throughout: a missing factor?\n");
+    expect_factor("a ratio of 1 is no factor", 1.001, COUNT, "1 throughout\n");
+    expect_factor("nothing added", 0.0, COUNT, "0 (median)\n");
+    expect_factor("a sign", -1.0, COUNT, "-1 throughout\n");
+    expect_factor("two elements are few", 2.0, 2, "2 throughout\n");
+}
+
 static void texts(void)
 {
     fresh();
@@ -113,7 +150,6 @@ static void texts(void)
            "    first at batch 0, head 0, row 32, column 0: got NaN, want 0.346\n"
            "    heads: all 4\n"
            "    rows: 32-39 of 0-39; the others right\n"
-           "    only the end of them (8 of 40): a tail that does not fill a tile?\n"
            "    columns: all 128\n"
            "    NaN or Inf: 4096, in every column\n"
            "    unwritten: 4096 (all of them) still carry the poison the harness put there\n");
@@ -206,6 +242,7 @@ int main(void)
     run = unit_attention(&shape, 1);
     o = kf_find(&run, "o");
     texts();
+    factors();
     counts();
     map();
     return done();

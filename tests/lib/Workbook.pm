@@ -68,7 +68,7 @@ sub small_cases {
         my %n = $text =~ /\b(B|H|S|Sq|Sk|D)=(\d+)/g;
         my $work = $n{B} * $n{H} * ($n{Sq} || $n{S}) * ($n{Sk} || $n{S}) * ($n{D} || 1);
         # Of a model that is trained the shape does not tell the work.
-        next if $name =~ /^(prompt|speech)$/ || $text =~ /only when named/;
+        next if $name =~ /^(prompt|speech)$/ || $text =~ /only when named|no variant/;
         push @small, $name if $work < 2e6 && $text =~ /verified only/;
     }
     return join " ", map { "--case $_" } @small;

@@ -1,9 +1,15 @@
 #!/bin/sh
 # try.sh STEP PROGRAM CHECK COUNT [ARGUMENTS]: is a reader's program right? PROGRAM is run, then CHECK,
 # the command that checks it, then COUNT, the program that counts what it costs (empty: there is none
-# here). The last line says what came out.
+# here). It says little: a line a case; or what fails first, and what CHECK finds there. The last line
+# says what came out.
 step=$1 program=$2 check=$3 count=$4
 shift 4
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/try.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 say() {
     code=$1
@@ -12,30 +18,90 @@ say() {
     exit "$code"
 }
 
-"$program" "$@"
+# digest MODE FILE [OPTION]
+digest() {
+    awk -v "mode=$1" ${3:+-v "$3"} -f common/make/reader/try.awk "$2"
+}
+
+# The seed that the program drew, so that each of the others sees the same; and where it failed.
+"$program" "$@" >"$work/run" 2>&1
+code=$?
+seed=$(sed -n 's/^.*; --seed \([0-9]*\) repeats it$/\1/p' "$work/run" | head -n 1)
+where=$(digest where "$work/run")
+kind=${where%% *}
+
+# What the checks find in the case and the variant that fail. Arguments: those of the reader.
+explain() {
+    rest=${where#* }
+    failing_case=${rest% *} failing_variant=${rest#* }
+    [ -n "$check" ] && [ "$failing_case" != - ] || return
+    [ "$failing_variant" = - ] && failing_variant=
+    # shellcheck disable=SC2086
+    $check --seed "$seed" --case "$failing_case" \
+        ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
+    # The run may have said the same, if it came from there.
+    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either' |
+        awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
+            FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
+    if [ -s "$work/found" ]; then
+        echo "and check says of it:"
+        head -n 8 "$work/found"
+    elif [ "$kind" = results ]; then
+        echo "(it breaks no rule of memory or order there: check finds nothing)"
+    fi
+}
+
+case $code in
+0) ;;
+1)
+    digest failed "$work/run"
+    explain
+    case $kind in
+    results) say 1 "not right yet: its results are wrong, see above" ;;
+    prediction) say 1 "not right yet: what was predicted did not come, see above" ;;
+    hang) say 1 "not right yet: its threads wait for one another for ever, see above" ;;
+    illegal) say 1 "not right yet: a kernel reaches for memory that is not there, see above" ;;
+    misaligned) say 1 "not right yet: a kernel's access is not aligned to its size, see above" ;;
+    *) say 1 "not right yet: it ended before its results were compared, see above" ;;
+    esac
+    ;;
+77)
+    cat "$work/run"
+    say 0 "passed over, it cannot run here"
+    ;;
+*)
+    tail -n 20 "$work/run"
+    say $code "ended with code $code, so nothing is known to be right"
+    ;;
+esac
+[ "$kind" != nothing ] || {
+    cat "$work/run"
+    say 1 "nothing ran, so nothing is known to be right"
+}
+digest right "$work/run"
+[ -n "$check" ] || say 0 "right, and not checked: only g++ builds programs that check"
+
+# shellcheck disable=SC2086
+$check "$@" ${seed:+--seed "$seed"} >"$work/check" 2>&1
 code=$?
 case $code in
 0) ;;
 1)
-    # A rule that is broken says more than numbers that are wrong.
-    # shellcheck disable=SC2086
-    [ -z "$check" ] || $check "$@" 2>&1 | awk '/^  variant .*: [0-9]+ finding/ { findings = 1; print; next }
-        findings && /^    [a-z ]+: / { print; next } { findings = 0 }'
-    say 1 "not right yet: its results are wrong, see above"
+    digest failed "$work/check" checks=1
+    say 1 "not right yet: its results are right and a check fails, see above"
     ;;
-77) say 0 "passed over, it cannot run here" ;;
-*) say $code "ended with code $code" ;;
-esac
-[ -n "$check" ] || say 0 "right, and not checked: only g++ builds programs that check"
-echo
-# shellcheck disable=SC2086
-$check "$@"
-code=$?
-case $code in
-0) ;;
-1) say 1 "not right yet: its results are right and a check fails, see above" ;;
-77) say 0 "right, and not checked: that cannot be done here" ;;
-*) say $code "its results are right, and the check ended with code $code" ;;
+77)
+    cat "$work/check"
+    say 0 "right, and not checked: that cannot be done here"
+    ;;
+2)
+    tail -n 5 "$work/check"
+    say 0 "right, and not checked, see above"
+    ;;
+*)
+    tail -n 20 "$work/check"
+    say $code "its results are right, and the check ended with code $code"
+    ;;
 esac
 [ -n "$count" ] || say 0 "right: verified and checked; not counted: only g++ builds programs that count"
 sh common/make/reader/cost.sh "$step" "$count" "$@"
