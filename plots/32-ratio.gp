@@ -1,4 +1,4 @@
-# alt: Time of RoPE op by op and attention over that of three variants, against the length S on a logarithmic axis, two panels: forward with attention alone, RoPE as one kernel and RoPE inside attention, backward with the last two. At D = 128 attention alone is highest, RoPE as one kernel lies below it and meets it at long S, and both come down to the dashed line at 1. RoPE inside attention begins beside RoPE as one kernel and falls below 1: forward between 8192 and 16384, backward between 2048 and 4096. Thin lines are D = 64.
+# alt: Time of RoPE op by op and attention over that of three variants, against the length S on a logarithmic axis, two panels: forward with attention alone, RoPE as one kernel and RoPE inside attention, backward with the last two. At D = 128 attention alone is highest, RoPE as one kernel lies below it and meets it at long S, and both come down to the dashed line at 1. RoPE inside attention begins beside RoPE as one kernel and falls below 1 at long S, backward earlier than forward. Thin lines are D = 64.
 # data: step-32.tsv
 load 'plots/style.gp'
 ways = 'one-kernel fused attention'
