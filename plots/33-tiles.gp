@@ -1,4 +1,4 @@
-# alt: Time of each tile of the fused kernel over that of step 32's tile against the length S, two panels, D = 64 and D = 128. Every tile is a point at each length; lines join four of them: 64 rows and 32 rows, as the log proposed, 256 rows with 64 keys, and 128 rows with 8 warps. Above the dashed line at 1 a tile is slower than step 32's. At D = 128 only 256 rows come below it, from 16384 on; 64 rows and 32 rows rise with S and level off.
+# alt: Time of each tile of the fused kernel over that of step 32's tile against the length S, two panels, D = 64 and D = 128. Every tile is a point at each length; lines join four of them: 64 rows and 32 rows, as the log proposed, 256 rows with 64 keys, and 128 rows with 8 warps. Above the dashed line at 1 a tile is slower than step 32's. At D = 128 only 256 rows come below it, at long S; 64 rows and 32 rows rise with S and level off.
 # data: step-33.tsv
 load 'plots/style.gp'
 shown = 'm64-n64-w4-s2 m32-n32-w2-s3 m256-n64-w8-s2 m128-n64-w8-s2'
