@@ -5,10 +5,11 @@ set xlabel 'rows of 2560 (fp16)'
 set ylabel 'time of one add, µs'
 set logscale xy
 set xrange [0.8:5200]
-set yrange [0.3:200]
+set yrange [0.3:40]
 set xtics (1, 4, 16, 64, 256, 1024, 4096)
 set ytics (0.5, 1, 2, 5, 10, 20)
-set key top left maxrows 3
+set bmargin 7
+set key at screen 0.52, 0.015 bottom center maxrows 3 samplen 2.2 width 1
 f = 'step-39.tsv'
 w = 'B=1 D=2560 variant=eight '
 c = 'Sq median_us p5_us p95_us'
@@ -18,6 +19,5 @@ plot rows(f, w . 'clock=call l2=warm', c) using 1:2:3:4 with yerrorlines ls 4 ti
      rows(f, w . 'clock=stream l2=warm', c) using 1:2:3:4 with yerrorlines ls 3 title 'stream', \
      rows(f, w . 'clock=graph l2=warm', c) using 1:2:3:4 with yerrorlines ls 1 title 'graph, warm L2', \
      rows(f, w . 'clock=graph l2=cold', c) using 1:2:3:4 with yerrorlines ls 2 title 'graph, cold L2', \
-     for [clock in 'graph stream call'] empty(clock) with lines lc rgb SOFT lw 0.9 dt (2, 3) \
-         title (clock eq 'graph' ? 'empty kernels' : ''), \
+     for [clock in 'graph stream call'] empty(clock) with lines lc rgb SOFT lw 0.9 dt (2, 3) notitle, \
      bytes(x) with lines ls LIMIT title 'bandwidth'
