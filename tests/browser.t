@@ -65,7 +65,7 @@ my %on = `perl book/pages.pl $tmp/small/kernel-fusion-workbook.pdf` =~ /^(\S+)\t
 (my $print = slurp("$tmp/small/html/print.html")) =~ s/^.*?<div class="pages">//s;
 for my $place (qw(ch01 step-02 solutions)) {
     my ($page) = $print =~ m{<a[^>]*?href="#$place"((?:(?!</div>).)*)</div>}s;
-    like($page // '', qr{<span class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
+    like($page // '', qr{<span\s+class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
 }
 ok($on{ch01} > 2 && $on{'step-02'} > $on{ch01} && $on{solutions} > $on{'step-02'}, 'one behind the other');
 
