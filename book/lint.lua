@@ -84,10 +84,10 @@ local function power_of_two(v)
     return v == 1
 end
 
--- What the rows of one file measured: a list of {column, value, name}, and the set of its shape
--- values. Counts of a CPU are all exact.
-local function measured(t, name)
-    local list, shapes = {}, {}
+-- What the rows of one file measured: a list of {value, name, exact, counted}. Adds its shape values
+-- to a set.
+local function measured(t, name, shapes)
+    local list = {}
     local counted = name:match("counts$")
     for column, at in pairs(t.index) do
         for _, row in ipairs(t.rows) do
@@ -100,26 +100,26 @@ local function measured(t, name)
             end
         end
     end
-    return list, shapes
+    return list
 end
 
 -- Which recorded value a typed number repeats, or nil. An integer that is also a shape or a power
 -- of two counts only against the columns that count wrong elements: a time that happens to round to
 -- 256 proves nothing. What kernels did is counted in integers that stand for much else when they are
 -- small: four digits are asked for.
-local function recorded(number, known)
+local function recorded(number, known, shapes)
     local typed = number:gsub(",", "")
     local value = tonumber(typed)
     if not value or significant(typed) < 3 then return nil end
     local decimals = #(typed:match("%.(%d*)") or "")
     local format = "%." .. decimals .. (typed:match("[eE]") and "e" or "f")
     local whole = not typed:find("[%.eE]")
-    for _, step in ipairs(known) do
-        for _, item in ipairs(step.list) do
+    for _, list in ipairs(known) do
+        for _, item in ipairs(list) do
             local exact = item.exact
             local kept = not item.counted or whole and significant(typed) > 3
             if whole and exact and item.value == value then return item.name end
-            if not exact and kept and not (whole and (step.shapes[value] or power_of_two(value)))
+            if not exact and kept and not (whole and (shapes[value] or power_of_two(value)))
                 and tonumber(string.format(format, item.value)) == value then
                 return item.name
             end
@@ -131,10 +131,9 @@ end
 -- Calls report(what is wrong, the text to find in the source) for every typed number in a chapter, or
 -- in a line of text. Such a line cannot mark what is given: a whole number without a unit is taken for that. tables: { ["step-03"] = the rows of that file }.
 function M.check(doc, tables, report)
-    local known = {}
+    local known, shapes = {}, {}
     for name, t in pairs(tables) do
-        local list, shapes = measured(t, name)
-        known[#known + 1] = { list = list, shapes = shapes }
+        known[#known + 1] = measured(t, name, shapes)
     end
     for _, text in ipairs(type(doc) == "string" and { doc } or texts(doc)) do
         text = text:gsub("\194\160", " "):gsub("\226\128\175", " "):gsub("\n", " ")
@@ -158,7 +157,7 @@ function M.check(doc, tables, report)
                         .. "{.claim by=..} or {.given}", typed)
                 elseif not text:sub(last + 1):match("^[%a_]") then
                     local line = type(doc) == "string" and not number:find(".", 1, true)
-                    local where = not line and recorded(number, known)
+                    local where = not line and recorded(number, known, shapes)
                     if where then
                         report(number .. " is typed and equals " .. where .. ": look it up with "
                             .. "[step=.. col=..]{.fig}, or mark it {.given} if by chance", number)
