@@ -1,0 +1,55 @@
+# verdicts.awk: compares the verdicts of two devices, from all their files of rows.
+#   awk -f plots/verdicts.awk plots/data/ONE/step-??.tsv plots/data/OTHER/step-??.tsv
+# counts, for each clock and for all, the rows that have a ratio on both; those with the same verdict, with
+# a tie on one of the two, and turned from wins to loses or back. With -v list=1 it prints each row whose
+# verdict is not the same. The rule is that of book/weave.lua; a baseline has no verdict.
+
+function verdict(ratio, low, high) {
+    if (low <= 1 && high >= 1) return "ties"
+    if (ratio >= 1.03) return "wins"
+    return ratio <= 1 / 1.03 ? "loses" : "ties"
+}
+
+BEGIN {
+    FS = OFS = "\t"
+}
+
+/^#/ { next }
+
+$1 == "step" {
+    delete at
+    for (i = 1; i <= NF; i++) at[$i] = i
+    folder = FILENAME
+    sub(/\/[^\/]*$/, "", folder)
+    if (!first) first = folder
+    next
+}
+
+$at["ratio"] ~ /^[0-9.]/ && $at["status"] == "ok" {
+    ratio = $at["ratio"]
+    if (ratio == 1 && $at["ratio_p5"] == 1 && $at["ratio_p95"] == 1) next
+    key = $at["step"] OFS $at["variant"] OFS $at["case"] OFS $at["clock"] OFS $at["l2"]
+    says = verdict(ratio, $at["ratio_p5"], $at["ratio_p95"])
+    if (folder == first) {
+        ratios[key] = ratio
+        verdicts[key] = says
+    } else if (key in ratios) {
+        was = verdicts[key]
+        change = was == says ? "same" : was == "ties" || says == "ties" ? "tie" : "turned"
+        if (list && change != "same") print key, ratios[key], ratio, was, says
+        counted[$at["clock"], change]++
+        counted["all", change]++
+    }
+}
+
+END {
+    if (list) exit
+    print "clock", "rows", "same", "tie", "turned"
+    for (n = split("graph stream call sustained all", clocks, " "); n; n--) {
+        clock = clocks[n]
+        same = counted[clock, "same"] + 0
+        tie = counted[clock, "tie"] + 0
+        turned = counted[clock, "turned"] + 0
+        if (same + tie + turned) print clock, same + tie + turned, same, tie, turned
+    }
+}
