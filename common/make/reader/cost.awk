@@ -21,11 +21,11 @@ BEGIN {
         "ldmatrix_wavefronts stmatrix_wavefronts cp_async_requests cp_async_sectors " \
         "cp_async_wavefronts wgmma wgmma_shared_bytes global_atomic_sectors global_atomic_numbers " \
         "bulk_load_bytes bulk_store_bytes bulk_reduce_bytes K_rotations Q_rotations dK_rotations " \
-        "dQ_rotations element_rotations table_loads", cost, " ")
+        "dQ_rotations element_rotations table_loads turns_past_a_half", cost, " ")
     n_traffic = split("shuffles global_ld_requests global_st_requests shared_ld_requests " \
         "shared_st_requests cp_async_requests", traffic, " ")
     split("launches sin cos pow mma mma_flops wgmma K_rotations Q_rotations dK_rotations " \
-        "dQ_rotations element_rotations table_loads", names, " ")
+        "dQ_rotations element_rotations table_loads turns_past_a_half", names, " ")
     for (i in names)
         nothing_spare[names[i]] = 1
     split("exp log sqrt rsqrt div", names, " ")
