@@ -104,6 +104,16 @@ block && /^  / {
     next
 }
 
+# A step may end itself where what it was to do did not come.
+/^[0-9][0-9]-.*, NOT as predicted: / && !checks {
+    if (first == "") {
+        first = (at == "" ? "-" : at) " -"
+        kind = "prediction"
+    }
+    add($0)
+    next
+}
+
 checks && /^check: / { next }
 
 /^[^ ]+: / {

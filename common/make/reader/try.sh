@@ -35,6 +35,8 @@ explain() {
     rest=${where#* }
     failing_case=${rest% *} failing_variant=${rest#* }
     [ -n "$check" ] && [ "$failing_case" != - ] || return
+    # What ends before it frees what it has is no finding.
+    [ "$kind $failing_variant" != "prediction -" ] || return
     [ "$failing_variant" = - ] && failing_variant=
     # shellcheck disable=SC2086
     $check --seed "$seed" --case "$failing_case" \
