@@ -16,7 +16,7 @@ set xrange [0.4:n + 0.6]
 set xtics () scale 0 font ',12'
 set bmargin at screen 0.34
 set lmargin 7.5
-set rmargin 0.8
+set rmargin 1.6
 seen(i, col) = real(cell(i < 3 ? 'step-21-profile.tsv' : 'step-22-profile.tsv', sprintf('variant=%s case=D64-S2048 kernel=all', word(ways, i)), col))
 held(i) = i == 2 || i == 3 ? sprintf("pipe\n%.0f %%%%", seen(i, 'pipe_pct')) : \
     i == 4 ? sprintf("bank\n%.0f %%%%", 100 * seen(i, 'conflicts') / seen(i, 'wavefronts')) : \
