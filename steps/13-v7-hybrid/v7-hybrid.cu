@@ -283,11 +283,14 @@ static const kf_variant variants[] = {
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
 // The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
-// with 12 heads it is six.
-static const kf_case more_heads[] = {
+// with 12 heads it is six. D44: a multiple of 4 and not of 8.
+static const kf_case own_cases[] = {
     {.name = "D2048-R128-H12",
      .shape = {.H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},
      .flags = KF_LARGE},
+    {.name = "D44",
+     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20},
+     .flags = KF_VERIFY_ONLY},
 };
 
 int main(int argc, char **argv)
@@ -295,8 +298,8 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "13-v7-hybrid",
         .title = "V7, keys rotated once by their own kernel, queries where used",
-        .cases = more_heads,
-        .n_cases = KF_COUNT_OF(more_heads),
+        .cases = own_cases,
+        .n_cases = KF_COUNT_OF(own_cases),
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
         .timings = timings,

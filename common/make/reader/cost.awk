@@ -31,8 +31,8 @@ BEGIN {
     split("exp log sqrt rsqrt div", names, " ")
     for (i in names)
         one_a_thread[names[i]] = 1
-    n_asked = split("launches mma wgmma cp_async_requests bulk_load_requests bulk_store_requests " \
-        "bulk_reduce_requests", asked, " ")
+    n_asked = split("launches shared_st_requests pow mma wgmma cp_async_requests " \
+        "bulk_load_requests bulk_store_requests bulk_reduce_requests", asked, " ")
     MARGIN = 1.5
     MOST = 5
 }
