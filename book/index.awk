@@ -12,8 +12,7 @@ $1 == "step" { steps[++m] = $2; dir[$2] = $3; what[$2] = $5 }
 # Groups chapters by part. What belongs to none stands before the first, or is about all of them.
 function heading(text) {
     if (text != now)
-        print "\n### " (text == "" ? "All parts" : "Part " text (text in met ? ", continued" : "")) "\n"
-    met[text] = 1
+        print "\n### " (text == "" ? "All parts" : "Part " text) "\n"
     now = text
 }
 

@@ -216,7 +216,8 @@ is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes
 
 # --- What compares costs ---------------------------------------------------------------------------
 # Counts of made-up kernels: the step's own, and what a change of them says.
-my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts div sin mma);
+my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts div sin mma
+    cp_async_left_groups);
 sub counted {
     my ($file, @rows) = @_;
     my $text = "# device: cpu\n" . join("\t", qw(step variant case kernel), @counters) . "\n";
@@ -265,6 +266,12 @@ costs("a kernel too many", "$more all kernels: launches 4, the step's own 2 (2 t
     scores_with(), ["plain", "small", "again", %sums], ["plain", "small", "and-again", %sums]);
 costs("what is asked for and left out", "  left out: variant plain, case small: mma 0, the step's own 64\n",
     "", scores_with(mma => 0));
+counted("own.tsv", ["plain", "small", "scores", %scores, cp_async_left_groups => 30]);
+costs("copies that are waited for early", "  waits for more: variant plain, case small: cp_async_left_groups 19, "
+    . "the step's own 30\n", "", ["plain", "small", "scores", %scores, cp_async_left_groups => 19]);
+costs("and a little earlier", "", "", ["plain", "small", "scores", %scores, cp_async_left_groups => 20]);
+counted("own.tsv", ["plain", "small", "scores", %scores], ["plain", "small", "sums", %sums],
+    ["other", "small", "scores", %scores]);
 costs("a variant that launches nothing", "  left out: variant other, case small: launches 0, the step's own 1\n",
     1, scores_with());
 costs("at most five lines", join("", map { "$more kernel scores: $_\n" } "sin 9, the step's own 0",

@@ -65,6 +65,8 @@ my @ptx = (
         . "stmatrix_requests=1 stmatrix_wavefronts=32 stmatrix_conflicts=28",
     "copied: $one_store shared_ld_requests=1 shared_ld_wavefronts=4 shared_ld_conflicts=3 cp_async_requests=2 "
         . "cp_async_bytes=440 cp_async_sectors=14 cp_async_wavefronts=9 cp_async_conflicts=1",
+    "left_under_way: cp_async_requests=2 cp_async_bytes=256 cp_async_sectors=8 cp_async_wavefronts=2 "
+        . "cp_async_left_groups=96",
     "products: $one_store exp=160 mma=4 mma_flops=14336",
     "bulk: bulk_load_requests=2 bulk_load_bytes=640 bulk_store_requests=1 bulk_store_bytes=256 "
         . "bulk_reduce_requests=1 bulk_reduce_bytes=64",

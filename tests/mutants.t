@@ -26,7 +26,7 @@ my %evidence = (
     'deadlock'   => qr/^.*\bdeadlock: threads .* wait at .*$/m,
     'map'        => qr/^.*\bcuTensorMapEncodeTiled\b.*$/m,
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
-    'cost'       => qr/^  (?:costs more|left out): .*$/m,
+    'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'

@@ -14,8 +14,8 @@
  * Outcome  `cached` reads at more than the copy bandwidth, and `separate` takes twice as long. The
  *          table costs next to nothing if it is loaded before the keys; after them, it costs what
  *          was predicted, for another reason (`fused-table-last`). Computed angles cost nothing at
- *          one query; at four, too few warps compute and wait. `fused-per-query` lacks warps, too:
- *          at 4 queries it is about level with `separate`. See chapter 8.
+ *          one query; at four they are behind, we think for want of warps. `fused-per-query` lacks
+ *          warps: at 4 queries it is about level with `separate`. See chapter 8.
  */
 #include "cuda/rope_angle.cuh"
 #include "decode_args.cuh"

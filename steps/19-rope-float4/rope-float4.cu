@@ -13,8 +13,9 @@
  * Outcome  float4 gains more, and not by its width: two pairs a thread, float by float, gain as
  *          much (scalar-two). Reuse loses: four sequences pass through the L2 between two uses of a
  *          row of the table, not one, so it is read from memory more often. Its twin that computes
- *          and reads no table gains. Told that x and y are used once, the caches keep the table,
- *          and that is the fastest version (streaming). The layouts cost the same with float4.
+ *          and reads no table gains. Told that x and y are used once, the caches keep the table
+ *          (streaming): with a warm L2 the fastest version, with a cold one as fast as float4. The
+ *          layouts cost the same with float4.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"

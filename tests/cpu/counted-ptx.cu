@@ -161,6 +161,25 @@ __global__ void copied(const float *x, float *y)
     y[t] = wide[t].x;
 }
 
+// Three groups, of which one holds nothing: what a wait leaves is 2 groups, then the last, then
+// none.
+__global__ void left_under_way(const float *x)
+{
+    __shared__ float to[64];
+    const int t = threadIdx.x;
+    for (int group = 0; group < 3; group++) {
+        if (group != 1)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
+                             shared_address(to + 32 * (group / 2) + t)),
+                         "l"(x + t)
+                         : "memory");
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    asm volatile("cp.async.wait_group 5;" ::: "memory");
+    asm volatile("cp.async.wait_group 2;" ::: "memory");
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+}
+
 // 3 products of 16 x 8 x 16 and one of 16 x 8 x 8: 3 * 4096 + 2048 flops. Exponentials: 5 a lane.
 __global__ void products(float *y)
 {
@@ -228,6 +247,7 @@ int main()
     one_matrix<<<1, 32>>>(words);
     stored<<<1, 32>>>();
     copied<<<1, 32>>>(x, y);
+    left_under_way<<<1, 32>>>(x);
     products<<<1, 32>>>(y);
     bulk<<<1, 32>>>(x, y);
     cudaDeviceSynchronize();

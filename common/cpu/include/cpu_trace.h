@@ -60,6 +60,7 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_CP_ASYNC_SECTORS, "cp_async_sectors")       /* of global memory */                       \
     X(CPU_CP_ASYNC_WAVEFRONTS, "cp_async_wavefronts") /* of shared memory */                       \
     X(CPU_CP_ASYNC_CONFLICTS, "cp_async_conflicts")                                                \
+    X(CPU_CP_ASYNC_LEFT_GROUPS, "cp_async_left_groups") /* under way after a wait; all threads */  \
     X(CPU_WGMMA, "wgmma") /* of warpgroups; their flops are in mma_flops */                        \
     X(CPU_WGMMA_SHARED_BYTES, "wgmma_shared_bytes")         /* read as A and B */                  \
     X(CPU_GLOBAL_ATOMIC_REQUESTS, "global_atomic_requests") /* also in atomics */                  \

@@ -211,6 +211,8 @@ void trace_block(struct worker *w, uint64_t place)
     memset(t->last, 0, sizeof t->last);
     memset(t->top, 0, sizeof t->top);
     memset(t->wait, 0, sizeof t->wait);
+    memset(t->groups, 0, sizeof t->groups);
+    memset(t->open_group, 0, sizeof t->open_group);
     t->tally.value[CPU_BLOCKS]++;
     t->tally.value[CPU_THREADS] += (uint64_t)w->size;
 }

@@ -78,6 +78,9 @@ struct trace {
         uintptr_t p; /* 0: a thread's last note is none of a wait */
     } wait[MAX_THREADS];
     const char *top[MAX_THREADS];
+    /* Groups of cp.async that a thread has not waited for, a bit each, the latest bit 0: set where
+     * the group holds a copy. And the same of the group that is still open. */
+    uint32_t groups[MAX_THREADS], open_group[MAX_THREADS];
     uint8_t registers[DEPTHS / 8]; /* a bit for each depth at which wgmma has had a variable */
     struct tally tally;            /* of the launch */
     struct trace *next;

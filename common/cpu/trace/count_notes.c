@@ -123,6 +123,7 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
                        unsigned read, int around_l1)
 {
     (void)lane;
+    w->trace->open_group[w->now] = 1;
     w->trace->tally.value[CPU_CP_ASYNC_BYTES] += read;
     statement_note(w, (uintptr_t)to, bytes, COPY_TO);
     statement_note(w, read ? (uintptr_t)from : 0, bytes, around_l1 ? COPY_AROUND_L1 : COPY);
@@ -130,12 +131,20 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
 
 void trace_async_commit(struct worker *w, int lane)
 {
-    (void)w, (void)lane;
+    (void)lane;
+    struct trace *t = w->trace;
+    t->groups[w->now] = t->groups[w->now] << 1 | t->open_group[w->now];
+    t->open_group[w->now] = 0;
 }
 
 void trace_async_wait(struct worker *w, int lane, int pending)
 {
-    (void)w, (void)lane, (void)pending;
+    (void)lane;
+    struct trace *t = w->trace;
+    if (pending < 0)
+        t->open_group[w->now] = 0;
+    t->groups[w->now] &= pending <= 0 ? 0 : pending < 32 ? (1u << pending) - 1 : ~0u;
+    t->tally.value[CPU_CP_ASYNC_LEFT_GROUPS] += (unsigned)__builtin_popcount(t->groups[w->now]);
 }
 
 /* What a warp does together is one request, and needs no notes of its lanes. */

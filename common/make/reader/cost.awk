@@ -9,7 +9,8 @@
 # another a sixteenth of all such requests (shuffles of a few, against loads); two barriers a block; one
 # exp, log, root or division a thread. Launches, sines, powers and rotations have nothing to spare: they
 # are what the steps are about. Less is never too little, but for the instructions that are asked for
-# themselves: without any of them the task is not done.
+# themselves: without any of them the task is not done; and but for the copies that a wait leaves under
+# way, of which two thirds are asked for: a wait for more than is needed gives them away.
 #
 # Kernels of one name are compared, then what has a name of its own on either side, all of it together,
 # then the whole variant. Work may move from a kernel that is no longer there to one that is.
@@ -33,6 +34,7 @@ BEGIN {
         one_a_thread[names[i]] = 1
     n_asked = split("launches shared_st_requests pow mma wgmma cp_async_requests " \
         "bulk_load_requests bulk_store_requests bulk_reduce_requests", asked, " ")
+    split("cp_async_left_groups", kept, " ")
     MARGIN = 1.5
     MOST = 5
 }
@@ -141,6 +143,20 @@ function compare(at,    i, j, k, name, dear_kernels, others) {
         if (value[1, at, "", name] > 0 && value[2, at, "", name] == 0)
             missing(at, name)
     }
+    for (i in kept)
+        if (value[2, at, "", kept[i]] * MARGIN < value[1, at, "", kept[i]])
+            few(at, kept[i])
+}
+
+function few(at, name,    part, key) {
+    split(at, part, FS)
+    key = part[1] FS "" FS name " few"
+    if (key in worst)
+        return
+    found[++n_found] = key
+    worst[key] = 1e200
+    line[key] = sprintf("  waits for more: variant %s, case %s: %s %d, the step's own %d", part[1],
+        part[2], name, value[2, at, "", name], value[1, at, "", name])
 }
 
 function missing(at, name,    part, key) {
