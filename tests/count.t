@@ -246,7 +246,15 @@ sub scores_with {
 my $more = "  costs more: variant plain, case small,";
 costs("the same costs the same", "", "", scores_with());
 costs("what is less is never too much", "", "", scores_with(barriers => 0, global_ld_sectors => 1));
-costs("a few loads more are another right way", "", "", scores_with(global_ld_requests => 2000, div => 2560, barriers => 20));
+costs("a few loads more are another right way", "", "", scores_with(global_ld_requests => 2000, div => 2560));
+costs("nor a barrier more", "$more kernel scores: barriers 15, the step's own 10 (1.5 times)\n", "",
+    scores_with(barriers => 15));
+costs("a product more is not", "$more kernel scores: mma 65, the step's own 64 (1.02 times)\n", "",
+    scores_with(mma => 65));
+costs("a launch less", "  left out: variant plain, case small: launches 1, the step's own 2\n", "",
+    ["plain", "small", "scores", %scores]);
+costs("four times the threads", "$more kernel scores: threads 10240, the step's own 2560 (4 times)\n", "",
+    scores_with(threads => 10240));
 costs("twice the loads are not", "$more kernel scores: global_ld_requests 3200, the step's own 1600 (2 times)\n",
     "", scores_with(global_ld_requests => 3200));
 costs("bank conflicts", "$more kernel scores: shared_ld_wavefronts 32000, the step's own 1000 (32 times)\n",
@@ -261,7 +269,7 @@ costs("another kernel in its place is compared with it",
     "", ["plain", "small", "scores", %scores], ["plain", "small", "sums_by_one", %sums, global_ld_requests => 640]);
 costs("and may be as good", "", "", ["plain", "small", "scores", %scores], ["plain", "small", "mine", %sums]);
 costs("work may move to the kernel that stays", "", "",
-    ["plain", "small", "scores", %scores, global_ld_requests => 1700, global_ld_sectors => 7000]);
+    ["plain", "small", "scores", %scores, launches => 2, global_ld_requests => 1700, global_ld_sectors => 7000]);
 costs("a kernel too many", "$more all kernels: launches 4, the step's own 2 (2 times)\n", "",
     scores_with(), ["plain", "small", "again", %sums], ["plain", "small", "and-again", %sums]);
 costs("what is asked for and left out", "  left out: variant plain, case small: mma 0, the step's own 64\n",

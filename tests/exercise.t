@@ -147,7 +147,7 @@ spew($racy, $twice);
 is($racy{code}, 2, "a product that is computed twice fails");
 like($racy{out}, qr/^  costs more: variant naive, case odd, kernel scores: global_ld_requests 190080, the step's own 95040 \(2 times\)$/m,
     "for what it loads") or diag($racy{out}, $racy{err});
-like($racy{out}, qr/^step-01 try: not right yet: its results are right, and it costs more than the task allows, see above$/m,
+like($racy{out}, qr/^step-01 try: not right yet: its results are right, and its counts are not those of the task, see above$/m,
     "and it says so");
 
 # What ends a kernel has no results: the last line says what it was, and what the checks know stands above.
@@ -170,6 +170,22 @@ planted("a store far away", "01", "odd", "Sk + j] = score", "Sk + j + (1ll << 34
 planted("16 bytes at an odd address", "13", "S63", "(const float4 *)(own.k +", "(const float4 *)(own.k + 1 +",
     "(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)",
     "    misaligned: read at work/13-v7-hybrid\\.cu:\\d+ .* of k_turned ");
+
+# A step may ask for what neither results nor counts show, in a try.sh of its own.
+my @asks = ("36", "forward-small --variant dispatch");
+my $asks = "its results are right, and it does not do what the task asks";
+planted("a choice by another name", @asks, "strcmp(name, fused_way.name) == 0", "name[0] != 0", $asks,
+    "in case \\S+ it chooses fused; the table.s op-by-op is right\n  with the H200.s table");
+planted("a choice of what is none", @asks, "strcmp(name, chosen.name) != 0", "false", $asks, "way:other in every row it goes on");
+my $lent = scratch_dir();
+spew("$lent/build/cpu/program", "#!/bin/sh\nwhile [ \"\$1\" != --dump ]; do shift; done\n"
+    . "echo \"\$CUDACPU_WORKERS\" >>runs\ngrep -c \"^\$BITS\" runs >\"\$2\"\ntrue\n");
+chmod 0755, "$lent/build/cpu/program";
+for (["none", 0], ["8", 1]) {
+    unlink "$lent/runs";
+    my %r = run("own=\$PWD/steps/26-one-pass-backward/try.sh && cd $lent && BITS=$_->[0] sh \$own build/cpu/program");
+    is($r{code}, $_->[1], "step 26: bits that change with workers: $_->[0]") or diag($r{out}, $r{err});
+}
 
 # What is not run is not right.
 in_tree("make step-11 exercise");

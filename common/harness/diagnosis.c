@@ -82,10 +82,10 @@ static const char *axis_word(const kf_tensor *t, int axis)
 }
 
 /* printf writes nan, -nan or nan(...), as the C library likes. */
-static const char *number(double value, char text[32])
+static const char *number(double value, int digits, char text[32])
 {
     if (isfinite(value))
-        snprintf(text, 32, "%.4g", value);
+        snprintf(text, 32, "%.*g", digits, value);
     else
         snprintf(text, 32, "%s", isnan(value) ? "NaN" : value > 0 ? "Inf" : "-Inf");
     return text;
@@ -197,12 +197,16 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
     fprintf(to, "    first at");
     print_coordinates(to, t, seen->first);
     char got[32], want[32];
+    number(seen->details->first_got, 4, got);
+    number(seen->details->first_want, 4, want);
+    if (strcmp(got, want) == 0) { /* they differ further behind */
+        number(seen->details->first_got, 9, got);
+        number(seen->details->first_want, 9, want);
+    }
     if (isnan(seen->details->first_want))
-        fprintf(to, ": got %s (this row has no reference)\n",
-                number(seen->details->first_got, got));
+        fprintf(to, ": got %s (this row has no reference)\n", got);
     else
-        fprintf(to, ": got %s, want %s\n", number(seen->details->first_got, got),
-                number(seen->details->first_want, want));
+        fprintf(to, ": got %s, want %s\n", got, want);
     for (int axis = 0; axis < t->n_axes; axis++)
         print_axis(to, seen, axis);
     if (block > 0)
@@ -210,7 +214,9 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block)
     if (seen->nonfinite > 0)
         print_nonfinite(to, seen);
     if (isfinite(seen->details->median_ratio))
-        fprintf(to, "    where finite: got/want is %.3g%s%s\n", seen->details->median_ratio,
+        fprintf(to, "    where finite: got/want is %.*g%s%s\n",
+                fabs(seen->details->median_ratio - 1.0) < 0.005 ? 9 : 3,
+                seen->details->median_ratio,
                 seen->details->same_ratio ? " throughout" : " (median)",
                 lacks_factor(seen) ? ": a missing factor?" : "");
 }

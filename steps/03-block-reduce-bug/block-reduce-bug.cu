@@ -150,6 +150,9 @@ static const kf_case cases[] = {
     // 16 keys: warp 0 holds them all, and half of the output is not finite.
     {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
     {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
+    // One key is with warp 1; and more keys than threads, so that every warp has some.
+    {.name = "S33", .shape = {.H = 2, .Sq = 5, .Sk = 33, .D = 64}, .flags = KF_VERIFY_ONLY},
+    {.name = "S300", .shape = {.H = 2, .Sq = 5, .Sk = 300, .D = 256}, .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_variant variants[] = {

@@ -139,9 +139,11 @@ static __device__ __forceinline__ void cos_sin(path way, const angles &a, int ro
     case FP32:
         sincosf(position * a.radians[i], sine, cosine);
         break;
-    case TWO_WORDS:
-        sincospif(2.0f * two_word_turn(position, a.revolutions[i]), sine, cosine);
+    case TWO_WORDS: {
+        const float2 frequency = a.revolutions[i];
+        sincospif(2.0f * two_word_turn(position, frequency), sine, cosine);
         break;
+    }
     case INTEGER:
         rope_cos_sin(position, a.frequency[i], cosine, sine);
         break;

@@ -63,8 +63,10 @@ table && NF == 6 {
     sub(/:$/, "", name)
     block = 1
     bad = checks ? /: [0-9]+ findings?$/ : /: (WRONG|NOT as predicted)$/
-    if (bad && first == "") {
+    # What is wrong says more than a prediction that did not come.
+    if (bad && (first == "" || kind == "prediction" && /WRONG$/)) {
         first = at " " name
+        taken = 0
         kind = checks ? "check" : /NOT/ ? "prediction" : "results"
     }
     if (bad && first == at " " name)
@@ -82,7 +84,7 @@ block && /^  / {
 /^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): / {
     died = /deadlock| wait at |waits in vain/ ? "hang" : /misaligned/ ? "misaligned" : \
         /illegal access|out of bounds|stack overflow/ ? "illegal" : "failed"
-    add($0)
+    death[++n_deaths] = $0
     next
 }
 
@@ -94,6 +96,9 @@ block && /^  / {
     if (checks)
         next
     if (first == "" || dead && died != "") {
+        if (first != here)
+            taken = 0
+        say_deaths()
         first = here
         kind = dead ? died : "results"
         if (dead && died == "") # on a GPU the error is all there is
@@ -116,6 +121,13 @@ block && /^  / {
 
 checks && /^check: / { next }
 
+# What was found of a kernel that died stands at the end.
+checks && /^[a-z][a-z ]*: / {
+    say_deaths()
+    add($0)
+    next
+}
+
 /^[^ ]+: / {
     if (!/^[0-9][0-9]-/ || title++) # the first line is the title
         add($0)
@@ -123,6 +135,13 @@ checks && /^check: / { next }
 }
 
 /^ / && at != "" && !table { own[++n_own] = $0 }
+
+# How kernels died. What stands above is kept if it is of the same variant, and dropped if of another.
+function say_deaths(    i) {
+    for (i = 1; i <= n_deaths; i++)
+        add(death[i])
+    n_deaths = 0
+}
 
 function say_case(at,    text) {
     text = shape[at] ":"
@@ -137,6 +156,7 @@ function say_case(at,    text) {
 }
 
 END {
+    say_deaths()
     if (mode == "where") {
         nothing = head != "" && !ran && first == "" && died == "" && !taken
         print nothing ? "nothing" : kind, first != "" ? first : (at != "" ? at : "-") " -"
@@ -161,6 +181,7 @@ END {
                 print own[i]
         exit
     }
+    print head
     split(first != "" ? first : at, word, " ") # the case that was begun last
     if (word[1] in shape)
         print shape[word[1]]

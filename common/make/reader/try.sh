@@ -42,7 +42,7 @@ explain() {
     $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     # The run may have said the same, if it came from there.
-    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either' |
+    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|repeats it$' |
         awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
             FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
     if [ -s "$work/found" ]; then
@@ -105,12 +105,17 @@ case $code in
     say $code "its results are right, and the check ended with code $code"
     ;;
 esac
+# What only this step's task asks for.
+for own in steps/"${step#step-}"-*/try.sh; do
+    [ ! -f "$own" ] || sh "$own" "$program" ||
+        say 1 "not right yet: its results are right, and it does not do what the task asks, see above"
+done
 [ -n "$count" ] || say 0 "right: verified and checked; not counted: only g++ builds programs that count"
 sh common/make/reader/cost.sh "$step" "$count" "$@"
 code=$?
 case $code in
 0) say 0 "right: verified and checked, and it costs what the task allows" ;;
-1) say 1 "not right yet: its results are right, and it costs more than the task allows, see above" ;;
+1) say 1 "not right yet: its results are right, and its counts are not those of the task, see above" ;;
 3) say 0 "right: verified and checked; no counts are recorded of what was run" ;;
 *) say 1 "its results are right, and what it costs could not be counted, see above" ;;
 esac
