@@ -42,7 +42,7 @@ explain() {
     $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
     # The run may have said the same, if it came from there.
-    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|repeats it$' |
+    digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|^leak: \|repeats it$' |
         awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
             FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
     if [ -s "$work/found" ]; then
