@@ -112,6 +112,7 @@ static __device__ __forceinline__ void copy_async_commit()
 template <int GROUPS>
 static __device__ __forceinline__ void copy_async_wait()
 {
+    static_assert(GROUPS >= 0, "a wait leaves 0 groups under way, or more");
     asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
 }
 // end snippet: cp-async

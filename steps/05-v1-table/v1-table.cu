@@ -137,7 +137,7 @@ static __device__ __noinline__ float score_keys_by(attention_args a, block_rows 
         float dot = 0.0f;
         if (j < own.visible) {
             COUNT("K rotations", lane == 0 && a.R > 0);
-            // solution: share-key -- the same with table_entry, for one lane of those of a key
+            // solution: share-key -- the same with table_entry; a lane takes every lanes-th pair
             for (int i = lane; i < half; i += lanes) {
                 const float c = cosine[table_entry<lies>(j, i, a.Sk, half)];
                 const float s = sine[table_entry<lies>(j, i, a.Sk, half)];

@@ -47,7 +47,7 @@ static __global__ void attention_v2(attention_args a)
 // cost: a division, a powf, a sine and a cosine
 static __device__ __forceinline__ void angle(int position, int i, int R, float *c, float *s)
 {
-    // solution: compute-angle -- frequency, angle, cosine and sine
+    // solution: compute-angle -- frequency by powf, angle, cosine and sine
     const float frequency = powf(10000.0f, -2.0f * (float)i / (float)R);
     __sincosf((float)position * frequency, s, c);
     // end solution: compute-angle

@@ -182,9 +182,7 @@ static void check_dispatch(const kf_run *run)
         const int launches = launches_of(run, launch_tuned);
         const int due = launches_of(run, ways[i].launch);
         if (launches != due) {
-            kf_die(1,
-                   "dispatch, NOT as predicted: where %s is chosen it launches %d kernels; %d "
-                   "are right",
+            kf_die(1, "dispatch, NOT as predicted: where %s is chosen, launches: %d; %d is right",
                    ways[i].name, launches, due);
         }
     }

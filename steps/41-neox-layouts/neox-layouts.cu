@@ -410,14 +410,11 @@ static int refusals(const view *good, const view *other)
  * stride over an extent of 1. NULL if so, else what is not. */
 static const char *not_refused_right(const view *good)
 {
-    view taller = *good, wider = *good, of_32_bits = *good, other_rows = *good,
-         other_columns = *good;
+    view taller = *good, wider = *good, of_32_bits = *good;
     taller.rows++;
     wider.columns++;
     wider.row_stride++;
     of_32_bits.dtype = KF_F32;
-    other_rows.row_stride++;
-    other_columns.column_stride++;
     if (refusals(good, good) != 0) {
         return "elements that follow each other are refused in another place";
     }
@@ -427,13 +424,22 @@ static const char *not_refused_right(const view *good)
     if (refusals(good, &of_32_bits) != 3) {
         return "32 bits are not refused";
     }
-    if (refusals(good, &other_rows) != (good->rows > 1 ? 3 : 0)) {
-        return good->rows > 1 ? "a gap between rows is not refused"
-                              : "a stride over one row is refused, and is never used";
-    }
-    if (refusals(good, &other_columns) != (good->columns > 1 ? 3 : 0)) {
-        return good->columns > 1 ? "a gap between columns is not refused"
-                                 : "a stride over one column is refused, and is never used";
+    // A gap, the same again and again, and backwards.
+    const int64_t rows[] = {good->columns + 1, 0, -good->columns};
+    const int64_t columns[] = {2, 0, -1};
+    for (int k = 0; k < KF_COUNT_OF(rows); k++) {
+        view other_rows = *good, other_columns = *good;
+        other_rows.row_stride = rows[k];
+        other_columns.column_stride = columns[k];
+        if (refusals(good, &other_rows) != (good->rows > 1 ? 3 : 0)) {
+            return good->rows > 1 ? "rows that leave a gap, overlap or go back are not all refused"
+                                  : "a stride over one row is refused, and is never used";
+        }
+        if (refusals(good, &other_columns) != (good->columns > 1 ? 3 : 0)) {
+            return good->columns > 1
+                       ? "columns that leave a gap, repeat or go back are not all refused"
+                       : "a stride over one column is refused, and is never used";
+        }
     }
     return NULL;
 }
@@ -444,9 +450,12 @@ static const char *not_as_due(const layout *l, const char *said, const view *goo
     if (l->refused != NULL) {
         return said != NULL && strcmp(said, l->refused) == 0 ? NULL : l->refused;
     }
-    return said == NULL ? not_refused_right(good)
-                        : "its elements follow each other, and a stride over an extent of 1 is "
-                          "never used";
+    if (said != NULL) {
+        return good->rows > 1 && good->columns > 1 ? "its elements follow each other"
+                                                   : "its elements follow each other, and a stride "
+                                                     "over an extent of 1 is never used";
+    }
+    return not_refused_right(good);
 }
 
 static bool predict_checked(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)

@@ -254,9 +254,9 @@ static bool right_adds_wrong_layers(const kf_run *run, const kf_diagnosis *seen,
     const kf_diagnosis *hidden = kf_seen(run, seen, "hidden");
     snprintf(
         why, size,
-        "predicted every add right, x wrong from layer %d on; seen %d of %d sums wrong, x from "
-        "layer %d on",
-        first, sums.wrong, sums.tested, first_wrong(hidden));
+        "predicted every add tested and right, x wrong from layer %d on; seen %s tested, %d of %d "
+        "sums wrong, x from layer %d on",
+        first, sums.complete ? "all" : "too few", sums.wrong, sums.tested, first_wrong(hidden));
     return sums.complete && sums.wrong == 0 && wrong_from(hidden, first);
 }
 // end snippet: predict

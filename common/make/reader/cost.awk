@@ -3,15 +3,15 @@
 # -v all=1: each variant of a case that was run had to run (no --variant left one out). What costs more
 # is a line each, the worst first; exit 1: something does, 0: nothing does, 3: no row could be compared.
 #
-# Allowed is half as much again, or a quarter of barriers and of what memory and warps are asked for, and
-# `spare`: other right solutions differ by less, since they load an element twice at an edge, keep
-# something elsewhere or sum once more; what does the work twice is twice as much, and so is what reads
-# 4 bytes in place of 8. Spare are of loads and of shared memory a sixteenth of all such requests; five
-# shuffles a warp; one exp, log, root or division a thread. And of launches, products of matrices and
-# rotated rows not one more is allowed: they are what the steps are about. Less is never too little, but
-# for launches (what is to be fused, the task says); for the instructions that are asked for themselves:
-# without any of them the task is not done; and for the copies that a wait leaves under way, of which two
-# thirds are asked for: a wait for more than is needed gives them away.
+# Allowed is half as much again; of what memory and warps are asked for a fifth, of shared memory a
+# quarter; and `spare`: other right solutions differ by less, since they load an element twice at an
+# edge, keep something elsewhere or sum once more; what does the work twice is twice as much, and so is
+# what reads 4 bytes in place of 8. Spare are a request of global memory a block; of shared memory a
+# sixteenth of all requests; five shuffles a warp; one exp, log, root or division a thread. Of launches,
+# products of matrices and rotated rows not one more is allowed: they are what the steps are about. Less
+# is never too little, but for launches (what is to be fused, the task says); for the instructions that
+# are asked for themselves: without any of them the task is not done; and for the copies that a wait
+# leaves under way, of which two thirds are asked for: a wait for more than is needed gives them away.
 #
 # Kernels of one name are compared, then what has a name of its own on either side, all of it together,
 # then the whole variant. Work may move from a kernel that is no longer there to one that is.
@@ -27,15 +27,19 @@ BEGIN {
     n_traffic = split("global_ld_requests global_st_requests shared_ld_requests shared_st_requests " \
         "cp_async_requests", traffic, " ")
     split("barriers shuffles global_ld_requests global_ld_sectors global_st_requests " \
-        "global_st_sectors shared_ld_requests shared_ld_wavefronts shared_st_requests " \
-        "shared_st_wavefronts cp_async_requests", names, " ")
+        "global_st_sectors ldmatrix_wavefronts", names, " ")
+    for (i in names)
+        margin[names[i]] = 1.2
+    split("shared_ld_requests shared_ld_wavefronts shared_st_requests shared_st_wavefronts " \
+        "cp_async_requests", names, " ")
     for (i in names)
         margin[names[i]] = 1.25
     split("launches mma mma_flops wgmma K_rotations Q_rotations dK_rotations dQ_rotations", names, " ")
     for (i in names)
         margin[names[i]] = 1
-    split("launches barriers global_st_requests global_st_sectors sin cos pow mma mma_flops wgmma " \
-        "K_rotations Q_rotations dK_rotations dQ_rotations element_rotations table_loads turns_past_a_half", names, " ")
+    split("launches barriers ldmatrix_wavefronts sin cos pow mma mma_flops wgmma K_rotations " \
+        "Q_rotations dK_rotations dQ_rotations element_rotations table_loads turns_past_a_half", \
+        names, " ")
     for (i in names)
         nothing_spare[names[i]] = 1
     split("exp log sqrt rsqrt div", names, " ")
@@ -87,6 +91,8 @@ FNR == 1 {
 function spare(name, at, k,    i, sum) {
     if (name in nothing_spare)
         return 0
+    if (name ~ /^global_(ld|st)_/)
+        return value[1, at, k, "blocks"] * (name ~ /_sectors$/ ? 4 : 1)
     if (name == "shuffles")
         return 5 * value[1, at, k, "threads"] / 32
     if (name in one_a_thread)

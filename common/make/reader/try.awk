@@ -6,8 +6,8 @@
 # Of a program that is not the harness's the last lines are all that can be told.
 BEGIN {
     MOST_CASES = 10
-    MOST_OWN = 5
-    MOST_LINES = 40
+    MOST_OWN = 12
+    MOST_LINES = 24
     kind = "failed"
 }
 
@@ -54,6 +54,13 @@ table && NF == 6 {
     }
     if ($2 == "ok" && $6 + 0 > most[at] + 0)
         most[at] = $6
+    next
+}
+
+# What a variant writes is the program's own.
+/^  variant [^ ]+ goes on / {
+    block = 0
+    own[++n_own] = $0
     next
 }
 
@@ -104,7 +111,8 @@ block && /^  / {
         if (dead && died == "") # on a GPU the error is all there is
             kind = /Misaligned/ ? "misaligned" : /IllegalAddress/ ? "illegal" : "failed"
     }
-    if (first == here)
+    # That a prediction did not come is said above.
+    if (first == here && (dead || kind != "prediction" || !taken))
         add($0)
     next
 }

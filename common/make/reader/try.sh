@@ -11,9 +11,11 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# What was verified stands in front of a success, and not in front of what has failed behind it.
 say() {
     code=$1
     shift
+    [ "$code" != 0 ] || [ ! -f "$work/right" ] || cat "$work/right"
     echo "$step try: $*"
     exit "$code"
 }
@@ -80,7 +82,7 @@ esac
     cat "$work/run"
     say 1 "nothing ran, so nothing is known to be right"
 }
-digest right "$work/run"
+digest right "$work/run" >"$work/right"
 [ -n "$check" ] || say 0 "right, and not checked: only g++ builds programs that check"
 
 # shellcheck disable=SC2086
@@ -107,12 +109,19 @@ case $code in
 esac
 # What only this step's task asks for.
 for own in steps/"${step#step-}"-*/try.sh; do
-    [ ! -f "$own" ] || sh "$own" "$program" ||
+    [ ! -f "$own" ] || sh "$own" "$program" "$count" >"$work/asked" || {
+        sed 1q "$work/right"
+        cat "$work/asked"
         say 1 "not right yet: its results are right, and it does not do what the task asks, see above"
+    }
 done
 [ -n "$count" ] || say 0 "right: verified and checked; not counted: only g++ builds programs that count"
-sh common/make/reader/cost.sh "$step" "$count" "$@"
+sh common/make/reader/cost.sh "$step" "$count" "$@" >"$work/cost"
 code=$?
+case $code in
+1 | 4) sed 1q "$work/right" ;;
+esac
+cat "$work/cost"
 case $code in
 0) say 0 "right: verified and checked, and it costs what the task allows" ;;
 1) say 1 "not right yet: its results are right, and its counts are not those of the task, see above" ;;
