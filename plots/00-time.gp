@@ -1,5 +1,6 @@
 # alt: Bars of the time of each way to copy 256 MiB, relative to the coalesced one, and as thin bars the same for 16 MiB that stay in the L2. A dashed line stands at 1.
 # data: step-00.tsv
+tall = 400
 load 'plots/style.gp'
 set xlabel 'time / time of coalesced'
 set xrange [0:*]

@@ -4,7 +4,7 @@ load 'plots/style.gp'
 set xlabel 'sequence length S'
 set ylabel 'memory, GB'
 set logscale xy
-set xtics (64, 512, 4096, 32768)
+set xtics (64, 512, 4096, '32,768' 32768)
 set format y '10^{%T}'
 set yrange [1e-4:1e3]
 set bmargin 5.2

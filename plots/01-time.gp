@@ -4,7 +4,7 @@ load 'plots/style.gp'
 set xlabel 'sequence length S'
 set ylabel 'time of a call, ms'
 set logscale xy
-set xtics (64, 256, 1024, 4096, 16384)
+set xtics (64, 256, 1024, 4096, '16,384' 16384)
 set format y '10^{%T}'
 set bmargin 5.2
 set key at screen 0.56, 0.02 bottom center maxrows 2 samplen 2.4 width 1

@@ -1,4 +1,4 @@
-# alt: Time of a call on the graph clock against D. PyTorch's eager chain is the slowest, three separate launches and the compiled form of PyTorch lie between, and the two versions in which all threads are busy lie lowest, well below separate.
+# alt: Time of a call on the graph clock against D. PyTorch's eager chain is the slowest at D = 128 and three separate launches at D = 2048; the compiled form of PyTorch lies below both, and the two versions in which all threads are busy lie lowest, well below separate.
 # data: step-14.tsv peers.tsv
 load 'plots/style.gp'
 set xlabel 'head dimension D (R = D)'

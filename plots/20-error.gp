@@ -1,4 +1,4 @@
-# alt: Largest error of cosine and sine against position, both axes logarithmic. Errors of angles in fp32 grow by four orders of magnitude and more from position 1 to position 131008, with either sine. A bf16 table has the same error everywhere, and both reductions stay below a line at one millionth.
+# alt: Largest error of cosine and sine against position, both axes logarithmic. Errors of angles in fp32 grow by four orders of magnitude and more from position 1 to position 131,008, with either sine. A bf16 table has the same error everywhere, and both reductions stay below a line at one millionth.
 # data: step-20.tsv
 load 'plots/style.gp'
 set xlabel 'position'

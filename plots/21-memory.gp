@@ -4,7 +4,7 @@ load 'plots/style.gp'
 set xlabel 'sequence length S'
 set ylabel 'memory, GB'
 set logscale xy
-set xtics (512, 2048, 8192, 32768)
+set xtics (512, 2048, 8192, '32,768' 32768)
 set xrange [400:90000]
 set format y '10^{%T}'
 set yrange [1e-3:2e3]

@@ -4,7 +4,7 @@ load 'plots/style.gp'
 set xlabel 'sequence length S'
 set ylabel 'time of a call, ms'
 set logscale xy
-set xtics (512, 1024, 2048, 4096, 8192, 16384)
+set xtics (512, 1024, 2048, 4096, 8192, '16,384' 16384)
 set xrange [420:20000]
 set format y '10^{%T}'
 set yrange [1e-3:1e3]

@@ -8,10 +8,10 @@ n = words(ways)
 file(i) = i <= 2 ? 'step-21.tsv' : i <= 7 ? 'step-22.tsv' : 'peers-flash.tsv'
 where(i, D) = sprintf('variant=%s B=4 H=8 Sq=%d Sk=%d D=%d causal=0 clock=graph l2=warm', word(ways, i), S, S, D)
 tflops(i, D) = 4e-6 * 4 * 8 * S * S * D / real(cell(file(i), where(i, D), 'median_us'))
-set ylabel 'TFLOP/s, S = 8192'
+set ylabel 'TFLOP/s, S = 8192' offset 1.7, 0
 set logscale y
 set yrange [0.5:5000]
-at(i) = i == 1 ? 0.7 : i == n ? n + 0.3 : i # names at both ends are long
+at(i) = i == 1 ? 0.7 : i == 2 ? 1.85 : i == n ? n + 0.3 : i # names at both ends are long
 set xrange [0.4:n + 0.6]
 set xtics () scale 0 font ',12'
 set bmargin at screen 0.34

@@ -7,7 +7,7 @@ runs(variant) = sprintf("< awk -v want=%s '/^#/ { on = $3 == want; next } on && 
     y++ }' '%s/step-28-map.tsv'", variant, datadir)
 unset title
 set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
-set multiplot layout 1, 2 margins 0.16, 0.97, 0.2, 0.8 spacing 0.08
+set multiplot layout 1, 2 margins 0.16, 0.955, 0.2, 0.8 spacing 0.08
 set xrange [0:64]
 set yrange [300:0]
 set xtics 16
@@ -17,7 +17,7 @@ unset grid
 set border 15
 set xlabel 'column'
 set ylabel 'row' offset 1.5, 0
-set key at screen 0.97, 0.925 top right horizontal maxrows 1 samplen 0.8 width -2
+set key at screen 0.95, 0.925 top right horizontal maxrows 1 samplen 0.8 width -1
 do for [i = 1:2] {
     if (i == 2) { unset label 99; unset key; unset ylabel; set format y '' }
     set label 1 (i == 1 ? 'all heads one array' : 'a dimension for heads') at graph 0.5, 1.05 center front font ",12" textcolor rgb INK

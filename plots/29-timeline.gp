@@ -23,6 +23,7 @@ unset ytics
 unset grid
 set border 1
 set lmargin at screen 0.2
+set rmargin at screen 0.94
 set bmargin at screen 0.3
 set key at screen 0.54, 0.005 bottom center maxrows 2 samplen 1.4 width 1
 set style fill solid 0.9 border lc rgb PANEL

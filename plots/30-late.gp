@@ -31,14 +31,14 @@ do for [g = 0:1] {
         x = 6 * i + g * 3
         if (x < 13) {
             eval piece(x, y, 1.9, FAINT, GOOD, 'S dP')
-            eval piece(x + 1.9, y, 2.2, PANEL, ORANGE, 'weigh')
-            eval piece(x + 4.1, y, 1.9, FAINT, GOOD, 'all dx')
+            eval piece(x + 1.9, y, 2.4, PANEL, ORANGE, 'weigh')
+            eval piece(x + 4.3, y, 1.7, FAINT, GOOD, 'dx')
         }
     }
 }
 eval say(X - 8, 235, 'right', SOFT, 'tensor')
 eval box(X, 228, 18 * U - 1.5, 14, GOOD, GOOD)
-eval arrow(X + 4.1 * U, 256, X + 10.1 * U, 256, PURPLE)
-eval say(X + 10.4 * U, 256, 'left', PURPLE, 'time for dS')
-eval say(10, 280, 'left', SOFT, 'Not to scale. all dx: dQ of the tile before, dV, dK of this one.')
+eval arrow(X + 4.3 * U, 256, X + 10.3 * U, 256, PURPLE)
+eval say(X + 10.6 * U, 256, 'left', PURPLE, 'time for dS')
+eval say(10, 280, 'left', SOFT, 'Not to scale. dx: dQ of the tile before, dV, dK of this one.')
 plot NaN notitle

@@ -1,4 +1,4 @@
-# alt: TFLOP/s of ours, cuDNN and FlashAttention-2 against the length S from 512 to 16384, without a mask. Six panels: forward, backward and both passes in one call, at D = 64 above and D = 128 below.
+# alt: TFLOP/s of ours, cuDNN and FlashAttention-2 against the length S from 512 to 16,384, without a mask. Six panels: forward, backward and both passes in one call, at D = 64 above and D = 128 below.
 # data: step-31.tsv peers-hopper.tsv
 load 'plots/style.gp'
 if (!exists('causal')) causal = 0 # 31-field-causal.gp has 1

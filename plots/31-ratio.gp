@@ -1,4 +1,4 @@
-# alt: Time of cuDNN over ours against the length S from 512 to 16384, three panels: forward, backward and both passes in one call. Four lines in each, D = 64 and 128, each without and with a causal mask. Above the dashed line at 1 ours is faster.
+# alt: Time of cuDNN over ours against the length S from 512 to 16,384, three panels: forward, backward and both passes in one call. Four lines in each, D = 64 and 128, each without and with a causal mask. Above the dashed line at 1 ours is faster.
 # data: step-31.tsv peers-hopper.tsv
 load 'plots/style.gp'
 lengths = '512 1024 2048 4096 8192 16384'

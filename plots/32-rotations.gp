@@ -14,12 +14,12 @@ set ylabel 'times a key, on average'
 set xrange [100:185000]
 set yrange [0.4:200000]
 set xtics ('128' 128, '512' 512, '2k' 2048, '8k' 8192, '32k' 32768, '128k' 131072)
-set ytics (1, 10, 100, 1000, 10000, 100000)
+set ytics (1, 10, 100, 1000, '10,000' 10000, '100,000' 100000)
 set format y '%.0f'
 unset key
 note(text, x, y, side, colour) = sprintf("set label '%s' at %g, %g %s font ',12' textcolor rgb '%s'", text, x, y, side, colour)
 eval note('used in a product', 4600, 5500, 'right', '#4a5a78')
-eval note('turned inside attention', 131072, 9, 'right', '#c2480a')
+eval note('turned inside attention', 150000, 6, 'right', '#c2480a')
 eval note('turned by a pass of its own', 131072, 2.2, 'right', INK)
 used(S) = (S + 1) / 2
 turned(S) = S < 128 ? NaN : (S / 128 + 1) / 2

@@ -1,4 +1,4 @@
-# alt: A waterfall of times at D = 128 and S = 65536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work. The largest is tiles of k copied through registers; turning them by angles in registers adds nothing to be seen; angles from shared memory add nearly as much as the copy, from a tiny table and from the whole table half as much each; q turned too adds little. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the copy's bar.
+# alt: A waterfall of times at D = 128 and S = 65,536, forward, from attention alone to attention that turns q and k itself. Each bar adds one part of the work. The largest is tiles of k copied through registers; turning them by angles in registers adds nothing to be seen; angles from shared memory add nearly as much as the copy, from a tiny table and from the whole table half as much each; q turned too adds little. Two diamonds below mark one RoPE kernel and RoPE op by op in front of attention: the first stands beside attention alone, the second before the end of the copy's bar.
 # data: step-32.tsv
 load 'plots/style.gp'
 ways = 'attention cause:copied cause:turned-registers cause:staged-table cause:tiny-table cause:whole-table fused'
@@ -15,7 +15,7 @@ from(i) = i == 1 ? 0 : t[i - 1]
 colour(i) = i == 1 ? FAINTC : t[i] <= t[i - 1] ? GOODC : BADC
 most = t[1]
 do for [i = 2:n + 2] { most = t[i] > most ? t[i] : most }
-set xlabel 'ms a call at D = 128, S = 65536'
+set xlabel 'ms a call at D = 128, S = 65,536'
 set lmargin 15
 set xrange [0:most * 1.4]
 set yrange [n + 2.6:0.4]

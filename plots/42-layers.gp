@@ -1,4 +1,4 @@
-# alt: Largest error of x against the layer, at the shape of Pythia-2.8B, logarithmic. The serial model is far off from layer 1 on. With one serial layer in the middle the error is that of rounding up to layer 16 and a hundred times larger from layer 17 on. The fixed layer and the model's own stay together, far below. The log's error is of the size of ours in layers 1 and 2 and at the end, and far above it in layers 3 and 16.
+# alt: Largest error of x against the layer, at the shape of Pythia-2.8B, logarithmic. The serial model is far off from layer 1 on. With one serial layer in the middle the error is that of rounding up to layer 16 and several times larger from layer 17 on. The fixed layer and the model's own stay together, far below. The log's error is of the size of ours in layers 1 and 2 and at the end, and far above it in layers 3 and 16.
 # data: step-42-layers.tsv
 load 'plots/style.gp'
 set xlabel 'layer (0 is the embedding, which is exact)'

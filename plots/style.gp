@@ -21,6 +21,7 @@
 #                            one row fails.
 #   ceiling(name)            a measured ceiling as a number; name ceilings.tsv in "# data:".
 #   names(file, where, col)  the distinct values of a column, in order, for `for [v in names(...)]`.
+#   commas(v)                a number as the book writes it: 16,384.
 # Lines and points: ls 1 to 6 (each its own colour, point and dash), ls LIMIT (the limit: dashed, in
 # the text's colour), ls FAILED (a version that failed or lost: red crosses). Keep failed versions.
 # Areas: GOOD, BAD, FAINT for `lc rgb GOOD`; as numbers GOODC, BADC, FAINTC for `lc rgb variable`.
@@ -30,7 +31,7 @@
 # moves it; without the word device it is gone, and the build fails). In a multiplot, which drops
 # titles: set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT. What the chart shows is its
 # caption in the book. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
-# 340 wide on a phone.
+# 340 wide on a phone; `tall = HEIGHT` before the style is loaded gives more rows their room.
 #
 # A drawing shows no rows: it says "# data: none" and sets `drawing = HEIGHT` before this file is
 # loaded. Then there are no axes and no device, and x and y are the canvas's own: from 0, 0 in the
@@ -57,7 +58,7 @@ LIMIT = 9
 FAILED = 8
 
 set encoding utf8
-set terminal svg size 400,(exists('drawing') ? drawing : 312) dynamic enhanced font 'sans-serif,14' background PANEL linewidth 1.2
+set terminal svg size 400,(exists('drawing') ? drawing : exists('tall') ? tall : 312) dynamic enhanced font 'sans-serif,14' background PANEL linewidth 1.2
 set output out
 
 set style line 1 lc rgb '#0a5ea8' lw 1.8 dt 1 pt 7 ps 0.7
@@ -89,6 +90,8 @@ selected(file, where, cols, one) = sprintf( \
 rows(file, where, cols) = '< ' . selected(file, where, cols, 0)
 cell(file, where, col) = system(selected(file, where, col, 1))
 ceiling(name) = real(cell('ceilings.tsv', 'name=' . name, 'value'))
+# Numbers from 10,000 up have their commas in the book.
+commas(v) = v < 1e4 ? sprintf('%.0f', v) : sprintf('%d,%03d', int(v) / 1000, int(v) % 1000)
 names(file, where, col) = system(selected(file, where, col, 0) . \
     " | awk '!seen[$0]++ { printf \"%s \", $0 }'")
 
