@@ -280,6 +280,22 @@ local function separated(text)
     return sign .. whole:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") .. rest
 end
 
+-- The same of counts that stand in the prose and in formulas.
+local function given_count(el)
+    if el.text:match("^:::+$") then
+        fail("a ::: stands in the text, and begins or ends no block: it needs an empty line in front")
+    end
+    local before, number, after = el.text:match("^(%p*)(%d%d%d%d%d+)(%p*)$")
+    if number then return pandoc.Str(before .. separated(number) .. after) end
+end
+
+local function given_counts(el)
+    local text = el.text:gsub("%f[%w.]%d%d%d%d%d+%f[^%w]", function(number)
+        return "\\text{" .. separated(number) .. "}"
+    end)
+    if text ~= el.text then return pandoc.Math(el.mathtype, text) end
+end
+
 -- A field as text: "-" has no value to show; a format applies to numbers only.
 local function show(raw, format, scale)
     if raw == nil or raw == "-" then return nil, "has no value there" end
@@ -873,6 +889,7 @@ function Pandoc(doc)
         lint.check(alt.text, tables, function(message) fail("chart " .. alt.chart
             .. ": its '# alt:' says " .. message, "chart:" .. alt.chart) end)
     end
+    body = pandoc.walk_block(body, { Str = given_count, Math = given_counts })
     finish_errors()
     local minutes = minutes_of(length_of(body.content))
     sizes[#sizes + 1] = string.format("chapter\t%s\t%d", slug, minutes)

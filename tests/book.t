@@ -111,6 +111,7 @@ has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
 has($page, qr{<h1 id="ch01"><span class="number">1</span> The sum}, 'a chapter has its number');
 has($text, qr/Part I: Adding \xc2\xb7 about \d+\xc2\xa0minutes/, 'its part, and the time it takes');
 has($text, qr/of D128 24,576;/, 'thousands are set apart');
+has($text, qr/There are 65,536 sums of 2\D+65,536/, 'in prose and in formulas as well');
 has($text, qr{\: 0\.0f; // YOUR CODE: add the values of the warp if \(threadIdx}, 'a solution is blank in its place');
 has($page, qr{<details class="solution" id="\S+"><summary>Solution: add the values of the warp</summary>.*?__shfl_xor_sync.*?</details>}s,
     'and folded away below');
@@ -315,6 +316,8 @@ plant('two faults at once, two lines', $md,
     qr{^\S*/chapters/01-sum\.md:21: snippet tie of step 03: \S+/sum\.cu has no snippet tie$});
 plant('a snippet without an end', 'steps/03-sum/sum.cu', qr{// end snippet: tree}, '//',
     qr{chapters/01-sum\.md:18: snippet tree .*never ends snippet tree$});
+plant('an answer without an empty line in front', $md, qr{65536\$\.\n\n::: answer}, "65536\$.\n::: answer",
+    (qr{chapters/01-sum\.md.*: a ::: stands in the text, and begins or ends no block}) x 2);
 plant('an empty block', $md, qr/```sh\nmake step-03 run\n/, "```sh\n",
     qr{chapters/01-sum\.md:18: an empty code block});
 

@@ -585,7 +585,7 @@ static const kf_case cases[] = {
      .shape = {.H = 2, .Sq = 2, .Sk = 77, .D = 80, .R = 20},
      .flags = KF_VERIFY_ONLY},
     {.name = "steep-one", // of one key, so that many a largest score is far below 0
-     .shape = {.B = 4, .H = 16, .Sq = 1, .Sk = 1, .D = 64, .R = 64},
+     .shape = {.H = 64, .Sq = 1, .Sk = 1, .D = 80, .R = 20},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep",
      .shape = {.H = 2, .Sk = 457, .D = 128, .R = 128, .causal = true},
