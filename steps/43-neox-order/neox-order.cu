@@ -237,6 +237,7 @@ static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_
     const int n = run->shape.Sk;
     int differ = 0;
     int as_predicted = 0;
+    char other_than_stated[64] = "";
     half *sums = (half *)kf_alloc(SUMS * n, sizeof *sums);
     CUDA_CHECK(cudaMemcpy(sums, f16(run, "sums"), SUMS * n * sizeof *sums, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; i++) {
@@ -246,6 +247,10 @@ static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_
             continue;
         }
         as_predicted += other == examples[i].differ;
+        if (other != examples[i].differ && !other_than_stated[0]) {
+            snprintf(other_than_stated, sizeof other_than_stated, " (not %g, %g, %g)",
+                     examples[i].a, examples[i].b, examples[i].c);
+        }
         if (!said) {
             kf_say("    a = %g, b = c = %g\n", examples[i].a, examples[i].b);
             say_bits("a", __float2half_rn(examples[i].a));
@@ -259,8 +264,8 @@ static bool orders(const kf_run *run, const kf_diagnosis *seen, char *why, size_
     free(sums);
     snprintf(why, size,
              "predicted every sum right, %d examples as stated; seen %lld sums wrong, %d examples "
-             "as stated; of %d triples %d depend on the order",
-             EXAMPLES, (long long)seen[0].wrong, as_predicted, n, differ);
+             "as stated%s; of %d triples %d depend on the order",
+             EXAMPLES, (long long)seen[0].wrong, as_predicted, other_than_stated, n, differ);
     return seen[0].wrong == 0 && as_predicted == EXAMPLES;
 }
 
