@@ -71,8 +71,17 @@ local function contents_of(blocks)
         local id, number = line:match("^(%S+)\t(%d+)$")
         if id then page[id] = number end
     end
-    for _, block in ipairs(blocks) do
+    local part
+    for i, block in ipairs(blocks) do
         if block.t == "Header" and block.level <= 2 and block.identifier ~= "chindex" then
+            -- Below a chapter's title stands its part.
+            local below = block.level == 1 and blocks[i + 1]
+            local named = below and below.t == "Div" and below.classes:includes("part")
+                and pandoc.utils.stringify(below):match("^(Part .-) \194\183 ")
+            if named and named ~= part then
+                part = named
+                items[#items + 1] = pandoc.Div({ pandoc.Plain { pandoc.Str(named) } }, { class = "of-part" })
+            end
             items[#items + 1] = pandoc.Div({ pandoc.Plain {
                 pandoc.Link(block.content, "#" .. block.identifier),
                 pandoc.Span(page[block.identifier] or "", { class = "page" }),
