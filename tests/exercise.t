@@ -175,8 +175,8 @@ planted("16 bytes at an odd address", "13", "S63", "(const float4 *)(own.k +", "
 # A step may ask for what neither results nor counts show, in a try.sh of its own.
 my @asks = ("36", "forward-small --variant dispatch");
 my $asks = "its results are right, and it does not do what the task asks";
-planted("a choice by another name", @asks, "strcmp(name, fused_way.name) == 0", "name[0] != 0", $asks,
-    "in case \\S+ it chooses fused; the table.s op-by-op is right\n  with the H200.s table");
+planted("a choice without the table", @asks, 'kf_tuned("dispatch", s, "way", name, sizeof name)', 'name[0] = 0', $asks,
+    "in case \\S+ it chooses op-by-op; the table.s fused is right\n  with the H200.s table");
 planted("a choice of what is none", @asks, "strcmp(name, chosen.name) != 0", "false", $asks, "way:other in every row it goes on");
 my $lent = scratch_dir();
 spew("$lent/build/cpu/program", "#!/bin/sh\nwhile [ \"\$1\" != --dump ]; do shift; done\n"

@@ -31,7 +31,7 @@ __global__ void scores(const float *q, const float *k, float *s, int Sq, int Sk,
     if (j >= Sk) {
         return;
     }
-    // solution: mask -- the scaled product if query i sees the key; else none, and a 0 after softmax
+    // solution: mask -- the scaled product if query i sees the key, else none: 0 after softmax
     float score = -INFINITY;
     if (!causal || j <= Sk - Sq + i) {
         const float *query = q + (head * Sq + i) * D;

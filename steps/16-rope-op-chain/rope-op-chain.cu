@@ -10,8 +10,8 @@
  *          no more than a fifth of the limit. The kernels for the tables do not show on the large
  *          tensor. On a single sequence ten launches cost more than the bytes.
  * Outcome  10 N, and less than the fifth: with one float a thread, too few bytes are under way.
- *          With four (four-each) the chain comes near it. On a single sequence it is not launching that
- *          costs most: ten kernels start, wait for their loads and end, one after the other.
+ *          With four (four-each) the chain comes near it. On a single sequence launching does not
+ *          cost most: ten kernels start, wait for their loads and end, one after the other.
  */
 #include "cuda/rope_alone.cuh"
 #include "problems/rope.h"
