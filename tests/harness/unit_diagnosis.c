@@ -112,10 +112,28 @@ static void factors(void)
 {
     expect_factor("a factor", 0.125, COUNT, "0.125 throughout: a missing factor?\n");
     expect_factor("a factor of some", -3.0, 100, "-3 throughout: a missing factor?\n");
-    expect_factor("a ratio of 1 is no factor", 1.001, COUNT, "1 throughout\n");
+    expect_factor("a ratio of 1 is no factor", 1.001, COUNT, "1.001 throughout\n");
     expect_factor("nothing added", 0.0, COUNT, "0 (median)\n");
     expect_factor("a sign", -1.0, COUNT, "-1 throughout\n");
     expect_factor("two elements are few", 2.0, 2, "2 throughout\n");
+}
+
+/* What differs behind the fourth digit is shown with as many as it takes. */
+static void digits(void)
+{
+    char said[4096] = "", is[32] = "", due[32] = "";
+    fresh();
+    factor = 1.0001;
+    most = COUNT;
+    each(scale);
+    kf_diagnosis seen = see();
+    FILE *memory = fmemopen(said, sizeof said, "w");
+    kf_diagnosis_print(memory, &seen, 0);
+    fclose(memory);
+    const char *first = strstr(said, "got ");
+    int n = first ? sscanf(first, "got %31[^,], want %31s", is, due) : 0;
+    ok(n == 2 && strcmp(is, due) != 0, "digits enough to differ: got %s, want %s", is, due);
+    kf_diagnosis_free(&seen);
 }
 
 static void texts(void)
@@ -243,6 +261,7 @@ int main(void)
     o = kf_find(&run, "o");
     texts();
     factors();
+    digits();
     counts();
     map();
     return done();
