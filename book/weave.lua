@@ -296,6 +296,21 @@ local function given_counts(el)
     if text ~= el.text then return pandoc.Math(el.mathtype, text) end
 end
 
+-- A short formula and the stop or comma behind it stay on one line.
+local function with_its_stop(inlines)
+    local kept = pandoc.List()
+    for _, el in ipairs(inlines) do
+        local before = kept[#kept]
+        if el.t == "Str" and el.text:match("^[.,;:)?]+$") and before and before.t == "Math"
+            and before.mathtype == "InlineMath" and #before.text < 24 then
+            kept[#kept] = pandoc.Span({ before, el }, { class = "one-line" })
+        else
+            kept:insert(el)
+        end
+    end
+    return kept
+end
+
 -- A field as text: "-" has no value to show; a format applies to numbers only.
 local function show(raw, format, scale)
     if raw == nil or raw == "-" then return nil, "has no value there" end
@@ -890,6 +905,7 @@ function Pandoc(doc)
             .. ": its '# alt:' says " .. message, "chart:" .. alt.chart) end)
     end
     body = pandoc.walk_block(body, { Str = given_count, Math = given_counts })
+    body = pandoc.walk_block(body, { Inlines = with_its_stop })
     finish_errors()
     local minutes = minutes_of(length_of(body.content))
     sizes[#sizes + 1] = string.format("chapter\t%s\t%d", slug, minutes)
