@@ -27,9 +27,10 @@ BEGIN {
     n_traffic = split("global_ld_requests global_st_requests shared_ld_requests shared_st_requests " \
         "cp_async_requests", traffic, " ")
     split("barriers shuffles global_ld_requests global_ld_sectors global_st_requests " \
-        "global_st_sectors ldmatrix_wavefronts", names, " ")
+        "global_st_sectors", names, " ")
     for (i in names)
         margin[names[i]] = 1.2
+    margin["ldmatrix_wavefronts"] = 1.1
     split("shared_ld_requests shared_ld_wavefronts shared_st_requests shared_st_wavefronts " \
         "cp_async_requests", names, " ")
     for (i in names)
