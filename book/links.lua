@@ -19,10 +19,19 @@ if list then
     end
 end
 
+-- What print has instead of links: the number of the page on which each id stands.
+local page = {}
+if print_list then
+    for line in io.lines(print_list) do
+        local id, number = line:match("^(%S+)\t(%d+)$")
+        if id then page[id] = number end
+    end
+end
+
 local function link(el)
-    local page, id = el.target:match("^page:([^#]*)#(.*)$")
-    if page then
-        el.target = list and page .. ".html#" .. id or "#" .. id
+    local slug, id = el.target:match("^page:([^#]*)#(.*)$")
+    if slug then
+        el.target = list and slug .. ".html#" .. id or "#" .. id
         return el
     end
     local nn, line = el.target:match("^source:(%d%d)#?(.*)$")
@@ -34,6 +43,17 @@ end
 
 local function escaped(text)
     return (text:gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
+end
+
+-- A browser breaks a line behind a hyphen, and "--" at its end reads as a word of its own.
+local function code(el)
+    if #el.classes > 0 then return nil end
+    local text = escaped(el.text):gsub("%S+", function(word)
+        if not word:match("^%-+%w") and not word:match('^%w+="?%-') then return nil end
+        return '<span class="one-line">' .. word .. "</span>"
+    end)
+    if not text:find("<span", 1, true) then return nil end
+    return pandoc.RawInline("html", "<code>" .. text .. "</code>")
 end
 
 local at_the_end = {}
@@ -57,21 +77,28 @@ local function div(el)
     el.attributes.step = nil
     at_the_end[#at_the_end + 1] = el
     local here = el.identifier .. "-asked"
-    el.content:insert(1, pandoc.Para { pandoc.Link({ pandoc.Strong { pandoc.Str(step .. title) } },
-        "#" .. here) })
-    return pandoc.Div({ pandoc.Plain { pandoc.Link({ pandoc.Str(class == "answer" and "The answer"
-        or "The solution"), pandoc.Str(" is at the end of the book.") }, "#" .. el.identifier) } },
+    local name = step .. title .. (page[here] and " (page " .. page[here] .. ")" or "")
+    el.content:insert(1, pandoc.Para { pandoc.Link({ pandoc.Strong { pandoc.Str(name) } }, "#" .. here) })
+    local text = class == "answer" and "The answer is " or "The solution is "
+    local number = page[el.identifier]
+    local at = number and "on page " .. number .. "." or "at the end of the book."
+    return pandoc.Div({ pandoc.Plain { pandoc.Link(pandoc.Str(text .. at), "#" .. el.identifier) } },
         pandoc.Attr(here, { "asked" }))
 end
 
--- What print has instead of links: the number of the page behind each.
-local function contents_of(blocks)
-    local page, items = {}, {}
-    for line in io.lines(print_list) do
-        local id, number = line:match("^(%S+)\t(%d+)$")
-        if id then page[id] = number end
+-- Of several solutions to one listing the first is named: the others stand behind it.
+local function named_once(blocks)
+    local before
+    for _, block in ipairs(blocks) do
+        local asked = block.t == "Div" and block.classes:includes("asked")
+        if asked and before then block.content = {} end
+        before = asked
     end
-    local part
+    return blocks
+end
+
+local function contents_of(blocks)
+    local items, part = {}, nil
     for i, block in ipairs(blocks) do
         if block.t == "Header" and block.level <= 2 and block.identifier ~= "chindex" then
             -- Below a chapter's title stands its part.
@@ -101,7 +128,8 @@ function Pandoc(doc)
             if after then doc.meta.next = { page = after.slug .. ".html", title = after.title } end
         end
     end
-    local blocks = pandoc.walk_block(pandoc.Div(doc.blocks), { Link = link, Div = div }).content
+    local blocks = pandoc.walk_block(pandoc.Div(doc.blocks), { Link = link, Div = div, Code = code }).content
+    blocks = pandoc.walk_block(pandoc.Div(blocks), { Blocks = named_once }).content
     if #at_the_end > 0 then
         blocks:insert(pandoc.Header(1, "Solutions and answers", { id = "solutions" }))
         blocks:extend(at_the_end)

@@ -289,6 +289,11 @@ local function given_count(el)
     if number then return pandoc.Str(before .. separated(number) .. after) end
 end
 
+-- A number and its unit stay on one line.
+local function unbroken(el)
+    return pandoc.walk_inline(el, { Space = function() return pandoc.Str("\u{a0}") end })
+end
+
 local function given_counts(el)
     local text = el.text:gsub("%f[%w.]%d%d%d%d%d+%f[^%w]", function(number)
         return "\\text{" .. separated(number) .. "}"
@@ -855,6 +860,11 @@ local function code(el)
     fail("an empty code block: name a step= and a snippet=, or use .output or .rows", "```")
 end
 
+-- A paragraph that is only a word in bold announces what follows.
+local function run_in(el)
+    if #el.content == 1 and el.content[1].t == "Strong" then return pandoc.Div({ el }, { class = "run-in" }) end
+end
+
 local function wide(el) return pandoc.Div({ el }, { class = "wide", tabindex = "0" }) end
 
 local function display(el)
@@ -888,10 +898,11 @@ function Pandoc(doc)
         CodeBlock = code, Image = image, Header = header, Link = link, Math = display,
         Span = function(el)
             if el.classes:includes("fig") then return figure(el) end
+            if el.classes:includes("given") then return unbroken(el) end
             if el.classes:includes("verdict") then return verdict(el) end
         end,
     })
-    body = pandoc.walk_block(body, { Div = div, Table = wide })
+    body = pandoc.walk_block(body, { Div = div, Para = run_in, Table = wide })
     if not titled then
         fail("the chapter has no title: start it with '# Title' or a title: between lines of ---")
     end

@@ -4,7 +4,7 @@
 BEGIN {
     n = split("1f2328:d9dde2 5b626b:a3abb5 d8d9d2:363c44 fcfcf9:15181c " \
         "0a5ea8:6fb3f2 c2480a:f59a5c 007a5e:4fcfa8 9c3f86:e79ad3 7a6200:dcc25a 4a5a78:a9bbdb " \
-        "c81e3a:ff8a94 dfe8f1:26384a", pairs, " ")
+        "c81e3a:ff8a94 dfe8f1:3f5d7c", pairs, " ")
     gsub(/&/, "\\&amp;", title)
     gsub(/</, "\\&lt;", title)
 }
@@ -35,6 +35,8 @@ function even(line,   rest, part, rgb) {
     gsub(/"black"/, "\"#1f2328\"", line)
     gsub(/"gr[ae]y"/, "\"#d8d9d2\"", line)
     gsub(/"#FCFCF9"/, "\"#fcfcf9\"", line)
+    # A space in front of a label would be lost: it keeps the label off what it stands beside.
+    gsub(/" > /, "\" >\302\240", line)
     return line
 }
 /^ viewBox=/ {

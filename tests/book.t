@@ -135,6 +135,11 @@ has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/,
     'the output is the program\'s');
 has($text, qr/order reverse: 224/, 'the order of the threads reaches it');
 has($page, qr{<h2 id="step-03">}, 'a step can be linked to');
+has($page, qr{try <span class="one-line">ARGS="--case</span> D=64"</code>}, 'no line ends within the hyphens of an option');
+has($page, qr{<span class="given">40\xc2\xa0ns</span>}, 'nor between a number and its unit');
+my ($cover, $shade) = slurp('book/style.css') =~
+    /--under\) ([\d.]+)rem, transparent\) right.*?right \/ ([\d.]+)rem 100% no-repeat scroll/s;
+ok($cover && $cover <= $shade, 'what covers the shade of a scrolling table at its end is no wider than it');
 has($text, qr/make step-03 count BACKEND=cpu ARGS="--seed 1 --case D=64" ?step 03, counted: --seed 1 --case D=64/,
     'a program with an instrument is another one');
 has($text, qr/tree takes 2\.25 wavefronts a request, and has 40 requests/,

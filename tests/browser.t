@@ -68,6 +68,11 @@ for my $place (qw(ch01 step-02 solutions)) {
     like($page // '', qr{<span\s+class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
 }
 like($print, qr{<div class="of-part">\s*Part I: Adding\s*</div>\s*<div class="level1">\s*<a href="#ch01">}, 'and its parts');
+my ($answer) = $print =~ m{href="#(ch01-answer-\d+)"};
+like($print, qr{id="$answer-asked".{0,80}<a href="#$answer">The\s+answer\s+is\s+on\s+page\s+$on{$answer}\.</a>}s,
+    "a question says on which page its answer is: $on{$answer}");
+like($print, qr{<a href="#$answer-asked"><strong>[^<]*Answer\s+\(page\s+$on{"$answer-asked"}\)</strong>},
+    'and the answer where its question is');
 ok($on{ch01} > 2 && $on{'step-02'} > $on{ch01} && $on{solutions} > $on{'step-02'}, 'one behind the other');
 
 # --- Faults, each on a page of its own ------------------------------------------------------------
