@@ -83,16 +83,17 @@ local function div(el)
     local number = page[el.identifier]
     local at = number and "on page " .. number .. "." or "at the end of the book."
     return pandoc.Div({ pandoc.Plain { pandoc.Link(pandoc.Str(text .. at), "#" .. el.identifier) } },
-        pandoc.Attr(here, { "asked" }))
+        pandoc.Attr(here, { "asked", class }))
 end
 
 -- Of several solutions to one listing the first is named: the others stand behind it.
 local function named_once(blocks)
     local before
     for _, block in ipairs(blocks) do
-        local asked = block.t == "Div" and block.classes:includes("asked")
-        if asked and before then block.content = {} end
-        before = asked
+        local classes = block.t == "Div" and block.classes
+        local solution = classes and classes:includes("asked") and classes:includes("solution")
+        if solution and before then block.content = {} end
+        before = solution
     end
     return blocks
 end

@@ -106,7 +106,7 @@ has($text, qr/that is\s+7\.887\xc3\x97\s+as long/, 'a figure is divided by anoth
 has($text, qr/short one takes\s+0\.113\s+of both/, 'or by the sum of two');
 has($text, qr/A rival of step 01 takes\s+2\.00\xc3\x97\s+of step 03/, 'also of another file, and another step');
 has($page, qr/<td style="text-align: right;">23\.4</, 'a table of rows is filled');
-has($text, qr{sum\.cu:13\xe2\x80\x9320}, 'a snippet names its file and lines');
+has($text, qr{sum\.cu:13\xe2\x80\x9322}, 'a snippet names its file and lines');
 has($page, qr{href="steps/03-sum\.html#L-13"}, 'and links there');
 has($page, qr{<h1 id="ch01"><span class="number">1</span> The sum}, 'a chapter has its number');
 has($text, qr/Part I: Adding \xc2\xb7 about \d+\xc2\xa0minutes/, 'its part, and the time it takes');
@@ -136,6 +136,10 @@ has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/,
 has($text, qr/order reverse: 224/, 'the order of the threads reaches it');
 has($page, qr{<h2 id="step-03">}, 'a step can be linked to');
 has($page, qr{try <span class="one-line">ARGS="--case</span> D=64"</code>}, 'no line ends within the hyphens of an option');
+has($page, qr{<span\s+class="one-line"><math[^>]*>(?:(?!</math>).)*</math>\.</span>\s+The}s, 'nor between a formula and its stop');
+lacks($page, qr{<span\s+class="one-line"><math[^>]*>(?:(?!</math>).)*<mi>f</mi>}s, 'but a long one may break');
+has($page, qr{<code>nvcc <span class="one-line">-v</span></code>}, 'an option stays whole');
+has(slurp("$dir/out/charts/03-time.svg") // '', qr{>\xc2\xa0empty launch<}, 'nor does a label lose the space in front of it');
 has($page, qr{<span class="given">40\xc2\xa0ns</span>}, 'nor between a number and its unit');
 my ($cover, $shade) = slurp('book/style.css') =~
     /--under\) ([\d.]+)rem, transparent\) right.*?right \/ ([\d.]+)rem 100% no-repeat scroll/s;
@@ -175,7 +179,7 @@ my $first = slurp("$dir/out/book/html/index.html") // '';
 has($first, qr{href="01-sum\.html#step-03".*href="steps/03-sum\.html"}s,
     'the contents page lists chapters, steps and sources');
 has($first, qr{A small book</h1>.*charts/03-time\.svg.*Contents</h2>}s, 'below the first page');
-has($first, qr{0 How to read\s+this book</a>, \d+\s+minutes.*>Part I: Adding</h3>.*>1\s+The sum of a\s+block</a>, \d+\s+minutes}s,
+has($first, qr{>Part I: Adding</h3>.*>0 How to read\s+this book</a>, \d+\s+minutes.*>1\s+The sum of a\s+block</a>, \d+\s+minutes}s,
     'with parts and times');
 has(slurp("$dir/out/book/html/steps/02-copy.html") // '', qr{id="L-1".*a-wide\.cuh.*id="a-wide-3"}s,
     'which has its lines as well');
@@ -440,7 +444,7 @@ plant('a figure typed into what describes a chart', 'plots/03-time.gp', qr/# alt
     qr{01-sum\.md:\d+: chart 03-time: its '# alt:' says 1\.66x is typed});
 plant('a marker that no chapter uses', $md, qr/```\{\.cuda step=03 snippet=launch\}\n```/, '',
     ['book-lint'],
-    qr{steps/03-sum/sum\.cu:25: no chapter uses snippet launch});
+    qr{steps/03-sum/sum\.cu:27: no chapter uses snippet launch});
 plant('a marker of a shared file that no chapter uses', 'common/cuda/add.cuh',
     qr/\A/, "// snippet: more\n// end snippet: more\n", ['book-lint'],
     qr{add\.cuh:1: no chapter uses snippet more});

@@ -67,7 +67,12 @@ for my $place (qw(ch01 step-02 solutions)) {
     my ($page) = $print =~ m{<a[^>]*?href="#$place"((?:(?!</div>).)*)</div>}s;
     like($page // '', qr{<span\s+class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
 }
-like($print, qr{<div class="of-part">\s*Part I: Adding\s*</div>\s*<div class="level1">\s*<a href="#ch01">}, 'and its parts');
+like($print, qr{<div class="of-part">\s*Part I: Adding\s*</div>\s*<div class="level1">\s*<a href="#ch00">}, 'and its parts');
+is(scalar(() = $print =~ /class="of-part"/g), 1, 'each once');
+my @asked = $print =~ m{id="(\S+)-asked" class="asked solution">}g;
+is(scalar(@asked), 2, 'a listing with two solutions');
+is(join(' ', map { $print =~ m{id="$_-asked" class="asked solution">\s*<a} ? 'named' : 'empty' } @asked),
+    'named empty', 'names the page of the first');
 my ($answer) = $print =~ m{href="#(ch01-answer-\d+)"};
 like($print, qr{id="$answer-asked".{0,80}<a href="#$answer">The\s+answer\s+is\s+on\s+page\s+$on{$answer}\.</a>}s,
     "a question says on which page its answer is: $on{$answer}");

@@ -216,8 +216,8 @@ is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes
 
 # --- What compares costs ---------------------------------------------------------------------------
 # Counts of made-up kernels: the step's own, and what a change of them says.
-my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts div sin mma
-    cp_async_left_groups);
+my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts ldmatrix_wavefronts div
+    sin mma cp_async_left_groups);
 sub counted {
     my ($file, @rows) = @_;
     my $text = "# device: cpu\n" . join("\t", qw(step variant case kernel), @counters) . "\n";
@@ -228,7 +228,8 @@ sub counted {
     spew("$dir/cost/$file", $text);
 }
 my %scores = (launches => 1, blocks => 10, threads => 2560, barriers => 10, global_ld_requests => 1600,
-    global_ld_sectors => 6400, shared_ld_wavefronts => 1000, div => 0, sin => 0, mma => 64);
+    global_ld_sectors => 6400, shared_ld_wavefronts => 1000, div => 0, sin => 0, mma => 64,
+    ldmatrix_wavefronts => 100);
 my %sums = (launches => 1, blocks => 10, threads => 2560, global_ld_requests => 80, global_ld_sectors => 320);
 counted("own.tsv", ["plain", "small", "scores", %scores], ["plain", "small", "sums", %sums],
     ["other", "small", "scores", %scores]);
@@ -249,6 +250,9 @@ costs("what is less is never too much", "", "", scores_with(barriers => 0, globa
 costs("a few loads more are another right way", "", "", scores_with(global_ld_requests => 1900, div => 2560));
 costs("nor a barrier more", "$more kernel scores: barriers 15, the step's own 10 (1.5 times)\n", "",
     scores_with(barriers => 15));
+costs("a tenth of the ldmatrix more", "", "", scores_with(ldmatrix_wavefronts => 109));
+costs("a sixth is not", "$more kernel scores: ldmatrix_wavefronts 115, the step's own 100 (1.15 times)\n", "",
+    scores_with(ldmatrix_wavefronts => 115));
 costs("a product more is not", "$more kernel scores: mma 65, the step's own 64 (1.02 times)\n", "",
     scores_with(mma => 65));
 costs("a launch less", "  left out: variant plain, case small: launches 1, the step's own 2\n", "",
@@ -286,7 +290,7 @@ costs("a variant that launches nothing", "  left out: variant other, case small:
 costs("at most five lines", join("", map { "$more kernel scores: $_\n" } "sin 9, the step's own 0",
     "launches 9, the step's own 1 (9 times)", "threads 23040, the step's own 2560 (9 times)",
     "barriers 90, the step's own 10 (9 times)", "global_ld_requests 14400, the step's own 1600 (9 times)")
-    . "  and 3 more\n", "", scores_with((map { $_ => 9 * $scores{$_} } keys %scores), sin => 9));
+    . "  and 4 more\n", "", scores_with((map { $_ => 9 * $scores{$_} } keys %scores), sin => 9));
 
 # The script round it takes cases and variants of the arguments, and of the cases those that are recorded.
 counted("theirs.tsv", scores_with(global_ld_requests => 3200));

@@ -160,6 +160,10 @@ in_tree("mkdir -p work && echo >work/01-one.cu");
 is($r{out}, "try-01, plain: \n"
     . "step-01 try: right: verified and checked; no counts are recorded of what was run\n",
     "try verifies, then checks, and counts where there is what to compare with");
+for ("--case D8", "--case=D8", "--variant plain") {
+    %r = in_tree("make -s step-01 try BACKEND=cpu ARGS='$_'");
+    like($r{out}, qr/^step-01 try: right: .* \(only what ARGS names was tried\)$/m, "what $_ leaves out is not called right");
+}
 %r = in_tree("make -s step-01 try BACKEND=cpu ARGS='--code 1'");
 is($r{code}, 2, "what is right and breaks a rule fails");
 like($r{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m, "and it says which");

@@ -11,15 +11,9 @@ my $there = "plots/data/nvidia-h100-80gb-hbm3";
 my %r = run("awk -f plots/verdicts.awk plots/data/nvidia-h200/step-??.tsv $there/step-??.tsv");
 is($r{out}, slurp("$there/verdicts.tsv"), "verdicts.tsv is what plots/verdicts.awk makes of the rows");
 
-my @missing = map { /step-(\d\d)/ ? $1 : () }
-    grep { my $file = s/nvidia-h200/nvidia-h100-80gb-hbm3/r; !-f $file }
+my @missing = grep { my $file = s/nvidia-h200/nvidia-h100-80gb-hbm3/r; !-f $file }
     glob("plots/data/nvidia-h200/step-??.tsv");
-for (["README.md", "all but step %s on an H100"],
-    ["chapters/25-another-device.md", "All steps but step %s were recorded there"]) {
-    my ($file, $says) = @$_;
-    my $text = slurp($file) =~ s/\s+/ /gr;
-    ok(index($text, sprintf $says, "@missing") >= 0, "$file names the steps not recorded on the H100");
-}
+is("@missing", "", "every step was recorded on the H100, as README and chapter 25 say");
 
 my $dir = tempdir(CLEANUP => 1);
 my @names = qw(step variant case clock l2 ratio ratio_p5 ratio_p95 status);

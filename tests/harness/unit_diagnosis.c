@@ -92,20 +92,27 @@ static void scale(int64_t i, int64_t head, int64_t row, int64_t column)
         got[i] = (float)(factor * got[i]);
 }
 
-static void expect_factor(const char *what, double by, int64_t elements, const char *ratio)
+/* What is printed where the first elements of COUNT are by times what they should be. */
+static void say_of(double by, int64_t elements, char said[4096])
 {
-    char said[4096] = "";
     fresh();
     factor = by;
     most = elements;
     each(scale);
     kf_diagnosis seen = see();
-    FILE *memory = fmemopen(said, sizeof said, "w");
+    memset(said, 0, 4096);
+    FILE *memory = fmemopen(said, 4096, "w");
     kf_diagnosis_print(memory, &seen, 0);
     fclose(memory);
+    kf_diagnosis_free(&seen);
+}
+
+static void expect_factor(const char *what, double by, int64_t elements, const char *ratio)
+{
+    char said[4096];
+    say_of(by, elements, said);
     const char *found = strstr(said, "    where finite: got/want is ");
     ok(found && strcmp(found + 30, ratio) == 0, "%s: %s", what, found ? found : said);
-    kf_diagnosis_free(&seen);
 }
 
 static void factors(void)
@@ -121,19 +128,11 @@ static void factors(void)
 /* What differs behind the fourth digit is shown with as many as it takes. */
 static void digits(void)
 {
-    char said[4096] = "", is[32] = "", due[32] = "";
-    fresh();
-    factor = 1.0001;
-    most = COUNT;
-    each(scale);
-    kf_diagnosis seen = see();
-    FILE *memory = fmemopen(said, sizeof said, "w");
-    kf_diagnosis_print(memory, &seen, 0);
-    fclose(memory);
+    char said[4096], is[32] = "", due[32] = "";
+    say_of(1.0001, COUNT, said);
     const char *first = strstr(said, "got ");
     int n = first ? sscanf(first, "got %31[^,], want %31s", is, due) : 0;
     ok(n == 2 && strcmp(is, due) != 0, "digits enough to differ: got %s, want %s", is, due);
-    kf_diagnosis_free(&seen);
 }
 
 static void texts(void)

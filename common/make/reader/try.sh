@@ -11,11 +11,20 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# What is right in some cases may not have run what was taken out.
+only=''
+for argument in "$@"; do
+    case $argument in
+    --case | --variant | --case=* | --variant=*) only=1 ;;
+    esac
+done
+
 # What was verified stands in front of a success, and not in front of what has failed behind it.
 say() {
     code=$1
     shift
     [ "$code" != 0 ] || [ ! -f "$work/right" ] || cat "$work/right"
+    [ "$code" != 0 ] || [ -z "$only" ] || set -- "$* (only what ARGS names was tried)"
     echo "$step try: $*"
     exit "$code"
 }

@@ -8,7 +8,7 @@ set xtics (64, 128, 256, 512, '' 1024, 2048)
 set xrange [50:2600]
 set yrange [0.4:60]
 launch = ceiling('launch_graph_us')
-set label 'empty launch' at 300, launch * 1.3
+set label ' empty launch' at 300, launch * 1.3
 plot rows('step-03.tsv', 'variant=tree clock=graph', 'D median_us p5_us p95_us') \
          using 1:2:3:4 with yerrorlines ls 1 title 'tree', \
      rows('step-03.tsv', 'variant=shuffle clock=graph', 'D median_us') with linespoints ls FAILED title 'shuffle (wrong)', \

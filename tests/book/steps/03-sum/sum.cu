@@ -17,7 +17,9 @@ __global__ void sum(const float *__restrict__ in, float *out, int n)
     // end solution: shuffle
     if (threadIdx.x % 32 == 0)
         partial[threadIdx.x / 32] = v;
+    // solution: wait -- wait for the warps
     __syncthreads();
+    // end solution: wait
     // end snippet: tree
     out[threadIdx.x] = partial[0];
 }
