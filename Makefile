@@ -27,10 +27,11 @@ source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run count check diff exercise try cuda data profile
-COMMANDS := help setup clean test test-all lint bench programs $(STEP_COMMANDS) \
+COMMANDS := help setup clean test test-all lint bench programs coverage mutation exactness \
+    $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
-SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED V \
-    KF_COMMIT LC_ALL MAKEFLAGS SHELL
+SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
+    SEEDS SAMPLE V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
 ifneq ($(filter step-%,$(unknown)),)
@@ -72,6 +73,9 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
   make test                every test, and of what takes long a sample;  make test-all: all of it
   make lint                only the checks that read the sources
+  make coverage            the lines of kernels that no verified case runs
+  make mutation            how many of 300 small changes of kernels and harness are noticed
+  make exactness           record how exact each variant is, the most of 100 seeds
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
   make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of every step's
@@ -86,7 +90,8 @@ Settings
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
   FORCE=1 (exercise) starts over;  TESTS=tests/make.t (test) runs only that;  V=1 shows commands
-  SEED=7 (test) draws the sample that seed 7 draws, as an earlier run printed
+  SEED=7 (test, mutation) draws the sample that seed 7 draws, as an earlier run printed
+  SAMPLE=50 (mutation)          so many changes;  SEEDS=200 (exactness) so many seeds
   PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's
 
 A step that cannot run here says why and is passed over. Steps:

@@ -197,6 +197,22 @@ is(length($dump), length("right odd o f32 1 1 3 5\n") + 4 * 15, "and the memory 
 is(abs(unpack("f<", substr($dump, length("right odd o f32 1 1 3 5\n"), 4))) > 1e-6 ? 1 : 0, 1, "which holds the results");
 %r = run("$toy --case D8 --variant bug --seed 3 --errors $dir/errors.tsv");
 like(slurp("$dir/errors.tsv"), qr/^bug\tD8\to\t0\tinf\t[0-9.e-]+\t40$/m, "what is not finite is infinitely wrong");
+
+%r = run("$toy --case odd --variant right --variant bug --seed 3 --exactness $dir/exact.tsv");
+is($r{code}, 0, "--exactness") or diag($r{err});
+my ($columns, @exact) = grep { !/^#/ } split /\n/, slurp("$dir/exact.tsv");
+is($columns, "variant\tcase\ttensor\tmean\tlargest", "--exactness names its columns");
+is(scalar(@exact), 1, "what is wrong as predicted is not exact");
+like($exact[0], qr/^right\todd\to\t[0-9.e-]+\t[0-9.e-]+$/, "what is right is");
+my ($mean) = (split /\t/, $exact[0])[3];
+for ([0.9, 0], [0.1, 1]) {
+    my ($part, $code) = @$_;
+    spew("$dir/exact/plots/data/cpu/step-99-exactness.tsv", "right\todd\to\t" . $part * $mean . "\t1\n");
+    %r = run("$toy --case odd --variant right --seed 3", KF_ROOT => "$dir/exact");
+    is($r{code}, $code, "of a seed that used more of the bounds by 1 / $part: exit $code");
+    is(scalar(() = $r{err} =~ /variant right, case odd: o is less exact than a right one: the mean /g), $code,
+        "and it says so");
+}
 fails("--errors into a folder that is not there", "$toy --errors $dir/none/x", 2, "--errors $dir/none/x: No such file");
 fails("--dump into a folder that is not there", "$toy --dump $dir/none/x", 2, "--dump $dir/none/x: No such file");
 
@@ -357,6 +373,8 @@ fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right -
 my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
 is(join(" ", keys %status), "wrong", "and so says each of its rows");
 fails("wrong when called again at once", "TOY_BUG=again $toy --case odd --variant right >/dev/null", 1, "case odd back to back: 1 wrong");
+fails("a result that is kept from the call before", "TOY_BUG=kept $toy --case odd --variant right >/dev/null", 1,
+    "variant right, case odd: \\d+ wrong elements");
 fails("wrong in a graph", "TOY_BUG=graph $toy --case odd --variant right >/dev/null", 1, "case odd in a graph: 1 wrong");
 fails("what is launched elsewhere is not in the graph", "TOY_BUG=elsewhere $toy --case odd --variant right >$dir/said", 1, "case odd in a graph: 15 wrong");
 like(slurp("$dir/said"), qr/unwritten: 15 \(all of them\)/, "and writes nothing when that is replayed");

@@ -30,6 +30,7 @@ void kf_help_print(const kf_program *p)
         "  --map FILE                what is wrong in the last head: 0 right, 1 wrong, 2 NaN\n"
         "  --errors FILE             largest error of each index of an output's first axis\n"
         "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
+        "  --exactness FILE          how much of its bounds each output uses, of the small cases\n"
         "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
         "  --repeats FILE            each again, up to 100 times: which outputs differ in a bit\n"
         "  --rates FILE              clock rate and power during each turn on sustained and cool\n"

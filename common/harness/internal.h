@@ -89,6 +89,8 @@ bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did n
 /* The same, but where there is not as much free as they take, nothing is asked for. */
 bool kf_allocate_if_free(kf_run *run);
 void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and the guards */
+/* Uploads another run's inputs, of the same declarations, until kf_prepare. */
+void kf_lend_inputs(kf_run *run, const kf_run *other);
 int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
 bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
 void kf_fetch(const kf_tensor *tensor, void *raw);
@@ -102,6 +104,8 @@ typedef struct kf_details {
     bool same_ratio;               /* and it hardly varies: 90% of them lie within 1% of it */
     double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
     double max_ratio;              /* largest finite |got - want| / bound; right means <= 1 */
+    double square_ratio;           /* the sum of the squares of these */
+    int64_t ratios;                /* how many there are, those that are 0 too */
     /* Where the first element before the output that was written would be, and after it. */
     int64_t first_before[KF_MAX_AXES], first_after[KF_MAX_AXES];
 } kf_details;
@@ -121,6 +125,18 @@ void kf_dump_write(FILE *to, const char *variant, const char *case_name, const k
                    const void *raw);
 /* Of the last head, one digit an element. */
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
+
+/* --- exactness.c ------------------------------------------------------------------------------ */
+typedef struct kf_exactness kf_exactness;
+kf_exactness *kf_exactness_find(const char *step); /* "03" */
+void kf_exactness_free(kf_exactness *known);
+/* Whether an output that is within its bounds is as exact as it was seen to be; if not, why. What
+ * nothing is known of is. */
+bool kf_is_exact(const kf_exactness *known, const char *variant, const char *case_name,
+                 const kf_diagnosis *diagnosis, char *why, size_t size);
+extern const char kf_exactness_columns[];
+void kf_exactness_write(FILE *to, const char *variant, const char *case_name,
+                        const kf_diagnosis *diagnosis);
 
 /* --- stats.c ---------------------------------------------------------------------------------- */
 double kf_percentile(const double *sorted, int n, double percent);
@@ -276,7 +292,7 @@ typedef struct kf_options {
     uint64_t seed;
     int reps;  /* most timing rounds */
     int turns; /* of a variant on the clocks on which it is alone */
-    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline;
+    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline, *exactness;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
     bool clock_chosen[KF_CLOCKS];
@@ -294,7 +310,8 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches, *repeats, *rates, *timeline;
+    FILE *map, *errors, *dump, *launches, *repeats, *rates, *timeline, *exactness;
+    kf_exactness *exact; /* what was seen of this step's variants */
     int n_repeated; /* variants and cases in repeats */
     int n_rated;    /* rows in rates */
     int n_stamps;   /* and in timeline */
@@ -319,6 +336,7 @@ typedef struct kf_outcome {
 /* Runs variant v as it is first run, on one of the clocks, again after timing, or to see whether
  * its bits are the same, and compares. */
 enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED };
+void kf_launch_on_others(const kf_session *s, kf_run *run, int v);
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);

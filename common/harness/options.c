@@ -250,27 +250,18 @@ static void check_timeline(const kf_program *p, const kf_options *o, bool some_r
 
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"case", required_argument, NULL, 'c'},
-                                          {"variant", required_argument, NULL, 'v'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"reps", required_argument, NULL, 'r'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"map", required_argument, NULL, 'm'},
-                                          {"errors", required_argument, NULL, 'e'},
-                                          {"dump", required_argument, NULL, 'd'},
-                                          {"tuned", required_argument, NULL, 't'},
-                                          {"by-line", no_argument, NULL, 'b'},
-                                          {"once", no_argument, NULL, '1'},
-                                          {"launches", required_argument, NULL, 'L'},
-                                          {"repeats", required_argument, NULL, 'R'},
-                                          {"clock", required_argument, NULL, 'k'},
-                                          {"turns", required_argument, NULL, 'n'},
-                                          {"rates", required_argument, NULL, 'w'},
-                                          {"timeline", required_argument, NULL, 'i'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"help", no_argument, NULL, 'h'},           {"list", no_argument, NULL, 'l'},
+        {"json", no_argument, NULL, 'j'},           {"case", required_argument, NULL, 'c'},
+        {"variant", required_argument, NULL, 'v'},  {"seed", required_argument, NULL, 's'},
+        {"reps", required_argument, NULL, 'r'},     {"out", required_argument, NULL, 'o'},
+        {"map", required_argument, NULL, 'm'},      {"errors", required_argument, NULL, 'e'},
+        {"dump", required_argument, NULL, 'd'},     {"exactness", required_argument, NULL, 'x'},
+        {"tuned", required_argument, NULL, 't'},    {"by-line", no_argument, NULL, 'b'},
+        {"once", no_argument, NULL, '1'},           {"launches", required_argument, NULL, 'L'},
+        {"repeats", required_argument, NULL, 'R'},  {"clock", required_argument, NULL, 'k'},
+        {"turns", required_argument, NULL, 'n'},    {"rates", required_argument, NULL, 'w'},
+        {"timeline", required_argument, NULL, 'i'}, {NULL, 0, NULL, 0}};
     bool some_case = false, some_variant = false, some_reps = false, some_clock = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
@@ -310,6 +301,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->errors = optarg;
         else if (c == 'd')
             o->dump = optarg;
+        else if (c == 'x')
+            o->exactness = optarg;
         else if (c == 't')
             o->tuned = optarg;
         else if (c == 'R')

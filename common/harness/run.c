@@ -166,22 +166,29 @@ static const char *left_out(const kf_session *s, const kf_case *c)
         return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
     if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED)
         return "large for a check";
+    if (s->options.exactness && flops > MOST_CHECKED)
+        return "large for many seeds";
     if ((kf_instrument() == KF_COUNT || s->options.launches) && flops > MOST_COUNTED)
         return "large for a count";
     return NULL;
 }
 
-/* Once alone; then as the stream and the graph clock launch it. A wrong variant is wrong already. A
- * CPU does this for small odd shapes only, instruments do not, and large tensors take too long to
- * send again: nothing new is to be seen there. */
+/* Once alone, after a call on other inputs; then as the stream and the graph clock launch it. A
+ * wrong variant is wrong already. A CPU does more than once alone for small odd shapes only,
+ * instruments do not, and large tensors take too long to send again: nothing new is to be seen
+ * there. */
 static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
     static const int64_t MOST_BYTES = 1 << 28;
     static const double MOST_FLOPS_ON_CPU = 1e6;
+    bool alone = s->options.once || s->options.exactness || kf_instrument() != KF_PLAIN ||
+                 kf_run_bytes(run) > MOST_BYTES ||
+                 (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
+                                  s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));
+    if (!alone)
+        kf_launch_on_others(s, run, v);
     kf_verify(s, run, v, KF_FIRST, out);
-    if (s->options.once || kf_instrument() != KF_PLAIN || kf_run_bytes(run) > MOST_BYTES ||
-        (kf_on_cpu() &&
-         (!(run->c->flags & KF_VERIFY_ONLY) || s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU)))
+    if (alone)
         return;
     for (int how = KF_ON_STREAM; how <= KF_ON_GRAPH && kf_may_be_timed(out); how++)
         kf_verify(s, run, v, (enum kf_how)how, out);
@@ -202,7 +209,8 @@ static bool allowed(const kf_session *s, const kf_case *c, const kf_variant *var
 
 static bool times(const kf_session *s)
 {
-    return !kf_on_cpu() && !s->options.once && !s->options.repeats && !s->options.timeline;
+    return !kf_on_cpu() && !s->options.once && !s->options.repeats && !s->options.timeline &&
+           !s->options.exactness;
 }
 
 static void run_case(kf_session *s, int index)
@@ -439,6 +447,9 @@ int kf_main(const kf_program *program, int argc, char **argv)
     open_record(&s);
     s.map = open_file("--map", s.options.map);
     s.errors = open_file("--errors", s.options.errors);
+    s.exactness = open_file("--exactness", s.options.exactness);
+    if (!s.exactness)
+        s.exact = kf_exactness_find(s.step);
     s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);
     open_repeats(&s);
@@ -446,6 +457,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.timeline = open_table(&s, "--timeline", s.options.timeline, kf_timeline_columns);
     begin_file(&s, s.map, "");
     begin_file(&s, s.errors, kf_error_columns);
+    begin_file(&s, s.exactness, kf_exactness_columns);
     announce(&s);
     if (times(&s))
         kf_timing_begin(s.timings, s.n_timings);
@@ -457,6 +469,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
         tune(&s);
     close_file("--map", s.options.map, s.map);
     close_file("--errors", s.options.errors, s.errors);
+    close_file("--exactness", s.options.exactness, s.exactness);
     close_file("--dump", s.options.dump, s.dump);
     close_file("--launches", s.options.launches, s.launches);
     close_repeats(&s);
@@ -474,6 +487,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     if (s.options.once)
         kf_profile_end();
     free(s.rows);
+    kf_exactness_free(s.exact);
     if (fflush(stdout) != 0 || ferror(stdout))
         kf_die(KF_WRONG, "standard output: %s", strerror(errno));
     if (!ran)

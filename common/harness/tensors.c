@@ -285,6 +285,19 @@ void kf_prepare(kf_run *run)
     CUDA_CHECK(cudaDeviceSynchronize());
 }
 
+void kf_lend_inputs(kf_run *run, const kf_run *other)
+{
+    char *block = kf_alloc(BLOCK, 1);
+    for (int i = 0; i < run->state->n; i++) {
+        kf_tensor t = run->state->slot[i].t;
+        t.host = other->state->slot[i].t.host;
+        if (run->state->slot[i].role == KF_INPUT && t.host)
+            upload(&t, block);
+    }
+    free(block);
+    CUDA_CHECK(cudaDeviceSynchronize());
+}
+
 int64_t kf_changed(const kf_slot *slot)
 {
     const kf_tensor *t = &slot->t;

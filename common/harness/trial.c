@@ -65,6 +65,20 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
                variant->name, run->c->name, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
+/* On the inputs of another seed: what a variant keeps from this call is wrong in the next one. */
+void kf_launch_on_others(const kf_session *s, kf_run *run, int v)
+{
+    kf_run other;
+    kf_open(&other, s->program, run->c, run->seed + 1);
+    s->program->setup(&other);
+    kf_device_lock(KF_SHARED);
+    kf_prepare(run);
+    kf_lend_inputs(run, &other);
+    launch_once(s, run, &s->program->variants[v], KF_FIRST);
+    kf_device_lock(KF_UNLOCKED);
+    kf_close(&other);
+}
+
 static void add_counts(kf_row *counts, const kf_diagnosis *seen)
 {
     double was = counts->err_bound > 0.0 ? counts->max_err / counts->err_bound : counts->max_err;
@@ -110,7 +124,10 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     for (int i = 0; i < n; i++)
         beyond += seen[i].before + seen[i].after;
     bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
-    right = right && beyond == 0 && kept;
+    char inexact[256] = "";
+    for (int i = 0; i < n && right && !variant->predicted && !inexact[0]; i++)
+        kf_is_exact(s->exact, variant->name, run->c->name, &seen[i], inexact, sizeof inexact);
+    right = right && beyond == 0 && kept && !inexact[0];
     if (right && !(first && variant->predicted))
         return variant->predicted ? "predicted" : "ok";
     kf_say("  variant %s%s: %s\n", variant->name, when[how],
@@ -122,11 +139,15 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
         kf_diagnosis_print(stdout, &seen[i], variant->block);
     if (why[0])
         kf_say("    prediction: %s\n", why);
+    if (inexact[0])
+        kf_say("    %s\n", inexact);
     if (kept && !right && beyond > 0)
         kf_complain(
             "variant %s, case %s%s: %lld elements beside the outputs were written; a kernel "
             "may write to its outputs only",
             variant->name, run->c->name, when[how], (long long)beyond);
+    else if (kept && inexact[0])
+        kf_complain("variant %s, case %s%s: %s", variant->name, run->c->name, when[how], inexact);
     else if (kept && !right)
         kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
                     when[how], variant->predicted ? "not as predicted, " : "", (long long)wrong,
@@ -230,6 +251,8 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
             kf_dump_write(s->dump, variant->name, run->c->name, t, slot->raw);
         if (first && s->errors)
             kf_errors_write(s->errors, variant->name, run->c->name, t, slot->raw);
+        if (first && s->exactness && !variant->predicted && seen[n].wrong == 0)
+            kf_exactness_write(s->exactness, variant->name, run->c->name, &seen[n]);
         n++;
     }
     const char *status = judge(s, run, variant, seen, n, how);

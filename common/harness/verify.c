@@ -77,8 +77,12 @@ static bool compare_rows(const kf_tensor *t, const void *raw, int64_t row, int64
                 seen->details->max_err = error;
                 seen->details->max_err_bound = t->bound[i];
             }
-            if (error > 0.0)
-                seen->details->max_ratio = fmax(seen->details->max_ratio, error / t->bound[i]);
+            seen->details->ratios++;
+            if (error > 0.0) {
+                double part = error / t->bound[i];
+                seen->details->max_ratio = fmax(seen->details->max_ratio, part);
+                seen->details->square_ratio += part * part;
+            }
             if (is_right(got, want, t->bound[i]))
                 continue;
             if (!ratio)
@@ -121,6 +125,8 @@ static void add_right(kf_diagnosis *seen, const kf_diagnosis *found)
 {
     seen->total += found->total;
     seen->details->max_ratio = fmax(seen->details->max_ratio, found->details->max_ratio);
+    seen->details->square_ratio += found->details->square_ratio;
+    seen->details->ratios += found->details->ratios;
     if (found->total > 0 &&
         (found->details->max_err > seen->details->max_err || seen->details->max_err_bound == 0.0)) {
         seen->details->max_err = found->details->max_err;

@@ -74,9 +74,13 @@ static void compute_right(const kf_run *run)
         fake_fault(cudaErrorIllegalAddress);
     if (bug && !strcmp(bug, "sleep"))
         sleep(10);
-    /* The first call is verified, then two back to back, then two in a graph. */
+    /* After a call on other inputs one is verified, then two back to back, then two in a graph. */
     static int calls;
-    int call = calls++;
+    int call = calls++ - 1;
+    static float kept[64 * 64];
+    size_t bytes = (size_t)kf_tensor_bytes(kf_find(run, "o"));
+    if (bug && !strcmp(bug, "kept"))
+        memcpy(call < 0 ? kept : kf_f32(run, "o"), call < 0 ? kf_f32(run, "o") : kept, bytes);
     if (bug && ((!strcmp(bug, "again") && call > 0) || (!strcmp(bug, "graph") && call > 2) ||
                 (!strcmp(bug, "later") && call > 4)))
         kf_f32(run, "o")[7] = NAN;
@@ -103,7 +107,7 @@ static void compute_bug(const kf_run *run)
 {
     static int calls;
     attention(run);
-    if (!getenv("TOY_FIXED") && (!getenv("TOY_FADES") || calls++ == 0))
+    if (!getenv("TOY_FIXED") && (!getenv("TOY_FADES") || calls++ < 2))
         for (int64_t i = 0; i < kf_find(run, "o")->count; i += 2)
             kf_f32(run, "o")[i] = NAN;
 }

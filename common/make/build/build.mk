@@ -334,6 +334,14 @@ test test-all:
 	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED; \
 	    prove -j2 --exec '$(timed)' $(TESTS); code=$$?; $(timed); rm -f "$$TEST_TIMES"; exit $$code
 
+# What tests/README.md says of how sure a test is.
+coverage:
+	@perl common/make/verify/coverage.pl $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS)))
+mutation:
+	@perl common/make/verify/mutation.pl $(or $(SAMPLE),300) $(SEED)
+exactness: $(NUMBERS:%=$(CPU)/step-%)
+	@sh common/make/verify/exactness.sh $(CPU) plots/data/cpu 1 $(or $(SEEDS),100) $(selected)
+
 # Each program in tests/bench/ measures something of our own; none of them is a test.
 bench: $(CPU)/runtime
 	@for bench in $(filter-out %.cu,$(wildcard tests/bench/*)); do $$bench || exit; done

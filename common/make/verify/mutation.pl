@@ -1,0 +1,326 @@
+#!/usr/bin/env perl
+# mutation.pl SAMPLE SEED: how many small changes of the sources do the checks notice?
+#
+# SAMPLE changes are drawn by SEED from all that the operators below can make of kernels, of what
+# launches them, and of the harness. One of a kernel is built into a step that uses it, and rejected if
+# the step, on the CPU, computes something wrong, breaks a rule, or costs more than it did: what `try`
+# asks of a reader. One of the harness is rejected by tests/harness.t or, in common/problems, by a step.
+# What does not compile is drawn again. The rest survives, and is printed: a case or a bound is missing,
+# or the change changes nothing, and then it belongs with its reason in tests/mutants/equivalent.tsv.
+# Exit 1 below 95 %.
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use lib qw(tests/lib common/make/verify);
+use Source qw(masked bodies line_of);
+use Workbook qw(slurp spew run scratch small_cases);
+
+my ($sample, $seed, @only) = @ARGV;
+die "mutation: SAMPLE=$sample is no number of changes\n" if ($sample // '') !~ /^[1-9]\d*$/;
+$seed = time if ($seed // '') !~ /^\d+$/;
+my $workers = $ENV{WORKERS} || 2;
+my $most_steps = 4; # that a header is tried in, the shortest first
+
+# --- Where a change may be ------------------------------------------------------------------------
+# Each operator: what it matches, and what may stand there instead.
+my %turned = ('<' => ['<='], '<=' => ['<'], '>' => ['>='], '>=' => ['>'], '==' => ['!='], '!=' => ['=='],
+    '+' => ['-'], '-' => ['+'], '*' => ['/'], '/' => ['*'], '%' => ['/'], '<<' => ['>>'], '>>' => ['<<'],
+    '&&' => ['||'], '||' => ['&&'], '&' => ['|'], '|' => ['&'], '^' => ['|'], '+=' => ['-=', '='], '-=' => ['+='],
+    '*=' => ['/=', '='], '/=' => ['*=']);
+my $statement = qr/^(?: {4})+[^ \n{}][^\n{}]*;\n/m; # on a line of its own
+my @operators = (
+    [constant => qr/(?<![\w.])(\d+)(?=[uUlL]*(?![\w.]))/, sub { ($_[0] + 1, $_[0] ? $_[0] - 1 : 1) }],
+    [constant => qr/(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?)(?=f?(?![\w.]))/, sub {
+        my $f = sprintf '%.9g', $_[0] == 0 ? 1 : $_[0] * 1.0001;
+        ($f =~ /[.e]/ ? $f : "$f.0", $_[0] == 0 ? () : "0.0") }],
+    [comparison => qr/(?<= )([<>]=?|[!=]=)(?= )/, sub { @{ $turned{ $_[0] } } }],
+    [arithmetic => qr{(?<= )([-+*/%&|^]|<<|>>|&&|\|\||[-+*/]=)(?= )}, sub { @{ $turned{ $_[0] } } }],
+    [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("[$_[0] + 1]") }],
+    [barrier => qr/^ +((?:__sync|cp_async|wait_|fence|arrive|mbarrier|group_barrier|cudaGrid|named_)\w*\([^;\n]*\);)$/m,
+        sub { (';') }],
+    [cast => qr/(\((?:float|double|half|int|int64_t|size_t|unsigned)\))(?=[\w(])/, sub { ('') }],
+    [operands => qr/(?<=[\w)])(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
+    [operands => qr/(?<!\w)(max|min|fmaxf|fminf|cosf|sinf|__shfl_xor_sync|__shfl_up_sync|__any_sync|__all_sync)(?=\()/, sub {
+        my %other = (max => 'min', min => 'max', fmaxf => 'fminf', fminf => 'fmaxf', cosf => 'sinf', sinf => 'cosf',
+            __shfl_xor_sync => '__shfl_up_sync', __shfl_up_sync => '__shfl_down_sync', __any_sync => '__all_sync',
+            __all_sync => '__any_sync');
+        ($other{ $_[0] }) }],
+    [order => qr/($statement$statement)/, sub { my ($a, $b) = $_[0] =~ /^(.*\n)(.*\n)/;
+        my ($in, $to) = map { /^( *)/ } $a, $b;
+        $in eq $to && $a ne $b ? ("$b$a") : () }],
+    [left_out => qr/^ +((?!return|break|continue|const |static |using |(?:unsigned |struct )?\w+ \**\w+(?: =|;|\[))[^ \n{}][^\n{}]*;)$/m,
+        sub { (';') }],
+);
+
+# sites(FILE, ALL): [file, from, length, new text, operator], by operator.
+sub sites {
+    my ($file, $all) = @_;
+    my $text = slurp($file);
+    my $code = masked($text);
+    my %by;
+    for my $body (bodies($code, $all)) {
+        my ($from, $to) = @$body;
+        my $part = substr $code, $from, $to - $from;
+        for my $operator (@operators) {
+            my ($name, $what, $change) = @$operator;
+            while ($part =~ /$what/g) {
+                my ($at, $length) = ($-[1], $+[1] - $-[1]);
+                my $old = substr $text, $from + $at, $length; # with its strings
+                pos($part) = $at + 1 if $name eq 'order';
+                push @{ $by{$name} }, [$file, $from + $at, $length, $_, $name] for $change->($old);
+            }
+        }
+    }
+    return \%by;
+}
+
+# A draw takes an operator first, so that the many constants do not crowd out the few barriers.
+sub draw {
+    my ($n, $by) = @_;
+    my @names = sort keys %$by;
+    my (@drawn, %taken);
+    while (@drawn < $n && @names) {
+        my $of = $by->{ $names[rand @names] };
+        my $i = int rand @$of;
+        push @drawn, $of->[$i] if !$taken{ $of->[$i] }++;
+    }
+    return @drawn;
+}
+
+# --- One change -----------------------------------------------------------------------------------
+sub changed {
+    my ($site) = @_;
+    my ($file, $at, $length, $new) = @$site;
+    my $text = slurp($file);
+    substr($text, $at, $length) = $new;
+    return $text;
+}
+
+# What it changes, in two lines of source: what is listed as equivalent is known by them.
+sub told {
+    my ($site) = @_;
+    my ($file, $at, $length, $new) = @$site;
+    my $text = slurp($file);
+    my $first = 1 + rindex $text, "\n", $at - 1;
+    my $end = index $text, "\n", $at + $length - (substr($text, $at + $length - 1, 1) eq "\n" ? 1 : 0);
+    my $was = substr $text, $first, $end - $first;
+    my $now = changed($site);
+    $now = substr $now, $first, $end - $first + length($new) - $length;
+    s/^\s+|\s+$//g, s/\s*\n\s*/ /g for $was, $now;
+    return (line_of($text, $at), $was, $now);
+}
+
+# The steps that include FILE, or FOLDER/FILE, and what includes those.
+my %included;
+for my $file (glob 'steps/*/*.cu steps/*/*.cuh common/cuda/*.cuh common/neox/*.cuh common/problems/*.h') {
+    (my $folder = $file) =~ s{/[^/]*$}{};
+    for (slurp($file) =~ /^#include "([^"]+)"/mg) {
+        my $name = -e "$folder/$_" ? "$folder/$_" : "common/$_";
+        push @{ $included{$name} }, $file;
+    }
+}
+sub steps_of {
+    my ($file) = @_;
+    my (%seen, @steps, @todo) = ();
+    @todo = ($file =~ s{(common/problems/\w+)\.c$}{$1.h}r);
+    while (defined(my $one = shift @todo)) {
+        next if $seen{$one}++;
+        push @steps, $one if $one =~ /\.cu$/;
+        push @todo, @{ $included{$one} || [] };
+    }
+    return sort { -s $a <=> -s $b } @steps;
+}
+
+my $temp = tempdir(CLEANUP => 1);
+my %made = run('make -s programs BACKEND=cpu');
+die "mutation: make programs: $made{err}" if $made{code};
+chomp(my $programs = $made{out});
+my $instrumented = run('set -- $(sh common/make/build/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
+
+# With --check or --count, or '-c -O2': an object.
+sub build {
+    my ($dir, $source, $option, $harness, $out) = @_;
+    my %r = run("common/cpu/cudacc -O1 $option -g0 -w -fno-exceptions -I'$dir/common' -Icommon -I'$dir' '$source' "
+        . "$harness -o '$dir/" . ($out // 'step') . "'");
+    return $r{code} == 0;
+}
+
+# Whether a change of a step or a header of it leaves the same code.
+sub same_code {
+    my ($dir, $step, $source) = @_;
+    build($dir, $source, '-c -O2', '', 'changed.o') or return 0;
+    my ($folder) = $step =~ m{(.*)/};
+    run("cp -r common/cuda common/neox '$dir/common' && cp $folder/*.cu* '$dir'");
+    build($dir, $source, '-c -O2', '', 'own.o') or return 0;
+    my %r = run("cmp '$dir/own.o' '$dir/changed.o'");
+    return $r{code} == 0;
+}
+
+# What a program fails with, or nothing. A change may make it run for ever.
+sub fails {
+    my ($program) = @_;
+    my %r = run("CUDACPU_WORKERS=2 timeout 60 $program --seed $seed");
+    my ($why) = $r{err} =~ /^(?:\d\d-|check: )?(.*)/m;
+    return $r{code} == 0 ? '' : $why || "code $r{code}";
+}
+
+# A step that is built with the change: what rejects it; '' if nothing does; undef: it does not compile.
+sub try_step {
+    my ($dir, $step, $file, $text) = @_;
+    my ($folder) = $step =~ m{(.*)/};
+    my ($number) = $folder =~ /(\d\d)-/;
+    run("rm -rf '$dir'; mkdir -p '$dir/common' && cp -r common/cuda common/neox '$dir/common' && cp $folder/*.cu* '$dir'");
+    my $harness = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
+    if ($file =~ /\.c$/) {
+        (my $object = $file) =~ s{common/(.*)\.c$}{$programs/$1.o};
+        spew("$dir/one.c", $text);
+        (my $from = $file) =~ s{/[^/]*$}{};
+        my %r = run("gcc -std=c11 -O2 -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$dir/one.c' -o '$dir/one.o'");
+        return undef if $r{code};
+        $harness = join ' ', "'$dir/one.o'", grep { $_ ne $object } glob $harness;
+    } else {
+        spew($file =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$file", $text);
+    }
+    my ($source) = map { "$dir/" . s{.*/}{}r } $step;
+    # What most changes fail at comes first: small cases, then the checks, then all that a CPU runs.
+    build($dir, $source, '', $harness) or return undef;
+    my $why = fails("'$dir/step' " . small_cases("'$dir/step'"));
+    return "run: $why" if $why;
+    build($dir, $source, '--check', $harness, 'checks') or return undef;
+    $why = fails("'$dir/checks'");
+    return "checked: $why" if $why;
+    $why = fails("'$dir/step'");
+    return "run: $why" if $why;
+    return '' if $file =~ /\.c$/;
+    build($dir, $source, '--count', $harness) or return undef;
+    my %r = run("sh common/make/reader/cost.sh step-$number '$dir/step'");
+    return 'counted: ' . ($r{out} =~ s/^\s+|\n.*//gsr) if $r{code} == 1;
+    return same_code($dir, $step, $source) ? 'equivalent: the same machine code' : '';
+}
+
+# The harness has tests of its own. The tree is a copy, and has two steps.
+sub try_harness {
+    my ($tree, $file, $text) = @_;
+    my $was = slurp("$tree/$file");
+    spew("$tree/$file", $text);
+    my %r = run("cd '$tree' && make -s programs BACKEND=cpu");
+    my $why = $r{code} ? undef : '';
+    if (!$r{code}) {
+        my $pid = open my $in, '-|', "cd '$tree' && exec timeout 600 perl tests/harness.t 2>&1" or die $!;
+        while (<$in>) {
+            next if !/^not ok \d+ - (.*)|^(Bail out.*)/;
+            $why = "harness.t: " . ($1 // $2);
+            kill 'TERM', $pid;
+            last;
+        }
+        close $in;
+        $why = "harness.t ends with code " . ($? >> 8) if $why eq '' && $?;
+    }
+    spew("$tree/$file", $was);
+    return $why;
+}
+
+sub try_site {
+    my ($site, $worker) = @_;
+    my $file = $site->[0];
+    my $text = changed($site);
+    my $why = '';
+    if ($file =~ m{^common/(?:harness|problems)/}) {
+        $why = try_harness("$temp/tree$worker", $file, $text);
+        return $why if !defined $why || $why ne '' || $file =~ /harness/;
+    }
+    my @survived;
+    my @steps = steps_of($file);
+    for my $step (@steps > $most_steps ? @steps[0 .. $most_steps - 1] : @steps) {
+        $why = try_step("$temp/step$worker", $step, $file, $text);
+        return $why if !defined $why || $why ne '' && $why !~ /^equivalent/;
+        push @survived, $step if $why eq '';
+    }
+    return @survived ? '' : $why;
+}
+
+# --- All of them ----------------------------------------------------------------------------------
+my @kernels = glob 'steps/*/*.cu steps/*/*.cuh common/cuda/*.cuh common/neox/*.cuh';
+my @harness = glob 'common/harness/*.c common/problems/*.c';
+if (@only) {
+    my %wanted = map { $_ => 1 } @only;
+    @kernels = grep { $wanted{$_} } @kernels;
+    @harness = grep { $wanted{$_} } @harness;
+}
+my (%of_kernels, %of_harness);
+for (\@kernels, \@harness) {
+    my $into = $_ == \@kernels ? \%of_kernels : \%of_harness;
+    for my $file (@$_) {
+        my $by = sites($file, $_ == \@harness);
+        push @{ $into->{$_} }, @{ $by->{$_} } for keys %$by;
+    }
+}
+sub size { my ($by) = @_; my $n = 0; $n += @$_ for values %$by; return $n }
+my ($n_kernels, $n_harness) = (size(\%of_kernels), size(\%of_harness));
+srand $seed;
+# More than are asked for: some do not compile. The harness gets a quarter.
+my $quarter = !$n_kernels ? $sample : $n_harness ? int($sample / 4) : 0;
+my %drawn = (kernel => [draw(3 * ($sample - $quarter), \%of_kernels)], harness => [draw(3 * $quarter, \%of_harness)]);
+print "mutation: $n_kernels changes of kernels and $n_harness of the harness can be made;"
+    . " $sample of them, make mutation SAMPLE=$sample SEED=$seed repeats it\n";
+
+my %equivalent;
+if (-e 'tests/mutants/equivalent.tsv') {
+    for (split /\n/, slurp('tests/mutants/equivalent.tsv')) {
+        my ($file, $was, $now, $reason) = split /\t/;
+        $equivalent{"$file\t$was\t$now"} = $reason if !/^#/;
+    }
+}
+
+if ($quarter) {
+    for my $worker (1 .. $workers) {
+        my $copy = scratch();
+        run("mkdir -p $temp && mv '$copy' $temp/tree$worker && cd $temp/tree$worker && "
+            . "ls -d steps/* | grep -v '/0[03]-' | xargs rm -rf");
+        my %r = run("mkdir -p $temp/tree$worker/build && cp -a build/cpu $temp/tree$worker/build/ && "
+            . "cd $temp/tree$worker && make -s programs BACKEND=cpu");
+        die "mutation: $r{err}" if $r{code};
+    }
+}
+
+# A line each, as they come: MUTATION_LOG says where, for whom it takes too long.
+my $log_file = $ENV{MUTATION_LOG} || "$temp/log";
+unlink $log_file;
+# Each worker takes every so manyth of each kind, until it has its share that compile.
+my @pids;
+for my $worker (1 .. $workers) {
+    my $pid = fork // die;
+    if (!$pid) {
+        open my $log, '>>', $log_file or die "$log_file: $!";
+        $log->autoflush;
+        for my $kind (['kernel', $sample - $quarter], ['harness', $quarter]) {
+            my ($name, $all) = @$kind;
+            my $share = int(($all + $workers - $worker) / $workers);
+            my @mine = @{ $drawn{$name} };
+            for (my $i = $worker - 1; $i < @mine && $share > 0; $i += $workers) {
+                my ($line, $was, $now) = told($mine[$i]);
+                my $why = exists $equivalent{"$mine[$i][0]\t$was\t$now"} ? 'equivalent: listed' : try_site($mine[$i], $worker);
+                next if !defined $why;
+                $share--;
+                print $log join("\t", $i, $name, $mine[$i][4], "$mine[$i][0]:$line", $was, $now, $why =~ tr/\t\n/  /r), "\n";
+            }
+        }
+        require POSIX;
+        POSIX::_exit(0);
+    }
+    push @pids, $pid;
+}
+waitpid $_, 0 for @pids;
+my (%all, %rejected, $equivalents);
+my @rows = map { [split /\t/, $_, -1] } split /\n/, slurp($log_file);
+for (sort { $a->[1] cmp $b->[1] || $a->[0] <=> $b->[0] } @rows) {
+    my ($i, $kind, $operator, $where, $was, $now, $why) = @$_;
+    if ($why =~ /^equivalent/) { $equivalents++; next }
+    $all{$_}++, $rejected{$_} += $why ne '' for "all", "$kind: $operator";
+    print "survives: $where ($operator)\n    - $was\n    + $now\n" if $why eq '';
+}
+for (sort keys %all) {
+    printf "%-24s %4d of %4d rejected, %.1f %%\n", $_, $rejected{$_}, $all{$_}, 100 * $rejected{$_} / $all{$_};
+}
+print "beside these, ", $equivalents // 0, " change nothing: the same machine code, or in tests/mutants/equivalent.tsv\n";
+exit($rejected{all} < 0.95 * $all{all} ? 1 : 0);
