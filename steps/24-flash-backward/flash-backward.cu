@@ -317,8 +317,14 @@ static void setup(kf_run *run)
 #define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192)
 
 static const kf_case cases[] = {
-    LENGTHS(KF_FLASH_SQUARE, 64),  LENGTHS(KF_FLASH_CAUSAL, 64), LENGTHS(KF_FLASH_SQUARE, 128),
-    LENGTHS(KF_FLASH_CAUSAL, 128), KF_FLASH_BACKWARD_ODD,
+    LENGTHS(KF_FLASH_SQUARE, 64),
+    LENGTHS(KF_FLASH_CAUSAL, 64),
+    LENGTHS(KF_FLASH_SQUARE, 128),
+    LENGTHS(KF_FLASH_CAUSAL, 128),
+    KF_FLASH_BACKWARD_ODD,
+    // What the forward pass of large cases makes, in tiles that are not whole.
+    KF_FLASH_ONE("made", 2, 70, 200, 64, true, KF_MADE),
+    KF_FLASH_ONE("made-D128", 1, 70, 131, 128, false, KF_MADE),
 };
 
 #define DQ(rows, keys, warps)                                                                      \

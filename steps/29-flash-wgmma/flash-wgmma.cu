@@ -221,6 +221,7 @@ static void setup(kf_run *run)
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
                                 KF_FLASH_ONE("recorded", 32, 2048, 2048, 128, false, KF_LARGE),
+                                KF_FLASH_ONE("recorded-small", 1, 128, 384, 128, true, 0),
                                 KF_FLASH_ODD,
                                 // Pieces of two heads, then of one. Tiles that are whole for one
                                 // group and not for the next. A stage that is filled three times.
