@@ -276,7 +276,7 @@ typedef struct kf_options {
     uint64_t seed;
     int reps;  /* most timing rounds */
     int turns; /* of a variant on the clocks on which it is alone */
-    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline;
+    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline, *model;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
     bool clock_chosen[KF_CLOCKS];
@@ -294,7 +294,7 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches, *repeats, *rates, *timeline;
+    FILE *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline;
     int n_repeated; /* variants and cases in repeats */
     int n_rated;    /* rows in rates */
     int n_stamps;   /* and in timeline */
