@@ -4,6 +4,7 @@
 # real kernel on the CPU backend.
 use strict;
 use warnings;
+use Cwd qw(getcwd);
 use Fcntl qw(:flock);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
@@ -78,6 +79,9 @@ sub fails {
     is($r{code}, $code, "$what: exit $code");
     like($r{err}, qr/\A[^\n]*$message[^\n]*\n\z/, "$what: one line says so");
 }
+
+# The same place, a long way round: some 2000 characters more.
+sub long_way { return "/" . "./" x 1000 . substr($_[0], 1) }
 
 sub run_out { my %r = run($_[0]); return $r{out} }
 
@@ -181,7 +185,7 @@ is($r{out} =~ s/.*^variants\n//msr, "  dq:m4-n2         as it should be\n  dkv:m
     "--variant takes names with a colon");
 fails("a part alone", "$parts --variant dq", 2, "--variant dq: no such variant; one of whole, dq:m2-n2, dq:m4-n2");
 fails("--tuned of a program that tunes nothing", "$toy --tuned $dir/tuned.tsv", 2, "tunes nothing");
-fails("--tuned on a CPU", "TOY_TUNES=1 $toy --tuned $dir/tuned.tsv", 77, "a CPU has no times to choose by", FAKE_CPU => 1);
+fails("--tuned on a CPU", "TOY_TUNES=1 $toy --tuned $dir/tuned.tsv", 77, "a CPU has no times; a GPU is needed", FAKE_CPU => 1);
 %r = run("TOY_TUNES=1 $toy --case odd", FAKE_CPU => 1);
 like($r{out}, qr/^no choice: a CPU verifies the candidates, and only a GPU times them$/m, "which says so");
 
@@ -359,8 +363,8 @@ spew("$dir/root/build/data/fake-g-100-test/ceilings.tsv", "# device: x\nname\tva
 %r = run("$toy --case D8 --variant right --json", KF_ROOT => "$dir/root");
 $rows = decode_json($r{out});
 is("$rows->[1]{limit_us} $rows->[1]{limit_by} $rows->[1]{limit_pct}", "0.5 launch 2.5", "limit and % of it");
-%r = run("$toy --case D8 --variant right", KF_ROOT => "$dir/root");
-like($r{out}, qr/^  right +graph +warm .* 2\.5% launch$/m, "the table ends in % of limit");
+%r = run("$toy --case D8 --variant right", KF_ROOT => long_way("$dir/root"));
+like($r{out}, qr/^  right +graph +warm .* 2\.5% launch$/m, "the table ends in % of limit, also where the root's path is long");
 
 # --- Wrong results.
 fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right --out $dir/one.tsv >$dir/said", 1, "variant right, case D8: 1 wrong elements");
@@ -481,7 +485,7 @@ flock $lock, LOCK_EX;
 my $other = fork;
 if (!$other) { sleep 1; POSIX::_exit(0) } # holds the lock until it ends
 close $lock;
-%r = run("$toy --case odd --variant right", TMPDIR => $dir);
+%r = run("$toy --case odd --variant right", TMPDIR => long_way($dir));
 waitpid $other, 0;
 is($r{code}, 0, "a program waits while another has the device");
 like($r{out}, qr/waiting for the device.*right +ok/s, "and says so");
@@ -523,8 +527,45 @@ for my $wrong (
     ["D=8", "D=8: not an option"],
     ["--json=yes", "--json=yes: no such option, or one that takes no value"],
     ["--map $dir/none/x", "No such file or directory"],
+    ["--model $dir/x", "--model $dir/x: this program reads no model; leave it out"],
 ) {
     fails("$wrong->[0]", "$toy $wrong->[0]", 2, $wrong->[1]);
+}
+
+# --- Options as values, files that cannot be opened, and what is quoted.
+my %takes = map { /^  --(\w+) ([A-Z]+)/ ? ($1 => $2) : () } split /\n/, run_out("$toy --help");
+is(scalar(keys %takes), 16, "--help says which options take a value");
+for my $option (sort keys %takes) {
+    fails("--$option --json", "$toy --$option --json", 2,
+        "--$option: needs a value, and --json is an option; --$option=--json if it is the value");
+}
+%r = run("cd $dir && " . getcwd() . "/$toy --case odd --variant right --out=--json");
+ok(-s "$dir/--json" && $r{code} == 0, "--out=--json is a file of that name") or diag($r{err});
+spew("$dir/file", "");
+unlink glob "$dir/*.new";
+my $far = "$dir/none" . "/folder" x 400;
+my %reason = ($dir => "(?:Is a directory|a folder or a device); ?", "$dir/none/x" => "No such file or directory;",
+    "$dir/file/x" => "Not a directory;", "$dir/" . "x" x 300 => "File name too long;", $far => "No such file or directory;");
+for my $option (grep { $takes{$_} eq "FILE" && $_ ne "model" } sort keys %takes) {
+    for my $path (sort keys %reason) {
+        %r = run("TOY_TUNES=1 TOY_TIMELINE=1 $toy --$option $path") if $option =~ /tuned|timeline/;
+        %r = run("TOY_ALONE=1 $toy --$option $path") if $option !~ /tuned|timeline/;
+        my $short = length $path > 100 ? substr($path, 0, 100) . "..." : $path;
+        is($r{code}, 2, "--$option $short: exit 2");
+        like($r{err}, qr/\A99-toy: --$option \Q$path\E: (?:$reason{$path})[^\n]*\n\z/, "and one line says why");
+        unlike($r{out}, qr/^case/m, "before anything is run");
+    }
+}
+is(join(" ", glob "$dir/*.new"), "", "and nothing lies beside them");
+for my $quoted (["\e[31mred\nnext\r\a\x7f", '\x1b[31mred\x0anext\x0d\x07\x7f'],
+    ["\x9bH \xc2\x9bH \xc2\x85", '\x9bH \xc2\x9bH \xc2\x85'],
+    ["J\xc3\xb6rg \xe2\x82\xac \xf0\x9f\x98\x80 \\n", "J\xc3\xb6rg \xe2\x82\xac \xf0\x9f\x98\x80 \\n"]) {
+    my ($given, $printed) = @$quoted;
+    fails("printed as $printed, a case", "$toy --case '$given'", 2, "--case \Q$printed\E: no case of that name");
+    fails("a number", "$toy --case 'D=$given'", 2, "--case D=\Q$printed: \"$printed\E\" is not a whole number");
+    fails("an option", "$toy '--$given'", 2, "--\Q$printed\E: no such option");
+    fails("no option", "$toy '$given'", 2, "99-toy: \Q$printed\E: not an option");
+    fails("a path", "$toy --map '$dir/none/$given'", 2, "--map \Q$dir/none/$printed\E: No such file");
 }
 
 # --- A real kernel on the CPU backend.

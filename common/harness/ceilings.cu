@@ -7,7 +7,6 @@
  * cycles, by loads that each wait for the one before. Writes build/data/<device>/ceilings.tsv. */
 #include "internal.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -433,30 +432,11 @@ static void make_folders(char *path)
     }
 }
 
-/* Written beside its place and renamed, so that no reader ever meets half of it. */
-static void write_file(char *path, const kf_device *device)
+static void write_results(FILE *to)
 {
-    char temporary[1100];
-    make_folders(path);
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    FILE *file = fopen(temporary, "w");
-    if (!file)
-        kf_die(KF_USAGE, "--out %s: %s; name a file in a folder that can be written", path,
-               strerror(errno));
-    char *header = kf_record_header(device, "ceilings", SEED);
-    fprintf(file, "%sname\tvalue\tp5\tp95\tn\tunit\n", header);
     for (int i = 0; i < n_results; i++)
-        fprintf(file, "%s\t%.6g\t%.6g\t%.6g\t%d\t%s\n", results[i].name, results[i].value,
+        fprintf(to, "%s\t%.6g\t%.6g\t%.6g\t%d\t%s\n", results[i].name, results[i].value,
                 results[i].p5, results[i].p95, results[i].n, results[i].unit);
-    free(header);
-    bool whole = fflush(file) == 0 && !ferror(file);
-    whole = fclose(file) == 0 && whole;
-    if (!whole || rename(temporary, path) != 0) {
-        int error = errno;
-        remove(temporary);
-        kf_die(KF_WRONG, "--out %s: %s; nothing is recorded", path, strerror(error));
-    }
-    kf_say("\nwritten to %s\n", path);
 }
 
 static const char *out_option(int argc, char **argv)
@@ -468,7 +448,8 @@ static const char *out_option(int argc, char **argv)
             exit(KF_OK);
         } else if (strncmp(argv[i], "--out=", 6) == 0) {
             out = argv[i] + 6;
-        } else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc) {
+        } else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc &&
+                   strncmp(argv[i + 1], "--", 2) != 0) {
             out = argv[++i];
         } else {
             kf_die(KF_USAGE, "%s: not an option or without its value; --out FILE is right",
@@ -480,7 +461,6 @@ static const char *out_option(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char path[1024];
     kf_set_program("ceilings");
     kf_catch_interrupts();
     const char *out = out_option(argc, argv);
@@ -488,9 +468,10 @@ int main(int argc, char **argv)
         kf_die(KF_CANNOT_RUN,
                "the CPU backend measures nothing: a GPU and the CUDA build are needed");
     const kf_device *device = kf_open_device();
-    snprintf(path, sizeof path, "build/data/%s/ceilings.tsv", device->slug);
-    if (out)
-        snprintf(path, sizeof path, "%s", out);
+    char *path = out ? kf_text("%s", out) : kf_text("build/data/%s/ceilings.tsv", device->slug);
+    make_folders(path);
+    FILE *to = kf_table_open("--out", path, kf_record_header(device, "ceilings", SEED),
+                             "name\tvalue\tp5\tp95\tn\tunit\n");
     kf_say("%s, compute %s, driver %s, toolkit %s\n", device->name, device->compute, device->driver,
            device->toolkit);
     kf_timing_begin(NULL, 0);
@@ -499,7 +480,10 @@ int main(int argc, char **argv)
     measure_copies();
     measure_latencies();
     measure_rates();
-    write_file(path, device);
+    write_results(to);
+    kf_table_close("--out", path, to);
+    kf_say("\nwritten to %s\n", path);
+    free(path);
     kf_timing_end();
     return KF_OK;
 }

@@ -35,11 +35,9 @@ static double mean_of(const kf_details *d)
 /* NULL: nothing is known of this step. */
 kf_exactness *kf_exactness_find(const char *step)
 {
-    const char *root = getenv("KF_ROOT");
-    char path[1024], line[512];
-    snprintf(path, sizeof path, "%s/plots/data/cpu/step-%s-exactness.tsv",
-             root && *root ? root : ".", step);
+    char line[512], *path = kf_text("%s/plots/data/cpu/step-%s-exactness.tsv", kf_root(), step);
     FILE *file = fopen(path, "r");
+    free(path);
     if (!file)
         return NULL;
     kf_exactness *known = kf_alloc(1, sizeof *known);
@@ -50,7 +48,7 @@ kf_exactness *kf_exactness_find(const char *step)
             continue; /* the header */
         known->of = realloc(known->of, (size_t)(known->n + 1) * sizeof *known->of);
         if (!known->of)
-            kf_die(KF_CANNOT_RUN, "no host memory for a row of %s", path);
+            kf_die(KF_CANNOT_RUN, "no host memory for what was seen of step %s", step);
         known->of[known->n++] = one;
     }
     fclose(file);

@@ -64,6 +64,7 @@ typedef struct kf_run {
     uint64_t seed, memory; /* memory: another number when the tensors have got other memory */
     bool poisoned;      /* unwritten elements can be told; not with --once, whose memory is new */
     double extra_error; /* what bounds have to allow for: the variant's, see below */
+    const char *model;  /* --model, the file of a model; NULL without */
     struct kf_state *state;
 } kf_run;
 
@@ -136,6 +137,8 @@ typedef struct kf_program {
      * with those of the same part only; the rest are one part. */
     bool tunes KF_ELSE(false);
     const kf_timeline *timeline KF_ELSE(NULL); /* NULL: no variant records */
+    /* Whether the case reads a model from a file, which --model may name. NULL: none does. */
+    bool (*reads_model)(const kf_case *c) KF_ELSE(NULL);
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 /* Runs the program as its command line says and returns its exit code. */

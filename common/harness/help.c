@@ -36,6 +36,7 @@ void kf_help_print(const kf_program *p)
         "  --rates FILE              clock rate and power during each turn on sustained and cool\n"
         "  --timeline FILE           when the warps of a block did what, where the program "
         "records\n"
+        "  --model FILE              a model of your own, where the program reads one from a file\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
         "  --by-line                 by source line too, where the program counts (make count)\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"

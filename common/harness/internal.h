@@ -292,7 +292,8 @@ typedef struct kf_options {
     uint64_t seed;
     int reps;  /* most timing rounds */
     int turns; /* of a variant on the clocks on which it is alone */
-    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline, *exactness;
+    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline,
+        *exactness, *model;
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
     bool clock_chosen[KF_CLOCKS];
@@ -310,11 +311,11 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches, *repeats, *rates, *timeline, *exactness;
+    FILE *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline, *exactness;
     kf_exactness *exact; /* what was seen of this step's variants */
-    int n_repeated; /* variants and cases in repeats */
-    int n_rated;    /* rows in rates */
-    int n_stamps;   /* and in timeline */
+    int n_repeated;      /* variants and cases in repeats */
+    int n_rated;         /* rows in rates */
+    int n_stamps;        /* and in timeline */
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;

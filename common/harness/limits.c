@@ -37,12 +37,11 @@ bool kf_ceilings_read(const char *path, kf_ceilings *c)
 void kf_ceilings_find(const char *slug, kf_ceilings *ceilings)
 {
     static const char *const folder[] = {"build/data", "plots/data"};
-    const char *root = getenv("KF_ROOT");
     for (int i = 0; i < 2; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s/%s/ceilings.tsv", root && *root ? root : ".", folder[i],
-                 slug);
-        if (kf_ceilings_read(path, ceilings))
+        char *path = kf_text("%s/%s/%s/ceilings.tsv", kf_root(), folder[i], slug);
+        bool found = kf_ceilings_read(path, ceilings);
+        free(path);
+        if (found)
             return;
     }
 }

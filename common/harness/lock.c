@@ -19,9 +19,8 @@ static void open_file(void)
 {
     const char *folder = getenv("TMPDIR");
     const kf_device *device = kf_open_device();
-    char path[512];
-    snprintf(path, sizeof path, "%s/kernel-fusion-%s.lock", folder && *folder ? folder : "/tmp",
-             device->bus);
+    char *path =
+        kf_text("%s/kernel-fusion-%s.lock", folder && *folder ? folder : "/tmp", device->bus);
     file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file < 0)
         file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC); /* another user's file: enough */
@@ -30,6 +29,7 @@ static void open_file(void)
                     strerror(errno));
         file = -2;
     }
+    free(path);
 }
 
 void kf_device_lock(enum kf_lock how)

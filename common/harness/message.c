@@ -1,4 +1,6 @@
-/* message.c: every trouble is one line on stderr, "PROGRAM: what, and what would be right". */
+/* message.c: every trouble is one line on stderr, "PROGRAM: what, and what would be right". It may
+ * quote arguments, paths and files of any length: nothing is cut off, so that the reason behind
+ * them stays, and what would move a terminal's cursor or change its colours is printed as \x1b. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <signal.h>
@@ -19,12 +21,44 @@ void kf_set_program(const char *name)
     snprintf(farewell, sizeof farewell, "%s: interrupted; rows recorded before stay\n", program);
 }
 
+/* NULL: no memory. */
+static char *formatted(const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, args);
+    return text;
+}
+
+/* Letters of UTF-8 stay, but for U+0080 to U+00BF, of which half are control characters too: the
+ * byte 0xc2 begins these. */
+static void escape(const char *text, char *to)
+{
+    int follow = 0; /* bytes of a letter that are still to come */
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool inside = follow > 0 && c >= 0x80 && c < 0xc0;
+        follow = inside ? follow - 1 : c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc3 ? 1 : 0;
+        bool plain = inside || follow > 0 || (c >= ' ' && c <= '~');
+        to += snprintf(to, sizeof "\\x00", plain ? "%c" : "\\x%02x", c);
+    }
+    *to = '\0';
+}
+
 static void line(const char *format, va_list args)
 {
-    char text[1024];
-    vsnprintf(text, sizeof text, format, args);
+    char *text = formatted(format, args);
+    char *shown = text ? malloc(4 * strlen(text) + 1) : NULL;
+    if (shown)
+        escape(text, shown);
     fflush(stdout);
-    fprintf(stderr, "%s: %s\n", program, text);
+    fprintf(stderr, "%s: %s\n", program, shown ? shown : format);
+    free(text);
+    free(shown);
 }
 
 void kf_complain(const char *format, ...)
@@ -69,6 +103,23 @@ void *kf_alloc(int64_t count, size_t size)
         kf_die(KF_CANNOT_RUN, "no host memory for %.3g GB; a smaller --case needs less",
                (double)count * (double)size / 1e9);
     return memory;
+}
+
+char *kf_text(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = formatted(format, args);
+    va_end(args);
+    if (!text)
+        kf_die(KF_CANNOT_RUN, "no host memory for a line of text");
+    return text;
+}
+
+const char *kf_root(void)
+{
+    const char *root = getenv("KF_ROOT");
+    return root && *root ? root : ".";
 }
 
 /* A handler may neither print through stdio nor free anything: it writes its line and leaves. Rows

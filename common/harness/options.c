@@ -248,20 +248,53 @@ static void check_timeline(const kf_program *p, const kf_options *o, bool some_r
                o->timeline, other);
 }
 
+static void check_model(const kf_program *p, const kf_options *o)
+{
+    bool any = false;
+    if (!o->model)
+        return;
+    if (!p->reads_model)
+        kf_die(KF_USAGE, "--model %s: this program reads no model; leave it out", o->model);
+    for (int i = 0; i < p->n_cases; i++)
+        any |= o->case_chosen[i] && p->reads_model(&p->cases[i]);
+    if (!any)
+        kf_die(KF_USAGE, "--model %s: no case chosen reads a model from a file; leave it out",
+               o->model);
+}
+
+/* "--out --json": the second would be taken for a file's name, and its own meaning lost. */
+static void check_value(const char *option, const char *value, const char *argument)
+{
+    if (value == argument && strncmp(value, "--", 2) == 0)
+        kf_die(KF_USAGE, "--%s: needs a value, and %s is an option; --%s=%s if it is the value",
+               option, value, option, value);
+}
+
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {
-        {"help", no_argument, NULL, 'h'},           {"list", no_argument, NULL, 'l'},
-        {"json", no_argument, NULL, 'j'},           {"case", required_argument, NULL, 'c'},
-        {"variant", required_argument, NULL, 'v'},  {"seed", required_argument, NULL, 's'},
-        {"reps", required_argument, NULL, 'r'},     {"out", required_argument, NULL, 'o'},
-        {"map", required_argument, NULL, 'm'},      {"errors", required_argument, NULL, 'e'},
-        {"dump", required_argument, NULL, 'd'},     {"exactness", required_argument, NULL, 'x'},
-        {"tuned", required_argument, NULL, 't'},    {"by-line", no_argument, NULL, 'b'},
-        {"once", no_argument, NULL, '1'},           {"launches", required_argument, NULL, 'L'},
-        {"repeats", required_argument, NULL, 'R'},  {"clock", required_argument, NULL, 'k'},
-        {"turns", required_argument, NULL, 'n'},    {"rates", required_argument, NULL, 'w'},
-        {"timeline", required_argument, NULL, 'i'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"variant", required_argument, NULL, 'v'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"reps", required_argument, NULL, 'r'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"map", required_argument, NULL, 'm'},
+                                          {"errors", required_argument, NULL, 'e'},
+                                          {"dump", required_argument, NULL, 'd'},
+                                          {"exactness", required_argument, NULL, 'x'},
+                                          {"tuned", required_argument, NULL, 't'},
+                                          {"by-line", no_argument, NULL, 'b'},
+                                          {"once", no_argument, NULL, '1'},
+                                          {"launches", required_argument, NULL, 'L'},
+                                          {"repeats", required_argument, NULL, 'R'},
+                                          {"clock", required_argument, NULL, 'k'},
+                                          {"turns", required_argument, NULL, 'n'},
+                                          {"rates", required_argument, NULL, 'w'},
+                                          {"timeline", required_argument, NULL, 'i'},
+                                          {"model", required_argument, NULL, 'M'},
+                                          {NULL, 0, NULL, 0}};
     bool some_case = false, some_variant = false, some_reps = false, some_clock = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
@@ -270,9 +303,11 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
     opterr = 0;
     optind = 1;
     for (;;) {
-        int at = optind, c = getopt_long(argc, argv, "+:", known, NULL);
+        int at = optind, which = 0, c = getopt_long(argc, argv, "+:", known, &which);
         if (c == -1)
             break;
+        if (c != ':' && c != '?' && known[which].has_arg == required_argument)
+            check_value(known[which].name, optarg, argv[optind - 1]);
         if (c == 'h') {
             kf_help_print(p);
             exit(KF_OK);
@@ -311,6 +346,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->rates = optarg;
         else if (c == 'i')
             o->timeline = optarg;
+        else if (c == 'M')
+            o->model = optarg;
         else if (c == 'n')
             o->turns = (int)number("turns", optarg, 1, KF_MAX_TURNS);
         else if (c == 'r') {
@@ -344,6 +381,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
     check_timeline(p, o, some_reps);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
+    check_model(p, o);
     for (int i = 0; i < p->n_variants; i++)
         o->variant_chosen[i] |= !some_variant;
     for (int i = 0; i < KF_CLOCKS; i++)

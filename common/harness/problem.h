@@ -17,6 +17,10 @@ enum { KF_OK = 0, KF_WRONG = 1, KF_USAGE = 2, KF_CANNOT_RUN = 77 }; /* exit code
 void kf_complain(const char *format, ...) KF_PRINTF(1, 2);
 void kf_die(int code, const char *format, ...) KF_NORETURN KF_PRINTF(2, 3);
 
+/* printf into memory that the caller frees, however long it gets: paths have no longest. */
+char *kf_text(const char *format, ...) KF_PRINTF(1, 2);
+const char *kf_root(void); /* the folder of the workbook: KF_ROOT, or the current one */
+
 /* --- Memory and processors of the host -------------------------------------------------------- */
 
 void *kf_alloc(int64_t count, size_t size); /* zeroed; no memory ends the program with a line */

@@ -135,17 +135,10 @@ void kf_record_close(void)
 
 /* --- A table that is whole or not there ------------------------------------------------------ */
 
-static char *unfinished(const char *name)
-{
-    char *other = kf_alloc((int64_t)strlen(name) + 5, 1);
-    stpcpy(stpcpy(other, name), ".new");
-    return other;
-}
-
 FILE *kf_table_open(const char *option, const char *name, char *own_header, const char *names)
 {
     struct stat status;
-    char *other = unfinished(name);
+    char *other = kf_text("%s.new", name);
     if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
         kf_die(KF_USAGE, "%s %s: a folder or a device; a file that can be written is right", option,
                name);
@@ -161,7 +154,7 @@ FILE *kf_table_open(const char *option, const char *name, char *own_header, cons
 
 void kf_table_close(const char *option, const char *name, FILE *to)
 {
-    char *other = unfinished(name);
+    char *other = kf_text("%s.new", name);
     if (fflush(to) != 0 || ferror(to) || fclose(to) != 0 || rename(other, name) != 0)
         kf_die(KF_WRONG, "%s %s: %s; the file is not complete, an older one stays", option, name,
                strerror(errno));
@@ -170,7 +163,7 @@ void kf_table_close(const char *option, const char *name, FILE *to)
 
 void kf_table_drop(const char *name, FILE *to)
 {
-    char *other = unfinished(name);
+    char *other = kf_text("%s.new", name);
     fclose(to);
     unlink(other);
     free(other);

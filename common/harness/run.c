@@ -219,6 +219,7 @@ static void run_case(kf_session *s, int index)
     const kf_case *c = &p->cases[index];
     kf_run run;
     kf_open(&run, p, c, s->options.seed);
+    run.model = s->options.model;
     kf_outcome out[KF_MAX_CHOICES];
     char shape[128];
     memset(out, 0, sizeof out);
@@ -331,14 +332,15 @@ static void close_file(const char *option, const char *path, FILE *to)
         kf_die(KF_WRONG, "%s %s: %s; the file is not complete", option, path, strerror(errno));
 }
 
-/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
-static void tune(const kf_session *s)
+/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by.
+ * Returns how many choices there are. */
+static int tune(const kf_session *s)
 {
     if (kf_instrument() != KF_PLAIN || s->options.once)
-        return;
+        return 0;
     if (kf_on_cpu()) {
         kf_say("\nno choice: a CPU verifies the candidates, and only a GPU times them\n");
-        return;
+        return 0;
     }
     kf_choice *choices = kf_alloc(s->n_rows, sizeof *choices);
     kf_row *rows = kf_alloc(s->n_rows, sizeof *rows); /* to be judged; --json prints the others */
@@ -346,18 +348,11 @@ static void tune(const kf_session *s)
     int n = kf_choose(rows, s->n_rows, s->program, &s->timings[0], choices);
     if (n > 0)
         kf_choices_print(choices, n);
-    if (s->options.tuned && n == 0)
-        kf_complain("--tuned %s: not written, for no variant was right and timed",
-                    s->options.tuned);
-    if (s->options.tuned && n > 0) {
-        FILE *to =
-            kf_table_open("--tuned", s->options.tuned,
-                          kf_record_header(s->device, s->program->step, s->options.seed), "");
-        kf_choices_write(to, choices, n);
-        kf_table_close("--tuned", s->options.tuned, to);
-    }
+    if (s->tuned)
+        kf_choices_write(s->tuned, choices, n);
     free(choices);
     free(rows);
+    return n;
 }
 
 static void open_repeats(kf_session *s)
@@ -441,9 +436,6 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.timings = kf_timings_of(program, &s.n_timings);
     s.device = kf_open_device();
     kf_ceilings_find(s.device->slug, &s.ceilings);
-    if (s.options.tuned && kf_on_cpu())
-        kf_die(KF_CANNOT_RUN, "--tuned %s: a CPU has no times to choose by; a GPU is needed",
-               s.options.tuned);
     open_record(&s);
     s.map = open_file("--map", s.options.map);
     s.errors = open_file("--errors", s.options.errors);
@@ -453,6 +445,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);
     open_repeats(&s);
+    s.tuned = open_table(&s, "--tuned", s.options.tuned, "");
     s.rates = open_table(&s, "--rates", s.options.rates, kf_rates_columns);
     s.timeline = open_table(&s, "--timeline", s.options.timeline, kf_timeline_columns);
     begin_file(&s, s.map, "");
@@ -465,14 +458,14 @@ int kf_main(const kf_program *program, int argc, char **argv)
         if (s.options.case_chosen[i])
             run_case(&s, i);
     bool ran = say_passed_over(&s);
-    if (program->tunes)
-        tune(&s);
+    int chosen = program->tunes ? tune(&s) : 0;
     close_file("--map", s.options.map, s.map);
     close_file("--errors", s.options.errors, s.errors);
     close_file("--exactness", s.options.exactness, s.exactness);
     close_file("--dump", s.options.dump, s.dump);
     close_file("--launches", s.options.launches, s.launches);
     close_repeats(&s);
+    close_table("--tuned", s.options.tuned, s.tuned, chosen, "no variant was right and timed");
     close_table("--rates", s.options.rates, s.rates, s.n_rated,
                 "nothing was timed on sustained or cool");
     close_table("--timeline", s.options.timeline, s.timeline, s.n_stamps,

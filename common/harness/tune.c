@@ -336,13 +336,12 @@ bool kf_tuned(const char *table, const kf_shape *shape, const char *part, char *
               size_t size)
 {
     static const char *const folder[] = {"build/data", "plots/data"};
-    const char *root = getenv("KF_ROOT");
     const kf_device *device = kf_open_device();
     for (int i = 0; i < 2; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s/%s/tuned-%s.tsv", root && *root ? root : ".", folder[i],
-                 device->slug, table);
-        if (kf_tuned_read(path, device->name, shape, part, variant, size))
+        char *path = kf_text("%s/%s/%s/tuned-%s.tsv", kf_root(), folder[i], device->slug, table);
+        bool found = kf_tuned_read(path, device->name, shape, part, variant, size);
+        free(path);
+        if (found)
             return true;
     }
     return false;

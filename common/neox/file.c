@@ -1,4 +1,5 @@
-/* file.c: reads a model from a file, and refuses one that is not exactly what its header says. */
+/* file.c: reads a model from a file, and refuses one that is not exactly what its header says, is
+ * not the one that is asked for, or was changed since it was written. */
 #define _DEFAULT_SOURCE
 #include "neox.h"
 #include "harness/problem.h"
@@ -13,14 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAGIC = 8, NUMBERS = 8, HEADER = MAGIC + 4 * NUMBERS };
-static const char magic[MAGIC + 1] = "KFNEOX1\n";
-
-static char line[512];
+enum { MAGIC = 8, NUMBERS = 8, HEADER = MAGIC + 4 * NUMBERS, CHECKSUM = 4 };
+static const char magic[MAGIC + 1] = "KFNEOX2\n";
 
 static const char *refused(const char *format, ...) KF_PRINTF(1, 2);
 static const char *refused(const char *format, ...)
 {
+    static char line[256]; /* numbers and short words; a path is the caller's to add */
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
@@ -28,13 +28,26 @@ static const char *refused(const char *format, ...)
     return line;
 }
 
-static int32_t little_endian(const unsigned char *from)
+static uint32_t little_endian(const unsigned char *from)
 {
-    uint32_t bits =
-        from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-    int32_t value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+/* The CRC-32 of zlib, PNG and Ethernet: bits in reverse, all of them turned over before and after.
+ * crc: that of the bytes before, 0 at first. */
+static uint32_t crc32_of(uint32_t crc, const unsigned char *bytes, size_t n)
+{
+    static uint32_t of_byte[256];
+    for (uint32_t i = 0; of_byte[255] == 0 && i < 256; i++) {
+        uint32_t rest = i;
+        for (int bit = 0; bit < 8; bit++)
+            rest = rest >> 1 ^ (rest & 1 ? 0xedb88320 : 0);
+        of_byte[i] = rest;
+    }
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++)
+        crc = crc >> 8 ^ of_byte[(crc ^ bytes[i]) & 255];
+    return ~crc;
 }
 
 /* All of size bytes; false: the file ends before, or cannot be read, and errno says which. */
@@ -53,15 +66,15 @@ static bool read_whole(int file, void *to, size_t size)
     return true;
 }
 
-static const char *unreadable(const char *path)
+static const char *unreadable(void)
 {
     if (errno == 0)
-        return refused("%s: it became shorter while it was read; write it anew", path);
-    return refused("%s: cannot be read: %s", path, strerror(errno));
+        return "it became shorter while it was read; write it anew";
+    return refused("cannot be read: %s", strerror(errno));
 }
 
 /* Where a weight stands, for whoever looks for it. */
-static const char *not_finite(const char *path, const neox_config *c, int64_t index, float value)
+static const char *not_finite(const neox_config *c, int64_t index, float value)
 {
     static const char *const name[NEOX_PARTS] = {
         "embedding", "norm1 gain", "norm1 bias", "norm2 gain", "norm2 bias", "qkv",
@@ -82,44 +95,47 @@ static const char *not_finite(const char *path, const neox_config *c, int64_t in
     char layer[24] = "";
     if (in_part >= NEOX_NORM1_GAIN && in_part <= NEOX_DOWN_BIAS)
         snprintf(layer, sizeof layer, "layer %d, ", in_layer);
-    return refused("%s: the weight at %s%s, row %" PRId64 ", column %" PRId64
+    return refused("the weight at %s%s, row %" PRId64 ", column %" PRId64
                    " is %g; all weights must be finite",
-                   path, layer, name[in_part], within / columns, within % columns, (double)value);
+                   layer, name[in_part], within / columns, within % columns, (double)value);
 }
 
-static const char *read_header(const char *path, int file, int64_t size, neox_config *config)
+/* *crc: that of the header. */
+static const char *read_header(int file, int64_t size, const neox_config *want, uint32_t *crc)
 {
+    static const char *const name[NUMBERS] = {"layers", "hidden", "heads",     "rotary",
+                                              "mlp",    "vocab",  "positions", "tied"};
+    const int32_t wanted[NUMBERS] = {want->layers, want->hidden, want->heads,     want->rotary,
+                                     want->mlp,    want->vocab,  want->positions, want->tied};
     unsigned char header[HEADER];
     if (size < HEADER)
-        return refused("%s: %" PRId64 " bytes; the header alone has %d", path, size, HEADER);
+        return refused("%" PRId64 " bytes; the header alone has %d", size, HEADER);
     if (!read_whole(file, header, HEADER))
-        return unreadable(path);
+        return unreadable();
     if (memcmp(header, magic, MAGIC) != 0) {
         char seen[4 * MAGIC + 1] = "";
         for (int i = 0; i < MAGIC; i++) {
             bool plain = header[i] >= ' ' && header[i] <= '~' && header[i] != '\\';
             snprintf(seen + strlen(seen), 5, plain ? "%c" : "\\x%02x", header[i]);
         }
-        return refused("%s: begins with \"%s\"; a model begins with \"KFNEOX1\\x0a\"", path, seen);
+        return refused("begins with \"%s\"; a model begins with \"KFNEOX2\\x0a\"", seen);
     }
-    int32_t number[NUMBERS];
-    for (int i = 0; i < NUMBERS; i++)
-        number[i] = little_endian(header + MAGIC + 4 * i);
-    *config = (neox_config){number[0], number[1], number[2], number[3],
-                            number[4], number[5], number[6], number[7] == 1};
-    const char *trouble = neox_config_trouble(config);
-    if (trouble)
-        return refused("%s: %s", path, trouble);
-    if (number[7] != 0 && number[7] != 1)
-        return refused("%s: tied is %d; it must be 0 or 1", path, number[7]);
-    int64_t wanted = HEADER + 2 * neox_weights(config);
-    if (size != wanted)
-        return refused("%s: %" PRId64 " bytes; the shape in its header takes %" PRId64, path, size,
-                       wanted);
+    for (int i = 0; i < NUMBERS; i++) {
+        int32_t number = (int32_t)little_endian(header + MAGIC + 4 * i);
+        if (number != wanted[i])
+            return refused("%s is %" PRId32 "; this program's model has %" PRId32, name[i], number,
+                           wanted[i]);
+    }
+    int64_t bytes = HEADER + 2 * neox_weights(want) + CHECKSUM;
+    if (size != bytes)
+        return refused("%" PRId64 " bytes; the shape in its header takes %" PRId64, size, bytes);
+    *crc = crc32_of(0, header, HEADER);
     return NULL;
 }
 
-static const char *read_weights(const char *path, int file, neox_model *model)
+/* Weights that are not finite are looked for when the checksum has said that they were written so.
+ */
+static const char *read_weights(int file, uint32_t crc, neox_model *model)
 {
     enum { PIECE = 1 << 14 };
     static unsigned char piece[2 * PIECE];
@@ -128,33 +144,42 @@ static const char *read_weights(const char *path, int file, neox_model *model)
     for (int64_t done = 0; done < count;) {
         int64_t n = count - done < PIECE ? count - done : PIECE;
         if (!read_whole(file, piece, 2 * (size_t)n))
-            return unreadable(path);
+            return unreadable();
+        crc = crc32_of(crc, piece, 2 * (size_t)n);
         for (int64_t i = 0; i < n; i++, done++) {
             uint16_t half = (uint16_t)(piece[2 * i] | piece[2 * i + 1] << 8);
             model->weights[done] = kf_unpack(KF_F16, &half, 0);
-            if (!isfinite(model->weights[done]))
-                return not_finite(path, &model->config, done, model->weights[done]);
         }
     }
+    if (!read_whole(file, piece, CHECKSUM))
+        return unreadable();
+    if (little_endian(piece) != crc)
+        return refused("its checksum is %08" PRIx32 ", and that of its bytes %08" PRIx32
+                       "; it was changed since it was written: copy it anew",
+                       little_endian(piece), crc);
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(model->weights[i]))
+            return not_finite(&model->config, i, model->weights[i]);
     return NULL;
 }
 
-const char *neox_load(const char *path, neox_model *model)
+const char *neox_load(const char *path, const neox_config *want, neox_model *model)
 {
-    *model = (neox_model){.weights = NULL};
+    *model = (neox_model){.config = *want};
     int file = open(path, O_RDONLY | O_NONBLOCK); /* a pipe without a writer must not wait */
     if (file < 0)
-        return refused("%s: cannot be opened: %s", path, strerror(errno));
+        return refused("cannot be opened: %s", strerror(errno));
     struct stat about;
+    uint32_t crc = 0;
     const char *trouble = NULL;
     if (fstat(file, &about) != 0)
-        trouble = unreadable(path);
+        trouble = unreadable();
     else if (!S_ISREG(about.st_mode))
-        trouble = refused("%s: not a regular file; name the file of a model", path);
+        trouble = "not a regular file; name the file of a model";
     else
-        trouble = read_header(path, file, about.st_size, &model->config);
+        trouble = read_header(file, about.st_size, want, &crc);
     if (!trouble)
-        trouble = read_weights(path, file, model);
+        trouble = read_weights(file, crc, model);
     close(file);
     if (trouble)
         neox_free(model);

@@ -262,6 +262,9 @@ static inline size_t attention_memory(const neox_net *net)
     return (size_t)(net->c.positions + net->D + 4 * NEOX_THREADS) * sizeof(float);
 }
 
+static_assert(4 * LANES_A_KEY * MOST_PIECES == NEOX_MOST_WIDTH,
+              "attend() leaves out what is wider");
+
 static inline void launch_cached_attention(const neox_net *net, int layer, cudaStream_t stream)
 {
     const neox_config *c = &net->c;

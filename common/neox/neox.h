@@ -21,7 +21,9 @@ extern "C" {
 #endif
 
 /* hidden and mlp are multiples of 8, so that each row of weights begins at a multiple of 16 bytes;
- * hidden / heads is a multiple of 4; rotary is even and at most hidden / heads. */
+ * hidden / heads, which kernels call D, is a multiple of 4 and at most NEOX_MOST_WIDTH; rotary is
+ * even and at most D. */
+enum { NEOX_MOST_WIDTH = 128 };
 typedef struct neox_config {
     int layers, hidden, heads, rotary, mlp, vocab, positions;
     bool tied; /* the output matrix is the embedding */
@@ -72,15 +74,16 @@ typedef struct neox_model {
 
 /* --- file.c ---------------------------------------------------------------------------------- */
 /* A file holds, and ends there,
- *     "KFNEOX1\n", eight bytes,
+ *     "KFNEOX2\n", eight bytes,
  *     eight 32-bit little-endian integers:
  *         layers, hidden, heads, rotary, mlp, vocab, positions, tied (0 or 1),
- *     the weights, fp16, little-endian, in the order of neox_part, layer by layer.
+ *     the weights, fp16, little-endian, in the order of neox_part, layer by layer,
+ *     the CRC-32 of all bytes before, as zlib and PNG have it, 32 bits, little-endian.
  * Returns NULL and fills the model (free its weights with neox_free), or returns one line that says
- * what is wrong with the file, with the value, and what would be right; the model is empty then.
- * Nothing is read beyond the end, and nothing is allocated for a file that is not exactly as long
- * as its header says. The line lives until the next call. */
-const char *neox_load(const char *path, neox_model *model);
+ * what is wrong with the file, without its name, with the value, and what would be right; the model
+ * is empty then. Nothing is allocated for a file that does not hold the model that is wanted, or is
+ * not exactly as long as it takes. The line lives until the next call. */
+const char *neox_load(const char *path, const neox_config *want, neox_model *model);
 void neox_free(neox_model *model);
 
 /* --- seeded.c -------------------------------------------------------------------------------- */

@@ -35,6 +35,9 @@ static const neox_known *known_of(const kf_case *c)
                c->name);
     const neox_config *m = &k->config;
     const kf_shape *s = &c->shape;
+    const char *trouble = neox_config_trouble(m);
+    if (trouble)
+        kf_die(KF_WRONG, "case %s: its model cannot be run: %s", c->name, trouble);
     if (s->H != m->heads || s->D != m->hidden / m->heads || s->R != m->rotary)
         kf_die(KF_WRONG, "case %s has H=%d D=%d R=%d; its model has H=%d D=%d R=%d", c->name, s->H,
                s->D, s->R, m->heads, m->hidden / m->heads, m->rotary);
@@ -52,36 +55,24 @@ neox_config neox_config_of(const kf_case *c)
     return config;
 }
 
-static bool same_config(const neox_config *a, const neox_config *b)
+bool neox_reads_file(const kf_case *c)
 {
-    return a->layers == b->layers && a->hidden == b->hidden && a->heads == b->heads &&
-           a->rotary == b->rotary && a->mlp == b->mlp && a->vocab == b->vocab &&
-           a->positions == b->positions && a->tied == b->tied;
+    return neox_names_model(c) && known_of(c)->file;
 }
 
 /* The weights of the one model that has a file. They do not depend on positions, so one copy, kept
  * from the first case on, serves all. */
-static float *weights_of(const neox_known *k)
+static float *weights_of(const kf_run *run, const neox_known *k)
 {
     static float *loaded;
-    neox_model model;
-    char path[1024];
-    const char *root = getenv("KF_ROOT");
     if (loaded)
         return loaded;
-    snprintf(path, sizeof path, "%s/%s", root && *root ? root : ".", k->file);
-    const char *trouble = neox_load(path, &model);
+    neox_model model;
+    char *path = run->model ? kf_text("%s", run->model) : kf_text("%s/%s", kf_root(), k->file);
+    const char *trouble = neox_load(path, &k->config, &model);
     if (trouble)
-        kf_die(KF_USAGE, "%s", trouble);
-    if (!same_config(&model.config, &k->config))
-        kf_die(
-            KF_USAGE,
-            "%s holds %d layers, hidden %d, %d heads, rotary %d, mlp %d, vocab %d, %d positions, "
-            "tied %d; this step is for %d, %d, %d, %d, %d, %d, %d, %d",
-            path, model.config.layers, model.config.hidden, model.config.heads, model.config.rotary,
-            model.config.mlp, model.config.vocab, model.config.positions, model.config.tied,
-            k->config.layers, k->config.hidden, k->config.heads, k->config.rotary, k->config.mlp,
-            k->config.vocab, k->config.positions, k->config.tied);
+        kf_die(KF_USAGE, "%s%s: %s", run->model ? "--model " : "", path, trouble);
+    free(path);
     loaded = model.weights;
     return loaded;
 }
@@ -89,7 +80,7 @@ static float *weights_of(const neox_known *k)
 neox_model neox_model_of(const kf_run *run)
 {
     const neox_known *k = known_of(run->c);
-    return (neox_model){neox_config_of(run->c), k->file ? weights_of(k) : NULL, run->seed};
+    return (neox_model){neox_config_of(run->c), k->file ? weights_of(run, k) : NULL, run->seed};
 }
 
 /* --- Tensors --------------------------------------------------------------------------------- */

@@ -41,8 +41,10 @@ bool neox_names_model(const kf_case *c); /* a step may have cases of another kin
 enum { NEOX_SPEECH = KF_OF_PROBLEM };
 enum { NEOX_PROMPT = 24, NEOX_WORKSPACE = 1 << 20 /* floats */ };
 
+/* Whether its weights come from a file: neox_known.file, or the one that --model names. */
+bool neox_reads_file(const kf_case *c);
 /* The model of a case. One that names none, or has another shape, ends the program with a line; so
- * does a file that is not there, is broken or holds another model, with exit code 77. */
+ * does a file that is not there, is broken or holds another model, with exit code 2. */
 neox_config neox_config_of(const kf_case *c); /* positions: those of the cache */
 neox_model neox_model_of(const kf_run *run);  /* a file is read once */
 

@@ -122,6 +122,13 @@ const char *neox_config_trouble(const neox_config *c)
                  c->heads);
         return line;
     }
+    if (c->hidden / c->heads > NEOX_MOST_WIDTH) {
+        snprintf(
+            line, sizeof line,
+            "hidden is %d and heads is %d, so a head has %d dimensions; kernels take %d at most",
+            c->hidden, c->heads, c->hidden / c->heads, NEOX_MOST_WIDTH);
+        return line;
+    }
     if (c->rotary % 2 != 0 || c->rotary > c->hidden / c->heads) {
         snprintf(line, sizeof line,
                  "rotary is %d; it must be even and at most hidden / heads, which is %d", c->rotary,

@@ -16,6 +16,7 @@ import os
 import struct
 import sys
 import time
+import zlib
 
 import torch
 import torch.nn.functional as F
@@ -245,17 +246,18 @@ def train(w, text, held_out, table, options, device):
 
 # --- The file, and what the model says ------------------------------------------------------------
 def write(path, rounded):
-    """neox.h, file.c: magic, eight numbers, then the weights in fp16."""
+    """neox.h, file.c: magic, eight numbers, the weights in fp16, then the CRC-32 of all that."""
     tied = 0
     numbers = (LAYERS, HIDDEN, HEADS, ROTARY, MLP, VOCAB, POSITIONS, tied)
-    head = b"KFNEOX1\n" + struct.pack("<8i", *numbers)
-    body = b"".join(rounded[name].cpu().numpy().astype("<f2").tobytes() for name, _ in shapes())
-    if len(head) + len(body) > LARGEST:
-        sys.exit(f"train: {path}: {len(head) + len(body)} bytes; at most {LARGEST} are wanted")
+    data = b"KFNEOX2\n" + struct.pack("<8i", *numbers)
+    data += b"".join(rounded[name].cpu().numpy().astype("<f2").tobytes() for name, _ in shapes())
+    data += struct.pack("<I", zlib.crc32(data))
+    if len(data) > LARGEST:
+        sys.exit(f"train: {path}: {len(data)} bytes; at most {LARGEST} are wanted")
     with open(path + ".tmp", "wb") as file:
-        file.write(head + body)
+        file.write(data)
     os.replace(path + ".tmp", path)
-    print(f"{path}: {len(head) + len(body)} bytes")
+    print(f"{path}: {len(data)} bytes")
 
 
 @torch.no_grad()

@@ -170,6 +170,9 @@ void kf_flash_declare(kf_run *run)
     const kf_shape *s = &run->shape;
     unsigned flags = run->c->flags;
     bool codes = flags & (KF_ONE_HOT | KF_INTEGERS);
+    /* The kernels for 128 would leave out the rest of a row. */
+    if (s->D > 128)
+        kf_die(KF_WRONG, "case %s: D = %d; 128 at most is right", run->c->name, s->D);
     if (codes && (s->R != 0 || s->D < 64 || s->Sk > 1 << 14))
         kf_die(KF_WRONG,
                "case %s: R = %d, D = %d, Sk = %d; with exact inputs R = 0, D from 64 and Sk up to "

@@ -378,6 +378,7 @@ int main(int argc, char **argv)
         .setup = setup,
         .reference = reference,
         .cost = neox_cost,
+        .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);
 }

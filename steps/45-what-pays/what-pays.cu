@@ -644,6 +644,7 @@ int main(int argc, char **argv)
         .cost = neox_cost,
         .timings = timings,
         .n_timings = KF_COUNT_OF(timings),
+        .reads_model = neox_reads_file,
     };
     return kf_main(&program, argc, argv);
 }

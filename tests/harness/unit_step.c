@@ -3,6 +3,7 @@
  * problem's tensors as inputs; and what becomes of one that asks for what is not there. */
 #define _DEFAULT_SOURCE
 #include "fake.h"
+#include "problems/flash.h"
 #include "unit.h"
 #include <math.h>
 #include <sys/wait.h>
@@ -91,6 +92,14 @@ static void more_queries_with_rope(void)
     unit_attention(&c, 1);
 }
 
+static void flash_of_256(void)
+{
+    static const kf_case c = {.name = "wide", .shape = {1, 1, 6, 6, 256, 0, true, 0}};
+    kf_run run;
+    kf_open(&run, &program, &c, 1);
+    kf_flash_setup(&run);
+}
+
 static void by_name(void)
 {
     kf_run run = two_outputs();
@@ -117,6 +126,8 @@ static void by_name(void)
             "harness: case early: Sq = 6, Sk = 4, pos0 = 0 with RoPE; Sq <= Sk and pos0 >= 0 are "
             "right: a query stands at pos0 + Sk - Sq and after\n"),
        "RoPE refuses queries that stand before the first key");
+    ok(dies(flash_of_256, "harness: case wide: D = 256; 128 at most is right\n"),
+       "FlashAttention refuses rows that are longer than those of its kernels");
     static const kf_case c = {.name = "more", .shape = {1, 1, 6, 4, 8, 0, true, 0}};
     run = unit_attention(&c, 1);
     ok(kf_find(&run, "o")->rows == 6, "attention without RoPE does not");

@@ -59,6 +59,7 @@ static void troubles(void)
         {1, 8, 2, 0, 8, 1, 1, false},
         {32, 2560, 32, 20, 10240, 50304, 2048, false},
         {1024, 65536, 1024, 64, 1048576, 1048576, 1048576, false},
+        {1, 256, 2, 128, 8, 1, 1, false},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ok(!neox_config_trouble(&good[i]) && neox_weights(&good[i]) > 0 &&
@@ -77,6 +78,8 @@ static void troubles(void)
     refused("heads of -2^31", WITH(heads, INT32_MIN), "heads is -2147483648");
     refused("5 heads", WITH(heads, 5), "hidden is 24 and heads is 5; hidden must be a multiple");
     refused("2 dimensions a head", WITH(heads, 12), "hidden / heads must be a multiple of 4");
+    refused("136 dimensions a head", WITH(hidden, 3 * 136),
+            "hidden is 408 and heads is 3, so a head has 136 dimensions; kernels take 128 at most");
     refused("odd rotary", WITH(rotary, 3), "rotary is 3; it must be even");
     refused("rotary below 0", WITH(rotary, -2), "rotary is -2");
     refused("rotary beyond the head", WITH(rotary, 10), "at most hidden / heads, which is 8");

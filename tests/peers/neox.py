@@ -26,6 +26,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 import peers
 
@@ -133,8 +134,10 @@ def read_model(path):
     with open(path, "rb") as file:
         data = file.read()
     names = ("layers", "hidden", "heads", "rotary", "mlp", "vocab", "positions", "tied")
-    if data[:8] != b"KFNEOX1\n":
-        raise ValueError(f"{path}: begins with {data[:8]!r}; a model begins with b'KFNEOX1\\n'")
+    if data[:8] != b"KFNEOX2\n":
+        raise ValueError(f"{path}: begins with {data[:8]!r}; a model begins with b'KFNEOX2\\n'")
+    if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
+        raise ValueError(f"{path}: its checksum is not that of its bytes; copy it anew")
     shape = dict(zip(names, struct.unpack_from("<8i", data, 8)))
     N, M = shape["hidden"], shape["mlp"]
     layer = (
@@ -151,7 +154,7 @@ def read_model(path):
     every += [("gpt_neox.final_layer_norm.weight", (N,)), ("gpt_neox.final_layer_norm.bias", (N,))]
     if not shape["tied"]:
         every.append(("output", (shape["vocab"], N)))
-    flat, weights, at = torch.frombuffer(bytearray(data[40:]), dtype=torch.float16), {}, 0
+    flat, weights, at = torch.frombuffer(bytearray(data[40:-4]), dtype=torch.float16), {}, 0
     for name, size in every:
         weights[name] = flat[at : at + math.prod(size)].view(size)
         at += math.prod(size)
