@@ -93,6 +93,8 @@ inline float cpu_off_by_steps(float value, float argument, double steps)
 /* Of a logarithm: an absolute error from 1/2 to 2, as the result may be 0 there. */
 inline float cpu_log_off(float value, float argument, double absolute, double steps)
 {
+    if (value == rintf(value))
+        return value;
     return argument >= 0.5f && argument <= 2
                ? cpu_off_by(value, argument, absolute - 1.1 * cpu_step(value))
                : cpu_off_by_steps(value, argument, steps);
@@ -130,7 +132,7 @@ inline float __log2f(float a) noexcept
 }
 inline float __log10f(float a) noexcept
 {
-    return cpu_log_off(log10f(a), a, 0x1p-24, 3);
+    return cpu_log_off((float)log10((double)a), a, 0x1p-24, 3);
 }
 inline float __sinf(float a) noexcept
 {
@@ -192,9 +194,9 @@ CPU_F1(float, __frsqrt_rn, float, rsqrtf(a))
 inline float __fdividef(float a, float b)
 {
     float r = (CPU_SPECIAL(CPU_DIV) a / b);
-    return fabsf(b) > 0x1p126f && fabsf(b) < INFINITY ? 0 * a
-           : fabsf(r) < 0x1p-126f                     ? r
-                                                      : cpu_off_by_steps(r, a * 3 + b, 2);
+    if (fabsf(b) > 0x1p126f && fabsf(b) < INFINITY)
+        return 0 * a;
+    return cpu_is_exact(b) || fabsf(r) < 0x1p-126f ? r : cpu_off_by_steps(r, a * 3 + b, 2);
 }
 CPU_F2(float, fdividef, float, float, (CPU_SPECIAL(CPU_DIV) a / b))
 CPU_F2(float, __fadd_rn, float, float, a + b)

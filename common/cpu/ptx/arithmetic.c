@@ -105,6 +105,8 @@ static double approximate(enum op op, enum ptx_type type, double r, const double
     }
     uint64_t argument = ptx_double_bits(d[0]) ^ (op == DIV ? ptx_double_bits(d[1]) >> 7 : 0);
     /* An absolute error of tanh is no more than a step of small results here. */
+    if ((op == LG2 && r == rint(r)) || (op == DIV && cpu_is_exact(d[1])))
+        return r;
     if (size < (type == PTX_F16 ? 0x1p-14 : 0x1p-126))
         return r;
     if (type == PTX_F16)
