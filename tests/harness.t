@@ -68,6 +68,13 @@ is($r{code}, 0, "half_add.cu builds") or diag($r{err});
 is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "half_add.cuh is right to the last bit");
 like($r{out}, qr/^ok 5 .*\n1\.\.5\n\z/m, "and all is looked at");
 
+# --- Functions of one half, at each half.
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/gelu.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/gelu");
+is($r{code}, 0, "gelu.cu builds") or diag($r{err});
+%r = run("$build/gelu");
+is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "GELU of common/neox is right at each half") or diag($r{out});
+like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and others are not");
+
 # --- Whole programs.
 my $toy = "$build/toy";
 my $dir = tempdir(CLEANUP => 1);

@@ -371,7 +371,7 @@ static bool row_holds(const kf_tensor *t, int64_t row, const sums *of, int D, do
     for (int d = 0; d < D; d++) {
         bound[d] += step_of(fabs(want[d]) + bound[d]);
         good &= near(t->want[row * D + d], want[d], 1e-9) || fabs(want[d]) < 1e-9;
-        good &= near(t->bound[row * D + d], bound[d], 0.01);
+        good &= near(t->bound[row * D + d], bound[d], 1e-4);
     }
     return good;
 }
