@@ -23,7 +23,7 @@ sub run {
 # Compiles all, two at a time.
 my (%built, @jobs);
 for my $cxx (@cxx) {
-    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 diverge order);
+    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order);
 }
 push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
@@ -44,15 +44,15 @@ for my $j (@jobs) {
 }
 
 for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
-    for my $name (qw(semantics api float16 diverge order)) {
-        next if $variant =~ /portable/ && $name =~ /api|float16/;
+    for my $name (qw(semantics api float16 fast diverge order)) {
+        next if $variant =~ /portable/ && $name =~ /api|float16|fast/;
         my ($log) = run("cat $dir/$name$variant.log");
         ok(-x "$dir/$name$variant" && $log eq '', "$name$variant compiles without a word")
             or diag($log);
     }
-    for my $name (qw(semantics api float16)) {
+    for my $name (qw(semantics api float16 fast)) {
         next if $variant =~ /portable/ && $name ne 'semantics';
-        for my $order ($name eq 'float16' ? 'forward' : qw(forward reverse random)) {
+        for my $order ($name =~ /float16|fast/ ? 'forward' : qw(forward reverse random)) {
             my ($out, $rc) = run("CUDACPU_ORDER=$order $dir/$name$variant 2>/dev/null");
             ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "$name$variant, $order") or diag($out);
         }

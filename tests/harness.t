@@ -30,6 +30,7 @@ my @jobs = map { my ($name) = m{([^/]+)\.c$}; "$cc $flags -c $_ -o $build/$name.
 is($r{code}, 0, "the tests compile as C11 without a warning") or BAIL_OUT($r{err});
 my @objects = map { m{common/(.+)\.c$} && $1 !~ m{^harness/(backend|rates)$} ? "$cpu/$1.o" : () }
     glob("common/harness/*.c common/problems/*.c");
+push @objects, "$cpu/neox/bounds.o"; # unit_bounds holds it to its formula
 my @programs = map { m{/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
     # unit_ceiling has a broken plain.c of its own.
@@ -67,6 +68,13 @@ is($r{code}, 0, "half_add.cu builds") or diag($r{err});
 %r = run("$build/half_add");
 is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "half_add.cuh is right to the last bit");
 like($r{out}, qr/^ok 5 .*\n1\.\.5\n\z/m, "and all is looked at");
+
+# --- Functions of one half, at each half.
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/gelu.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/gelu");
+is($r{code}, 0, "gelu.cu builds") or diag($r{err});
+%r = run("$build/gelu");
+is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "GELU of common/neox is right at each half") or diag($r{out});
+like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and others are not");
 
 # --- Whole programs.
 my $toy = "$build/toy";
@@ -358,8 +366,8 @@ like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and all is looked at");
 # --- Ceilings give limits.
 make_path("$dir/root/build/data/fake-g-100-test");
 spew("$dir/root/build/data/fake-g-100-test/ceilings.tsv", "# device: x\nname\tvalue\tp5\tp95\tn\tunit\n"
-    . "copy_tbps\t4\t4\t4\t10\tTB/s\nfp32_tflops\t50\t50\t50\t10\tTFLOP/s\nlaunch_graph_us\t0.5\t0.5\t0.5\t10\tus\n"
-    . "launch_stream_us\t3\t3\t3\t10\tus\nlaunch_call_us\t8\t8\t8\t10\tus\n");
+    . "copy_tbps\t4\t3\t5\t10\tTB/s\nfp32_tflops\t50\t40\t60\t10\tTFLOP/s\nlaunch_graph_us\t0.5\t0.4\t0.6\t10\tus\n"
+    . "launch_stream_us\t3\t2\t4\t10\tus\nlaunch_call_us\t8\t7\t9\t10\tus\n");
 %r = run("$toy --case D8 --variant right --json", KF_ROOT => "$dir/root");
 $rows = decode_json($r{out});
 is("$rows->[1]{limit_us} $rows->[1]{limit_by} $rows->[1]{limit_pct}", "0.5 launch 2.5", "limit and % of it");
@@ -382,6 +390,14 @@ fails("a result that is kept from the call before", "TOY_BUG=kept $toy --case od
 fails("wrong in a graph", "TOY_BUG=graph $toy --case odd --variant right >/dev/null", 1, "case odd in a graph: 1 wrong");
 fails("what is launched elsewhere is not in the graph", "TOY_BUG=elsewhere $toy --case odd --variant right >$dir/said", 1, "case odd in a graph: 15 wrong");
 like(slurp("$dir/said"), qr/unwritten: 15 \(all of them\)/, "and writes nothing when that is replayed");
+# Poison is fresh before each launch that is verified: what was right before does not help.
+my $idle = qr/unwritten: 80 \(all of them\)/;
+fails("idle when called again", "TOY_BUG=idle $toy --case D8 --variant right >$dir/said", 1, "case D8 back to back: 80 wrong");
+like(slurp("$dir/said"), $idle, "and what the first call left is gone");
+fails("idle after timing", "TOY_BUG=idle-later $toy --case D8 --variant right >$dir/said", 1, "case D8 after timing: 80 wrong");
+like(slurp("$dir/said"), $idle, "and what was right before timing is gone");
+fails("idle after another variant", "TOY_BUG=idle-slow $toy --case D8 --variant right --variant slow >$dir/said", 1, "variant slow, case D8: 80 wrong");
+like(slurp("$dir/said"), $idle, "and what that one wrote is gone");
 fails("a variant that writes its input is wrong, and does not spoil the next",
     "TOY_BUG=input $toy --case D8 --variant right --variant slow >/dev/null", 1,
     "variant right, case D8: 1 elements of the input q were written; a kernel may write to its outputs only");

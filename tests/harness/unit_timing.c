@@ -3,6 +3,7 @@
 #include "fake.h"
 #include "unit.h"
 #include <math.h>
+#include <unistd.h>
 
 static void percentiles(void)
 {
@@ -59,6 +60,32 @@ static void decisions(void)
     ok(stat[1].ratio == 0.5 && stat[1].ratio_p5 == 0.5 && stat[1].ratio_p95 == 0.5 &&
            stat[0].ratio == 1.0 && stat[1].median == 110.0,
        "ratios are taken round by round");
+}
+
+/* Times that no median, mean or quotient of medians confuses with another: ratios of the rounds are
+ * 1, 0.5, 0.2, 2 and 4. */
+static void lopsided(void)
+{
+    enum { N = 50 };
+    const double x[] = {10, 10, 10, 40, 40, 10, 20, 50, 20, 10};
+    kf_stat stat[2];
+    kf_summarise(x, 2, 5, 5, false, stat);
+    ok(stat[0].median == 10.0 && stat[1].median == 20.0, "a median is no mean: %g and %g",
+       stat[0].median, stat[1].median);
+    ok(stat[1].ratio == 1.0 && fabs(stat[1].ratio_p5 - 0.26) < 1e-12 &&
+           fabs(stat[1].ratio_p95 - 3.6) < 1e-12,
+       "a ratio is the median of the rounds' ratios, not the medians' ratio: %g, %g to %g",
+       stat[1].ratio, stat[1].ratio_p5, stat[1].ratio_p95);
+    ok(stat[1].p5 == 10.0 && fabs(stat[1].p95 - 44.0) < 1e-12, "p5 and p95 are no others: %g, %g",
+       stat[1].p5, stat[1].p95);
+    /* The median of these is 100, and its interval goes from rank 17 to 32. */
+    for (int side = -1; side <= 1; side += 2) {
+        double one_sided[N];
+        for (int i = 0; i < N; i++)
+            one_sided[i] = i % 5 < 2 ? 100.0 + 10.0 * side : 100.0;
+        ok(kf_decide(one_sided, 1, N, N, 1000, 0, 1.5) == KF_GO_ON,
+           "a median that is not known %s is not stable", side < 0 ? "downwards" : "upwards");
+    }
 }
 
 typedef struct job {
@@ -197,6 +224,82 @@ static void orders(void)
     ok(!pairs_are_even(first, MOST_WORKS, ROUNDS), "a cyclic shift is told from that");
 }
 
+/* --- What a sample is ------------------------------------------------------------------------- */
+
+/* Calls of one work in so many rounds, which are too few to be stable. */
+static int calls_in_rounds(kf_timing how, void (*body)(void *, cudaStream_t), int rounds)
+{
+    static int name;
+    const kf_work work = {body, &name};
+    kf_stat stat;
+    n_calls = 0;
+    kf_timing_begin(&how, 1);
+    kf_time(&work, 1, how, rounds, 1, &stat);
+    kf_timing_end();
+    return n_calls;
+}
+
+static void enqueue_long(void *context, cudaStream_t stream)
+{
+    (void)context;
+    n_calls++;
+    fake_work(stream, 2e5, 0.0);
+}
+
+static void samples(void)
+{
+    static const struct {
+        kf_timing how;
+        void (*body)(void *, cudaStream_t);
+        int calls;
+        const char *what;
+    } expected[] = {
+        {{KF_STREAM, KF_WARM}, enqueue_and_note, 5, "four calls are a millisecond, one is before"},
+        {{KF_STREAM, KF_COLD}, enqueue_and_note, 3, "three with their flush, none is before"},
+        {{KF_CALL, KF_WARM}, enqueue_and_note, 2, "a call is more than 0.2 ms, one is before"},
+        {{KF_CALL, KF_COLD}, enqueue_and_note, 1, "none is before it"},
+        {{KF_STREAM, KF_WARM}, enqueue_long, 1, "nor before one of 0.2 s"},
+    };
+    for (int i = 0; i < KF_COUNT_OF(expected); i++) {
+        int less = calls_in_rounds(expected[i].how, expected[i].body, 5);
+        int more = calls_in_rounds(expected[i].how, expected[i].body, 8);
+        ok(more - less == 3 * expected[i].calls, "%s, %s: %d in three rounds, %s",
+           kf_clock_name(expected[i].how.clock), kf_l2_name(expected[i].how.l2), more - less,
+           expected[i].what);
+    }
+    const kf_timing how = {KF_CALL, KF_WARM};
+    int calls = calls_in_rounds(how, enqueue_and_note, 5);
+    ok(calls > 0.2e6 / 310 && calls < 0.2e6 / 300 + 40, "and 0.2 s of calls warm the device: %d",
+       calls);
+}
+
+/* --- Ceilings --------------------------------------------------------------------------------- */
+
+static void write_ceilings(const char *path, const char *columns, const char *after)
+{
+    static const char *const name[] = {"copy_tbps",       "fp32_tflops",      "tensor_f16_tflops",
+                                       "launch_graph_us", "launch_stream_us", "launch_call_us"};
+    FILE *to = fopen(path, "w");
+    fprintf(to, "# device: x\n# copy_tbps\t99\n%s\n", columns);
+    for (int i = 0; i < KF_COUNT_OF(name); i++)
+        fprintf(to, "%s\t%d%s\n", name[i], i + 1, after);
+    fclose(to);
+}
+
+static void ceilings(void)
+{
+    char path[] = "/tmp/unit_timing.XXXXXX";
+    kf_ceilings c;
+    close(mkstemp(path));
+    write_ceilings(path, "name\tvalue\tp5\tp95\tn\tunit", "\t0.25\t70\t40\tx");
+    ok(kf_ceilings_read(path, &c) && c.copy_tbps == 1 && c.fp32_tflops == 2 &&
+           c.tensor_f16_tflops == 3 && c.launch_us[KF_GRAPH] == 4 && c.launch_us[KF_STREAM] == 5 &&
+           c.launch_us[KF_CALL] == 6,
+       "each ceiling is the value of its own row, not a percentile");
+    unlink(path);
+    ok(!kf_ceilings_read(path, &c) && !c.known && c.copy_tbps == 0.0, "no file, no ceilings");
+}
+
 static void limits(void)
 {
     const kf_ceilings c = {true, 4.0, 50.0, 800.0, {0.5, 3.0, 8.0}};
@@ -212,14 +315,23 @@ static void limits(void)
     ok(fabs(kf_least_time(&c, &cost, KF_GRAPH).us - 1.25) < 1e-9, "on tensor cores 1.25 us");
     const kf_ceilings unknown = {0};
     ok(kf_least_time(&unknown, &cost, KF_GRAPH).us == 0.0, "no ceilings, no limit");
+    cost = (kf_cost){4e3, 1e3, false};
+    ok(kf_least_time(&c, &cost, KF_GRAPH).us == 0.5 &&
+           kf_least_time(&c, &cost, KF_STREAM).us == 3 &&
+           kf_least_time(&c, &cost, KF_SUSTAINED).us == 3 &&
+           kf_least_time(&c, &cost, KF_COOL).us == 3,
+       "a launch is that of its clock; alone, that of the stream");
 }
 
 int main(void)
 {
     percentiles();
     decisions();
+    lopsided();
     clocks();
     orders();
+    samples();
+    ceilings();
     limits();
     return done();
 }

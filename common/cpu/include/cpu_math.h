@@ -1,5 +1,5 @@
-/* Device math. The host's math library computes it all: functions that a GPU evaluates with reduced
- * precision (__expf, __sincosf ...) are computed here as exactly as their slow forms, and nothing
+/* Device math. The host's math library computes it all. Functions that a GPU evaluates with reduced
+ * precision (__expf, __sincosf ...) are off here by as much as their document allows, and nothing
  * is contracted to FMA unless the source says fmaf. */
 #ifndef CPU_MATH_H
 #define CPU_MATH_H
@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstring>
 #include <math.h>
+
+#include "cpu_approx.h"
 
 /* min and max of every pair of arithmetic types that CUDA has. */
 #define CPU_MIN_MAX(A, B, R)                                                                       \
@@ -77,53 +79,88 @@ inline To cpu_bit_cast(From v)
         return (R)(expression);                                                                    \
     }
 
+/* Functions that approximate (CUDA C++ Programming Guide, Mathematical Functions, Intrinsic
+ * Functions). `most` is the document's, in steps of the result or as such, less what the slow form
+ * and the last rounding may be off by. */
+inline float cpu_off_by(float value, float argument, double most)
+{
+    return (float)cpu_off(value, cpu_bit_cast<uint32_t>(argument), most);
+}
+inline float cpu_off_by_steps(float value, float argument, double steps)
+{
+    return cpu_off_by(value, argument, (steps - 1.1) * cpu_step(value));
+}
+/* Of a logarithm: an absolute error from 1/2 to 2, as the result may be 0 there. */
+inline float cpu_log_off(float value, float argument, double absolute, double steps)
+{
+    if (value == rintf(value))
+        return value;
+    return argument >= 0.5f && argument <= 2
+               ? cpu_off_by(value, argument, absolute - 1.1 * cpu_step(value))
+               : cpu_off_by_steps(value, argument, steps);
+}
+/* A sine or cosine is off by a number between -pi and pi. Beyond, a GPU first makes revolutions of
+ * the angle and cuts them off, and with them what is below the angle's last place. */
+inline float cpu_angle(float a)
+{
+    uint32_t bits = cpu_bit_cast<uint32_t>(a);
+    return fabsf(a) > 3.1415927f && fabsf(a) < INFINITY ? cpu_bit_cast<float>(bits - 1) : a;
+}
+inline float cpu_wave(float value, float argument, double most)
+{
+    float r = cpu_off_by(value, argument, most - 0x1p-24);
+    return r > 1 ? 1 : r < -1 ? -1 : r;
+}
+
 /* glibc declares some of these names; extern "C" and noexcept make ours the definitions. */
 extern "C" {
 inline float __expf(float a) noexcept
 {
-    return expf(a);
+    return cpu_off_by_steps(expf(a), a, 2 + floorf(fabsf(1.16f * a)));
 }
 inline float __exp10f(float a) noexcept
 {
-    return (float)pow(10.0, a);
+    return cpu_off_by_steps((float)pow(10.0, a), a, 2 + floorf(fabsf(2.95f * a)));
 }
 inline float __logf(float a) noexcept
 {
-    return logf(a);
+    return cpu_log_off(logf(a), a, 0x1.81p-22, 3); /* 2^-21.41 */
 }
 inline float __log2f(float a) noexcept
 {
-    return log2f(a);
+    return cpu_log_off(log2f(a), a, 0x1p-22, 2);
 }
 inline float __log10f(float a) noexcept
 {
-    return log10f(a);
+    return cpu_log_off((float)log10((double)a), a, 0x1p-24, 3);
 }
 inline float __sinf(float a) noexcept
 {
-    return sinf(a);
+    return cpu_wave(sinf(cpu_angle(a)), a, 0x1.81p-22); /* 2^-21.41 */
 }
 inline float __cosf(float a) noexcept
 {
-    return cosf(a);
+    return cpu_wave(cosf(cpu_angle(a)), a, 0x1.c0p-22); /* 2^-21.19 */
 }
 inline float __tanf(float a) noexcept
 {
-    return tanf(a);
+    return __sinf(a) * (1 / __cosf(a));
 }
 inline float __powf(float a, float b) noexcept
 {
-    return powf(a, b);
+    float x = b * __log2f(a);
+    return cpu_off_by_steps(exp2f(x), x, 2);
 }
 inline void __sincosf(float a, float *s, float *c) noexcept
 {
-    *s = sinf(a);
-    *c = cosf(a);
+    *s = __sinf(a);
+    *c = __cosf(a);
 }
 #ifndef __GLIBC__
 inline void sincosf(float a, float *s, float *c) noexcept
 {
-    __sincosf(a, s, c);
+    *s = sinf(a);
+    *c = cosf(a);
 }
 inline void sincos(double a, double *s, double *c) noexcept
 {
@@ -132,7 +169,7 @@ inline void sincos(double a, double *s, double *c) noexcept
 }
 inline float exp10f(float a) noexcept
 {
-    return __exp10f(a);
+    return (float)pow(10.0, a);
 }
 #endif
 }
@@ -154,7 +191,13 @@ CPU_F1(float, __saturatef, float, a > 0 ? (a < 1 ? a : 1) : 0)
 CPU_F1(float, __frcp_rn, float, (CPU_SPECIAL(CPU_DIV) 1 / a))
 CPU_F1(float, __fsqrt_rn, float, sqrtf(a))
 CPU_F1(float, __frsqrt_rn, float, rsqrtf(a))
-CPU_F2(float, __fdividef, float, float, (CPU_SPECIAL(CPU_DIV) a / b))
+inline float __fdividef(float a, float b)
+{
+    float r = (CPU_SPECIAL(CPU_DIV) a / b);
+    if (fabsf(b) > 0x1p126f && fabsf(b) < INFINITY)
+        return 0 * a;
+    return cpu_is_exact(b) || fabsf(r) < 0x1p-126f ? r : cpu_off_by_steps(r, a * 3 + b, 2);
+}
 CPU_F2(float, fdividef, float, float, (CPU_SPECIAL(CPU_DIV) a / b))
 CPU_F2(float, __fadd_rn, float, float, a + b)
 CPU_F2(float, __fsub_rn, float, float, a - b)

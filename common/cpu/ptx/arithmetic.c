@@ -1,7 +1,7 @@
 /* Arithmetic on floating-point numbers. */
 #include "handler.h"
 
-#include "cpu_trace.h"
+#include "cpu_approx.h"
 #include "real.h"
 
 #include "cpu_trace.h"
@@ -93,6 +93,38 @@ static double compute_double(enum op op, double a, double b, double c, enum ptx_
     return r;
 }
 
+/* How far off an instruction with .approx or .full may be (PTX ISA, Floating-Point Instructions):
+ * steps of fp32, a part of the result, or as such; less what the last rounding may add. */
+static double approximate(enum op op, enum ptx_type type, double r, const double d[3])
+{
+    double step = cpu_step(r), size = fabs(r);
+    /* Beyond a turn the last place of the angle is cut off, as in cpu_math.h. */
+    if ((op == SIN || op == COS) && fabs(d[0]) > 6.2831855 && isfinite(d[0])) {
+        double angle = d[0] - copysign(cpu_step(d[0]), d[0]);
+        r = op == SIN ? sin(angle) : cos(angle);
+    }
+    uint64_t argument = ptx_double_bits(d[0]) ^ (op == DIV ? ptx_double_bits(d[1]) >> 7 : 0);
+    /* An absolute error of tanh is no more than a step of small results here. */
+    if ((op == LG2 && r == rint(r)) || (op == DIV && cpu_is_exact(d[1])))
+        return r;
+    if (size < (type == PTX_F16 ? 0x1p-14 : 0x1p-126))
+        return r;
+    if (type == PTX_F16)
+        return cpu_off(r, argument,
+                       op == EX2 ? (0x1.12p-10 - 0x1p-11) * size : fmin(0x1p-12, 0x1p-11 * size));
+    if (type == PTX_BF16)
+        return cpu_off(r, argument, op == EX2 ? 0x1p-8 * size : fmin(0x1p-9, 0x1p-8 * size));
+    double most = op == RCP                               ? 0.5 * step
+                  : op == RSQRT                           ? 0x1.12p-23 * size - 0.5 * step
+                  : op == SQRT                            ? 0x1p-23 * size - 0.5 * step
+                  : op == TANH                            ? 0x1p-11 * size - 0.5 * step
+                  : op == SIN || op == COS                ? 0x1.12p-21
+                  : op == LG2 && d[0] >= 0.5 && d[0] <= 2 ? 0x1p-22 - 0.5 * step
+                  : op == LG2                             ? 0x1p-22 * size - 0.5 * step
+                                                          : 1.5 * step; /* EX2, DIV */
+    return cpu_off(r, argument, most);
+}
+
 static uint64_t one_result(const ptx_insn *i, enum op op, enum ptx_type type, const uint64_t v[3])
 {
     double d[3], r;
@@ -102,6 +134,8 @@ static uint64_t one_result(const ptx_insn *i, enum op op, enum ptx_type type, co
         d[k] = ptx_decode(type, ftz ? ptx_flush(type, v[k]) : v[k]);
     r = type == PTX_F64 ? compute_double(op, d[0], d[1], d[2], rounding)
                         : compute(op, d[0], d[1], d[2]);
+    if (type != PTX_F64 && (ptx_has(i, PTX_M_approx) || ptx_has(i, PTX_M_full)))
+        r = approximate(op, type, r, d);
     if (ptx_has(i, PTX_M_sat))
         r = r >= 1 ? 1 : r > 0 ? r : 0;
     if (ptx_has(i, PTX_M_relu) && !(r > 0) && r == r)
