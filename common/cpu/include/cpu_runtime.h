@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "cuda_runtime_api.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -115,4 +116,5 @@ void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

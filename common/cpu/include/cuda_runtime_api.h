@@ -11,6 +11,8 @@
 #define CUDART_VERSION 13000
 #define CUDART_CB
 
+/* The names of the runtime that its programs see; all others are its own. */
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 #define CPU_DEFAULT(value) = value
 extern "C" {
@@ -292,4 +294,5 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

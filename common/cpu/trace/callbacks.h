@@ -28,6 +28,7 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
         seen(w, p + done, n, writes, from, frame);
 }
 
+#pragma GCC visibility push(default)
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)
 #define CALLBACKS(n, name, writes)                                                                 \
     void __tsan_##name##n(void *p)                                                                 \
@@ -71,3 +72,4 @@ void *cpu_trace_memset(void *to, int value, size_t bytes)
     pieces((uintptr_t)to, bytes, 1, HERE);
     return memset(to, value, bytes);
 }
+#pragma GCC visibility pop

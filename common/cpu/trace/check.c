@@ -493,7 +493,7 @@ void trace_registers_fence(struct worker *w, int warp)
 
 /* What is told for count alone: blocks of code, and what is computed. */
 
-void __sanitizer_cov_trace_pc(void)
+__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
 }
 

@@ -191,7 +191,7 @@ void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
 /* --- C++ -------------------------------------------------------------------------------------- */
 
 /* At the head of each block of code (-fsanitize-coverage=trace-pc). */
-void __sanitizer_cov_trace_pc(void)
+__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
     struct worker *w = cpu_worker;
     if (!w || !w->running)
