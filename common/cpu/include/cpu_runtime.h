@@ -105,6 +105,7 @@ long long cpu_clock(void);
 #ifdef CPU_TRACE
 /* What an instrumented kernel reports itself; cpu_trace.h is what the host asks. */
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
+void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
 void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);

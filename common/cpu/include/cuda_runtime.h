@@ -164,9 +164,11 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
 #ifdef CPU_TRACE
 #define CPU_FENCE cpu_trace_fence()
 #define CPU_REPORT_ATOMIC(p) cpu_trace_atomic(p, sizeof *(p))
+#define CPU_REPORT_COMPARE(p, v) cpu_trace_compare(p, cpu_bits(v), sizeof *(p))
 #else
 #define CPU_FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define CPU_REPORT_ATOMIC(p) ((void)0)
+#define CPU_REPORT_COMPARE(p, v) ((void)0)
 #endif
 inline void __threadfence()
 {
@@ -277,6 +279,7 @@ CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
 template <class T>
 inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
 {
+    CPU_REPORT_COMPARE(p, expected);
     return cpu_atomic(p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; });
 }
 
@@ -580,6 +583,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *
 #undef CPU_PLACE
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC
+#undef CPU_REPORT_COMPARE
 
 #ifdef CPU_TRACE
 /* What the rewriter makes of divisions and of __device__ variables. A division between numbers that
