@@ -305,6 +305,19 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     plain_store = 0;
 }
 
+int trace_heap_free(void *p, const void *site)
+{
+    const struct object *o = object_at((uintptr_t)p);
+    if ((uintptr_t)p - region >= region_used)
+        return 0;
+    if (o && o->p == (uintptr_t)p && !o->freed)
+        trace_freed(p);
+    else
+        report(cpu_worker ? (int)cpu_worker->now : 0, o && o->freed ? FREED : BOUNDS, WRITE,
+               code_of(site), (uintptr_t)p, 1, o);
+    return 1;
+}
+
 static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
 {
     const struct object *o;

@@ -134,20 +134,6 @@ void cpu_name_memory(void *p, const char *name)
         o->name = name;
 }
 
-int trace_heap_free(void *p, const void *site)
-{
-    const struct object *o = object_at((uintptr_t)p);
-    if ((uintptr_t)p - region >= region_used)
-        return 0;
-    struct side side = {WRITE, code_of(site), cpu_worker ? (int)cpu_worker->now : 0, order.block};
-    if (!o || o->p != (uintptr_t)p || o->freed)
-        finding_add(o && o->freed ? FREED : BOUNDS, order.kernel, &side, 1, 1,
-                    o ? o : object_near((uintptr_t)p), (uintptr_t)p, NULL);
-    else
-        trace_freed(p);
-    return 1;
-}
-
 void trace_reset(void)
 {
     for (int i = 1; i < n_objects && !broken; i++) {
