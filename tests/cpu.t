@@ -209,6 +209,11 @@ is("$rc $out", '0 ', '__CUDA_ARCH__ on the command line');
 # A toolkit's headers are never mixed in, from a system folder or from one that is named.
 mkdir "$dir/toolkit"; mkdir "$dir/toolkit/include";
 write_file("toolkit/include/$_", "#error mixed in\n") for qw(cuda_runtime.h cuda_runtime_api.h driver_types.h vector_functions.h curand.h);
+mkdir "$dir/own";
+write_file('own/mine.h', "enum { MINE = 0 };\n");
+($out, $rc) = source("#include <driver_types.h>\n#include <mine.h>\nint main() { return MINE; }\n",
+    "CPATH=$dir/toolkit/include:$dir/own");
+is("$rc $out", '0 ', 'nor from CPATH, whose other folders are kept');
 for my $option ("-isystem $dir/toolkit/include", "-I$dir/toolkit/include", "-I $dir/toolkit/include") {
     ($out, $rc) = source("#include <cuda_runtime.h>\n#include <driver_types.h>\n#include \"vector_functions.h\"\n"
             . "int main() { return 0; }\n", '', $option);

@@ -640,6 +640,15 @@ static struct kernel *find_kernel(int name, int arguments, int given, int *known
     return distinct > 1 ? NULL : found ? found : only;
 }
 
+/* cudaLaunchKernel((void *)kernel, ...): the kernel's type tells what its arguments are. */
+static void keep_type(int i)
+{
+    int open = i + 2, close = open + 1 + is(open + 1, "const") + 2;
+    if (is(i + 1, "(") && is(open, "(") && is(close - 2, "void") && is(close - 1, "*") &&
+        is(close, ")"))
+        replace(open, close, format(""));
+}
+
 static void launch(const struct launch *l)
 {
     int arguments, known, first[PARAMETERS], last[PARAMETERS], commas;
@@ -1027,6 +1036,8 @@ static void rewrite(void)
             i = shared(i);
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
+        } else if (is(i, "cudaLaunchKernel")) {
+            keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
             launch_extended(i, in_device);
         } else if (is_name(i)) {

@@ -223,6 +223,11 @@ int main()
     refers<<<1, 1>>>(*pair_of, p);
     expect("a reference", p[0], 42);
 
+    int *at = p, eight = 8;
+    void *arguments[] = {&at, &eight};
+    cudaLaunchKernel((const void *)bounded, dim3(1), dim3(64), arguments, 0, 0);
+    expect("a launch by an address", p[0], 8);
+
     vec *w;
     cudaMallocManaged(&w, 2 * sizeof *w);
     w[0] = {{1, 2, 3}};
