@@ -168,7 +168,7 @@ my @unsupported = (
     ['__device__ float f(float x) { return cyl_bessel_i0f(x); }', 'cyl_bessel_i0f'],
     ['int f(cudaDeviceProp p) { return p.clockRate; }', 'member clockRate'],
     ['auto f() { return cooperative_groups::this_grid(); }', 'cooperative groups'],
-    ["#define A /*\n*/\n#ifdef __CUDA_ARCH__\n#endif", '__CUDA_ARCH__', 'file.cu:4'],
+    ["#define A /*\n*/\n#ifdef __CUDA_ARCH__\nint a;\n#endif", '__CUDA_ARCH__', 'file.cu:4'],
     ['#include "asks.h"', '__CUDA_ARCH__', 'asks.h:3'],
     ['__shared__ int s[4]; __global__ void k() {}', 'outside a kernel'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
@@ -186,7 +186,7 @@ sub write_file {
     print $f $text;
     close $f;
 }
-write_file('asks.h', "#pragma once\n\n#if __CUDA_ARCH__ >= 600\n#endif\n");
+write_file('asks.h', "#pragma once\n\n#if __CUDA_ARCH__ >= 600\nint a;\n#endif\n");
 for my $case (@unsupported) {
     my ($text, $what, $place) = (@$case[0, 1], $case->[2] // 'file.cu:2');
     for my $cxx (@cxx) {
@@ -199,6 +199,14 @@ for my $case (@unsupported) {
 for my $text ('int f() { return cudax; }', 'int f() { return misspelt; }', '#include "customers.h"') {
     ($out, $rc) = source("\n$text\nint main() { return 0; }\n");
     ok($rc == 1 && $out =~ /^file\.cu:2:/m && $out !~ /backend/, "the compiler's messages: $text") or diag("$rc: $out");
+}
+# What is the same with it and without means nothing; of several places the one that does is told.
+my $same = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\nint a;\n#endif\n";
+for my $cxx (@cxx) {
+    ($out, $rc) = source($same . "int main() { return a; }\n", "CXX=$cxx CC=$cc{$cxx}");
+    is("$rc $out", '0 ', "__CUDA_ARCH__ that does not part host and device, $cxx");
+    ($out, $rc) = source($same . "#ifdef __CUDA_ARCH__\nint b;\n#endif\n$same", "CXX=$cxx CC=$cc{$cxx}");
+    like("$rc $out", qr/\A2 file\.cu:4: __CUDA_ARCH__ is not supported [^\n]*\n\z/, "and one that does, $cxx");
 }
 # In a comment, over lines, it means nothing; and -D says what it is.
 ($out, $rc) = source("/* Not for\n   __CUDA_ARCH__ at all\n */\n// __CUDA_ARCH__\nint main() { return 0; }\n");

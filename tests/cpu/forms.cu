@@ -225,7 +225,7 @@ int main()
 
     int *at = p, eight = 8;
     void *arguments[] = {&at, &eight};
-    cudaLaunchKernel((const void *)bounded, dim3(1), dim3(64), arguments, 0, 0);
+    cudaLaunchKernel((const void *)bounded, dim3(1), dim3(1), arguments, 0, 0);
     expect("a launch by an address", p[0], 8);
 
     vec *w;
