@@ -77,9 +77,9 @@ struct race {
     const struct cpu_kernel *kernel;
     uintptr_t p; /* 0: none */
     unsigned bytes;
-    struct object object; /* .what is NULL for none */
     int is_shared;
-    uint64_t value[2]; /* what lies there */
+    struct object object; /* .what is NULL for none */
+    uint64_t value[2];    /* what lies there */
 };
 
 static void tell(struct race *r, enum rule rule)
@@ -105,6 +105,7 @@ static void stores_made(void)
 /* A thread's last plain load of what others change by atomics. A compare-and-swap of what it found
  * is the proof that nothing was lost: a loop of those may begin with such a load. */
 static struct race loads[MAX_THREADS];
+static int loads_noted; /* in this block */
 
 static void load_told(int thread)
 {
@@ -114,8 +115,9 @@ static void load_told(int thread)
 static void races_end(void)
 {
     stores_made();
-    for (int i = 0; i < MAX_THREADS; i++)
+    for (int i = 0; i < MAX_THREADS && loads_noted; i++)
         load_told(i);
+    loads_noted = 0;
 }
 
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
@@ -131,14 +133,12 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
 static void report_race(int thread, record r, enum kind was, enum kind kind, uint32_t code,
                         uintptr_t p, unsigned bytes, const struct object *o, int is_shared)
 {
-    struct race race = {{{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
-                         {kind, code, thread, order.block}},
-                        order.kernel,
-                        p,
-                        bytes,
-                        {.what = NULL},
-                        is_shared,
-                        {0, 0}};
+    struct race race = {.sides = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+                                  {kind, code, thread, order.block}},
+                        .kernel = order.kernel,
+                        .p = p,
+                        .bytes = bytes,
+                        .is_shared = is_shared};
     const struct object *object = is_shared ? shared_at(p) : o;
     int i = 0;
     if (object)
@@ -152,6 +152,7 @@ static void report_race(int thread, record r, enum kind was, enum kind kind, uin
         if (loads[thread].p != p || memcmp(loads[thread].value, race.value, bytes) != 0)
             load_told(thread);
         loads[thread] = race;
+        loads_noted = 1;
     } else {
         tell(&race, is_shared ? SHARED_RACE : GLOBAL_RACE);
     }
