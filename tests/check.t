@@ -19,6 +19,7 @@ my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read"
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";
 delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};
+$ENV{CUDACPU_LEAKS} = 1; # leaks are findings
 
 # Runs shell commands, two at a time: every second one by the same shell.
 sub in_pairs {
@@ -143,6 +144,45 @@ for my $f (@run) {
             "no $f->{rule}: the twin of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
     }
 }
+
+# --- What is no fault, or a milder one -----------------------------------------------------------
+my $leak = qr/leak: 16 bytes, allocated at \S+:19, are never freed/;
+my $same = qr/same value written: write at \S+:76 .* and write at \S+:76 .*/;
+my @judged = (
+    ["memory of kernels, by new and delete", "list", 0],
+    ["memory of kernels, by malloc and free", "scratch", 0],
+    ["nobody deletes it", "lost", 1, $leak],
+    ["nobody deletes it, and nobody asks for leaks", "lost", 0, $leak, "CUDACPU_LEAKS=0"],
+    ["past what malloc gave", "past", 1, qr/out of bounds: .* 0 bytes past the end of the allocation of \S+:34 .*/],
+    ["freed twice", "twice", 1, qr/freed memory: .* the allocation of \S+:34 .*/],
+    ["what malloc gave is not written", "unwritten", 1, qr/uninitialised read: .* the allocation of \S+:34 .*/],
+    ["a sum of doubles by compare-and-swap", "doubles", 0],
+    ["the same in shared memory", "doubles-", 0],
+    ["a plain load, and an atomic that is no compare-and-swap", "looks", 1, qr/global race: .*/],
+    ["a compare-and-swap of another value than was loaded", "blind", 1, qr/global race: .*/],
+    ["several threads write the same value", "same", 0, $same],
+    ["and other threads another", "different", 1, qr/global race: .*/],
+    ["several lines of a race are one", "both", 1, qr/global race: .*/],
+    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:118 .*/],
+    ["threads leave before __syncthreads", "leave-0", 0],
+    ["before __syncwarp", "leave-1", 0],
+    ["before a vote", "leave-2", 0],
+    ["before a shuffle that reads a lane which is there", "leave-3", 0],
+    ["before a shuffle that reads them", "leave-4", 1, qr/barrier divergence: .*wait at __shfl_down_sync.*/],
+);
+my %built = run("$cudacc -g1 ../cpu/judged.cu -o $dir/judged");
+is("$built{code} $built{err}", "0 ", "judged.cu compiles");
+for my $case (@judged) {
+    my ($title, $what, $code, $line, $set) = @$case;
+    for my $order (qw(forward reverse random)) {
+        my %r = run("CUDACPU_ORDER=$order " . ($set // "") . " timeout 60 $dir/judged $what");
+        my @said = grep { !/^(kernel|check:) / } split /\n/, $r{err};
+        my $right = $line ? @said == 1 && $said[0] =~ /^$line$/ : !@said;
+        ok($r{code} == $code && $right, "$title, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
+    }
+}
+my %said = run("CUDACPU_LEAKS= $dir/judged lost");
+like($said{err}, qr/^check: no findings, 1 remark$/m, "what is told and does not count is a remark");
 
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].

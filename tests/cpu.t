@@ -27,6 +27,8 @@ for my $cxx (@cxx) {
 }
 push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
+push @jobs, map { ['names', 'names.cu', $_, ''], ['implicit', 'implicit.cu', $_, ''] } @cxx;
+push @jobs, ['names', 'names.cu', 'g++', $_], ['forms', 'forms.cu', 'g++', $_] for grep { $cxx[0] eq 'g++' } qw(--count --check);
 push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
 for my $j (@jobs) {
     system("CXX=$j->[2] CC=$cc{$j->[2]} $cudacc $j->[3] --runtime-only") == 0 or BAIL_OUT('runtime')
@@ -105,14 +107,27 @@ ok($rc == 2 && $out =~ /"sideways": need forward, reverse or random/, 'an unknow
 # A reader's own file, and a program of several files, from another directory.
 ($out, $rc) = run("$dir/reader-$cxx[0]");
 is($out, "0 wrong\n", "a reader's own file runs");
+my @traced = grep { $cxx[0] eq 'g++' } qw(g++--count g++--check);
+for my $variant (@cxx, @traced) {
+    ($out) = run("cat $dir/forms-$variant.log; $dir/forms-$variant 2>$dir/err");
+    like($out, qr/\A0 wrong, no error\n/, "all forms of launch and of functions, $variant");
+    ($out) = run("cat $dir/names-$variant.log; $dir/names-$variant 2>$dir/err");
+    like($out, qr/\A0 wrong\n/, "globals may have the names of the runtime's own, $variant");
+}
 for my $cxx (@cxx) {
-    ($out) = run("$dir/forms-$cxx");
-    is($out, "35
-9
-8
-35
-no error
-", "all forms of launch, $cxx");
+    ($out, $rc) = run("cat $dir/implicit-$cxx.log; $dir/implicit-$cxx");
+    is("$rc $out", "0 ", "what nvcc includes by itself is there, $cxx");
+}
+
+# What the runtime defines for all to see: CUDA's names, what g++ calls, and what begins with cpu_.
+for my $cxx (@cxx) {
+    for my $object ($cxx eq 'g++' ? qw(runtime count check) : 'runtime') {
+        my @names = map { /^\S* [A-TV-Z] (\S+)$/ ? $1 =~ s/^_(?=cpu_|cuda|__)//r : () }
+            split /\n/, (run("nm -g " . ($ENV{CUDACPU_BUILD} // "$root/build/cpu/$cxx") . "/$object.o"))[0];
+        cmp_ok(scalar @names, '>', 80, "$cxx, $object.o: it defines names");
+        is_deeply([grep { !/^(?:cpu_|cuda[A-Z]|cuTensorMap|__tsan_|__sanitizer_|__assert_|(?:thread|block)Idx$|(?:block|grid)Dim$)/ }
+            @names], [], "$cxx, $object.o: none that a program may have as well");
+    }
 }
 mkdir "$dir/a b" or die $!;
 ($out, $rc) = run("cd '$dir/a b' && $cudacc -I $root/tests/cpu/several -DOFFSET=3 -MMD -MF deps.d -MT it "
@@ -129,7 +144,7 @@ sub source {
     open my $f, '>', "$dir/file.cu" or die $!;
     print $f $_[0];
     close $f;
-    return run("cd $dir && $cudacc -Wall file.cu -o prog");
+    return run("cd $dir && " . ($_[1] // '') . " $cudacc -Wall " . ($_[2] // '') . " file.cu -o prog");
 }
 ($out) = source("__global__ void k(int *p)\n{\n    __shared__ int a[4],\n        b;\n    a[0] = b = 1;\n"
         . "    *p = a[0];\n    int unused;\n}\nint main() { k<<<1,\n    1>>>(\n    0); undefined(); }\n");
@@ -145,6 +160,16 @@ my @unsupported = (
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
     ['#include <mma.h>', 'mma.h'],
     ['#include <cuda/barrier>', 'cuda/barrier'],
+    ['#include "cublas_v2.h"', 'cublas_v2.h'],
+    ['int main_() { return cudaMallocFromPoolAsync(0, 1, 0, 0); }', 'cudaMallocFromPoolAsync'],
+    ['__global__ void k(cudaMipmappedThing_t t, int *p) { *p = 1; }', 'cudaMipmappedThing_t'],
+    ['__global__ void k(__nv_bfloat16 *p) {}', '__nv_bfloat16'],
+    ['__global__ void k(unsigned *p) { *p = __vabsdiffu4(p[0], p[1]); }', '__vabsdiffu4'],
+    ['__device__ float f(float x) { return cyl_bessel_i0f(x); }', 'cyl_bessel_i0f'],
+    ['int f(cudaDeviceProp p) { return p.clockRate; }', 'member clockRate'],
+    ['auto f() { return cooperative_groups::this_grid(); }', 'cooperative groups'],
+    ["#define A /*\n*/\n#ifdef __CUDA_ARCH__\nint a;\n#endif", '__CUDA_ARCH__', 'file.cu:4'],
+    ['#include "asks.h"', '__CUDA_ARCH__', 'asks.h:3'],
     ['__shared__ int s[4]; __global__ void k() {}', 'outside a kernel'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
@@ -155,10 +180,55 @@ my @unsupported = (
     ['void f() { cudaLaunchKernelEx(0); }', 'this form of launch'],
     ['__global__ void g() {} __global__ void f() { cudaLaunchKernelEx(0, g); }', 'dynamic parallelism'],
 );
+sub write_file {
+    my ($name, $text) = @_;
+    open my $f, '>', "$dir/$name" or die "$name: $!";
+    print $f $text;
+    close $f;
+}
+write_file('asks.h', "#pragma once\n\n#if __CUDA_ARCH__ >= 600\nint a;\n#endif\n");
 for my $case (@unsupported) {
-    ($out, $rc) = source("\n$case->[0]\nint main() { return 0; }\n");
-    ok($rc == 2 && $out =~ /^file\.cu:2: [^\n]*\Q$case->[1]\E[^\n]* not supported by the CPU backend[;,] [^\n]+\n\z/,
-        "not supported: $case->[1]") or diag("$rc: $out");
+    my ($text, $what, $place) = (@$case[0, 1], $case->[2] // 'file.cu:2');
+    for my $cxx (@cxx) {
+        ($out, $rc) = source("\n$text\nint main() { return 0; }\n", "CXX=$cxx CC=$cc{$cxx}");
+        ok($rc == 2 && $out =~ /\A(?:\.\/)?\Q$place\E: [^\n]*\Q$what\E[^\n]* not supported by the CPU backend[^\n]*\n\z/,
+            "not supported: $what, $cxx") or diag("$rc: $out");
+    }
+}
+# A name that is nobody's is the compiler's affair, and so is a header.
+for my $text ('int f() { return cudax; }', 'int f() { return misspelt; }', '#include "customers.h"') {
+    ($out, $rc) = source("\n$text\nint main() { return 0; }\n");
+    ok($rc == 1 && $out =~ /^file\.cu:2:/m && $out !~ /backend/, "the compiler's messages: $text") or diag("$rc: $out");
+}
+# What is the same with it and without means nothing; of several places the one that does is told.
+my $same = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\nint a;\n#endif\n";
+for my $cxx (@cxx) {
+    ($out, $rc) = source($same . "int main() { return a; }\n", "CXX=$cxx CC=$cc{$cxx}");
+    is("$rc $out", '0 ', "__CUDA_ARCH__ that does not part host and device, $cxx");
+    ($out, $rc) = source($same . "#ifdef __CUDA_ARCH__\nint b;\n#endif\n$same", "CXX=$cxx CC=$cc{$cxx}");
+    like("$rc $out", qr/\A2 file\.cu:4: __CUDA_ARCH__ is not supported [^\n]*\n\z/, "and one that does, $cxx");
+}
+# In a comment, over lines, it means nothing; and -D says what it is.
+($out, $rc) = source("/* Not for\n   __CUDA_ARCH__ at all\n */\n// __CUDA_ARCH__\nint main() { return 0; }\n");
+is("$rc $out", '0 ', '__CUDA_ARCH__ in a comment');
+($out, $rc) = source("int main() { return __CUDA_ARCH__ - 800; }\n", '', '-D__CUDA_ARCH__=800');
+is("$rc $out", '0 ', '__CUDA_ARCH__ on the command line');
+
+# A toolkit's headers are never mixed in, from a system folder or from one that is named.
+mkdir "$dir/toolkit"; mkdir "$dir/toolkit/include";
+write_file("toolkit/include/$_", "#error mixed in\n") for qw(cuda_runtime.h cuda_runtime_api.h driver_types.h vector_functions.h curand.h);
+mkdir "$dir/own";
+write_file('own/mine.h', "enum { MINE = 0 };\n");
+($out, $rc) = source("#include <driver_types.h>\n#include <mine.h>\nint main() { return MINE; }\n",
+    "CPATH=$dir/toolkit/include:$dir/own");
+is("$rc $out", '0 ', 'nor from CPATH, whose other folders are kept');
+for my $option ("-isystem $dir/toolkit/include", "-I$dir/toolkit/include", "-I $dir/toolkit/include") {
+    ($out, $rc) = source("#include <cuda_runtime.h>\n#include <driver_types.h>\n#include \"vector_functions.h\"\n"
+            . "int main() { return 0; }\n", '', $option);
+    is("$rc $out", '0 ', "headers of a toolkit are not mixed in, $option");
+    ($out, $rc) = source("#include <curand.h>\nint main() { return 0; }\n", '', $option);
+    is("$rc $out", "2 file.cu:1: header <curand.h> is not supported by the CPU backend; use the CUDA runtime API alone\n",
+        "nor is what the backend has not, $option");
 }
 # nvcc takes it, and an H200 stops with an illegal address: the map is copied to local memory.
 my $map = "#include <cuda.h>\ntemplate <int N> __global__ void k(const int *p, const CUtensorMap m, int n) {}\n";

@@ -180,11 +180,14 @@ static void open_barrier(struct worker *w, struct barrier *b)
 
 static void thread_exits(struct worker *w)
 {
-    w->warps[w->now / WARP].live &= ~(1u << w->now % WARP);
+    struct warp *warp = &w->warps[w->now / WARP];
+    warp->live &= ~(1u << w->now % WARP);
     w->live--;
     goes_on(w);
     w->progress++;
     block_stop(w);
+    for (int i = warp->groups - 1; i >= 0; i--)
+        warp->group[i].go_on(w, (int)(w->now / WARP), &warp->group[i]);
     struct barrier *all = &w->barriers[0];
     if (all->arrived && all->arrived == w->live)
         open_barrier(w, all); /* exited threads are not waited for, as on the GPU */

@@ -128,6 +128,26 @@ cudaError_t cudaDeviceReset(void)
     return cudaSuccess;
 }
 
+static size_t limits[] = {FIBER_STACK / 2, 1 << 20, 8 << 20};
+
+/* What a kernel may take of the stack, of memory and of printf's buffer is more than a GPU gives.
+ */
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    if ((size_t)limit >= sizeof limits / sizeof *limits)
+        return result(cudaErrorInvalidValue);
+    limits[limit] = value;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    if (!value || (size_t)limit >= sizeof limits / sizeof *limits)
+        return result(cudaErrorInvalidValue);
+    *value = limits[limit];
+    return result(cudaSuccess);
+}
+
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
     (void)config;

@@ -99,6 +99,7 @@ void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
 }
 
 /* assert() ends here, in the C library's place, so that <assert.h> needs no stand-in. */
+#pragma GCC visibility push(default)
 #ifdef __APPLE__
 void __assert_rtn(const char *function, const char *file, int line, const char *condition)
 #else
@@ -111,6 +112,7 @@ void __assert_fail(const char *condition, const char *file, unsigned line, const
     snprintf(what, sizeof what, "%s: assertion `%s' failed", function, condition);
     cpu_trap(cudaErrorAssert, what, file, (int)line);
 }
+#pragma GCC visibility pop
 
 void fault_outside(enum cpu_op op, const char *file, int line)
 {

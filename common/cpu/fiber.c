@@ -86,8 +86,8 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
  * and go on at the same place, so the return predictor guesses right, as it would not after a jump.
  */
 __asm__(".text\n"
-        ".globl fiber_switch\n"
-        "fiber_switch:\n"
+        ".globl cpu_fiber_switch\n"
+        "cpu_fiber_switch:\n"
         "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n"
         "    pushq %r13\n    pushq %r14\n    pushq %r15\n"
         "    movq %rsp, (%rdi)\n"

@@ -42,6 +42,6 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void));
 int fiber_is_guard(const char *area, int count, const void *address);
 
 /* Stops here, into *from, and goes on where *to stopped. */
-void fiber_switch(struct fiber *from, struct fiber *to) __asm__("fiber_switch");
+void fiber_switch(struct fiber *from, struct fiber *to) __asm__("cpu_fiber_switch");
 
 #endif

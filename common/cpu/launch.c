@@ -206,6 +206,11 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
     int fits = value >= 0 && (size_t)value + p->static_shared <= SHARED_OPTIN;
     if (fits)
         p->dynamic_limit = (size_t)value;
+    /* A launch by arguments that choose the kernel does not tell which it is: it may have as much
+     * as any. */
+    struct function *any = find_function(NULL);
+    if (fits && (size_t)value > any->dynamic_limit)
+        any->dynamic_limit = (size_t)value;
     pthread_mutex_unlock(&one_launch);
     return result(fits ? cudaSuccess : cudaErrorInvalidValue);
 }

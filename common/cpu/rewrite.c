@@ -7,6 +7,9 @@
  *   __launch_bounds__(n, m)       a call where the kernel begins
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
  *
+ * rewrite --missing PLACE NAME   a header that was not found is refused, if it is the toolkit's
+ * rewrite --unknown PLACE NAME   a name that g++ does not know is refused, if it is CUDA's
+ *
  * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
  * in one line, exit code 2; it is never passed on to mean something else. */
 #include <stdarg.h>
@@ -14,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ctype.h>
+#include <sys/stat.h>
 
 #include "ptx/ptx.h"
+
+enum { PARAMETERS = 128 };
 
 struct token {
     const char *s;
@@ -29,17 +35,31 @@ struct edit {
     int order, next; /* the token that follows, to keep line numbers right */
 };
 
+/* A declaration of a kernel. */
 struct kernel {
-    const struct token *name;
-    int parameters; /* of the template; 0 when it is none */
+    int name, end;          /* tokens: its name, and the last one of the declaration */
+    int parameters;         /* of the template; 0 when it is none */
+    int n, needed;          /* arguments that it takes, and those without a default */
+    int first[PARAMETERS];  /* of each parameter, the tokens where it begins, */
+    int equals[PARAMETERS]; /* where its default begins, or where it ends, */
+    int last[PARAMETERS];   /* and its last */
+    int named;              /* it has a name of its own for launches */
+};
+
+/* A launch, until all functions are known. */
+struct launch {
+    int at, close; /* tokens: the first <, and the first > behind the configuration */
 };
 
 static struct token *tokens;
 static struct edit *edits;
 static struct kernel *kernels;
+static struct launch *launches;
 static char **files;
-static int token_count, edit_count, kernel_count, file_count, shared_count, variable_count;
-static int traced; /* --trace: the output is for `count` or `check` */
+static int token_count, edit_count, kernel_count, launch_count, file_count, shared_count,
+    variable_count;
+static int traced;       /* --trace: the output is for `count` or `check` */
+static const char *ours; /* --headers: the folder of the backend's */
 
 /* Grows an array by one element; lengths double at powers of two. */
 #define APPEND(array, count, ...)                                                                  \
@@ -109,6 +129,12 @@ static void insert(int before, char *text)
            (struct edit){tokens[before].s, tokens[before].s, text, edit_count, before});
 }
 
+static void insert_after(int i, char *text)
+{
+    const char *end = tokens[i].s + tokens[i].n;
+    APPEND(edits, edit_count, (struct edit){end, end, text, edit_count, i + 1});
+}
+
 /* Reading. */
 
 static const char *skip_quoted(const char *p)
@@ -142,39 +168,73 @@ static int find_file(const char *name, int n, int system)
     return file_count - 1;
 }
 
-/* CUDA's own libraries, which a machine with the toolkit has in reach. */
+/* Headers of the toolkit, by how their names begin. One that lies beside these is the backend's. */
+static int is_toolkit_header(const char *name)
+{
+    static const char *const names[] = {"cooperative_groups",
+                                        "thrust/",
+                                        "cub/",
+                                        "cuda",
+                                        "cccl/",
+                                        "nv/",
+                                        "nvtx3/",
+                                        "nccl",
+                                        "cublas",
+                                        "cufft",
+                                        "cufile",
+                                        "cudnn",
+                                        "curand",
+                                        "cusparse",
+                                        "cusolver",
+                                        "cupti",
+                                        "cutensor",
+                                        "cuComplex.h",
+                                        "nvrtc",
+                                        "nvJitLink",
+                                        "nvml",
+                                        "nvblas",
+                                        "npp",
+                                        "mma.h",
+                                        "crt/",
+                                        "texture_",
+                                        "surface_",
+                                        "device_",
+                                        "driver_",
+                                        "sm_",
+                                        "vector_",
+                                        "math_functions",
+                                        "host_defines",
+                                        "host_config",
+                                        "builtin_types",
+                                        "channel_descriptor",
+                                        "common_functions",
+                                        "library_types",
+                                        "fatbinary"};
+    struct stat status;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return !ours || stat(format("%s/%s", ours, name), &status) != 0;
+    return 0;
+}
+
+static void __attribute__((noreturn)) refuse_header(const char *place, const char *name)
+{
+    fprintf(stderr,
+            "%s: header <%s> is not supported by the CPU backend; use the CUDA runtime API alone\n",
+            place, name);
+    exit(2);
+}
+
+/* A machine with the toolkit has its headers in reach, and they are not to be mixed in. */
 static void check_header(const char *path, int n, int line, int file)
 {
-    static const char *const names[] = {"/cooperative_groups",
-                                        "/thrust/",
-                                        "/cub/",
-                                        "/cuda/",
-                                        "/nv/",
-                                        "/mma.h",
-                                        "/curand",
-                                        "/cublas",
-                                        "/cufft",
-                                        "/cuda_fp8",
-                                        "/cuda_pipeline",
-                                        "/texture_",
-                                        "/nccl",
-                                        "/cusparse",
-                                        "/cusolver",
-                                        "/cudnn",
-                                        "/nvrtc"};
-    char *name = format("%.*s", n, path), *tail = name;
+    char *name = format("%.*s", n, path), *tail = NULL;
     for (char *p = name; (p = strstr(p, "/include/")); p += 8)
-        tail = p + 8; /* a folder above may be called anything */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *found = strstr(tail, names[i]);
-        if (found) {
-            fprintf(stderr,
-                    "%s:%d: header <%s> is not supported by the CPU backend; use the CUDA runtime "
-                    "API alone\n",
-                    files[file], line, found + 1);
-            exit(2);
-        }
-    }
+        tail = p + 9; /* a folder above may be called anything */
+    if (!tail)
+        tail = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    if (is_toolkit_header(tail))
+        refuse_header(format("%s:%d", files[file], line), tail);
     free(name);
 }
 
@@ -327,20 +387,63 @@ static void check_maps(const struct token *kernel, int open)
     }
 }
 
-static void note_kernel(int i)
+/* What stands between two brackets, parted by commas: the first and last token of each; how many.
+ */
+static int parts(int open, int first[PARAMETERS], int last[PARAMETERS])
 {
-    int parameters = 0, start = statement_start(i), end = i;
-    if (is(start, "template") && match_angle(start + 1, 1, &parameters) > start + 2)
-        parameters++;
-    for (; end < token_count && !is(end, ";") && !is(end, "{"); end++) {
-        if (is(end, "(") && is(end - 1, "__attribute__"))
-            end = match(end, 1);
-        else if (is(end, "(")) {
-            APPEND(kernels, kernel_count, (struct kernel){&tokens[end - 1], parameters});
-            check_maps(&tokens[end - 1], end);
-            return;
+    const int close = match(open, 1);
+    int n = 0, commas;
+    for (int i = open + 1, from = i; i <= close && n < PARAMETERS; i++) {
+        if (is(i, "(") || is(i, "[") || is(i, "{")) {
+            i = match(i, 1);
+        } else if (is_name(i - 1) && is(i, "<")) {
+            int end = match_angle(i, 1, &commas);
+            i = end > 0 && end < close ? end : i;
+        } else if (is(i, ",") || i == close) {
+            if (i > from) {
+                first[n] = from;
+                last[n++] = i - 1;
+            }
+            from = i + 1;
         }
     }
+    return n;
+}
+
+static int same_name(int i, int k)
+{
+    return tokens[i].n == tokens[k].n && memcmp(tokens[i].s, tokens[k].s, (size_t)tokens[i].n) == 0;
+}
+
+static void note_kernel(int i)
+{
+    struct kernel k = {.parameters = 0};
+    int start = statement_start(i), end = i, open;
+    if (is(start, "template") && match_angle(start + 1, 1, &k.parameters) > start + 2)
+        k.parameters++;
+    while (end < token_count && !is(end, ";") && !is(end, "{") &&
+           !(is(end, "(") && !is(end - 1, "__attribute__") && !is(end - 1, "__launch_bounds__")))
+        end = is(end, "(") ? match(end, 1) + 1 : end + 1;
+    if (!is(end, "(") || (k.end = match(end, 1) + 1) >= token_count)
+        return;
+    open = end;
+    k.name = open - 1;
+    check_maps(&tokens[k.name], open);
+    while (k.end < token_count && !is(k.end, ";") && !is(k.end, "{"))
+        k.end++;
+    if (is(k.end, "{"))
+        k.end = match(k.end, 1);
+    k.n = parts(open, k.first, k.last);
+    if (k.n == 1 && is(k.first[0], "void") && k.first[0] == k.last[0])
+        k.n = 0;
+    for (int p = 0; p < k.n; p++) {
+        k.equals[p] = k.first[p];
+        while (k.equals[p] <= k.last[p] && !is(k.equals[p], "="))
+            k.equals[p]++;
+        if (k.equals[p] > k.last[p])
+            k.needed = p + 1;
+    }
+    APPEND(kernels, kernel_count, k);
 }
 
 /* One __shared__ statement; returns its last token. */
@@ -472,9 +575,114 @@ static void launch_extended(int i, int in_device)
     insert(i + 2, format("%s, ::cpu_config(1, 1), ", quoted(first, last ? last : close - 1)));
 }
 
-static void launch(int i, int in_device)
+/* Whether the name means something else as well: a function of the host, or, where std is in use,
+ * perhaps one of its headers. */
+static int is_overloaded(int name)
 {
-    int arguments, start = callee_start(i - 1, &arguments), close = i + 3, deduced = 0;
+    for (int i = 0; i < token_count; i++) {
+        if (is(i, "using") && is(i + 1, "namespace") && is(i + 2, "std"))
+            return 1;
+        if (!same_name(i, name) || !is(i + 1, "(") || match(i + 1, 1) < 0 ||
+            !(is_name(i - 1) || is(i - 1, "*") || is(i - 1, "&") || is(i - 1, ">")))
+            continue;
+        int kernel = 0, after = match(i + 1, 1) + 1;
+        for (int k = 0; k < kernel_count; k++)
+            kernel |= kernels[k].name == i;
+        if (!kernel && (is(after, "{") || (is(after, ";") && !is(i - 1, "return"))))
+            return 1;
+    }
+    return 0;
+}
+
+/* A pointer to this one of several functions, behind its declaration, which launches use. */
+static void name_kernel(struct kernel *k)
+{
+    int id = (int)(k - kernels);
+    char *types = format("");
+    for (int p = 0, from; p < k->n; p++) {
+        from = k->first[p];
+        for (int i = from; i < k->equals[p]; i++)
+            if (is(i, "__grid_constant__")) {
+                types = format("%s%s ", types, text_of(from, i - 1));
+                from = i + 1;
+            }
+        types = format("%s%s%s", types, text_of(from, k->equals[p] - 1), p + 1 < k->n ? ", " : "");
+    }
+    if (!k->named)
+        insert_after(k->end, format(" [[maybe_unused]] static void (*const cpu_k%d)(%s) = %.*s; ",
+                                    id, types, tokens[k->name].n, tokens[k->name].s));
+    k->named = 1;
+}
+
+/* The kernel that is launched by this name, with so many template arguments and arguments; NULL if
+ * that is up to the compiler, which finds it by a call. */
+static struct kernel *find_kernel(int name, int arguments, int given, int *known)
+{
+    struct kernel *found = NULL, *only = NULL;
+    int distinct = 0;
+    *known = 0;
+    for (struct kernel *k = kernels; k < kernels + kernel_count; k++) {
+        if (!same_name(k->name, name))
+            continue;
+        ++*known;
+        if (k->parameters > arguments || (k->parameters && given < k->n))
+            return NULL;
+        int same = only && only->n == k->n && only->parameters == k->parameters;
+        for (int p = 0; same && p < k->n; p++)
+            same = strcmp(text_of(only->first[p], only->equals[p] - 1),
+                          text_of(k->first[p], k->equals[p] - 1)) == 0;
+        distinct += !same;
+        if (!same || k->needed < only->needed) /* defaults stand at one of the declarations */
+            only = k;
+        if (k->needed <= given && given <= k->n)
+            found = k;
+    }
+    return distinct > 1 ? NULL : found ? found : only;
+}
+
+/* cudaLaunchKernel((void *)kernel, ...): the kernel's type tells what its arguments are. */
+static void keep_type(int i)
+{
+    int open = i + 2, close = open + 1 + is(open + 1, "const") + 2;
+    if (is(i + 1, "(") && is(open, "(") && is(close - 2, "void") && is(close - 1, "*") &&
+        is(close, ")"))
+        replace(open, close, format(""));
+}
+
+static void launch(const struct launch *l)
+{
+    int arguments, known, first[PARAMETERS], last[PARAMETERS], commas;
+    int i = l->at, close = l->close, start = callee_start(i - 1, &arguments), name = i - 1;
+    int open = close + 3, end = match(open, 1), given = end > 0 ? parts(open, first, last) : 0;
+    if (is(name, ">"))
+        name = match_angle(name, -1, &commas) - 1;
+    struct kernel *k = find_kernel(name, arguments, given, &known);
+    if (known && !k) {
+        insert(start,
+               format("::cpu_launch_deduced(%s, [=](auto &...cpu_a) { ", quoted(start, i - 1)));
+        replace(i, i + 2, format("(cpu_a...); }, ::cpu_config("));
+        for (int a = 0; a < given; a++) /* a null pointer has no type that is kept */
+            if (first[a] == last[a] && is(first[a], "__null"))
+                replace(first[a], last[a], format("nullptr"));
+    } else {
+        insert(start, format("::cpu_launch(%s, ", quoted(start, i - 1)));
+        if (k && !k->parameters && is_overloaded(name)) {
+            name_kernel(k);
+            replace(name, name, format("cpu_k%d", (int)(k - kernels)));
+        }
+        replace(i, i + 2, format(", ::cpu_config("));
+    }
+    char *more = format("");
+    for (int p = given; k && p < k->n; p++)
+        more = format("%s%s%s", more, p ? ", " : "", text_of(k->equals[p] + 1, k->last[p]));
+    replace(close, close + 3, format(given || *more ? "), " : ")"));
+    insert(end, more);
+}
+
+/* A launch is noted; which kernel it is, is found when all are known. */
+static void note_launch(int i, int in_device)
+{
+    int arguments, start = callee_start(i - 1, &arguments), close = i + 3;
     while (close < token_count && !(adjacent3(close, ">") && is(close + 3, "(")) && !is(close, ";"))
         close =
             is(close, "(") || is(close, "[") || is(close, "{") ? match(close, 1) + 1 : close + 1;
@@ -485,17 +693,7 @@ static void launch(int i, int in_device)
         unsupported(start, "dynamic parallelism, a launch inside a kernel, is",
                     "launch from the host");
     }
-    int name = i - 1, commas;
-    if (is(name, ">"))
-        name = match_angle(name, -1, &commas) - 1;
-    for (int k = 0; k < kernel_count; k++)
-        deduced |= kernels[k].name->n == tokens[name].n && arguments < kernels[k].parameters &&
-                   memcmp(kernels[k].name->s, tokens[name].s, (size_t)tokens[name].n) == 0;
-    insert(start,
-           format(deduced ? "::cpu_launch_deduced(%s, [=](auto &...cpu_a) { " : "::cpu_launch(%s, ",
-                  quoted(start, i - 1)));
-    replace(i, i + 2, format("%s, ::cpu_config(", deduced ? "(cpu_a...); }" : ""));
-    replace(close, close + 3, format(is(close + 4, ")") ? ")" : "), "));
+    APPEND(launches, launch_count, (struct launch){i, close});
 }
 
 /* What cannot be done: a name, or a prefix of names ending in '*'. */
@@ -735,27 +933,53 @@ static void division(int i)
         replace(i, i, format("/ ::cpu_divide() /"));
 }
 
-/* A __device__ or __constant__ variable that begins at i makes itself known when the program
- * starts. */
+static int is_type_word(int i)
+{
+    return is(i, "struct") || is(i, "class") || is(i, "union") || is(i, "enum");
+}
+
+/* The __device__ or __constant__ variables of a declaration make themselves known when the program
+ * starts. A function is none, whatever it is called: operator+= as well. */
 static void variable(int i)
 {
-    int name = i + 1, constant = 0;
-    for (; !is(name, ";") && !is(name, "=") && !is(name, "[") && !is(name, "{"); name++) {
+    int start = statement_start(i), name = start, constant = 0, known = 0, commas;
+    char *text = format("");
+    for (;; name++) { /* to the first declarator */
         if (is(name, "__align__") || is(name, "alignas") || is(name, "__attribute__"))
             name = match(name + 1, 1);
-        else if (name >= token_count || is(name, "(") || is(name, "extern") || is(name, "operator"))
-            return; /* a function; or declared elsewhere */
+        else if (is(name, "{")) /* of a type */
+            name = match(name, 1);
+        else if (name > start && is(name, "<") && match_angle(name, 1, &commas) > 0)
+            name = match_angle(name, 1, &commas);
+        else if (name >= token_count || is(name, "(") || is(name, ";") || is(name, "extern") ||
+                 is(name, "operator") || is(name, "template") || is(name, "using") ||
+                 (name > i && (is(name, "__device__") || is(name, "__constant__"))))
+            return; /* a function; or declared elsewhere; or a type; or the later word's */
+        else if (is_name(name) && name > i && known &&
+                 (is(name + 1, ";") || is(name + 1, "=") || is(name + 1, "[") ||
+                  is(name + 1, ",") || (is(name + 1, "{") && !is_type_word(name - 1))))
+            break;
+        constant |= is(name, "__constant__");
+        known |= is_name(name) && !is(name, "__device__") && !is(name, "__constant__") &&
+                 !is(name, "static") && !is(name, "const");
     }
-    if (is(statement_start(i), "template") || is(statement_start(i), "extern"))
-        return;
-    int end = name;
-    while (end < token_count && !is(end, ";"))
-        end = is(end, "{") || is(end, "[") || is(end, "(") ? match(end, 1) + 1 : end + 1;
-    for (int k = statement_start(i); k < name; k++)
-        constant |= is(k, "__constant__");
-    insert(end + 1, format("static ::cpu_variable cpu_v%d(%.*s, \"%.*s\", %d); ", variable_count++,
-                           tokens[name - 1].n, tokens[name - 1].s, tokens[name - 1].n,
-                           tokens[name - 1].s, constant));
+    for (int end = name;; name = end + 1) {
+        while (is(name, "*") || is(name, "const") || is(name, "__restrict__"))
+            name++;
+        if (is_name(name))
+            text = format("%sstatic ::cpu_variable cpu_v%d(%.*s, \"%.*s\", %d); ", text,
+                          variable_count++, tokens[name].n, tokens[name].s, tokens[name].n,
+                          tokens[name].s, constant);
+        for (end = name; end < token_count && !is(end, ";") && !is(end, ","); end++)
+            if (is(end, "{") || is(end, "[") || is(end, "("))
+                end = match(end, 1);
+            else if (is_name(end - 1) && is(end, "<") && match_angle(end, 1, &commas) > 0)
+                end = match_angle(end, 1, &commas);
+        if (end >= token_count || is(end, ";")) {
+            insert_after(end, text);
+            return;
+        }
+    }
 }
 
 static void rewrite(void)
@@ -783,7 +1007,7 @@ static void rewrite(void)
             if (--depth == device_depth)
                 device_depth = -1;
         } else if (adjacent3(i, "<") && !is(i + 3, "<") && !is(i - 1, "operator")) {
-            launch(i, in_device);
+            note_launch(i, in_device);
             i += 2;
         } else if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
             int end = match(i + 1, 1);
@@ -812,12 +1036,16 @@ static void rewrite(void)
             i = shared(i);
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
+        } else if (is(i, "cudaLaunchKernel")) {
+            keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
             launch_extended(i, in_device);
         } else if (is_name(i)) {
             check_limits(i);
         }
     }
+    for (int i = 0; i < launch_count; i++)
+        launch(&launches[i]);
 }
 
 static int by_place(const void *a, const void *b)
@@ -846,9 +1074,75 @@ static void write_out(const char *text)
     fputs(text, stdout);
 }
 
+/* Names that nobody but CUDA gives. */
+static int is_cuda_name(const char *s)
+{
+    static const char *const begins[] = {"cublas", "curand", "cufft", "cusparse", "nvrtc",
+                                         "nvtx",   "__nv",   "tex1D", "tex2D",    "tex3D",
+                                         "surf1D", "surf2D", "surf3D"};
+    static const char *const math[] = {"normcdf",
+                                       "normcdfinv",
+                                       "erfinv",
+                                       "erfcinv",
+                                       "erfcx",
+                                       "rcbrt",
+                                       "cyl_bessel_i0",
+                                       "cyl_bessel_i1",
+                                       "norm",
+                                       "norm3d",
+                                       "norm4d",
+                                       "rnorm",
+                                       "rnorm3d",
+                                       "rnorm4d",
+                                       "rhypot",
+                                       "sincospi",
+                                       "sinpi",
+                                       "cospi",
+                                       "saturate",
+                                       "clock",
+                                       "brkpt",
+                                       "cub",
+                                       "thrust",
+                                       "wmma",
+                                       "nvcuda",
+                                       "grid_group",
+                                       "thread_block",
+                                       "this_grid",
+                                       "this_thread_block"};
+    size_t n = strlen(s);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(s, begins[i], strlen(begins[i])) == 0)
+            return 1;
+    for (size_t i = 0; i < sizeof math / sizeof *math; i++)
+        if (strncmp(s, math[i], n - (s[n - 1] == 'f')) == 0 &&
+            strlen(math[i]) == n - (s[n - 1] == 'f'))
+            return 1;
+    return (strncmp(s, "cuda", 4) == 0 && (isupper((unsigned char)s[4]) || s[4] == '_')) ||
+           (strncmp(s, "cu", 2) == 0 && isupper((unsigned char)s[2])) ||
+           (strncmp(s, "CU", 2) == 0 && isalpha((unsigned char)s[2])) ||
+           (strncmp(s, "atomic", 6) == 0 && isupper((unsigned char)s[6])) ||
+           (strncmp(s, "__", 2) == 0 && islower((unsigned char)s[2]));
+}
+
 int main(int argc, char **argv)
 {
-    traced = argc > 1 && strcmp(argv[1], "--trace") == 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--trace") == 0) {
+            traced = 1;
+        } else if (strcmp(argv[i], "--headers") == 0) {
+            ours = argv[++i];
+        } else if (strcmp(argv[i], "--missing") == 0) {
+            if (is_toolkit_header(argv[i + 2]))
+                refuse_header(argv[i + 1], argv[i + 2]);
+            return 0;
+        } else if (strcmp(argv[i], "--unknown") == 0) {
+            if (!is_cuda_name(argv[i + 2]))
+                return 0;
+            fprintf(stderr, "%s: %s is not supported by the CPU backend\n", argv[i + 1],
+                    argv[i + 2]);
+            return 2;
+        }
+    }
     size_t n = 0, size = 1 << 20, got;
     char *text = allocate(NULL, size);
     while ((got = fread(text + n, 1, size - n - 1, stdin)) > 0)

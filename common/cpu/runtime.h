@@ -69,6 +69,8 @@ struct group {
     const void *what;
     unsigned mask, arrived;
     int line;
+    /* Lets the lanes go on if all that have not exited are there. */
+    void (*go_on)(struct worker *w, int warp, struct group *g);
 };
 
 struct warp {

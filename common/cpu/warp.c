@@ -1,9 +1,9 @@
 /* Operations among the lanes of a warp: __syncwarp, shuffles, votes, matches, reductions.
  *
  * A lane that calls one joins the group of lanes that came with the same operation and mask, and
- * waits. The lane that completes the mask computes every lane's result. Masks are taken at their
- * word: a lane that is named and never comes leaves the others waiting, which is reported when
- * nothing in the block can run any more. */
+ * waits. The lane that completes the mask computes every lane's result. Lanes that have exited are
+ * not waited for. One that is named and never comes leaves the others waiting, which is reported
+ * when nothing in the block can run any more. */
 #include "runtime.h"
 
 static uint64_t combine(enum cpu_op op, uint64_t a, uint64_t b)
@@ -76,6 +76,21 @@ static void complete(struct worker *w, int warp, struct group *g)
     block_open_group(w, warp, g);
 }
 
+/* As PTX has it: all lanes of the mask come that have not exited. A shuffle that reads a lane which
+ * has exited has no value to give, and so it waits in vain, to be reported. */
+static void go_on(struct worker *w, int warp, struct group *g)
+{
+    const struct thread *t = &w->threads[warp * WARP];
+    unsigned reads = 0;
+    if (!g->arrived || g->arrived != (g->mask & w->warps[warp].live) || g->op == CPU_PTX ||
+        g->op == CPU_ACTIVEMASK)
+        return;
+    for (unsigned m = g->op >= CPU_SHFL ? g->arrived : 0; m; m &= m - 1)
+        reads |= 1u << t[__builtin_ctz(m)].source;
+    if (!(reads & ~g->arrived))
+        complete(w, warp, g);
+}
+
 /* The running thread joins its group, and is about to wait. */
 static inline struct group *join(struct worker *w, unsigned mask, const void *what)
 {
@@ -86,7 +101,7 @@ static inline struct group *join(struct worker *w, unsigned mask, const void *wh
     while (g < end && (g->op != t->op || g->mask != mask || g->line != line || g->what != what))
         g++;
     if (g == end) {
-        *g = (struct group){t->op, what, mask, 0, line};
+        *g = (struct group){t->op, what, mask, 0, line, go_on};
         warp->groups++;
     }
     t->mask = mask;
@@ -104,6 +119,8 @@ static inline uint64_t meet(struct worker *w, unsigned mask, const void *what,
         if (run)
             run(w, (int)(w->now / WARP), mask);
         complete(w, (int)(w->now / WARP), g);
+    } else {
+        go_on(w, (int)(w->now / WARP), g);
     }
     block_wait(w);
     return t->result;

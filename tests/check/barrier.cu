@@ -155,17 +155,16 @@ static bool run_shuffle_in_tail()
     return came_out<fault>(y.p, want);
 }
 
-/* 31 lanes hand their element to the next. The last lane has none. */
+/* 31 lanes take the element of the next. The last lane has none and has left, which is allowed,
+ * unless another reads what it would have had. */
 template <bool fault>
 __global__ void absent_lane(const int *x, int *y)
 {
-    __shared__ int cell[31];
     const int lane = threadIdx.x;
     if (lane == 31)
         return;
-    cell[lane] = x[lane];
-    __syncwarp(fault ? ALL : ALL >> 1); // fault here: absent_lane
-    y[lane] = cell[(lane + 1) % 31];
+    const int next = fault ? lane + 1 : (lane + 1) % 31; // fault here: absent_lane
+    y[lane] = __shfl_sync(ALL, x[lane], next);           // seen here: absent_lane
 }
 
 template <bool fault>
@@ -242,7 +241,7 @@ int main(int argc, char **argv)
         SUBTLE(rare_case, "the warp votes where the block must: a barrier for a rare case"),
         SUBTLE(leaves_early, "a warp leaves a loop with a barrier when it is ready itself"),
         SUBTLE(shuffle_in_tail, "lanes past the end return before a shuffle of all lanes"),
-        SUBTLE(absent_lane, "__syncwarp waits for a lane that has ended"),
+        SUBTLE(absent_lane, "__shfl_sync reads a lane that has ended"),
         PLAIN(product_in_half, "an mma in a branch that half of the warp takes"),
         SUBTLE(tiles_of_a_row, "a loop with ldmatrix runs longer in the upper lanes"),
     };

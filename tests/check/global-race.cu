@@ -140,7 +140,7 @@ __global__ void tiles_overlap(const int *x, int *y, int n)
     const int tile = 64, begin = blockIdx.x * tile;
     const int end = min(n, begin + (fault ? tile + 1 : tile)); // fault here: tiles_overlap
     for (int i = begin + threadIdx.x; i < end; i += blockDim.x)
-        y[i] = x[i] + 1; // seen here: tiles_overlap
+        y[i] = x[i] + blockIdx.x; // seen here: tiles_overlap
 }
 
 template <bool fault>
@@ -150,8 +150,8 @@ static bool run_tiles_overlap()
     array<int> x(in), y(250);
     tiles_overlap<fault><<<4, 32>>>(x, y, 250);
     auto want = in;
-    for (int &v : want)
-        v++;
+    for (int i = 0; i < 250; i++)
+        want[i] += i / 64;
     return came_out<fault>(y.p, want);
 }
 
@@ -192,7 +192,7 @@ __global__ void second_round_slot(int *y)
     for (int round = 0; round < 2; round++) {
         const int step = fault ? 1 : gridDim.x; // fault here: second_round_slot
         const int part = blockIdx.x + round * step;
-        y[part * blockDim.x + threadIdx.x] = part; // seen here: second_round_slot
+        y[part * blockDim.x + threadIdx.x] = 10 * part + round; // seen here: second_round_slot
     }
 }
 
@@ -203,7 +203,7 @@ static bool run_second_round_slot()
     second_round_slot<fault><<<4, 32>>>(y);
     std::vector<int> want(8 * 32);
     for (int i = 0; i < 8 * 32; i++)
-        want[i] = i / 32;
+        want[i] = 10 * (i / 32) + i / 128;
     return came_out<fault>(y.p, want);
 }
 
@@ -231,22 +231,22 @@ static bool run_reset_in_flight()
     return came_out<fault>(count.p, want);
 }
 
-/* All write the same, as in many programs that iterate until nothing changes. A race all the same.
- */
+/* The last element that is 7. */
 template <bool fault>
-__global__ void changed_flag(const int *x, int *changed)
+__global__ void last_found(const int *x, int *last)
 {
-    if (x[blockIdx.x * blockDim.x + threadIdx.x] == 7)
-        fault ? *changed = 1 : atomicExch(changed, 1); // fault here: changed_flag
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x[i] == 7)
+        fault ? *last = i : atomicMax(last, i); // fault here: last_found
 }
 
 template <bool fault>
-static bool run_changed_flag()
+static bool run_last_found()
 {
     const auto in = numbers(128);
-    array<int> x(in), changed(std::vector<int>(1));
-    changed_flag<fault><<<4, 32>>>(x, changed);
-    return came_out<fault>(changed.p, std::vector<int>(1, 1));
+    array<int> x(in), last(std::vector<int>(1));
+    last_found<fault><<<4, 32>>>(x, last);
+    return came_out<fault>(last.p, std::vector<int>(1, 125));
 }
 
 /* A byte of a word, set by way of the word: the bytes beside it are written back as they were. */
@@ -590,11 +590,11 @@ int main(int argc, char **argv)
         SUBTLE(last_block, "the last block reads partial sums that no __threadfence has published"),
         SUBTLE(fence_too_early, "a __threadfence stands before the store that it is to publish"),
         SUBTLE(flag_read_plainly, "a flag is set by an atomic and read by a plain load"),
-        SUBTLE(tiles_overlap, "neighbouring blocks write one element twice, with the same value"),
+        SUBTLE(tiles_overlap, "neighbouring blocks write one element twice"),
         SUBTLE(stencil_in_place, "a block overwrites the edge that its neighbour reads"),
         SUBTLE(second_round_slot, "in its second round a block writes its neighbour's part"),
         SUBTLE(reset_in_flight, "a counter is set to 0 in the launch that counts"),
-        SUBTLE(changed_flag, "blocks set the same flag to the same value without an atomic"),
+        SUBTLE(last_found, "blocks set the same variable without an atomic"),
         SUBTLE(byte_of_a_word, "a byte is set by reading and writing the word that holds it"),
         SUBTLE(stride_one_short, "a stride one too short: two threads meet in the second round"),
         SUBTLE(segment_begins_before, "a segment that began in the block before, added plainly"),

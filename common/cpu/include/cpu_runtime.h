@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "cuda_runtime_api.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -104,6 +105,7 @@ long long cpu_clock(void);
 #ifdef CPU_TRACE
 /* What an instrumented kernel reports itself; cpu_trace.h is what the host asks. */
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
+void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
 void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
@@ -115,4 +117,5 @@ void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

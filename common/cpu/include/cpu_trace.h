@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -97,4 +98,5 @@ void cpu_name_memory(void *p, const char *name); /* the name is kept, not copied
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

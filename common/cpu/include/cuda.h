@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -89,4 +90,5 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

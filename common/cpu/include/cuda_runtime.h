@@ -14,12 +14,25 @@
 #include "cpu_trace.h"
 #endif
 #include "cpu_math.h"
+#include <tuple>
+/* What nvcc includes before a file. No more of std: where a file uses the namespace, other names in
+ * it may be the user's. */
 #include <cassert>
+#include <cctype>
+#include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <tuple>
+#include <ctime>
+#include <initializer_list>
+#include <limits>
+#include <new>
 #include <type_traits>
+#include <utility>
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+#include <functional>
+#endif
 
 constexpr int warpSize = 32;
 
@@ -151,9 +164,11 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
 #ifdef CPU_TRACE
 #define CPU_FENCE cpu_trace_fence()
 #define CPU_REPORT_ATOMIC(p) cpu_trace_atomic(p, sizeof *(p))
+#define CPU_REPORT_COMPARE(p, v) cpu_trace_compare(p, cpu_bits(v), sizeof *(p))
 #else
 #define CPU_FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define CPU_REPORT_ATOMIC(p) ((void)0)
+#define CPU_REPORT_COMPARE(p, v) ((void)0)
 #endif
 inline void __threadfence()
 {
@@ -264,6 +279,7 @@ CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
 template <class T>
 inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
 {
+    CPU_REPORT_COMPARE(p, expected);
     return cpu_atomic(p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; });
 }
 
@@ -282,7 +298,8 @@ inline T &cpu_place_dynamic()
 }
 
 /* What the rewriter makes of launches: arguments are converted to the kernel's parameters and
- * copied when the launch is made, and copied again for each thread. */
+ * copied when the launch is made, and copied again for each thread. Of a reference the address is,
+ * as on a GPU, where what it refers to has to be in reach. */
 struct cpu_config {
     dim3 grid, block;
     size_t shared;
@@ -331,9 +348,9 @@ template <class... P>
 inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, cpu_same_t<P>... a)
 {
     cpu_launch_call(c, name, reinterpret_cast<const void *>(f), f,
-                    std::tuple<P...>(std::move(a)...));
+                    std::tuple<P...>(std::forward<P>(a)...));
 }
-/* A kernel template whose parameters follow from the arguments: f is a lambda that calls it. */
+/* A kernel that the compiler has to find, by the arguments: f is a lambda that calls it. */
 template <class F, class... A>
 inline void cpu_launch_deduced(const char *name, F f, const cpu_config &c, const A &...a)
 {
@@ -367,7 +384,7 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
         config.early |= c->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
                         c->attrs[i].val.programmaticStreamSerializationAllowed;
     return cpu_launch_call(config, name, reinterpret_cast<const void *>(f), f,
-                           std::tuple<P...>(std::move(a)...));
+                           std::tuple<P...>(std::forward<P>(a)...));
 }
 inline void cudaGridDependencySynchronize()
 {
@@ -550,16 +567,15 @@ inline cudaError_t cudaFuncSetCacheConfig(void (*f)(P...), cudaFuncCache config)
 {
     return cudaFuncSetCacheConfig(reinterpret_cast<const void *>(f), config);
 }
-template <class... P>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*f)(P...),
-                                                                 int threads, size_t shared)
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F *f, int threads,
+                                                                 size_t shared)
 {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(f),
-                                                         threads, shared);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)f, threads, shared);
 }
-template <class... P>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, void (*)(P...),
-                                                      size_t = 0, int limit = 0)
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *, size_t = 0,
+                                                      int limit = 0)
 {
     *block = limit ? limit : 1024;
     return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
@@ -567,6 +583,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, voi
 #undef CPU_PLACE
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC
+#undef CPU_REPORT_COMPARE
 
 #ifdef CPU_TRACE
 /* What the rewriter makes of divisions and of __device__ variables. A division between numbers that

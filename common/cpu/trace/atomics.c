@@ -3,6 +3,7 @@
  * is. */
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
 #define OP(n, T, name, builtin)                                                                    \
     T __tsan_atomic##n##_##name(volatile T *p, T v, int order)                                     \
     {                                                                                              \
@@ -61,3 +62,4 @@ void __tsan_vptr_read(void **p)
 {
     (void)p;
 }
+#pragma GCC visibility pop

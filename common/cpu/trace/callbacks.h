@@ -17,6 +17,9 @@ static inline int is_builtin_variable(uintptr_t p)
            p - (uintptr_t)&blockDim < sizeof(uint3) || p - (uintptr_t)&gridDim < sizeof(uint3);
 }
 
+/* True while the data move only after several calls of seen(). */
+static int in_pieces;
+
 /* An object of any size, in the pieces a GPU would move: up to 16 bytes, as aligned as they are. */
 static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
 {
@@ -24,10 +27,15 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
     unsigned n = 16;
     while (n > 1 && (p % n || bytes % n))
         n /= 2;
+    if (CPU_TRACE == 2)
+        in_pieces = 1;
     for (size_t done = 0; w && w->running && done < bytes; done += n)
         seen(w, p + done, n, writes, from, frame);
+    if (CPU_TRACE == 2)
+        in_pieces = 0;
 }
 
+#pragma GCC visibility push(default)
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)
 #define CALLBACKS(n, name, writes)                                                                 \
     void __tsan_##name##n(void *p)                                                                 \
@@ -71,3 +79,4 @@ void *cpu_trace_memset(void *to, int value, size_t bytes)
     pieces((uintptr_t)to, bytes, 1, HERE);
     return memset(to, value, bytes);
 }
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#pragma GCC visibility push(default)
 #define ONE(T, name, counter)                                                                      \
     T cpu_trace_##name(T a)                                                                        \
     {                                                                                              \
@@ -32,3 +33,4 @@
     }
 FAMILY(double, )
 FAMILY(float, f)
+#pragma GCC visibility pop

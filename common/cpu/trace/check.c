@@ -16,6 +16,7 @@
 #include <ucontext.h>
 #endif
 
+static int plain_store; /* the access is the next store that is made */
 /* Where each thread's last statement of inline PTX stands. */
 static uint32_t statement[MAX_THREADS];
 
@@ -26,8 +27,11 @@ void trace_launch(struct launch *l)
     order_launch(l->kernel);
 }
 
+static void races_end(void);
+
 void trace_block(struct worker *w, uint64_t place)
 {
+    races_end();
     pending_block();
     proxy_block();
     registers_block();
@@ -40,6 +44,7 @@ void trace_block(struct worker *w, uint64_t place)
 void trace_launch_end(struct launch *l)
 {
     (void)l;
+    races_end();
     pending_block();
     proxy_block();
     registers_block();
@@ -61,16 +66,96 @@ static void report(int thread, enum rule rule, enum kind kind, uint32_t code, ui
                    unsigned bytes, const struct object *o)
 {
     struct side side = {kind, code, thread, order.block};
+    if (rule == BOUNDS && p - region < region_used)
+        o = object_near(p);
     finding_add(rule, order.kernel, &side, 1, bytes, o, p, NULL);
+}
+
+/* A race that what comes next may excuse. */
+struct race {
+    struct side sides[2];
+    const struct cpu_kernel *kernel;
+    uintptr_t p; /* 0: none */
+    unsigned bytes;
+    int is_shared;
+    struct object object; /* .what is NULL for none */
+    uint64_t value[2];    /* what lies there */
+};
+
+static void tell(struct race *r, enum rule rule)
+{
+    if (r->p)
+        finding_add(rule, r->kernel, r->sides, 2, r->bytes, r->object.what ? &r->object : NULL,
+                    r->p, NULL);
+    r->p = 0;
+}
+
+/* Two plain stores, the second of which is about to be made: if what lies there stays the same,
+ * both wrote the same value. */
+static struct race stores[4]; /* a store has at most so many cells */
+
+static void stores_made(void)
+{
+    for (int i = 0; i < 4 && stores[i].p; i++) {
+        const int same = memcmp((void *)stores[i].p, stores[i].value, stores[i].bytes) == 0;
+        tell(&stores[i], same ? SAME_VALUE : stores[i].is_shared ? SHARED_RACE : GLOBAL_RACE);
+    }
+}
+
+/* A thread's last plain load of what others change by atomics. A compare-and-swap of what it found
+ * is the proof that nothing was lost: a loop of those may begin with such a load. */
+static struct race loads[MAX_THREADS];
+static int loads_noted; /* in this block */
+
+static void load_told(int thread)
+{
+    tell(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
+}
+
+static void races_end(void)
+{
+    stores_made();
+    for (int i = 0; i < MAX_THREADS && loads_noted; i++)
+        load_told(i);
+    loads_noted = 0;
+}
+
+void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    struct race *r = &loads[w->now];
+    if (r->p == (uintptr_t)p && r->bytes == bytes && memcmp(r->value, &expected, bytes) == 0)
+        r->p = 0;
 }
 
 static void report_race(int thread, record r, enum kind was, enum kind kind, uint32_t code,
                         uintptr_t p, unsigned bytes, const struct object *o, int is_shared)
 {
-    struct side sides[2] = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
-                            {kind, code, thread, order.block}};
-    finding_add(is_shared ? SHARED_RACE : GLOBAL_RACE, order.kernel, sides, 2, bytes,
-                is_shared ? shared_at(p) : o, p, NULL);
+    struct race race = {.sides = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+                                  {kind, code, thread, order.block}},
+                        .kernel = order.kernel,
+                        .p = p,
+                        .bytes = bytes,
+                        .is_shared = is_shared};
+    const struct object *object = is_shared ? shared_at(p) : o;
+    int i = 0;
+    if (object)
+        race.object = *object;
+    memcpy(race.value, (const void *)p, bytes);
+    while (i < 4 && stores[i].p)
+        i++;
+    if (plain_store && was == WRITE && kind == WRITE && i < 4) {
+        stores[i] = race;
+    } else if (was == ATOMIC && kind == READ && bytes <= sizeof(uint64_t)) {
+        if (loads[thread].p != p || memcmp(loads[thread].value, race.value, bytes) != 0)
+            load_told(thread);
+        loads[thread] = race;
+        loads_noted = 1;
+    } else {
+        tell(&race, is_shared ? SHARED_RACE : GLOBAL_RACE);
+    }
 }
 
 /* Where p's cell is, counted in bytes; -1 when p may not be touched and -2 when it is no concern of
@@ -164,6 +249,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
                                 unsigned bytes, enum kind kind, int atomic, uint32_t code)
 {
     const struct object *o;
+    if (stores[0].p)
+        stores_made();
     int64_t at = locate(w, p, bytes, &o);
     if (at == -2) {
         registers_touched(w, thread, p, bytes, kind, code);
@@ -212,8 +299,24 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
                         const void *frame)
 {
     (void)frame;
-    if (!is_builtin_variable(p))
-        access_seen(w, (int)w->now, p, bytes, writes ? WRITE : READ, code_of(from));
+    if (is_builtin_variable(p))
+        return;
+    plain_store = writes && !in_pieces;
+    access_seen(w, (int)w->now, p, bytes, writes ? WRITE : READ, code_of(from));
+    plain_store = 0;
+}
+
+int trace_heap_free(void *p, const void *site)
+{
+    const struct object *o = object_at((uintptr_t)p);
+    if ((uintptr_t)p - region >= region_used)
+        return 0;
+    if (o && o->p == (uintptr_t)p && !o->freed)
+        trace_freed(p);
+    else
+        report(cpu_worker ? (int)cpu_worker->now : 0, o && o->freed ? FREED : BOUNDS, WRITE,
+               code_of(site), (uintptr_t)p, 1, o);
+    return 1;
 }
 
 static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
@@ -493,7 +596,7 @@ void trace_registers_fence(struct worker *w, int warp)
 
 /* What is told for count alone: blocks of code, and what is computed. */
 
-void __sanitizer_cov_trace_pc(void)
+__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
 }
 
@@ -557,6 +660,7 @@ void trace_callers(struct worker *w)
 void trace_fault(struct worker *w, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
+    races_end();
     memory_broken();
     pending_broken();
     proxy_broken();

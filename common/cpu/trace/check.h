@@ -15,6 +15,7 @@ enum rule {
     UNINITIALISED,
     SHARED_RACE,
     GLOBAL_RACE,
+    SAME_VALUE,
     PENDING_COPY,
     PROXY_FENCE,
     MBARRIER,
@@ -94,6 +95,8 @@ static inline struct object *object_at(uintptr_t p)
     return i ? &objects[i] : NULL;
 }
 
+/* The allocation that p lies in or beside: the nearest. */
+const struct object *object_near(uintptr_t p);
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */

@@ -24,11 +24,13 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
-static const char *const rules[] = {
-    "out of bounds", "misaligned",      "freed memory",       "uninitialised read",
-    "shared race",   "global race",     "pending copy",       "proxy fence",
-    "mbarrier",      "pending wgmma",   "wgmma fence",        "descriptor",
-    "setmaxnreg",    "grid dependency", "barrier divergence", "leak"};
+static int remarks; /* lines of the last printing that are no findings */
+static const char *const rules[] = {"out of bounds",      "misaligned",    "freed memory",
+                                    "uninitialised read", "shared race",   "global race",
+                                    "same value written", "pending copy",  "proxy fence",
+                                    "mbarrier",           "pending wgmma", "wgmma fence",
+                                    "descriptor",         "setmaxnreg",    "grid dependency",
+                                    "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -211,9 +213,29 @@ static int same_line(const struct finding *a, const struct place *p, const struc
     return a->rule != LEAK || a->object.site == b->object.site;
 }
 
+/* A leak harms nobody when a program ends: it counts where that is asked for, or where the host
+ * looks for findings itself. That several threads write the same value is told, and no more. */
+static int counts(enum rule rule)
+{
+    const char *asked = getenv("CUDACPU_LEAKS");
+    return rule != SAME_VALUE && (rule != LEAK || printed_by_host || (asked && *asked == '1'));
+}
+
+/* Whether it is a line by itself: the places of a race are told with that. */
+static int told_with_a_race(int i, const struct place *places)
+{
+    int told = 0;
+    for (int k = 0; findings[i].rule == SAME_VALUE && k < n_findings; k++)
+        told |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
+                symbols_same(&places[3 * i], &places[3 * k]) &&
+                symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
+    return told;
+}
+
 int cpu_findings_print(FILE *out)
 {
     int n = n_findings, distinct = 0;
+    remarks = 0;
     uint32_t *codes = kept(calloc((size_t)n * 3 + 1, sizeof *codes));
     struct place *places = kept(calloc((size_t)n * 3 + 1, sizeof *places));
     for (int i = 0; i < n; i++) {
@@ -231,14 +253,15 @@ int cpu_findings_print(FILE *out)
                 f->times += findings[k].times;
                 findings[k].times = 0;
             }
-        if (!f->times)
+        if (!f->times || told_with_a_race(i, places))
             continue; /* told with another */
         put(out, f, places + 3 * i);
         if (f->times > 1)
             fprintf(out, " (%" PRIu64 " times)", f->times);
         fputc('\n', out);
         of_rule[f->rule]++;
-        distinct++;
+        distinct += counts(f->rule);
+        remarks += !counts(f->rule);
     }
     symbols_free(places, 3 * n);
     for (int i = 0; i < n; i++)
@@ -262,10 +285,13 @@ void findings_end(void)
 {
     int silent = printed_by_host;
     int n = cpu_findings_print(stderr);
+    char more[40] = "";
+    if (remarks)
+        snprintf(more, sizeof more, ", %d remark%s", remarks, remarks == 1 ? "" : "s");
     if (n)
-        fprintf(stderr, "check: %d finding%s\n", n, n == 1 ? "" : "s");
-    else if (!silent)
-        fputs(kernels_ran ? "check: no findings\n" : "check: no kernel ran\n", stderr);
+        fprintf(stderr, "check: %d finding%s%s\n", n, n == 1 ? "" : "s", more);
+    else if (!silent || remarks)
+        fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
     if (n) {
         fflush(NULL);
         _exit(1);

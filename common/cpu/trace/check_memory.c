@@ -42,6 +42,18 @@ static void set_up(void)
     cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
     written = reserve(all / 8, PROT_READ | PROT_WRITE);
     owner = reserve(REGION / PAGE * sizeof *owner, PROT_READ | PROT_WRITE);
+    /* A page in front of the first allocation, as the others have one. */
+    region_used = PAGE;
+    if (mprotect((char *)region, PAGE, PROT_READ | PROT_WRITE) != 0)
+        give_up(1, "check: no access to the page before the first allocation");
+}
+
+const struct object *object_near(uintptr_t p)
+{
+    const struct object *here = object_at(p), *next = object_at(p + PAGE);
+    if (!here || !next || here == next || p < here->p)
+        return here ? here : next;
+    return next->p - p <= p - (here->p + here->bytes) ? next : here;
 }
 
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value)

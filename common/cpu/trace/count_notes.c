@@ -191,7 +191,7 @@ void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
 /* --- C++ -------------------------------------------------------------------------------------- */
 
 /* At the head of each block of code (-fsanitize-coverage=trace-pc). */
-void __sanitizer_cov_trace_pc(void)
+__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
     struct worker *w = cpu_worker;
     if (!w || !w->running)
@@ -213,6 +213,11 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
     numbers(w, (uintptr_t)p, 1);
     seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
          __builtin_frame_address(0));
+}
+
+void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
+{
+    (void)p, (void)expected, (void)bytes;
 }
 
 void cpu_trace_special(int counter)

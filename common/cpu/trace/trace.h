@@ -162,6 +162,8 @@ void *trace_map(size_t bytes); /* pages for an allocation, MAP_FAILED if there a
 void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type);
 int trace_freed(void *p);                  /* true: the instrument keeps the pages */
 void trace_written(void *p, size_t bytes); /* by the host */
-void trace_reset(void);                    /* the device is about to forget all allocations */
+/* A kernel, or the host, frees what it has of malloc or new. False: it is the host's. */
+int trace_heap_free(void *p, const void *site);
+void trace_reset(void); /* the device is about to forget all allocations */
 
 #endif
