@@ -530,6 +530,12 @@ static const kf_case cases[] = {
     {.name = "far",
      .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 64, .pos0 = 131027},
      .flags = KF_VERIFY_ONLY},
+    {.name = "long-D128", // more keys than a block has threads
+     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep-D128",
+     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 128, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep",
      .shape = {.Sq = 33, .Sk = 33, .D = 64, .R = 32, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
