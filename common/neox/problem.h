@@ -34,6 +34,7 @@ extern const neox_known neox_tiny;    /* small and odd: H=3 D=8 R=2 */
 extern const neox_known neox_tied;    /* and with tied embeddings: H=2 D=36 R=10 */
 extern const neox_known neox_long;    /* many positions, late tokens: H=2 D=20 R=4 */
 extern const neox_known neox_ties;    /* all logits are equal: H=3 D=8 R=2 */
+extern const neox_known neox_made;    /* made on the device, as pythia is: H=3 D=8 R=2 */
 extern const neox_known neox_far;     /* x has a large mean: H=3 D=8 R=2 */
 
 bool neox_names_model(const kf_case *c); /* a step may have cases of another kind */
