@@ -6,6 +6,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdint.h>
 
 // snippet: nearest-half
 // The fp16 number nearest to x, of two equally near ones the even one. The step from one to the
@@ -20,3 +21,16 @@ static inline double nearest_half(double x)
     return fabs(nearest) < 65536.0 ? nearest : copysign(INFINITY, x);
 }
 // end snippet: nearest-half
+
+// Pairs whose sums lie about the largest number, 65504: exactly there, rounded down to it, a half
+// of the last step above it and so infinite, of either sign; and large numbers that cancel.
+static inline void fill_near_largest(float *a, float *b, int64_t n)
+{
+    static const float left[] = {65504, 65504, 65504, 60000, -65504, -65504, 40000, 65504, 32992};
+    static const float right[] = {0, 15.9921875f, 16, 5504, -8, -65504, 25488, -65504, 32992};
+    const int64_t pairs = sizeof left / sizeof *left;
+    for (int64_t i = 0; i < n; i++) {
+        a[i] = left[i % pairs];
+        b[i] = right[i % pairs];
+    }
+}

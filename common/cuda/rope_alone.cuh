@@ -39,6 +39,9 @@ static const kf_case rope_alone_cases[] = {
     {.name = "far",
      .shape = {.B = 2, .Sq = 45, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
      .flags = KF_VERIFY_ONLY},
+    {.name = "million",
+     .shape = {.B = 2, .Sq = 9, .Sk = 9, .D = 128, .R = 128, .pos0 = (1 << 20) - 4},
+     .flags = KF_VERIFY_ONLY},
 };
 
 static const kf_timing rope_alone_timings[] = {

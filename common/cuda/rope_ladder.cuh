@@ -196,11 +196,17 @@ static const kf_case ladder_cases[] = {
     {.name = "few",
      .shape = {.H = 2, .Sq = 3, .Sk = 333, .D = 64, .R = 16, .causal = true},
      .flags = KF_VERIFY_ONLY},
+    {.name = "long-D128", // more keys than a block has threads
+     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
     {.name = "far",
      .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
      .flags = KF_VERIFY_ONLY},
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "steep-D128",
+     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 128, .R = 128, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep-1", .shape = {.H = 64, .D = 64, .R = 64}, .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "tails",
@@ -214,7 +220,8 @@ static const kf_case ladder_cases[] = {
 static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
 
 /* Eight times as many heads: as much work for each multiprocessor as the ladder's cases give to a
- * GPU with an eighth of them. */
+ * GPU with an eighth of them. And positions on both sides of 2^20: a shift of all
+ * alike changes no attention. */
 static const kf_case ladder_more_heads[] = {
     {.name = "D128-H32",
      .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 128, .R = 128},
@@ -225,6 +232,9 @@ static const kf_case ladder_more_heads[] = {
     {.name = "D2048-H32",
      .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 2048, .R = 2048},
      .flags = KF_LARGE},
+    {.name = "million",
+     .shape = {.H = 2, .Sq = 3, .Sk = 21, .D = 128, .R = 128, .pos0 = (1 << 20) - 9},
+     .flags = KF_VERIFY_ONLY},
 };
 
 /* For variants with a small L1 cache, which tells where many blocks share it: what shared memory

@@ -440,7 +440,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     s.map = open_file("--map", s.options.map);
     s.errors = open_file("--errors", s.options.errors);
     s.exactness = open_file("--exactness", s.options.exactness);
-    if (!s.exactness)
+    if (!s.exactness && kf_on_cpu()) /* a GPU's functions round otherwise */
         s.exact = kf_exactness_find(s.step);
     s.dump = open_file("--dump", s.options.dump);
     s.launches = open_file("--launches", s.options.launches);

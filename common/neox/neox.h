@@ -66,10 +66,18 @@ double neox_bytes_read(const neox_config *config);
 const char *neox_config_trouble(const neox_config *config);
 
 /* --- A model: its weights on the host, or a seed for them ------------------------------------ */
+/* What a seed does not draw. NEOX_TIES: the output matrix is 0, so all logits are the same, and the
+ * first token is next. NEOX_FAR: embeddings lie a thousand deviations from 0, which a variance of
+ * E[x^2] - E[x]^2 does not survive; and layers add 0 to them, for x in fp16 has no digit to spare.
+ * NEOX_LATE: rows of the output matrix below NEOX_EARLY are small, so a later token is next. */
+enum neox_kind { NEOX_DRAWN, NEOX_TIES, NEOX_FAR, NEOX_LATE };
+enum { NEOX_EARLY = 8192 /* what arg_max's block reads at once */ };
+
 typedef struct neox_model {
     neox_config config;
     float *weights; /* [neox_weights], values of fp16; NULL: made up from the seed when read */
     uint64_t seed;
+    enum neox_kind kind; /* of weights that are made up */
 } neox_model;
 
 /* --- file.c ---------------------------------------------------------------------------------- */

@@ -20,11 +20,16 @@ const neox_known neox_pythia = {.config = {32, 2560, 32, 20, 10240, 50304, 2048,
                                 .on_device = true};
 const neox_known neox_tiny = {.config = {3, 24, 3, 2, 104, 61, 32, false}};
 const neox_known neox_tied = {.config = {2, 72, 2, 10, 56, 37, 32, true}};
+const neox_known neox_long = {.config = {1, 40, 2, 4, 72, 9001, 320, false}, .kind = NEOX_LATE};
+const neox_known neox_ties = {.config = {1, 24, 3, 2, 40, 2050, 16, false}, .kind = NEOX_TIES};
+const neox_known neox_made = {.config = {2, 24, 3, 2, 40, 61, 16, false}, .on_device = true};
+const neox_known neox_far = {.config = {1, 24, 3, 2, 40, 61, 16, false}, .kind = NEOX_FAR};
 
 bool neox_names_model(const kf_case *c)
 {
     return c->data == &neox_opticks || c->data == &neox_pythia || c->data == &neox_tiny ||
-           c->data == &neox_tied;
+           c->data == &neox_tied || c->data == &neox_long || c->data == &neox_ties ||
+           c->data == &neox_far || c->data == &neox_made;
 }
 
 static const neox_known *known_of(const kf_case *c)
@@ -80,7 +85,8 @@ static float *weights_of(const kf_run *run, const neox_known *k)
 neox_model neox_model_of(const kf_run *run)
 {
     const neox_known *k = known_of(run->c);
-    return (neox_model){neox_config_of(run->c), k->file ? weights_of(run, k) : NULL, run->seed};
+    float *weights = k->file ? weights_of(run, k) : NULL;
+    return (neox_model){neox_config_of(run->c), weights, run->seed, k->kind};
 }
 
 /* --- Tensors --------------------------------------------------------------------------------- */
@@ -238,7 +244,7 @@ static bool set_results(kf_run *run, const neox_model *model, neox_results *exac
     next->want[0] = neox_largest(last, vocab);
     next->bound[0] = 0.0;
     next->checked[0] = true;
-    bool clear = neox_is_clear(last, vocab, bound.logits[0]);
+    bool clear = model->kind == NEOX_TIES || neox_is_clear(last, vocab, bound.logits[0]);
     neox_free_results(&bound);
     neox_free_results(exact);
     neox_free_results(plain);

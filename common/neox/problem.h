@@ -26,11 +26,16 @@ typedef struct neox_known {
     neox_config config;
     const char *file; /* its weights, from the root of the workbook; NULL: made up from the seed */
     bool on_device;   /* they are made there, too many for the host */
+    enum neox_kind kind;
 } neox_known;
 extern const neox_known neox_opticks; /* our own that speaks: H=5 D=32 R=8 */
 extern const neox_known neox_pythia;  /* the shape of Pythia-2.8B: H=32 D=80 R=20 */
 extern const neox_known neox_tiny;    /* small and odd: H=3 D=8 R=2 */
 extern const neox_known neox_tied;    /* and with tied embeddings: H=2 D=36 R=10 */
+extern const neox_known neox_long;    /* many positions, late tokens: H=2 D=20 R=4 */
+extern const neox_known neox_ties;    /* all logits are equal: H=3 D=8 R=2 */
+extern const neox_known neox_made;    /* made on the device, as pythia is: H=3 D=8 R=2 */
+extern const neox_known neox_far;     /* x has a large mean: H=3 D=8 R=2 */
 
 bool neox_names_model(const kf_case *c); /* a step may have cases of another kind */
 

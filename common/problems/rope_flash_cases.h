@@ -59,11 +59,14 @@
         KF_ROPE_FLASH_CASE(pass, "full-D128", 1, 2, 33, 190, 128, false, 0, 0),                    \
         KF_ROPE_FLASH_CASE(pass, "far", 1, 2, 131, 131, 64, true, 131072 - 131, 0),                \
         KF_ROPE_FLASH_CASE(pass, "far-D128", 1, 1, 70, 200, 128, true, 131072 - 200, 0),           \
+        KF_ROPE_FLASH_CASE(pass, "million", 1, 1, 21, 70, 64, true, (1 << 20) - 40, 0),            \
+        KF_ROPE_FLASH_CASE(pass, "long-D128", 1, 1, 5, 448, 128, true, 3, 0),                      \
         KF_ROPE_FLASH_CASE(pass, "few-queries", 2, 1, 5, 131, 128, true, 9, 0),                    \
         KF_ROPE_FLASH_CASE(pass, "one-query", 1, 2, 1, 301, 64, true, 1000, 0),                    \
         KF_ROPE_FLASH_CASE(pass, "one-key", 1, 1, 1, 1, 64, true, 77, 0),                          \
         KF_ROPE_FLASH_CASE(pass, "mask-edge", 1, 1, 66, 448, 64, true, 0, 0),                      \
         KF_ROPE_FLASH_CASE(pass, "steep", 1, 2, 129, 129, 64, true, 0, KF_STEEP),                  \
+        KF_ROPE_FLASH_CASE(pass, "steep-D128", 1, 1, 33, 70, 128, true, 0, KF_STEEP),              \
         KF_ROPE_FLASH_CASE(pass, "outliers", 1, 1, 150, 200, 64, true, 40, KF_OUTLIERS),           \
         KF_ROPE_FLASH_CASE(pass, "odd-1000", 1, 8, 1000, 1000, 64, true, 0, KF_LARGE),             \
         KF_ROPE_FLASH_CASE(pass, "odd-1000-D128", 1, 8, 1000, 1000, 128, true, 9000, KF_LARGE)

@@ -186,6 +186,12 @@ static const kf_case cases[] = {
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "long-D128", // more keys than a block has threads
+     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep-D134",
+     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "one-key", .shape = {.Sq = 5, .D = 8}, .flags = KF_VERIFY_ONLY},
 };
 

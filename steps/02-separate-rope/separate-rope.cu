@@ -253,6 +253,12 @@ static const kf_case cases[] = {
     {.name = "far",
      .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 128, .R = 128, .pos0 = 131027},
      .flags = KF_VERIFY_ONLY},
+    {.name = "long-D128", // more keys than a block has threads
+     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep-D134",
+     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .R = 134, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},

@@ -188,6 +188,12 @@ static const kf_case cases[] = {
     {.name = "long",
      .shape = {.H = 2, .Sq = 5, .Sk = 613, .D = 64, .causal = true},
      .flags = KF_VERIFY_ONLY},
+    {.name = "long-D128",
+     .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "steep-D134",
+     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .causal = true},
+     .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep", // one key: many a largest score is far below 0
      .shape = {.H = 2, .Sq = 16, .Sk = 1, .D = 64},
      .flags = KF_VERIFY_ONLY | KF_STEEP},

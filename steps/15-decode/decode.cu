@@ -574,6 +574,10 @@ static const kf_case cases[] = {
     {.name = "far-D80",
      .shape = {.H = 2, .Sq = 4, .Sk = 515, .D = 80, .R = 20, .causal = true, .pos0 = 130557},
      .flags = KF_VERIFY_ONLY},
+    {.name = "million", // and less: a shift of all alike changes no attention
+     .shape =
+         {.H = 2, .Sq = 2, .Sk = 133, .D = 128, .R = 128, .causal = true, .pos0 = (1 << 20) - 9},
+     .flags = KF_VERIFY_ONLY},
     {.name = "tail",
      .shape = {.H = 2, .Sq = 4, .Sk = 130, .D = 128, .R = 128, .causal = true},
      .flags = KF_VERIFY_ONLY},

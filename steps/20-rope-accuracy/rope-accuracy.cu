@@ -462,6 +462,13 @@ static const kf_case cases[] = {
     {.name = "only-40", .shape = {.D = 128, .R = 128, .pos0 = 40}, .flags = KF_VERIFY_ONLY},
     {.name = "only-16384", .shape = {.D = 128, .R = 128, .pos0 = 16384}, .flags = KF_VERIFY_ONLY},
     {.name = "only-131071", .shape = {.D = 128, .R = 128, .pos0 = 131071}, .flags = KF_VERIFY_ONLY},
+    // Beyond what the chapter shows: all bounds hold there too.
+    {.name = "million",
+     .shape = {.Sq = 40, .Sk = 40, .D = 128, .R = 128, .pos0 = (1 << 20) - 13},
+     .flags = KF_VERIFY_ONLY},
+    {.name = "whole-million",
+     .shape = {.Sq = 40, .Sk = 40, .D = 2, .R = 2, .pos0 = (1 << 20) - 13},
+     .flags = KF_VERIFY_ONLY},
     // Odd shapes: a partial rotation's pairs, sums, a batch, the last one beyond 2^17.
     {.name = "neox",
      .shape = {.Sq = 37, .Sk = 37, .D = 20, .R = 20, .pos0 = 131035},

@@ -546,6 +546,9 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
     /* Three groups: pieces take turns in two places; and pieces of two sizes. */
     KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
+    /* No head has q and its sums of dq in what is meant for them: heads_at_once finds that 0 fit.
+     */
+    KF_ROPE_FLASH_CASE(backward, "tall", 1, 2, 137, 137, 128, true, 0, 0),
     KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
     /* More than 2^31 elements in k and in v; and the same in small. */
     KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),

@@ -265,10 +265,13 @@ static void pairs(const __half *a, const __half *b, __half *c, int64_t n, cudaSt
 
 // What a case has beside its shape: whether the sum is normed as well, over all columns, and at
 // which rows of taller arrays a and b begin. Rows of an odd length make that an address of any
-// kind.
+// kind. And what lies there: inputs as any, far from zero, or sums about the largest number.
+enum numbers { ANY, FAR_FROM_ZERO, NEAR_LARGEST };
+
 typedef struct task {
     bool norm;
     int a_row, b_row;
+    enum numbers numbers = ANY;
 } task;
 
 static const task *task_of(const kf_case *c)
@@ -329,6 +332,14 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
 
 // --- Tables -------------------------------------------------------------------------------------
 
+// A mean of more than a thousand deviations: E[x^2] - E[x]^2 of such a row has hardly a digit.
+static void move_far(kf_tensor *t)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        t->host[i] = kf_round_to(KF_F16, t->host[i] + 1900.0f);
+    }
+}
+
 static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -336,13 +347,18 @@ static void setup(kf_run *run)
     const int64_t rows[2] = {(int64_t)s.B * s.Sq, columns};
     const int64_t from_a[2] = {rows[0] + task_of(run->c)->a_row, columns};
     const int64_t from_b[2] = {rows[0] + task_of(run->c)->b_row, columns};
-    kf_input(run, "a", "SD", KF_F16, from_a);
-    kf_input(run, "b", "SD", KF_F16, from_b);
+    kf_tensor *a = kf_input(run, "a", "SD", KF_F16, from_a);
+    kf_tensor *b = kf_input(run, "b", "SD", KF_F16, from_b);
     kf_output(run, "c", "SD", KF_F16, rows);
     if (has_norm(run->c)) {
         kf_input(run, "gain", "D", KF_F16, &columns);
         kf_input(run, "bias", "D", KF_F16, &columns);
         kf_output(run, "y", "SD", KF_F16, rows);
+    }
+    if (task_of(run->c)->numbers == NEAR_LARGEST) {
+        fill_near_largest(a->host, b->host, a->count);
+    } else if (task_of(run->c)->numbers == FAR_FROM_ZERO) {
+        move_far(a);
     }
 }
 
@@ -421,6 +437,8 @@ static kf_cost cost(const kf_case *c)
 static const task add = {.norm = false, .a_row = 0, .b_row = 0};
 static const task add_and_norm = {.norm = true, .a_row = 0, .b_row = 0};
 static const task elsewhere = {.norm = false, .a_row = 1, .b_row = 2};
+static const task near_largest = {.norm = false, .a_row = 0, .b_row = 0, .numbers = NEAR_LARGEST};
+static const task far_and_norm = {.norm = true, .a_row = 0, .b_row = 0, .numbers = FAR_FROM_ZERO};
 static const task elsewhere_and_norm = {.norm = true, .a_row = 1, .b_row = 2};
 
 #define MATRIX(rows, columns)                                                                      \
@@ -443,6 +461,7 @@ static const kf_case cases[] = {
      .data = &add},
     {.name = "small-parts", .shape = {.B = 9, .D = 3}, .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "elsewhere", .shape = MATRIX(5, 2563), .flags = KF_VERIFY_ONLY, .data = &elsewhere},
+    {.name = "near-65504", .shape = MATRIX(3, 37), .flags = KF_VERIFY_ONLY, .data = &near_largest},
     {.name = "one-norm", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &add_and_norm},
     {.name = "3x7-norm", .shape = MATRIX(3, 7), .flags = KF_VERIFY_ONLY, .data = &add_and_norm},
     {.name = "5x2563-norm",
@@ -453,6 +472,10 @@ static const kf_case cases[] = {
      .shape = MATRIX(5, 2563),
      .flags = KF_VERIFY_ONLY,
      .data = &elsewhere_and_norm},
+    {.name = "mean-1900-norm",
+     .shape = MATRIX(7, 61),
+     .flags = KF_VERIFY_ONLY,
+     .data = &far_and_norm},
     {.name = "3x4096-norm",
      .shape = MATRIX(3, 4096),
      .flags = KF_VERIFY_ONLY,

@@ -109,12 +109,18 @@ static void launch_graph(const kf_run *run, cudaStream_t stream)
 
 // --- Tables -------------------------------------------------------------------------------------
 
+// What the data of a case may point to.
+static const char near_largest = 0;
+
 static void setup(kf_run *run)
 {
     const int64_t dim[3] = {run->shape.B, run->shape.Sq, run->shape.D};
-    kf_input(run, "a", "SD", KF_F16, dim + 1);
-    kf_input(run, "b", "BSD", KF_F16, dim);
+    kf_tensor *a = kf_input(run, "a", "SD", KF_F16, dim + 1);
+    kf_tensor *b = kf_input(run, "b", "BSD", KF_F16, dim);
     kf_output(run, "c", "SD", KF_F16, dim + 1);
+    if (run->c->data == &near_largest) {
+        fill_near_largest(a->host, b->host, a->count);
+    }
 }
 
 // Each add rounds, and the next one begins with what it made of it.
@@ -161,6 +167,7 @@ static const kf_case cases[] = {
     {.name = "token", .shape = {.B = 64, .D = 2560}},
     {.name = "odd-token", .shape = {.B = 5, .D = 2557}, .flags = KF_VERIFY_ONLY},
     {.name = "one", .shape = {}, .flags = KF_VERIFY_ONLY},
+    {.name = "near-65504", .shape = {.D = 77}, .flags = KF_VERIFY_ONLY, .data = &near_largest},
     {.name = "three-of-three", .shape = {.B = 3, .D = 3}, .flags = KF_VERIFY_ONLY},
 };
 

@@ -218,9 +218,10 @@ static void other_stream_layer(const neox_net *net, int layer, const half *x, ha
 
 // --- Launches -----------------------------------------------------------------------------------
 
-/* How a lies in its memory, and what follows from it. b and c are contiguous. It is the data of a
- * case; a case without any is the model. */
+/* How the tensors named in `of` lie in their memory, and what follows from it. The others are
+ * contiguous; c has no gaps. It is the data of a case; a case without any is the model. */
 typedef struct layout {
+    const char *of = "a";
     enum kf_dtype dtype = KF_F16;
     bool transposed = false;
     int64_t gap = 0;            // elements between the end of a row and the next
@@ -245,13 +246,15 @@ static view whole(const kf_run *run, const char *name)
     return contiguous(t->device, t->dtype, run->shape.Sq, run->shape.D);
 }
 
-static view a_of(const kf_run *run)
+static view view_of(const kf_run *run, const char *name)
 {
     const layout *l = layout_of(run->c);
-    view v = whole(run, "a");
-    v.data = (uint16_t *)v.data + l->offset;
-    v.row_stride = l->transposed ? 1 : v.columns + l->gap;
-    v.column_stride = l->transposed ? v.rows : 1;
+    view v = whole(run, name);
+    if (strstr(l->of, name) != NULL) {
+        v.data = (uint16_t *)v.data + l->offset;
+        v.row_stride = l->transposed ? 1 : v.columns + l->gap;
+        v.column_stride = l->transposed ? v.rows : 1;
+    }
     return v;
 }
 
@@ -263,9 +266,9 @@ static void launch(const kf_run *run, cudaStream_t stream)
         const neox_net net = neox_open(run);
         launch_model(&net, layer, stream);
     } else {
-        const view a = a_of(run);
-        const view b = whole(run, "b");
-        const view c = whole(run, "c");
+        const view a = view_of(run, "a");
+        const view b = view_of(run, "b");
+        const view c = view_of(run, "c");
         add(&a, &b, &c, stream);
     }
 }
@@ -348,13 +351,21 @@ static void show_bits(float x)
     shown = true;
 }
 
+/* The first element on the host. */
+static const float *first_of(const kf_run *run, const char *name)
+{
+    const kf_tensor *t = kf_find(run, name);
+    const int64_t before = (uint16_t *)view_of(run, name).data - (uint16_t *)t->device;
+    return t->host + before;
+}
+
 // snippet: predict-raw
 /* Element k of the memory of a and b goes to element k of c, as far as there are eight of them. */
 static bool raw_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const layout *l = layout_of(run->c);
-    const float *a = kf_find(run, "a")->host + l->offset;
-    const float *b = kf_find(run, "b")->host;
+    const float *a = first_of(run, "a");
+    const float *b = first_of(run, "b");
     const kf_tensor *c = kf_find(run, "c");
     const int64_t unwritten = c->count % 8;
     int64_t wrong = unwritten;
@@ -464,12 +475,13 @@ static bool predict_checked(const kf_run *run, const kf_diagnosis *seen, char *w
         return all_adds_by(run, seen, launch_checked, (const void *)add_eight, why, size);
     }
     const layout *l = layout_of(run->c);
-    const view a = a_of(run);
-    const view b = whole(run, "b");
-    const view c = whole(run, "c");
+    const view a = view_of(run, "a");
+    const view b = view_of(run, "b");
+    const view c = view_of(run, "c");
     const char *said = refusal(&a, &b, &c);
     const int calls = neox_count_calls(run, launch_checked, l->kernel);
-    const char *due = not_as_due(l, said, &c);
+    const view good = whole(run, "c");
+    const char *due = not_as_due(l, said, &good);
     snprintf(why, size, "%s, %s%s%s%s; launches of the kernel that is due: %d",
              due ? "not as it should be" : "as it should be", said ? "refused: " : "not refused",
              said ? said : "", due ? ", but " : "", due ? due : "", calls);
@@ -505,24 +517,31 @@ static void setup_add(kf_run *run)
 {
     const layout *l = layout_of(run->c);
     const int64_t dim[] = {run->shape.Sq, run->shape.D};
-    const int64_t in_a = l->offset + dim[0] * (dim[1] + l->gap);
-    kf_input(run, "a", "D", l->dtype, &in_a);
-    kf_input(run, "b", "SD", l->dtype, dim);
+    const int64_t count = dim[0] * dim[1];
+    const int64_t laid_out = l->offset + dim[0] * (dim[1] + l->gap);
+    const char *const inputs[] = {"a", "b"};
+    for (const char *name : inputs) {
+        kf_input(run, name, "D", l->dtype, strstr(l->of, name) != NULL ? &laid_out : &count);
+    }
     kf_output(run, "c", "SD", l->dtype, dim);
 }
 
 static void reference_of_add(kf_run *run)
 {
-    const view at = a_of(run);
-    const layout *l = layout_of(run->c);
-    const float *a = kf_find(run, "a")->host + l->offset;
-    const float *b = kf_find(run, "b")->host;
     const kf_tensor *c = kf_find(run, "c");
+    const view of_a = view_of(run, "a");
+    const view of_b = view_of(run, "b");
+    const view of_c = view_of(run, "c");
+    const float *a = first_of(run, "a");
+    const float *b = first_of(run, "b");
     for (int64_t k = 0; k < c->count; k++) {
-        const int64_t i = k / at.columns;
-        const int64_t j = k % at.columns;
-        c->want[k] = rounded_sum(l->dtype, a[i * at.row_stride + j * at.column_stride], b[k]);
-        c->bound[k] = 0.0;
+        const int64_t i = k / of_c.columns;
+        const int64_t j = k % of_c.columns;
+        const float x = a[i * of_a.row_stride + j * of_a.column_stride];
+        const float y = b[i * of_b.row_stride + j * of_b.column_stride];
+        const int64_t to = i * of_c.row_stride + j * of_c.column_stride;
+        c->want[to] = rounded_sum(of_c.dtype, x, y);
+        c->bound[to] = 0.0;
     }
     memset(c->checked, true, (size_t)c->rows * sizeof *c->checked);
 }
@@ -559,6 +578,26 @@ static const layout permuted = {.transposed = true,
 static const layout sliced = {.gap = 32,
                               .kernel = (const void *)add_strided<half>,
                               .refused = "a has strides 192, 1; 160, 1 is right"};
+static const layout permuted_b = {.of = "b",
+                                  .transposed = true,
+                                  .kernel = (const void *)add_strided<half>,
+                                  .refused = "b has strides 1, 24; 40, 1 is right"};
+static const layout permuted_c = {.of = "c",
+                                  .transposed = true,
+                                  .kernel = (const void *)add_strided<half>,
+                                  .refused = "c has strides 1, 24; 40, 1 is right"};
+static const layout permuted_all = {.of = "abc",
+                                    .transposed = true,
+                                    .kernel = (const void *)add_strided<half>,
+                                    .refused = "a has strides 1, 24; 40, 1 is right"};
+static const layout sliced_b = {.of = "b",
+                                .gap = 32,
+                                .kernel = (const void *)add_strided<half>,
+                                .refused = "b has strides 72, 1; 40, 1 is right"};
+static const layout sliced_both = {.of = "ab",
+                                   .gap = 32,
+                                   .kernel = (const void *)add_strided<half>,
+                                   .refused = "a has strides 72, 1; 40, 1 is right"};
 static const layout one_row = {.gap = 32, .kernel = (const void *)add_eight};
 static const layout one_column = {.transposed = true, .kernel = (const void *)add_eight};
 static const layout misaligned = {.offset = 1, .kernel = (const void *)add_plain};
@@ -576,6 +615,14 @@ static const kf_case cases[] = {
     {.name = "view", .shape = MATRIX(160, 64), .flags = KF_VERIFY_ONLY, .data = &in_order},
     {.name = "permuted", .shape = MATRIX(64, 160), .flags = KF_VERIFY_ONLY, .data = &permuted},
     {.name = "sliced", .shape = MATRIX(64, 160), .flags = KF_VERIFY_ONLY, .data = &sliced},
+    {.name = "permuted-b", .shape = MATRIX(24, 40), .flags = KF_VERIFY_ONLY, .data = &permuted_b},
+    {.name = "permuted-c", .shape = MATRIX(24, 40), .flags = KF_VERIFY_ONLY, .data = &permuted_c},
+    {.name = "permuted-all",
+     .shape = MATRIX(24, 40),
+     .flags = KF_VERIFY_ONLY,
+     .data = &permuted_all},
+    {.name = "sliced-b", .shape = MATRIX(24, 40), .flags = KF_VERIFY_ONLY, .data = &sliced_b},
+    {.name = "sliced-both", .shape = MATRIX(24, 40), .flags = KF_VERIFY_ONLY, .data = &sliced_both},
     {.name = "one-row", .shape = MATRIX(1, 160), .flags = KF_VERIFY_ONLY, .data = &one_row},
     {.name = "one-column", .shape = MATRIX(160, 1), .flags = KF_VERIFY_ONLY, .data = &one_column},
     {.name = "one-element", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &one_row},

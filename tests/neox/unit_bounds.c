@@ -13,7 +13,7 @@ static const neox_config tiny = {3, 24, 3, 2, 104, 61, TOKENS, false};
 
 static neox_results forward(uint64_t seed, bool plain)
 {
-    const neox_model model = {tiny, NULL, seed};
+    const neox_model model = {.config = tiny, .seed = seed};
     int tokens[TOKENS];
     neox_results x = neox_new_results(&tiny, TOKENS);
     for (int i = 0; i < TOKENS; i++)
