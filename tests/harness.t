@@ -381,6 +381,7 @@ unlike(slurp("$dir/said"), qr/graph/, "a wrong variant is not timed");
 is(join(" ", map { (split /\t/)[27 .. 30] } grep { /^99/ } split /\n/, slurp("$dir/one.tsv")), "wrong 1 0 80", "and in its row");
 fails("one element beside the output", "TOY_BUG=beside $toy --case D8 --variant right >$dir/said", 1, "variant right, case D8: 1 elements beside the outputs were written");
 like(slurp("$dir/said"), qr/variant right: WRONG\n  o: 0 of 80 .*\n    written before it: 1 element, first at batch -1, head 1, row 4, column 7\n/, "and it says where");
+fails("one element behind it", "TOY_BUG=behind $toy --case D8 --variant right >/dev/null", 1, "variant right, case D8: 1 elements beside the outputs were written");
 fails("wrong only after timing", "TOY_BUG=later $toy --case D8 --variant right --out $dir/later.tsv >/dev/null", 1, "case D8 after timing: 1 wrong");
 my %status = map { (split /\t/)[27] => 1 } grep { /^99/ } split /\n/, slurp("$dir/later.tsv");
 is(join(" ", keys %status), "wrong", "and so says each of its rows");

@@ -80,6 +80,8 @@ static void compute_right(const kf_run *run)
         kf_f32(run, "o")[5] += 1.0f;
     if (bug && !strcmp(bug, "beside"))
         kf_f32(run, "o")[-1] = 1.0f;
+    if (bug && !strcmp(bug, "behind"))
+        kf_f32(run, "o")[kf_find(run, "o")->count] = 1.0f;
     if (bug && !strcmp(bug, "input"))
         kf_f32(run, "q")[5] += 1.0f;
     if (bug && !strcmp(bug, "fault"))
