@@ -317,8 +317,13 @@ static void setup(kf_run *run)
 #define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192)
 
 static const kf_case cases[] = {
-    LENGTHS(KF_FLASH_SQUARE, 64),  LENGTHS(KF_FLASH_CAUSAL, 64), LENGTHS(KF_FLASH_SQUARE, 128),
-    LENGTHS(KF_FLASH_CAUSAL, 128), KF_FLASH_BACKWARD_ODD,
+    LENGTHS(KF_FLASH_SQUARE, 64),
+    LENGTHS(KF_FLASH_CAUSAL, 64),
+    LENGTHS(KF_FLASH_SQUARE, 128),
+    LENGTHS(KF_FLASH_CAUSAL, 128),
+    KF_FLASH_BACKWARD_ODD,
+    KF_FLASH_ONE("made", 1, 70, 100, 64, true, KF_BY_KERNEL),
+    KF_FLASH_ONE("made-D128", 1, 20, 70, 128, false, KF_BY_KERNEL),
 };
 
 #define DQ(rows, keys, warps)                                                                      \
