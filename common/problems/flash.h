@@ -33,8 +33,8 @@ enum {
     KF_FLAT = 512 * KF_OF_PROBLEM, /* keys are larger by 8: scores rise and fall by less */
     /* With KF_ONE_HOT or KF_INTEGERS: gradients are exact too, see flash_backward.h. */
     KF_EXACT_GRADIENTS = 1024 * KF_OF_PROBLEM,
-    /* A step's forward pass makes o and lse, as those of large cases. */
-    KF_MADE = 2048 * KF_OF_PROBLEM
+    /* Of a backward pass: o and lse are made by a kernel, as those of KF_LARGE are. */
+    KF_BY_KERNEL = 2048 * KF_OF_PROBLEM
 };
 
 /* Inputs q, k, v, outputs o and lse. */

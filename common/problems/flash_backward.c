@@ -72,7 +72,7 @@ static void declare_gradients(kf_run *run, bool dq_alone)
 static void declare(kf_run *run, kf_launch *forward, bool dq_alone)
 {
     kf_inputs_from(run, kf_flash_setup, kf_flash_reference,
-                   run->c->flags & (KF_LARGE | KF_MADE) ? forward : NULL);
+                   run->c->flags & (KF_LARGE | KF_BY_KERNEL) ? forward : NULL);
     declare_gradients(run, dq_alone);
 }
 

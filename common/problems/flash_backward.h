@@ -22,8 +22,8 @@ extern "C" {
 
 /* Inputs q, k, v, o, lse, dout; outputs dq, dk, dv, or dq alone. Flags of a case are those of
  * flash.h. forward: reads q, k, v and writes o and lse, which it makes for cases with KF_LARGE or
- * KF_MADE (see kf_inputs_from); those of others are computed here. common/cuda/flash_forward.cuh
- * has one. */
+ * KF_BY_KERNEL (see kf_inputs_from); those of others are computed here.
+ * common/cuda/flash_forward.cuh has one. */
 void kf_flash_backward_setup(kf_run *run, kf_launch *forward);
 void kf_flash_dq_setup(kf_run *run, kf_launch *forward);
 /* Of the outputs that are declared. With KF_EXACT_GRADIENTS there is one right result, bit for bit,
