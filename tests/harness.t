@@ -551,7 +551,7 @@ for my $wrong (
 
 # --- Options as values, files that cannot be opened, and what is quoted.
 my %takes = map { /^  --(\w+) ([A-Z]+)/ ? ($1 => $2) : () } split /\n/, run_out("$toy --help");
-is(scalar(keys %takes), 16, "--help says which options take a value");
+is(scalar(keys %takes), 17, "--help says which options take a value");
 for my $option (sort keys %takes) {
     fails("--$option --json", "$toy --$option --json", 2,
         "--$option: needs a value, and --json is an option; --$option=--json if it is the value");

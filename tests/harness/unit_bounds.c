@@ -5,6 +5,7 @@
 #include "neox/neox.h"
 #include "problems/flash_backward.h"
 #include "problems/rope_flash.h"
+#include <float.h>
 #include <math.h>
 
 static const kf_program program = {.step = "00-unit"};
@@ -112,7 +113,7 @@ static double half_of(double x)
 static void load(const float *from, int D, int R, double position, bool halves, double e,
                  double *to, double *off)
 {
-    double exact[MOST_D];
+    double exact[MOST_D] = {0};
     for (int d = 0; d < D; d++)
         to[d] = exact[d] = from[d];
     turn(exact, R, position, false);
@@ -200,8 +201,8 @@ static void attention_row(const kf_run *run, const head *h, int i, int R, double
         up += p[j] * exp(fine[j]);
         down += p[j] * exp(-fine[j]);
     }
-    *lse_bound = fmax(log(up), -log(down)) + gamma_of(keys) + 8.0 * U +
-                 4.0 * U * (fabs(most) + fabs(log(sum)));
+    *lse_bound = fmax(log(fmax(up, DBL_MIN)), -log(fmax(down, DBL_MIN))) + gamma_of(keys) +
+                 8.0 * U + 4.0 * U * (fabs(most) + fabs(log(fmax(sum, DBL_MIN))));
 
     float q16[MOST_D], k16[MOST_KEYS * MOST_D], plain[MOST_D];
     double o[MOST_D], plain_error = 0.0;
@@ -245,7 +246,7 @@ static bool bounds_hold(const kf_run *run, bool halves, double share, parts *are
     head *h = load_head(run, halves);
     bool good = true;
     for (int i = 0; i < s->Sq; i++) {
-        double bound[MOST_D], lse_bound;
+        double bound[MOST_D] = {0}, lse_bound = 0.0;
         attention_row(run, h, i, halves ? 0 : s->R, bound, &lse_bound, are);
         for (int d = 0; d < s->D; d++)
             good &= near(o->bound[i * s->D + d], bound[d], share);
@@ -349,14 +350,14 @@ static void add(sums *to, int D, double n, double w, double error, const double 
 static bool row_holds(const kf_tensor *t, int64_t row, const sums *of, int D, double scale,
                       double position, double e)
 {
-    double value[MOST_D], off[MOST_D], want[MOST_D], bound[MOST_D];
+    double value[MOST_D] = {0}, off[MOST_D] = {0}, want[MOST_D] = {0}, bound[MOST_D] = {0};
     bool good = true;
     for (int d = 0; d < D; d++) {
         value[d] = want[d] = scale * of->value[d];
         off[d] = scale * (of->off[d] + fmin(of->rounded[d], 8.0 * sqrt(of->squares[d] / 3.0)));
         bound[d] = off[d] += 4.0 * U * fabs(value[d]);
     }
-    if (position >= 0) {
+    if (position >= 0 && D > 1) {
         turn(want, D, position, true);
         for (int d = 0; d < D; d++) {
             int other = (d + D / 2) % D;
