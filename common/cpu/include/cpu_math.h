@@ -134,11 +134,13 @@ inline float __log10f(float a) noexcept
 {
     return cpu_log_off((float)log10((double)a), a, 0x1p-24, 3);
 }
-inline float __sinf(float a) noexcept
+/* Calls, for __sincosf to be code of its caller: what it returns by pointers would otherwise be seen
+ * as loads and stores, which a GPU does not make. */
+__attribute__((noinline)) inline float __sinf(float a) noexcept
 {
     return cpu_wave(sinf(cpu_angle(a)), a, 0x1.81p-22); /* 2^-21.41 */
 }
-inline float __cosf(float a) noexcept
+__attribute__((noinline)) inline float __cosf(float a) noexcept
 {
     return cpu_wave(cosf(cpu_angle(a)), a, 0x1.c0p-22); /* 2^-21.19 */
 }
@@ -151,7 +153,7 @@ inline float __powf(float a, float b) noexcept
     float x = b * __log2f(a);
     return cpu_off_by_steps(exp2f(x), x, 2);
 }
-inline void __sincosf(float a, float *s, float *c) noexcept
+__attribute__((always_inline)) inline void __sincosf(float a, float *s, float *c) noexcept
 {
     *s = __sinf(a);
     *c = __cosf(a);
