@@ -134,8 +134,8 @@ inline float __log10f(float a) noexcept
 {
     return cpu_log_off((float)log10((double)a), a, 0x1p-24, 3);
 }
-/* Calls, for __sincosf to be code of its caller: what it returns by pointers would otherwise be seen
- * as loads and stores, which a GPU does not make. */
+/* Calls, for __sincosf to be code of its caller: what it returns by pointers would otherwise be
+ * seen as loads and stores, which a GPU does not make. */
 __attribute__((noinline)) inline float __sinf(float a) noexcept
 {
     return cpu_wave(sinf(cpu_angle(a)), a, 0x1.81p-22); /* 2^-21.41 */
