@@ -116,11 +116,11 @@ inline float cpu_wave(float value, float argument, double most)
 extern "C" {
 inline float __expf(float a) noexcept
 {
-    return cpu_off_by_steps(expf(a), a, 2 + floorf(fabsf(1.16f * a)));
+    return cpu_off_by_steps(expf(a), a, 2 + floorf(fabsf(1.173f * a)));
 }
 inline float __exp10f(float a) noexcept
 {
-    return cpu_off_by_steps((float)pow(10.0, a), a, 2 + floorf(fabsf(2.95f * a)));
+    return cpu_off_by_steps((float)pow(10.0, a), a, 2 + floorf(fabsf(2.97f * a)));
 }
 inline float __logf(float a) noexcept
 {

@@ -98,7 +98,8 @@ static double compute_double(enum op op, double a, double b, double c, enum ptx_
 static double approximate(enum op op, enum ptx_type type, double r, const double d[3])
 {
     double step = cpu_step(r), size = fabs(r);
-    /* Beyond a turn the last place of the angle is cut off, as in cpu_math.h. */
+    /* Beyond a turn the last place of the angle is cut off: at 100 pi that is the 2^-14.7 of the
+     * document. */
     if ((op == SIN || op == COS) && fabs(d[0]) > 6.2831855 && isfinite(d[0])) {
         double angle = d[0] - copysign(cpu_step(d[0]), d[0]);
         r = op == SIN ? sin(angle) : cos(angle);
@@ -118,7 +119,7 @@ static double approximate(enum op op, enum ptx_type type, double r, const double
                   : op == RSQRT                           ? 0x1.12p-23 * size - 0.5 * step
                   : op == SQRT                            ? 0x1p-23 * size - 0.5 * step
                   : op == TANH                            ? 0x1p-11 * size - 0.5 * step
-                  : op == SIN || op == COS                ? 0x1.12p-21
+                  : op == SIN || op == COS                ? 0x1.6ap-21
                   : op == LG2 && d[0] >= 0.5 && d[0] <= 2 ? 0x1p-22 - 0.5 * step
                   : op == LG2                             ? 0x1p-22 * size - 0.5 * step
                                                           : 1.5 * step; /* EX2, DIV */
