@@ -10,6 +10,7 @@
 # Exit 1 below 95 %.
 use strict;
 use warnings;
+use Fcntl qw(LOCK_EX);
 use File::Temp qw(tempdir);
 use lib qw(tests/lib common/make/verify);
 use Source qw(masked bodies line_of);
@@ -27,6 +28,13 @@ my %turned = ('<' => ['<='], '<=' => ['<'], '>' => ['>='], '>=' => ['>'], '==' =
     '+' => ['-'], '-' => ['+'], '*' => ['/'], '/' => ['*'], '%' => ['/'], '<<' => ['>>'], '>>' => ['<<'],
     '&&' => ['||'], '||' => ['&&'], '&' => ['|'], '|' => ['&'], '^' => ['|'], '+=' => ['-=', '='], '-=' => ['+='],
     '*=' => ['/=', '='], '/=' => ['*=']);
+# Whether the order of two statements can matter: both are calls, or one uses what the other sets.
+sub in_order {
+    my ($a, $b) = @_;
+    my ($set_a, $set_b) = map { /^ *(?:[\w:<>]+ )*\**([^=;()]*?) [-+*\/|&^]?= / ? $1 : undef } $a, $b;
+    return $a ne $b if !defined $set_a && !defined $set_b;
+    return (grep { defined && $b =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_a) || (grep { defined && $a =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_b);
+}
 my $statement = qr/^(?: {4})+[^ \n{}][^\n{}]*;\n/m; # on a line of its own
 my @operators = (
     [constant => qr/(?<![\w.])(\d+)(?=[uUlL]*(?![\w.]))/, sub { ($_[0] + 1, $_[0] ? $_[0] - 1 : 1) }],
@@ -38,7 +46,8 @@ my @operators = (
     [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("[$_[0] + 1]") }],
     [barrier => qr/^ +((?:__sync|cp_async|wait_|fence|arrive|mbarrier|group_barrier|cudaGrid|named_)\w*\([^;\n]*\);)$/m,
         sub { (';') }],
-    [cast => qr/(\((?:float|double|half|int|int64_t|size_t|unsigned)\))(?=[\w(])/, sub { ('') }],
+    # (int64_t) matters from 2^31 elements on, and no case here has them: it is not left out.
+    [cast => qr/(\((?:float|double|half|int|unsigned)\))(?=[\w(])/, sub { ('') }],
     [operands => qr/(?<=[\w)])(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
     [operands => qr/(?<!\w)(max|min|fmaxf|fminf|cosf|sinf|__shfl_xor_sync|__shfl_up_sync|__any_sync|__all_sync)(?=\()/, sub {
         my %other = (max => 'min', min => 'max', fmaxf => 'fminf', fminf => 'fmaxf', cosf => 'sinf', sinf => 'cosf',
@@ -47,7 +56,7 @@ my @operators = (
         ($other{ $_[0] }) }],
     [order => qr/($statement$statement)/, sub { my ($a, $b) = $_[0] =~ /^(.*\n)(.*\n)/;
         my ($in, $to) = map { /^( *)/ } $a, $b;
-        $in eq $to && $a ne $b ? ("$b$a") : () }],
+        $in eq $to && in_order($a, $b) ? ("$b$a") : () }],
     [left_out => qr/^ +((?!return|break|continue|const |static |using |(?:unsigned |struct )?\w+ \**\w+(?: =|;|\[))[^ \n{}][^\n{}]*;)$/m,
         sub { (';') }],
 );
@@ -112,17 +121,34 @@ sub told {
 
 # The steps that include FILE, or FOLDER/FILE, and what includes those.
 my %included;
-for my $file (glob 'steps/*/*.cu steps/*/*.cuh common/cuda/*.cuh common/neox/*.cuh common/problems/*.h') {
+for my $file (glob 'steps/*/*.cu steps/*/*.cuh common/cuda/*.cuh common/neox/*.cuh') {
     (my $folder = $file) =~ s{/[^/]*$}{};
     for (slurp($file) =~ /^#include "([^"]+)"/mg) {
         my $name = -e "$folder/$_" ? "$folder/$_" : "common/$_";
         push @{ $included{$name} }, $file;
     }
 }
+# A file of C: the steps that name one of its functions, or of those of a file of C that does.
+sub steps_of_c {
+    my ($file) = @_;
+    my $defines = sub { slurp($_[0]) =~ /^(?!static)\w[\w *]*?(\w+)\([^;{}]*\)\n\{/mg };
+    my (%seen, @steps);
+    my @todo = ($file);
+    while (defined(my $one = shift @todo)) {
+        next if $seen{$one}++;
+        my $names = join '|', $defines->($one) or next;
+        push @todo, grep { slurp($_) =~ /\b(?:$names)\(/ } glob 'common/problems/*.c';
+        for my $source (glob 'steps/*/*.cu') {
+            push @steps, $source if !$seen{$source} && slurp($source) =~ /\b(?:$names)\b/ && ++$seen{$source};
+        }
+    }
+    return @steps;
+}
 sub steps_of {
     my ($file) = @_;
-    my (%seen, @steps, @todo) = ();
-    @todo = ($file =~ s{(common/problems/\w+)\.c$}{$1.h}r);
+    return steps_of_c($file) if $file =~ /\.c$/;
+    my (%seen, @steps);
+    my @todo = ($file);
     while (defined(my $one = shift @todo)) {
         next if $seen{$one}++;
         push @steps, $one if $one =~ /\.cu$/;
@@ -135,7 +161,6 @@ my $temp = tempdir(CLEANUP => 1);
 my %made = run('make -s programs BACKEND=cpu');
 die "mutation: make programs: $made{err}" if $made{code};
 chomp(my $programs = $made{out});
-my $instrumented = run('set -- $(sh common/make/build/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
 
 # With --check or --count, or '-c -O2': an object.
 sub build {
@@ -145,21 +170,38 @@ sub build {
     return $r{code} == 0;
 }
 
-# Whether a change of a step or a header of it leaves the same code.
+# Whether a change of a step, or of a header of it, leaves the same code; undef: it does not compile.
+# What it compares with is built at the same place, as names of files stand in it, and is kept.
 sub same_code {
     my ($dir, $step, $source) = @_;
-    build($dir, $source, '-c -O2', '', 'changed.o') or return 0;
     my ($folder) = $step =~ m{(.*)/};
-    run("cp -r common/cuda common/neox '$dir/common' && cp $folder/*.cu* '$dir'");
-    build($dir, $source, '-c -O2', '', 'own.o') or return 0;
-    my %r = run("cmp '$dir/own.o' '$dir/changed.o'");
-    return $r{code} == 0;
+    my $own = "$dir-" . ($folder =~ s{.*/}{}r) . ".o";
+    build($dir, $source, '-c -O2', '', 'changed.o') or return undef;
+    if (!-e $own) {
+        run("mv '$dir' '$dir.changed'; mkdir -p '$dir/common' && cp -r common/cuda common/neox '$dir/common' && cp $folder/*.cu* '$dir'");
+        build($dir, $source, '-c -O2', '', 'own.o') or die "mutation: $step does not compile\n";
+        run("mv '$dir/own.o' '$own' && rm -rf '$dir' && mv '$dir.changed' '$dir'");
+    }
+    return slurp($own) eq slurp("$dir/changed.o") ? 1 : 0;
+}
+# The same of a file of C.
+sub same_object {
+    my ($dir, $file, $text) = @_;
+    my ($from) = $file =~ m{(.*)/};
+    my @objects = map {
+        spew("$dir.c", $_);
+        my %r = run("gcc -std=c11 -O2 -w -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$dir.c' -o '$dir.o'");
+        return undef if $r{code};
+        slurp("$dir.o");
+    } $text, slurp($file);
+    return $objects[0] eq $objects[1];
 }
 
-# What a program fails with, or nothing. A change may make it run for ever.
+# What a program fails with, or nothing. A change may make it run for ever: it gets so many seconds of
+# a processor, several times as many as any step needs.
 sub fails {
-    my ($program) = @_;
-    my %r = run("CUDACPU_WORKERS=2 timeout 60 $program --seed $seed");
+    my ($program, $seconds) = @_;
+    my %r = run("ulimit -t $seconds; CUDACPU_WORKERS=2 $program --seed $seed");
     my ($why) = $r{err} =~ /^(?:\d\d-|check: )?(.*)/m;
     return $r{code} == 0 ? '' : $why || "code $r{code}";
 }
@@ -183,19 +225,22 @@ sub try_step {
     }
     my ($source) = map { "$dir/" . s{.*/}{}r } $step;
     # What most changes fail at comes first: small cases, then the checks, then all that a CPU runs.
+    if ($file !~ /\.c$/) {
+        my $same = same_code($dir, $step, $source);
+        return $same ? 'equivalent: the same machine code' : undef if !defined $same || $same;
+    }
     build($dir, $source, '', $harness) or return undef;
-    my $why = fails("'$dir/step' " . small_cases("'$dir/step'"));
+    my $why = fails("'$dir/step' " . small_cases("'$dir/step'"), 100);
     return "run: $why" if $why;
     build($dir, $source, '--check', $harness, 'checks') or return undef;
-    $why = fails("'$dir/checks'");
+    $why = fails("'$dir/checks'", 400);
     return "checked: $why" if $why;
-    $why = fails("'$dir/step'");
+    $why = fails("'$dir/step'", 400);
     return "run: $why" if $why;
     return '' if $file =~ /\.c$/;
     build($dir, $source, '--count', $harness) or return undef;
     my %r = run("sh common/make/reader/cost.sh step-$number '$dir/step'");
-    return 'counted: ' . ($r{out} =~ s/^\s+|\n.*//gsr) if $r{code} == 1;
-    return same_code($dir, $step, $source) ? 'equivalent: the same machine code' : '';
+    return $r{code} == 1 ? 'counted: ' . ($r{out} =~ s/^\s+|\n.*//gsr) : '';
 }
 
 # The harness has tests of its own. The tree is a copy, and has two steps.
@@ -225,18 +270,20 @@ sub try_site {
     my $file = $site->[0];
     my $text = changed($site);
     my $why = '';
-    if ($file =~ m{^common/(?:harness|problems)/}) {
+    if ($file =~ /\.c$/) {
+        my $same = same_object("$temp/one$worker", $file, $text);
+        return $same ? 'equivalent: the same machine code' : undef if !defined $same || $same;
         $why = try_harness("$temp/tree$worker", $file, $text);
         return $why if !defined $why || $why ne '' || $file =~ /harness/;
     }
-    my @survived;
-    my @steps = steps_of($file);
-    for my $step (@steps > $most_steps ? @steps[0 .. $most_steps - 1] : @steps) {
+    my $tried = 0;
+    for my $step (steps_of($file)) {
         $why = try_step("$temp/step$worker", $step, $file, $text);
-        return $why if !defined $why || $why ne '' && $why !~ /^equivalent/;
-        push @survived, $step if $why eq '';
+        return $why if !defined $why;
+        next if $why =~ /^equivalent/; # what has changed is not of this step
+        return $why if $why ne '' || ++$tried == $most_steps;
     }
-    return @survived ? '' : $why;
+    return $tried ? '' : $why;
 }
 
 # --- All of them ----------------------------------------------------------------------------------
@@ -283,10 +330,22 @@ if ($quarter) {
     }
 }
 
-# A line each, as they come: MUTATION_LOG says where, for whom it takes too long.
+# A line each, as they come. MUTATION_LOG keeps them, and what stands there already is not tried again.
 my $log_file = $ENV{MUTATION_LOG} || "$temp/log";
-unlink $log_file;
-# Each worker takes every so manyth of each kind, until it has its share that compile.
+sub logged { return -e $log_file ? map { [split /\t/, $_, -1] } split /\n/, slurp($log_file) : () }
+my %done = map { ("$_->[1] $_->[0]" => 1) } logged();
+# The next number of a kind, for one worker.
+sub take {
+    my ($kind) = @_;
+    open my $file, '+>>', "$temp/next-$kind" or die $!;
+    flock $file, LOCK_EX;
+    seek $file, 0, 0;
+    my $next = <$file> // 0;
+    truncate $file, 0;
+    print $file $next + 1;
+    close $file;
+    return $next;
+}
 my @pids;
 for my $worker (1 .. $workers) {
     my $pid = fork // die;
@@ -294,15 +353,15 @@ for my $worker (1 .. $workers) {
         open my $log, '>>', $log_file or die "$log_file: $!";
         $log->autoflush;
         for my $kind (['kernel', $sample - $quarter], ['harness', $quarter]) {
-            my ($name, $all) = @$kind;
-            my $share = int(($all + $workers - $worker) / $workers);
-            my @mine = @{ $drawn{$name} };
-            for (my $i = $worker - 1; $i < @mine && $share > 0; $i += $workers) {
-                my ($line, $was, $now) = told($mine[$i]);
-                my $why = exists $equivalent{"$mine[$i][0]\t$was\t$now"} ? 'equivalent: listed' : try_site($mine[$i], $worker);
+            my ($name, $wanted) = @$kind;
+            while ($wanted > grep { $_->[1] eq $name } logged()) {
+                my $i = take($name);
+                my $site = $drawn{$name}[$i] or last;
+                next if $done{"$name $i"};
+                my ($line, $was, $now) = told($site);
+                my $why = exists $equivalent{"$site->[0]\t$was\t$now"} ? 'equivalent: listed' : try_site($site, $worker);
                 next if !defined $why;
-                $share--;
-                print $log join("\t", $i, $name, $mine[$i][4], "$mine[$i][0]:$line", $was, $now, $why =~ tr/\t\n/  /r), "\n";
+                print $log join("\t", $i, $name, $site->[4], "$site->[0]:$line", $was, $now, $why =~ tr/\t\n/  /r), "\n";
             }
         }
         require POSIX;
@@ -312,8 +371,9 @@ for my $worker (1 .. $workers) {
 }
 waitpid $_, 0 for @pids;
 my (%all, %rejected, $equivalents);
-my @rows = map { [split /\t/, $_, -1] } split /\n/, slurp($log_file);
-for (sort { $a->[1] cmp $b->[1] || $a->[0] <=> $b->[0] } @rows) {
+my %left = (kernel => $sample - $quarter, harness => $quarter);
+for (sort { $a->[0] <=> $b->[0] } logged()) {
+    next if $left{ $_->[1] }-- <= 0; # workers that were about to end
     my ($i, $kind, $operator, $where, $was, $now, $why) = @$_;
     if ($why =~ /^equivalent/) { $equivalents++; next }
     $all{$_}++, $rejected{$_} += $why ne '' for "all", "$kind: $operator";
