@@ -28,11 +28,14 @@ my %turned = ('<' => ['<='], '<=' => ['<'], '>' => ['>='], '>=' => ['>'], '==' =
     '+' => ['-'], '-' => ['+'], '*' => ['/'], '/' => ['*'], '%' => ['/'], '<<' => ['>>'], '>>' => ['<<'],
     '&&' => ['||'], '||' => ['&&'], '&' => ['|'], '|' => ['&'], '^' => ['|'], '+=' => ['-=', '='], '-=' => ['+='],
     '*=' => ['/=', '='], '/=' => ['*=']);
-# Whether the order of two statements can matter: both are calls, or one uses what the other sets.
+# Whether the order of two statements can matter: one uses what the other sets, or one of two calls
+# synchronises. hold() and its like are for nvcc.
+my $synchronises = qr/^ *(?:\w+::)?\w*(?:sync|wait|fence|arrive|expect|commit|barrier)\w*(?:<\w+>)?\(/;
 sub in_order {
     my ($a, $b) = @_;
     my ($set_a, $set_b) = map { /^ *(?:[\w:<>]+ )*\**([^=;()]*?) [-+*\/|&^]?= / ? $1 : undef } $a, $b;
-    return $a ne $b if !defined $set_a && !defined $set_b;
+    return 0 if grep { /^ *(?:hold|CUDA_CHECK_LAUNCH|ask_for_all)\(/ } $a, $b;
+    return ($a =~ $synchronises xor $b =~ $synchronises) if !defined $set_a && !defined $set_b;
     return (grep { defined && $b =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_a) || (grep { defined && $a =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_b);
 }
 my $statement = qr/^(?: {4})+[^ \n{}][^\n{}]*;\n/m; # on a line of its own
@@ -46,8 +49,8 @@ my @operators = (
     [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("[$_[0] + 1]") }],
     [barrier => qr/^ +((?:__sync|cp_async|wait_|fence|arrive|mbarrier|group_barrier|cudaGrid|named_)\w*\([^;\n]*\);)$/m,
         sub { (';') }],
-    # (int64_t) matters from 2^31 elements on, and no case here has them: it is not left out.
-    [cast => qr/(\((?:float|double|half|int|unsigned)\))(?=[\w(])/, sub { ('') }],
+    # (int64_t) matters from 2^31 elements on, and no case here has them; (int) is for the compiler.
+    [cast => qr/(\((?:float|double|half)\))(?=[\w(])/, sub { ('') }],
     [operands => qr/(?<=[\w)])(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
     [operands => qr/(?<!\w)(max|min|fmaxf|fminf|cosf|sinf|__shfl_xor_sync|__shfl_up_sync|__any_sync|__all_sync)(?=\()/, sub {
         my %other = (max => 'min', min => 'max', fmaxf => 'fminf', fminf => 'fmaxf', cosf => 'sinf', sinf => 'cosf',
