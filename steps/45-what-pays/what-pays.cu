@@ -149,8 +149,7 @@ static __global__ void first_pair(const half *normed1, const half *normed2, matr
     if (lane == 0) {
         const half rounded = __float2half_rn(sum + bias);
         if (of_up) {
-            const float v = __half2float(rounded);
-            up_out[r] = __float2half_rn(0.5f * v * (1.0f + erff(v * 0.70710678f)));
+            up_out[r] = gelu_of(rounded);
         } else {
             qkv_out[r] = rounded;
         }
