@@ -30,7 +30,7 @@ my @jobs = map { my ($name) = m{([^/]+)\.c$}; "$cc $flags -c $_ -o $build/$name.
 is($r{code}, 0, "the tests compile as C11 without a warning") or BAIL_OUT($r{err});
 my @objects = map { m{common/(.+)\.c$} && $1 !~ m{^harness/(backend|rates)$} ? "$cpu/$1.o" : () }
     glob("common/harness/*.c common/problems/*.c");
-push @objects, "$cpu/neox/bounds.o"; # unit_bounds holds it to its formula
+push @objects, map { "$cpu/neox/$_.o" } qw(bounds seeded shape); # unit_bounds holds them to the formula
 my @programs = map { m{/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
     # unit_ceiling has a broken plain.c of its own.

@@ -7,10 +7,12 @@
  * b = x[l] - x[l-1]; a rounding to nearest is off by u |value| at most and by u |value| / sqrt(3)
  * in the root mean square if it is spread evenly. What an element gathers on its own is s[l]^2 =
  * s[l-1]^2 + u^2 (x[l]^2 + b^2) / 3, what comes with the branches is alike for all, t = the root
- * mean square of the plain errors in that layer, and the unit is sqrt(t^2 + s^2). With z the
+ * mean square of the plain errors in that layer, and the unit is sqrt(t^2 + s^2). The final norm
+ * makes an element g (x - mean) / sigma + b = y of x, and rounds it: of its own that has g^2 s^2 /
+ * sigma^2 + u^2 y^2 / 3, and a logit the sum of those times the squares of its weights. With z the
  * largest error of the plain implementation in those units, anywhere in the model, the bound of an
  * element is 2 z units. */
-#include "neox.h"
+#include "seeded.h"
 #include "harness/problem.h"
 #include <math.h>
 #include <stdio.h>
@@ -56,10 +58,11 @@ static const char *too_large(const double *bound, const double *exact, int64_t n
 }
 
 /* --- Bounds ---------------------------------------------------------------------------------- */
-/* The units of hidden [layers + 1][n], one after the other. */
-static void set_units(const double *exact, const double *plain, int layers, int64_t n, double *unit)
+/* The units of hidden [layers + 1][n], one after the other, and own [n], s^2 of the last. */
+static void set_units(const double *exact, const double *plain, int layers, int64_t n, double *unit,
+                      double *own)
 {
-    double u = kf_unit_roundoff(KF_F16), *own = kf_alloc(n, sizeof *own);
+    double u = kf_unit_roundoff(KF_F16);
     for (int64_t layer = 1; layer <= layers; layer++) {
         const double *x = exact + layer * n, *y = plain + layer * n;
         double squares = 0.0;
@@ -71,7 +74,62 @@ static void set_units(const double *exact, const double *plain, int layers, int6
             unit[layer * n + i] = sqrt(squares + own[i]);
         }
     }
-    free(own);
+}
+
+/* own [hidden]: of x, made that of the final norm of x. */
+static void norm_own(const double *x, const float *gain, const float *bias, int64_t hidden,
+                     double *own)
+{
+    double u = kf_unit_roundoff(KF_F16), mean = 0.0, variance = 0.0;
+    for (int64_t i = 0; i < hidden; i++)
+        mean += x[i] / (double)hidden;
+    for (int64_t i = 0; i < hidden; i++)
+        variance += (x[i] - mean) * (x[i] - mean) / (double)hidden;
+    for (int64_t i = 0; i < hidden; i++) {
+        double scale = gain[i] / sqrt(variance + NEOX_EPSILON);
+        double y = (x[i] - mean) * scale + bias[i];
+        own[i] = scale * scale * own[i] + u * u * y * y / 3.0;
+    }
+}
+
+typedef struct weighed {
+    const neox_model *model;
+    int tokens;
+    const double *own; /* [tokens][hidden] */
+    double *to;        /* [tokens][vocab] */
+} weighed;
+
+static void weigh_row(void *context, int64_t row)
+{
+    const weighed *j = context;
+    const neox_config *c = &j->model->config;
+    float *w = kf_alloc(c->hidden, sizeof *w);
+    neox_read_row(j->model, 0, c->tied ? NEOX_EMBEDDING : NEOX_OUTPUT, row, w);
+    for (int t = 0; t < j->tokens; t++)
+        for (int64_t i = 0; i < c->hidden; i++)
+            j->to[t * (int64_t)c->vocab + row] +=
+                (double)w[i] * w[i] * j->own[t * (int64_t)c->hidden + i];
+    free(w);
+}
+
+/* The units of the logits. own [n] is that of x behind the last layer. */
+static void set_logit_units(const neox_model *model, int tokens, const double *exact_x, double *own,
+                            double squares, double *unit)
+{
+    int64_t hidden = model->config.hidden, m = (int64_t)tokens * model->config.vocab;
+    float *gain = kf_alloc(hidden, sizeof *gain), *bias = kf_alloc(hidden, sizeof *bias);
+    neox_read_row(model, 0, NEOX_FINAL_GAIN, 0, gain);
+    neox_read_row(model, 0, NEOX_FINAL_BIAS, 0, bias);
+    for (int64_t t = 0; t < tokens; t++)
+        norm_own(exact_x + t * hidden, gain, bias, hidden, own + t * hidden);
+    free(gain);
+    free(bias);
+    weighed job = {model, tokens, own, unit};
+    for (int64_t i = 0; i < m; i++)
+        unit[i] = 0.0;
+    kf_parallel(model->config.vocab, weigh_row, &job);
+    for (int64_t i = 0; i < m; i++)
+        unit[i] = sqrt(squares + unit[i]);
 }
 
 static double largest_in_units(const double *exact, const double *plain, const double *unit,
@@ -84,18 +142,19 @@ static double largest_in_units(const double *exact, const double *plain, const d
     return z;
 }
 
-const char *neox_bounds(const neox_config *c, int tokens, const neox_results *exact,
+const char *neox_bounds(const neox_model *model, int tokens, const neox_results *exact,
                         const neox_results *plain, neox_results *bound)
 {
+    const neox_config *c = &model->config;
     int64_t n = (int64_t)tokens * c->hidden, in_layers = (c->layers + 1) * n;
     int64_t m = (int64_t)tokens * c->vocab;
-    double squares = 0.0, elements = (double)(in_layers + m);
+    double squares = 0.0, elements = (double)(in_layers + m), *own = kf_alloc(n, sizeof *own);
     char what[40];
-    set_units(exact->hidden, plain->hidden, c->layers, n, bound->hidden);
+    set_units(exact->hidden, plain->hidden, c->layers, n, bound->hidden, own);
     for (int64_t i = 0; i < m; i++)
         squares += pow(plain->logits[i] - exact->logits[i], 2.0) / (double)m;
-    for (int64_t i = 0; i < m; i++)
-        bound->logits[i] = sqrt(squares);
+    set_logit_units(model, tokens, exact->hidden + c->layers * n, own, squares, bound->logits);
+    free(own);
     double z = fmax(largest_in_units(exact->hidden, plain->hidden, bound->hidden, in_layers),
                     largest_in_units(exact->logits, plain->logits, bound->logits, m));
     for (int64_t i = 0; i < in_layers; i++)
@@ -124,12 +183,12 @@ int neox_largest(const double *logits, int n)
     return best;
 }
 
-/* Twice the bound apart, no two logits change places. */
-bool neox_is_clear(const double *logits, int n, double bound)
+/* Apart by more than both may be off, no two logits change places. */
+bool neox_is_clear(const double *logits, int n, const double *bound)
 {
     int best = neox_largest(logits, n);
     bool clear = true;
     for (int i = 0; i < n; i++)
-        clear = clear && (i == best || logits[best] - logits[i] > 2.0 * bound);
+        clear = clear && (i == best || logits[best] - logits[i] > bound[best] + bound[i]);
     return clear;
 }

@@ -120,12 +120,12 @@ void neox_forward(const neox_model *model, bool plain, const int *tokens, int n,
 /* How far a right implementation in fp16 may be from the exact results: hidden and logits of
  * `bound`. Measured on the plain ones, of n tokens. Returns NULL, or, if those are too far off for
  * rounding to explain it, one line that says so and lives until the next call. */
-const char *neox_bounds(const neox_config *config, int n, const neox_results *exact,
+const char *neox_bounds(const neox_model *model, int n, const neox_results *exact,
                         const neox_results *plain, neox_results *bound);
 /* The index of the largest of n, the first of several. */
 int neox_largest(const double *logits, int n);
-/* Whether it is the largest of any logits that are within `bound` of these. */
-bool neox_is_clear(const double *logits, int n, double bound);
+/* Whether it is the largest of any logits that are within their bounds [n] of these. */
+bool neox_is_clear(const double *logits, int n, const double *bound);
 
 #ifdef __cplusplus
 }

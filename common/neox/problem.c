@@ -236,7 +236,7 @@ static bool set_results(kf_run *run, const neox_model *model, neox_results *exac
     kf_tensor *logits = kf_find(run, "logits"), *next = kf_find(run, "next");
     const double *last = exact->logits + logits->count - vocab;
     neox_results bound = neox_new_results(&model->config, run->shape.Sq);
-    const char *trouble = neox_bounds(&model->config, run->shape.Sq, exact, plain, &bound);
+    const char *trouble = neox_bounds(model, run->shape.Sq, exact, plain, &bound);
     if (trouble)
         kf_die(KF_WRONG, "case %s: %s", run->c->name, trouble);
     set_output(kf_find(run, "hidden"), exact->hidden, bound.hidden);
@@ -244,7 +244,8 @@ static bool set_results(kf_run *run, const neox_model *model, neox_results *exac
     next->want[0] = neox_largest(last, vocab);
     next->bound[0] = 0.0;
     next->checked[0] = true;
-    bool clear = model->kind == NEOX_TIES || neox_is_clear(last, vocab, bound.logits[0]);
+    bool clear = model->kind == NEOX_TIES ||
+                 neox_is_clear(last, vocab, bound.logits + logits->count - vocab);
     neox_free_results(&bound);
     neox_free_results(exact);
     neox_free_results(plain);

@@ -444,6 +444,32 @@ static void gradients(bool turned, double e, float q_times, const char *what)
 
 /* --- neox/bounds.c --------------------------------------------------------------------------- */
 
+/* Gains, biases and weights behind the last layer, and what logits then have of their own: x [8] is
+ * of the layer before, y [8] behind the last. */
+static void neox_make_final(neox_model *model, const double *x, const double *y, double u,
+                            double of_logit[3])
+{
+    float *gain = model->weights + neox_offset(&model->config, 0, NEOX_FINAL_GAIN);
+    float *bias = model->weights + neox_offset(&model->config, 0, NEOX_FINAL_BIAS);
+    float *output = model->weights + neox_offset(&model->config, 0, NEOX_OUTPUT);
+    double mean = 0.0, variance = 0.0;
+    for (int i = 0; i < 8; i++)
+        mean += y[i] / 8;
+    for (int i = 0; i < 8; i++)
+        variance += (y[i] - mean) * (y[i] - mean) / 8;
+    memset(of_logit, 0, 3 * sizeof *of_logit);
+    for (int i = 0; i < 8; i++) {
+        gain[i] = 1.0f + 0.5f * (float)i;
+        bias[i] = 0.25f * (float)(i - 3);
+        double by = gain[i] / sqrt(variance + 1e-5), normed = (y[i] - mean) * by + bias[i];
+        double before = u * u * (y[i] * y[i] + (y[i] - x[i]) * (y[i] - x[i])) / 3.0;
+        for (int row = 0; row < 3; row++) {
+            double w = output[row * 8 + i] = (float)(row + 1) / (float)(i + 2);
+            of_logit[row] += w * w * (by * by * before + u * u * normed * normed / 3.0);
+        }
+    }
+}
+
 /* One layer of eight numbers, three logits. The plain results are off by a known amount, `by` times
  * what is largest, and so are the bounds: twice that in the element where it is largest. */
 static void neox(void)
@@ -466,21 +492,26 @@ static void neox(void)
         unit[i] = sqrt(squares + u * u * (value * value + b * b) / 3.0);
         z = fmax(z, fabs(off[i]) * u / unit[i]);
     }
-    double t = sqrt((4 + 9 + 1) / 3.0) * u;
-    for (int i = 0; i < VOCAB; i++)
+    double t = sqrt((4 + 9 + 1) / 3.0) * u, of_logit[VOCAB];
+    float weights[10000] = {0};
+    neox_model model = {.config = c, .weights = weights};
+    neox_make_final(&model, x, x + HIDDEN, u, of_logit);
+    for (int i = 0; i < VOCAB; i++) {
         plain[i] = logits[i] + off_logits[i] * u;
-    z = fmax(z, 3 * u / t);
+        of_logit[i] = sqrt(t * t + of_logit[i]);
+        z = fmax(z, fabs(off_logits[i]) * u / of_logit[i]);
+    }
     const neox_results exact = {.hidden = x, .logits = logits};
     const neox_results found = {.hidden = y, .logits = plain};
     neox_results to = {.hidden = bound, .logits = bounds};
     memset(bound, 0, sizeof bound);
-    bool good = neox_bounds(&c, 1, &exact, &found, &to) == NULL;
+    bool good = neox_bounds(&model, 1, &exact, &found, &to) == NULL;
     for (int i = 0; i < HIDDEN; i++) {
         good &= near(bound[HIDDEN + i], 2.0 * z * unit[i], 1e-6) && bound[i] == 0.0;
         is += bound[HIDDEN + i] * bound[HIDDEN + i] / HIDDEN;
     }
     for (int i = 0; i < VOCAB; i++)
-        good &= near(bounds[i], 2.0 * z * t, 1e-6);
+        good &= near(bounds[i], 2.0 * z * of_logit[i], 1e-6);
     ok(good,
        "GPT-NeoX: bounds are twice the largest error of plain fp16, in units of each element");
     /* At the ceiling: what is off everywhere by as much has itself as unit, but for own roundings
@@ -494,7 +525,7 @@ static void neox(void)
         for (int i = 0; i < VOCAB; i++)
             plain[i] = logits[i];
         memset(bound, 0, sizeof bound);
-        said += (neox_bounds(&c, 1, &exact, &found, &to) != NULL) == side;
+        said += (neox_bounds(&model, 1, &exact, &found, &to) != NULL) == side;
     }
     ok(said == 2, "and a ceiling of what roundings explain");
 }

@@ -11,9 +11,14 @@ enum { TOKENS = 5 };
 
 static const neox_config tiny = {3, 24, 3, 2, 104, 61, TOKENS, false};
 
+static neox_model model_of(uint64_t seed)
+{
+    return (neox_model){.config = tiny, .seed = seed};
+}
+
 static neox_results forward(uint64_t seed, bool plain)
 {
-    const neox_model model = {.config = tiny, .seed = seed};
+    const neox_model model = model_of(seed);
     int tokens[TOKENS];
     neox_results x = neox_new_results(&tiny, TOKENS);
     for (int i = 0; i < TOKENS; i++)
@@ -40,7 +45,8 @@ static void measured(void)
     for (uint64_t seed = 1; seed <= 50; seed++) {
         neox_results exact = forward(seed, false), plain = forward(seed, true);
         neox_results bound = neox_new_results(&tiny, TOKENS);
-        taken = taken && !neox_bounds(&tiny, TOKENS, &exact, &plain, &bound);
+        const neox_model model = model_of(seed);
+        taken = taken && !neox_bounds(&model, TOKENS, &exact, &plain, &bound);
         held = held && within(exact.hidden, plain.hidden, bound.hidden, hidden) &&
                within(exact.logits, plain.logits, bound.logits, logits);
         neox_free_results(&exact);
@@ -57,7 +63,8 @@ static const char *trouble_with(double *(*choose)(neox_results *x), int64_t inde
     neox_results exact = forward(1, false), plain = forward(1, true);
     neox_results bound = neox_new_results(&tiny, TOKENS);
     choose(&plain)[index] += by;
-    const char *trouble = neox_bounds(&tiny, TOKENS, &exact, &plain, &bound);
+    const neox_model model = model_of(1);
+    const char *trouble = neox_bounds(&model, TOKENS, &exact, &plain, &bound);
     neox_free_results(&exact);
     neox_free_results(&plain);
     neox_free_results(&bound);
@@ -93,10 +100,11 @@ static void likeliest(void)
 {
     const double lead[] = {1.0, 3.0, 2.5, 3.0};
     ok(neox_largest(lead, 4) == 1, "the first of the largest");
-    ok(!neox_is_clear(lead, 4, 0.0), "two that are alike are not clear");
-    ok(neox_is_clear(lead, 3, 0.24) && !neox_is_clear(lead, 3, 0.25),
+    ok(!neox_is_clear(lead, 4, (double[4]){0}), "two that are alike are not clear");
+    ok(neox_is_clear(lead, 3, (double[3]){0.2, 0.29, 0.29}) &&
+           !neox_is_clear(lead, 3, (double[3]){0.25, 0.25, 0.25}),
        "half a unit apart is clear to less than a quarter each");
-    ok(neox_is_clear(lead, 1, 9.0), "one is clear");
+    ok(neox_is_clear(lead, 1, (double[1]){9}), "one is clear");
 }
 
 int main(int argc, char **argv)
