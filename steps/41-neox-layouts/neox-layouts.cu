@@ -601,6 +601,7 @@ static const layout sliced_both = {.of = "ab",
 static const layout one_row = {.gap = 32, .kernel = (const void *)add_eight};
 static const layout one_column = {.transposed = true, .kernel = (const void *)add_eight};
 static const layout misaligned = {.offset = 1, .kernel = (const void *)add_plain};
+static const layout by_eight = {.offset = 4, .kernel = (const void *)add_plain}; // bytes
 static const layout bf16 = {.dtype = KF_BF16,
                             .kernel = (const void *)add_strided<__nv_bfloat16>,
                             .refused = "a is bf16; f16 is right"};
@@ -628,6 +629,7 @@ static const kf_case cases[] = {
     {.name = "one-element", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &one_row},
     {.name = "odd-length", .shape = MATRIX(37, 77), .flags = KF_VERIFY_ONLY, .data = &in_order},
     {.name = "misaligned", .shape = MATRIX(64, 160), .flags = KF_VERIFY_ONLY, .data = &misaligned},
+    {.name = "misaligned-8", .shape = MATRIX(24, 40), .flags = KF_VERIFY_ONLY, .data = &by_eight},
     {.name = "bf16", .shape = MATRIX(64, 160), .flags = KF_VERIFY_ONLY, .data = &bf16},
     {.name = "tiny",
      .shape = {.H = 3, .Sq = 5, .Sk = 5, .D = 8, .R = 2, .causal = true},

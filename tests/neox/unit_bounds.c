@@ -101,8 +101,8 @@ static void likeliest(void)
     const double lead[] = {1.0, 3.0, 2.5, 3.0};
     ok(neox_largest(lead, 4) == 1, "the first of the largest");
     ok(!neox_is_clear(lead, 4, (double[4]){0}), "two that are alike are not clear");
-    ok(neox_is_clear(lead, 3, (double[3]){0.2, 0.29, 0.29}) &&
-           !neox_is_clear(lead, 3, (double[3]){0.25, 0.25, 0.25}),
+    ok(neox_is_clear(lead, 3, (double[3]){1.5, 0.24, 0.25}) &&
+           !neox_is_clear(lead, 3, (double[3]){0, 0.25, 0.25}),
        "half a unit apart is clear to less than a quarter each");
     ok(neox_is_clear(lead, 1, (double[1]){9}), "one is clear");
 }
