@@ -51,7 +51,7 @@ my @operators = (
         sub { (';') }],
     # (int64_t) matters from 2^31 elements on, and no case here has them; (int) is for the compiler.
     [cast => qr/(\((?:float|double|half)\))(?=[\w(])/, sub { ('') }],
-    [operands => qr/(?<=[\w)])(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
+    [operands => qr/(?<=[\w)])(?<!kf_alloc)(?<!strcmp)(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
     [operands => qr/(?<!\w)(max|min|fmaxf|fminf|cosf|sinf|__shfl_xor_sync|__shfl_up_sync|__any_sync|__all_sync)(?=\()/, sub {
         my %other = (max => 'min', min => 'max', fmaxf => 'fminf', fminf => 'fmaxf', cosf => 'sinf', sinf => 'cosf',
             __shfl_xor_sync => '__shfl_up_sync', __shfl_up_sync => '__shfl_down_sync', __any_sync => '__all_sync',
