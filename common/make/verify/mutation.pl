@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# mutation.pl SAMPLE SEED: how many small changes of the sources do the checks notice?
+# mutation.pl SAMPLE SEED [FILE ...]: how many small changes of the sources do the checks notice?
+# mutation.pl list FILE ...: prints the changes that can be made of these, and tries none.
 #
 # SAMPLE changes are drawn by SEED from all that the operators below can make of kernels, of what
 # launches them, and of the harness. One of a kernel is built into a step that uses it, and rejected if
@@ -17,7 +18,8 @@ use Source qw(masked bodies line_of);
 use Workbook qw(slurp spew run scratch small_cases);
 
 my ($sample, $seed, @only) = @ARGV;
-die "mutation: SAMPLE=$sample is no number of changes\n" if ($sample // '') !~ /^[1-9]\d*$/;
+my $lists = ($sample // '') eq 'list';
+die "mutation: SAMPLE=$sample is no number of changes\n" if !$lists && ($sample // '') !~ /^[1-9]\d*$/;
 $seed = time if ($seed // '') !~ /^\d+$/;
 my $workers = $ENV{WORKERS} || 2;
 my $most_steps = 4; # that a header is tried in, the shortest first
@@ -46,7 +48,7 @@ my @operators = (
         ($f =~ /[.e]/ ? $f : "$f.0", $_[0] == 0 ? () : "0.0") }],
     [comparison => qr/(?<= )([<>]=?|[!=]=)(?= )/, sub { @{ $turned{ $_[0] } } }],
     [arithmetic => qr{(?<= )([-+*/%&|^]|<<|>>|&&|\|\||[-+*/]=)(?= )}, sub { @{ $turned{ $_[0] } } }],
-    [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("[$_[0] + 1]") }],
+    [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("$_[0] + 1") }],
     [barrier => qr/^ +((?:__sync|cp_async|wait_|fence|arrive|mbarrier|group_barrier|cudaGrid|named_)\w*\([^;\n]*\);)$/m,
         sub { (';') }],
     # (int64_t) matters from 2^31 elements on, and no case here has them; (int) is for the compiler.
@@ -108,7 +110,8 @@ sub changed {
     return $text;
 }
 
-# What it changes, in two lines of source: what is listed as equivalent is known by them.
+# What it changes: its line, what stands there and would stand there, and the line before, as there may
+# be several that say the same. What is listed as equivalent is known by these.
 sub told {
     my ($site) = @_;
     my ($file, $at, $length, $new) = @$site;
@@ -118,8 +121,10 @@ sub told {
     my $was = substr $text, $first, $end - $first;
     my $now = changed($site);
     $now = substr $now, $first, $end - $first + length($new) - $length;
-    s/^\s+|\s+$//g, s/\s*\n\s*/ /g for $was, $now;
-    return (line_of($text, $at), $was, $now);
+    my @before = grep { /\S/ } split /\n/, substr $text, 0, $first;
+    my $before = @before ? $before[-1] : '';
+    s/^\s+|\s+$//g, s/\s*\n\s*/ /g for $was, $now, $before;
+    return (line_of($text, $at), $was, $now, $before);
 }
 
 # The steps that include FILE, or FOLDER/FILE, and what includes those.
@@ -158,6 +163,16 @@ sub steps_of {
         push @todo, @{ $included{$one} || [] };
     }
     return sort { -s $a <=> -s $b } @steps;
+}
+
+if ($lists) {
+    for my $by (map { sites($_, /\.c$/) } @ARGV[1 .. $#ARGV]) {
+        for my $site (map { @{ $by->{$_} } } sort keys %$by) {
+            my ($line, $was, $now, $before) = told($site);
+            print join("\t", $site->[4], $line, $was, $now, $before), "\n";
+        }
+    }
+    exit;
 }
 
 my $temp = tempdir(CLEANUP => 1);
@@ -317,8 +332,8 @@ print "mutation: $n_kernels changes of kernels and $n_harness of the harness can
 my %equivalent;
 if (-e 'tests/mutants/equivalent.tsv') {
     for (split /\n/, slurp('tests/mutants/equivalent.tsv')) {
-        my ($file, $was, $now, $reason) = split /\t/;
-        $equivalent{"$file\t$was\t$now"} = $reason if !/^#/;
+        my ($file, $before, $was, $now, $reason) = split /\t/;
+        $equivalent{"$file\t$before\t$was\t$now"} = $reason if !/^#/;
     }
 }
 
@@ -361,8 +376,8 @@ for my $worker (1 .. $workers) {
                 my $i = take($name);
                 my $site = $drawn{$name}[$i] or last;
                 next if $done{"$name $i"};
-                my ($line, $was, $now) = told($site);
-                my $why = exists $equivalent{"$site->[0]\t$was\t$now"} ? 'equivalent: listed' : try_site($site, $worker);
+                my ($line, $was, $now, $before) = told($site);
+                my $why = exists $equivalent{"$site->[0]\t$before\t$was\t$now"} ? 'equivalent: listed' : try_site($site, $worker);
                 next if !defined $why;
                 print $log join("\t", $i, $name, $site->[4], "$site->[0]:$line", $was, $now, $why =~ tr/\t\n/  /r), "\n";
             }
