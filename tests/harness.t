@@ -605,7 +605,7 @@ for my $option (grep { $takes{$_} eq "FILE" && $_ ne "model" } sort keys %takes)
 is(join(" ", glob "$dir/*.new"), "", "and nothing lies beside them");
 for my $quoted (["\e[31mred\nnext\r\a\x7f", '\x1b[31mred\x0anext\x0d\x07\x7f'],
     ["\x9bH \xc2\x9bH \xc2\x85", '\x9bH \xc2\x9bH \xc2\x85'],
-    ["J\xc3\xb6rg \xe2\x82\xac \xf0\x9f\x98\x80 \\n", "J\xc3\xb6rg \xe2\x82\xac \xf0\x9f\x98\x80 \\n"]) {
+    ["J\xc3\xb6rg \xe2\x82\xac \xf0\x9f\x98\x80 \\n ~", "J\xc3\xb6rg \xe2\x82\xac \xf0\x9f\x98\x80 \\n ~"]) {
     my ($given, $printed) = @$quoted;
     fails("printed as $printed, a case", "$toy --case '$given'", 2, "--case \Q$printed\E: no case of that name");
     fails("a number", "$toy --case 'D=$given'", 2, "--case D=\Q$printed: \"$printed\E\" is not a whole number");

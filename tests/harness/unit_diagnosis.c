@@ -81,6 +81,12 @@ static void part_of_a_warp(int64_t i, int64_t head, int64_t row, int64_t column)
     got[i] += row == 3 && (column == 40 || column == 41) ? 1.0f : 0.0f;
 }
 
+static void thread_64(int64_t i, int64_t head, int64_t row, int64_t column)
+{
+    (void)head;
+    got[i] += row == 3 && column == 64 ? 1.0f : 0.0f;
+}
+
 /* Off by a factor, each for another reason than a missing one. */
 static double factor;
 static int64_t most;
@@ -199,6 +205,17 @@ static void texts(void)
            "    columns: 40-41 of 0-127; the others right\n"
            "    written by warp 1 of 4 (threads 40-41); parts of warps, so no warp boundary\n"
            "    where finite: got/want is 4.29 (median)\n");
+
+    fresh();
+    each(thread_64);
+    expect("a warp of one thread is one", 65,
+           "  o: 4 of 20480 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 0, head 0, row 3, column 64: got 1.298, want 0.298\n"
+           "    heads: all 4\n"
+           "    rows: 3 of 0-39; the others right\n"
+           "    columns: 64 of 0-127; the others right\n"
+           "    written by warp 2 of 3 (thread 64); all that warps 0-1 write is right\n"
+           "    where finite: got/want is 4.25 (median)\n");
 }
 
 static void counts(void)
