@@ -25,9 +25,11 @@ static __global__ void twice(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * 32 + threadIdx.x; // i < n
     const float a = (float)i;
+    __shared__ float kept[32], sums[2][4]; // [2]
+    float part[4] = {a};
     if (i < n) {
         y[i] = max(x[i], a);
-        y[i] += y[i + 1];
+        y[i] += y[i + 1] + part[0];
     }
     __syncthreads();
     hold(y);
@@ -39,14 +41,14 @@ unlike($code, qr/comment|include|a \/\/ b|i < n\n/, "comments, strings, lines of
 my @bodies = bodies($code, 0);
 is(scalar(@bodies), 1, "one function is a kernel");
 is(line_of($source, $bodies[0][0]), 13, "and begins there");
-is(scalar(my @all = bodies($code, 1)), 2, "of all functions there are two");
+is(scalar(() = bodies($code, 1)), 2, "of all functions there are two");
 
 # --- The changes --------------------------------------------------------------------------------
 my $dir = tempdir(CLEANUP => 1);
 spew("$dir/x.cuh", $source);
 my %r = run("perl common/make/verify/mutation.pl list $dir/x.cuh");
 is("$r{code} $r{err}", "0 ", "changes are listed");
-my %now;
+my %now; # what operators make of it
 for (split /\n/, $r{out}) {
     my ($operator, $line, $was, $now) = split /\t/;
     push @{ $now{$operator} }, $now;
@@ -60,7 +62,7 @@ my %wanted = (
     barrier => ";",
     cast => "const float a = i;",
     operands => "y[i] = min(x[i], a);",
-    order => "y[i] += y[i + 1]; y[i] = max(x[i], a);",
+    order => "y[i] += y[i + 1] + part[0]; y[i] = max(x[i], a);",
     left_out => ";",
 );
 is(join(" ", sort keys %now), join(" ", sort keys %wanted), "by each operator");
@@ -68,6 +70,7 @@ for my $operator (sort keys %wanted) {
     ok((grep { $_ eq $wanted{$operator} } @{ $now{$operator} }), "$operator: $wanted{$operator}")
         or diag(join "\n", @{ $now{$operator} || [] });
 }
+is(join(" ", grep { /(?:kept|sums|part).* \+ 1\]/ && !/y\[/ } @{ $now{index} }), "", "no array is made larger");
 ok(!(grep { /hold/ } @{ $now{order} }), "what is for nvcc alone stays in its place");
 %r = run("perl common/make/verify/mutation.pl none 1");
 is("$r{code} $r{err}", "255 mutation: SAMPLE=none is no number of changes\n", "a sample is a number");

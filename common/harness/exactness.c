@@ -8,7 +8,9 @@
  *
  * The margins let other right ways pass, which sum in another order or round once more. Where a
  * case has few elements, or hardly an error, one seed in a hundred may show ten times as much as
- * all others: so at least as much is let pass as in half of the cases of the same variant. */
+ * all others: so at least as much is let pass as in half of the cases of the same variant. And what
+ * is off in one element of a row, a weight, may be off in all of it: so a mean may be that of rows
+ * of which one is as far off as the largest error that was seen, 1/sqrt(rows) of it. */
 #include "internal.h"
 #include <math.h>
 #include <stddef.h>
@@ -21,7 +23,8 @@ const char kf_exactness_columns[] = "variant\tcase\ttensor\tmean\tlargest\n";
 
 typedef struct seen {
     char variant[64], case_name[64], tensor[32];
-    double mean, largest, mean_limit, largest_limit;
+    double mean, largest;
+    double likely_mean, likely_largest; /* or as much as in half of the cases */
 } seen;
 
 struct kf_exactness {
@@ -48,14 +51,12 @@ static double median_of(const kf_exactness *known, const seen *like, size_t fiel
     return median;
 }
 
-static void set_limits(kf_exactness *known)
+static void set_likely(kf_exactness *known)
 {
     for (int i = 0; i < known->n; i++) {
         seen *one = &known->of[i];
-        double mean = fmax(one->mean, median_of(known, one, offsetof(seen, mean)));
-        double largest = fmax(one->largest, median_of(known, one, offsetof(seen, largest)));
-        one->mean_limit = MEAN_MARGIN * mean;
-        one->largest_limit = LARGEST_MARGIN * largest;
+        one->likely_mean = fmax(one->mean, median_of(known, one, offsetof(seen, mean)));
+        one->likely_largest = fmax(one->largest, median_of(known, one, offsetof(seen, largest)));
     }
 }
 
@@ -79,7 +80,7 @@ kf_exactness *kf_exactness_find(const char *step)
         known->of[known->n++] = one;
     }
     fclose(file);
-    set_limits(known);
+    set_likely(known);
     return known;
 }
 
@@ -101,16 +102,18 @@ bool kf_is_exact(const kf_exactness *known, const char *variant, const char *cas
         if (strcmp(was->variant, variant) != 0 || strcmp(was->case_name, case_name) != 0 ||
             strcmp(was->tensor, tensor) != 0)
             continue;
-        bool by_mean = mean > was->mean_limit;
-        if (!by_mean && d->max_ratio <= was->largest_limit)
+        const double rows = (double)d->ratios / (double)diagnosis->columns;
+        const double of_one_row = rows > 0 ? was->likely_largest / sqrt(rows) : 0.0;
+        const double mean_limit = MEAN_MARGIN * fmax(was->likely_mean, of_one_row);
+        const double largest_limit = LARGEST_MARGIN * was->likely_largest;
+        bool by_mean = mean > mean_limit;
+        if (!by_mean && d->max_ratio <= largest_limit)
             return true;
         snprintf(why, size,
-                 "%s is less exact than a right one: the %s error/bound is %.3g; %.3g was seen, "
-                 "and %.3g "
-                 "may be",
+                 "%s is less exact than a right one: the %s error/bound is %.3g; "
+                 "%.3g was seen, and %.3g may be",
                  tensor, by_mean ? "mean" : "largest", by_mean ? mean : d->max_ratio,
-                 by_mean ? was->mean : was->largest,
-                 by_mean ? was->mean_limit : was->largest_limit);
+                 by_mean ? was->mean : was->largest, by_mean ? mean_limit : largest_limit);
         return false;
     }
     return true;

@@ -277,7 +277,8 @@ static const kf_case cases[] = {
      .shape = {.B = 2, .H = 2, .Sq = 7, .Sk = 40, .D = 64, .causal = true},
      .flags = KF_VERIFY_ONLY,
      .data = &forward},
-    ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0), /* of pieces */
+    ODD(forward, "hidden-tile", 6, 70, 130, 64, true, 0), /* from one group, in each piece */
+    ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0),  /* of pieces */
     ODD(forward, "whole-edge", 1, 130, 192, 64, true, 0),
     ODD(forward, "long-pieces", 2, 330, 192, 64, true, 0), /* all of 192 rows */
     ODD(forward, "one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),

@@ -47,6 +47,7 @@ double kf_host_us(void)
 
 /* Work makes the device hot; a time without work that is long enough makes it cool again. */
 static double busy_us;
+static bool under_way; /* the host has waited for nothing since */
 static const double HOT_US = 2e5, COOLING_US = 4e5;
 
 static bool hot(void)
@@ -54,10 +55,11 @@ static bool hot(void)
     return busy_us >= HOT_US;
 }
 
+/* Nothing cools down that has still to be done. */
 void kf_host_sleep_us(double us)
 {
     now_us += us;
-    if (us >= COOLING_US)
+    if (us >= COOLING_US && !under_way)
         busy_us = 0.0;
 }
 
@@ -81,6 +83,7 @@ static void spend(double us)
     else {
         now_us += us;
         busy_us += us;
+        under_way = true;
     }
 }
 
@@ -268,6 +271,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     (void)stream;
     now_us += 5.0;
+    under_way = false;
     return sticky;
 }
 
@@ -293,6 +297,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
     (void)e;
+    under_way = false;
     return sticky;
 }
 

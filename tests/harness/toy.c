@@ -238,12 +238,14 @@ static void reference_two(kf_run *run)
 
 enum { HALF = 0x3800 }; /* 0.5 in fp16; the next value is 2^-11 more */
 
+/* TOY_BUG=half-off: of its bound "half" has a half, and o a hundredth. */
 static void compute_two(const kf_run *run)
 {
+    const char *bug = getenv("TOY_BUG");
     uint16_t *half = kf_memory(run, "half", KF_F16);
     attention(run);
     for (int i = 0; i < 4; i++)
-        half[i] = HALF;
+        half[i] = HALF + (bug && !strcmp(bug, "half-off") ? 10 : 0);
 }
 
 /* Of four calls each is another: the first n elements of o are n steps from zero too far. */
@@ -440,6 +442,16 @@ static const kf_timing timings[] = {{KF_GRAPH, KF_WARM},     {KF_GRAPH, KF_COLD}
                                     {KF_SUSTAINED, KF_WARM}, {KF_COOL, KF_WARM}};
 static const kf_timing cold_timings[] = {{KF_COOL, KF_COLD}};
 
+/* TOY_FLOPS: of every case. */
+static kf_cost cost(const kf_case *c)
+{
+    kf_cost cost = kf_attention_cost(c);
+    const char *flops = getenv("TOY_FLOPS");
+    if (flops)
+        cost.flops = atof(flops);
+    return cost;
+}
+
 int main(int argc, char **argv)
 {
     bool cold = getenv("TOY_COLD") != NULL;
@@ -451,7 +463,7 @@ int main(int argc, char **argv)
                           .n_variants = KF_COUNT_OF(variants),
                           .setup = kf_attention_setup,
                           .reference = kf_attention_reference,
-                          .cost = kf_attention_cost,
+                          .cost = cost,
                           .timings = cold ? cold_timings : timings,
                           .n_timings = cold ? 1 : 4,
                           .tunes = getenv("TOY_TUNES") != NULL};

@@ -132,6 +132,9 @@ static void drift(void)
     fake_drift = 0.0;
     ok(p[2].us.median > 1.15 * p[0].us.median, "a device that gets slower: %.0f, %.0f, %.0f us",
        p[0].us.median, p[1].us.median, p[2].us.median);
+    ok(p[1].us.p5 < 0.99 * p[1].us.median && p[1].us.median < 0.99 * p[1].us.p95,
+       "nor is a place's median at an end: %.0f, %.0f, %.0f us", p[1].us.p5, p[1].us.median,
+       p[1].us.p95);
     ok(near(s[1].ratio, 1.0, 0.01), "does not show in a ratio: %.3f", s[1].ratio);
 }
 

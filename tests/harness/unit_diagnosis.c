@@ -216,6 +216,46 @@ static void texts(void)
            "    columns: 64 of 0-127; the others right\n"
            "    written by warp 2 of 3 (thread 64); all that warps 0-1 write is right\n"
            "    where finite: got/want is 4.25 (median)\n");
+    expect("a block of one thread has one warp", 1,
+           "  o: 4 of 20480 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 0, head 0, row 3, column 64: got 1.298, want 0.298\n"
+           "    heads: all 4\n"
+           "    rows: 3 of 0-39; the others right\n"
+           "    columns: 64 of 0-127; the others right\n"
+           "    written by warp 0 of 1 (thread 0); parts of warps, so no warp boundary\n"
+           "    where finite: got/want is 4.25 (median)\n");
+}
+
+/* The first axis is told as the others are. */
+static void batches(void)
+{
+    static const kf_case two = {.name = "two", .shape = {2, 1, 3, 3, 4, 0, false, 0}};
+    kf_run run_of_two = unit_attention(&two, 1);
+    o = kf_find(&run_of_two, "o");
+    for (int i = 0; i < 24; i++) {
+        o->want[i] = 1.0;
+        o->bound[i] = 1e-5;
+        got[i] = i == 17 ? 3.0f : 1.0f;
+    }
+    memset(o->checked, true, 6);
+    expect("a batch", 0,
+           "  o: 1 of 24 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 1, head 0, row 1, column 1: got 3, want 1\n"
+           "    batches: 1 of 0-1; the others right\n"
+           "    rows: 1 of 0-2; the others right\n"
+           "    columns: 1 of 0-3; the others right\n"
+           "    where finite: got/want is 3 (median)\n");
+    kf_close(&run_of_two);
+    o = kf_find(&run, "o");
+}
+
+static void shapes(void)
+{
+    char text[128];
+    kf_shape_text(&(kf_shape){1, 2, 3, 4, 8, 6, true, 5}, text, sizeof text);
+    ok(strcmp(text, "B=1 H=2 Sq=3 Sk=4 D=8 R=6 pos0=5 causal") == 0, "a shape: %s", text);
+    kf_shape_text(&(kf_shape){1, 2, 3, 3, 8, 0, false, 0}, text, sizeof text);
+    ok(strcmp(text, "B=1 H=2 S=3 D=8") == 0, "and a plain one: %s", text);
 }
 
 static void counts(void)
@@ -280,5 +320,7 @@ int main(void)
     digits();
     counts();
     map();
+    batches();
+    shapes();
     return done();
 }

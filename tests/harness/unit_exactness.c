@@ -58,9 +58,11 @@ int main(void)
     ok(!kf_exactness_find("00"), "of a step without a file nothing is known");
 
     /* The parts 0, 0, 3/8 and -1/2 have the mean 5/16. */
-    kf_exactness *known = known_from(root, "fine\tsmall\to\t0.10417\t0.5\n"
-                                           "mean\tsmall\to\t0.104\t0.5\n"
+    kf_exactness *known = known_from(root, "fine\tsmall\to\t0.10417\t0.13\n"
+                                           "mean\tsmall\to\t0.104\t0.13\n"
                                            "large\tsmall\to\t0.3\t0.1249\n"
+                                           "one\tsmall\to\t0.05\t0.15\n"
+                                           "two\tsmall\to\t0.05\t0.13\n"
                                            "first\tother\to\t0\t0\nother\tsmall\tq\t0\t0\n");
     const double part[] = {0.0, 0.0, 0.375, -0.5};
     const double none[] = {0.0, 0.0, 0.0, 0.0};
@@ -73,6 +75,11 @@ int main(void)
              "o is less exact than a right one: the largest error/bound is 0.5; 0.125 was seen, "
              "and 0.5 may be"),
        "nor does more than four times the largest");
+    ok(exact(known, "one", part, ""), "of two rows one that is off as may be passes");
+    ok(exact(known, "two", part,
+             "o is less exact than a right one: the mean error/bound is 0.312; 0.05 was seen, and "
+             "0.276 may be"),
+       "more does not");
     ok(exact(known, "first", part, ""), "another case says nothing");
     ok(exact(known, "other", part, ""), "nor does another output");
     ok(exact(known, "strange", part, ""), "nor another variant");

@@ -188,7 +188,7 @@ static void sampling(void)
     for (int head = 0; head < HEADS; head++) {
         const bool *mine = checked + head * ROWS;
         edges &= mine[0] && mine[31] && mine[32] && mine[33] && mine[63] && mine[64] && mine[65] &&
-                 mine[127] && mine[128] && mine[999];
+                 mine[127] && mine[128] && mine[500] && mine[999];
         for (int row = 896; row < ROWS; row++)
             tail &= mine[row];
         for (int row = 0; row < ROWS; row++)
@@ -197,6 +197,22 @@ static void sampling(void)
     ok(all == HEADS * ROWS, "a small case is checked in every row");
     ok(edges && tail, "a large one at tile boundaries and in its whole last partial tile");
     ok(some > 3 * 120 && some < 3 * 160, "and in a few random rows: %lld in all", (long long)some);
+
+    /* Shorter than the largest boundary, 256: 86 rows of a head are chosen, and up to 8 random. */
+    enum { FEW = 200 };
+    bool few[2 * FEW + 2 * ROWS] = {0};
+    int64_t most = 0, beyond = 0;
+    kf_sample_rows(few, 2, FEW, 2e6, 1);
+    for (int head = 0; head < 2; head++) {
+        int64_t rows = 0;
+        for (int row = 0; row < FEW; row++)
+            rows += few[head * FEW + row];
+        most = rows > most ? rows : most;
+    }
+    for (int i = 2 * FEW; i < 2 * FEW + 2 * ROWS; i++)
+        beyond += few[i];
+    ok(most > 86 && most <= 86 + 8 && beyond == 0, "of few rows none beyond the last: %lld a head",
+       (long long)most);
 
     static bool many[64 * 4096];
     kf_sample_rows(many, 64, 4096, 4e6, 1);

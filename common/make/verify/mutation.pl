@@ -91,12 +91,11 @@ sub sites {
 # A draw takes an operator first, so that the many constants do not crowd out the few barriers.
 sub draw {
     my ($n, $by) = @_;
-    my @names = sort keys %$by;
-    my (@drawn, %taken);
-    while (@drawn < $n && @names) {
-        my $of = $by->{ $names[rand @names] };
-        my $i = int rand @$of;
-        push @drawn, $of->[$i] if !$taken{ $of->[$i] }++;
+    my %left = map { $_ => [@{ $by->{$_} }] } keys %$by;
+    my @drawn;
+    while (@drawn < $n && (my @names = grep { @{ $left{$_} } } sort keys %left)) {
+        my $of = $left{ $names[rand @names] };
+        push @drawn, splice @$of, rand @$of, 1;
     }
     return @drawn;
 }
@@ -108,6 +107,14 @@ sub changed {
     my $text = slurp($file);
     substr($text, $at, $length) = $new;
     return $text;
+}
+
+# Whether an index is a size, in a declaration of arrays.
+sub declares {
+    my ($site) = @_;
+    return 0 if $site->[4] ne 'index';
+    my $before = substr masked(slurp($site->[0])), 0, $site->[1];
+    return $before =~ /[;{}]\s*(?:(?:__shared__|static|const|struct|alignas\(\w+\))\s+)*(?!return|else)\w+ \*?\w+\[[^;={}]*\z/;
 }
 
 # What it changes: its line, what stands there and would stand there, and the line before, as there may
@@ -152,6 +159,12 @@ sub steps_of_c {
     }
     return @steps;
 }
+# Where tests/mutants knows that a change of FILE is noticed.
+sub steps_of_mutants {
+    my ($file) = @_;
+    my @rows = map { [split /\t/] } split /\n/, slurp('tests/mutants/mutants.tsv');
+    return map { $_->[2] } grep { $_->[1] eq $file } @rows;
+}
 sub steps_of {
     my ($file) = @_;
     return steps_of_c($file) if $file =~ /\.c$/;
@@ -162,12 +175,15 @@ sub steps_of {
         push @steps, $one if $one =~ /\.cu$/;
         push @todo, @{ $included{$one} || [] };
     }
-    return sort { -s $a <=> -s $b } @steps;
+    my %first = map { $_ => 1 } steps_of_mutants($file);
+    my $number = sub { $_[0] =~ m{/(\d\d)-} ? $1 : '' };
+    return sort { !$first{ $number->($a) } <=> !$first{ $number->($b) } || -s $a <=> -s $b } @steps;
 }
 
 if ($lists) {
     for my $by (map { sites($_, /\.c$/) } @ARGV[1 .. $#ARGV]) {
         for my $site (map { @{ $by->{$_} } } sort keys %$by) {
+            next if declares($site);
             my ($line, $was, $now, $before) = told($site);
             print join("\t", $site->[4], $line, $was, $now, $before), "\n";
         }
@@ -202,17 +218,13 @@ sub same_code {
     }
     return slurp($own) eq slurp("$dir/changed.o") ? 1 : 0;
 }
-# The same of a file of C.
-sub same_object {
-    my ($dir, $file, $text) = @_;
+# The object of a file of C with this text, at PLACE.o; undef: it does not compile.
+sub object_of {
+    my ($place, $file, $text) = @_;
     my ($from) = $file =~ m{(.*)/};
-    my @objects = map {
-        spew("$dir.c", $_);
-        my %r = run("gcc -std=c11 -O2 -w -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$dir.c' -o '$dir.o'");
-        return undef if $r{code};
-        slurp("$dir.o");
-    } $text, slurp($file);
-    return $objects[0] eq $objects[1];
+    spew("$place.c", $text);
+    my %r = run("gcc -std=c11 -O2 -w -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$place.c' -o '$place.o'");
+    return $r{code} ? undef : slurp("$place.o");
 }
 
 # What a program fails with, or nothing. A change may make it run for ever: it gets so many seconds of
@@ -233,10 +245,7 @@ sub try_step {
     my $harness = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
     if ($file =~ /\.c$/) {
         (my $object = $file) =~ s{common/(.*)\.c$}{$programs/$1.o};
-        spew("$dir/one.c", $text);
-        (my $from = $file) =~ s{/[^/]*$}{};
-        my %r = run("gcc -std=c11 -O2 -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$dir/one.c' -o '$dir/one.o'");
-        return undef if $r{code};
+        defined object_of("$dir/one", $file, $text) or return undef;
         $harness = join ' ', "'$dir/one.o'", grep { $_ ne $object } glob $harness;
     } else {
         spew($file =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$file", $text);
@@ -261,25 +270,35 @@ sub try_step {
     return $r{code} == 1 ? 'counted: ' . ($r{out} =~ s/^\s+|\n.*//gsr) : '';
 }
 
-# The harness has tests of its own. The tree is a copy, and has two steps.
-sub try_harness {
-    my ($tree, $file, $text) = @_;
-    my $was = slurp("$tree/$file");
+# The tests of a file, which the harness has and a few headers of kernels. The tree is a copy, and has
+# two steps.
+sub tests_of {
+    my ($file) = @_;
+    return 'tests/harness.t' if $file =~ /harness/;
+    (my $included = $file) =~ s{^common/}{};
+    my @which = grep { slurp($_) =~ /^#include "\Q$included\E"/m } glob 'tests/*.t tests/harness/*.cu';
+    return sort keys %{ { map { (s{/harness/.*}{/harness.t}r => 1) } @which } };
+}
+sub try_test {
+    my ($tree, $file, $text, $test) = @_;
+    my $was = -e "$tree/$file" ? slurp("$tree/$file") : undef;
+    my %r = (code => 0);
+    run("mkdir -p '$tree/" . ($file =~ s{/[^/]*$}{}r) . "'");
     spew("$tree/$file", $text);
-    my %r = run("cd '$tree' && make -s programs BACKEND=cpu");
+    %r = run("cd '$tree' && make -s programs BACKEND=cpu") if defined $was;
     my $why = $r{code} ? undef : '';
     if (!$r{code}) {
-        my $pid = open my $in, '-|', "cd '$tree' && exec timeout 600 perl tests/harness.t 2>&1" or die $!;
+        my $pid = open my $in, '-|', "cd '$tree' && exec timeout 600 perl $test 2>&1" or die $!;
         while (<$in>) {
             next if !/^not ok \d+ - (.*)|^(Bail out.*)/;
-            $why = "harness.t: " . ($1 // $2);
+            $why = "$test: " . ($1 // $2);
             kill 'TERM', $pid;
             last;
         }
         close $in;
-        $why = "harness.t ends with code " . ($? >> 8) if $why eq '' && $?;
+        $why = "$test ends with code " . ($? >> 8) if $why eq '' && $?;
     }
-    spew("$tree/$file", $was);
+    defined $was ? spew("$tree/$file", $was) : run("rm -r '$tree/" . ($file =~ s{/[^/]*$}{}r) . "'");
     return $why;
 }
 
@@ -288,10 +307,11 @@ sub try_site {
     my $file = $site->[0];
     my $text = changed($site);
     my $why = '';
+    return 'equivalent: a larger array' if declares($site);
     if ($file =~ /\.c$/) {
-        my $same = same_object("$temp/one$worker", $file, $text);
-        return $same ? 'equivalent: the same machine code' : undef if !defined $same || $same;
-        $why = try_harness("$temp/tree$worker", $file, $text);
+        my $object = object_of("$temp/one$worker", $file, $text) // return undef;
+        return 'equivalent: the same machine code' if $object eq object_of("$temp/one$worker", $file, slurp($file));
+        $why = try_test("$temp/tree$worker", $file, $text, 'tests/harness.t');
         return $why if !defined $why || $why ne '' || $file =~ /harness/;
     }
     my $tried = 0;
@@ -299,9 +319,15 @@ sub try_site {
         $why = try_step("$temp/step$worker", $step, $file, $text);
         return $why if !defined $why;
         next if $why =~ /^equivalent/; # what has changed is not of this step
-        return $why if $why ne '' || ++$tried == $most_steps;
+        return $why if $why ne '';
+        last if ++$tried == $most_steps;
     }
-    return $tried ? '' : $why;
+    return $why if !$tried;
+    for my $test ($file =~ /\.c$/ ? () : tests_of($file)) {
+        $why = try_test("$temp/tree$worker", $file, $text, $test);
+        return $why if !defined $why || $why ne '';
+    }
+    return '';
 }
 
 # --- All of them ----------------------------------------------------------------------------------
