@@ -13,6 +13,7 @@ use Workbook qw(drawn);
 # What the report must contain for each kind of check.
 my %evidence = (
     'wrong'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
+    'inexact'    => qr/^.*\bis less exact than a right one: .*$/m,
     'NaN'        => qr/^.*\b[1-9]\d* of them NaN.*$/m,
     'guard'      => qr/^.*\bwritten (?:before|after) it: .*$/m,
     'input'      => qr/^.*\belements of the input \w+(?: were written|, which a kernel makes, are wrong).*$/m,
@@ -24,6 +25,7 @@ my %evidence = (
     'invalid'    => qr/^.*\binvalid configuration\b.*$/m,
     'waits'      => qr/^.*\bwaits in vain\b.*$/m,
     'deadlock'   => qr/^.*\bdeadlock: threads .* wait at .*$/m,
+    'mbarrier'   => qr/^.*\b(?:stored over the mbarrier|parity \d+: need 0 or 1)\b.*$/m,
     'map'        => qr/^.*\bcuTensorMapEncodeTiled\b.*$/m,
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
     'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
