@@ -217,7 +217,7 @@ is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes
 # --- What compares costs ---------------------------------------------------------------------------
 # Counts of made-up kernels: the step's own, and what a change of them says.
 my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts ldmatrix_wavefronts div
-    sin mma cp_async_left_groups);
+    sin mma cp_async_left_groups launch_dependents cache_hints);
 sub counted {
     my ($file, @rows) = @_;
     my $text = "# device: cpu\n" . join("\t", qw(step variant case kernel), @counters) . "\n";
@@ -283,6 +283,11 @@ counted("own.tsv", ["plain", "small", "scores", %scores, cp_async_left_groups =>
 costs("copies that are waited for early", "  waits for more: variant plain, case small: cp_async_left_groups 19, "
     . "the step's own 30\n", "", ["plain", "small", "scores", %scores, cp_async_left_groups => 19]);
 costs("and a little earlier", "", "", ["plain", "small", "scores", %scores, cp_async_left_groups => 20]);
+counted("own.tsv", ["plain", "small", "scores", %scores, launch_dependents => 40, cache_hints => 66]);
+costs("half of the hints", "  left out: variant plain, case small: cache_hints 33, the step's own 66\n", "",
+    ["plain", "small", "scores", %scores, launch_dependents => 2, cache_hints => 33]);
+costs("a launch that begins late", "  left out: variant plain, case small, kernel scores: launch_dependents 0, the step's own 40\n",
+    "", ["plain", "small", "scores", %scores, cache_hints => 66]);
 counted("own.tsv", ["plain", "small", "scores", %scores], ["plain", "small", "sums", %sums],
     ["other", "small", "scores", %scores]);
 costs("a variant that launches nothing", "  left out: variant other, case small: launches 0, the step's own 1\n",

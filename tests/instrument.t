@@ -69,7 +69,11 @@ my @ptx = (
         . "cp_async_left_groups=96",
     "products: $one_store exp=160 mma=4 mma_flops=14336",
     "bulk: bulk_load_requests=2 bulk_load_bytes=640 bulk_store_requests=1 bulk_store_bytes=256 "
-        . "bulk_reduce_requests=1 bulk_reduce_bytes=64",
+        . "bulk_reduce_requests=1 bulk_reduce_bytes=64 bulk_read_waits=2 bulk_left_groups=1",
+    "four_warps: barriers=1 global_st_requests=4 global_st_sectors=16 shared_st_requests=16 shared_st_wavefronts=16 "
+        . "mma_flops=32768 wgmma=2 wgmma_shared_bytes=512 wgmma_left_groups=4",
+    "hints: global_ld_requests=2 global_ld_sectors=5 global_st_requests=2 global_st_sectors=5 launch_dependents=40 "
+        . "cache_hints=66",
 );
 %r = run("common/cpu/cudacc --count -O2 tests/cpu/counted-ptx.cu -o $dir/ptx && $dir/ptx");
 is($r{code}, 0, "inline PTX runs") or diag($r{err});

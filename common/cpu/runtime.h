@@ -202,8 +202,8 @@ void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct m
 void flights_store(struct worker *w, const struct box *b, uint32_t tile, int adds, int op);
 void flights_commit(struct worker *w);
 /* Waits for all of the thread's groups but the latest `pending`: until the tiles are read, or until
- * the arrays are written as well. */
-void flights_wait(struct worker *w, uint32_t pending, int read_only);
+ * the arrays are written as well. Returns how many of those groups are under way still. */
+int flights_wait(struct worker *w, uint32_t pending, int read_only);
 /* Lets the loads for an mbarrier arrive, if its phase is complete then. */
 void flights_bring(struct worker *w, struct mbarrier *m);
 /* In random mode, some of all that are under way go on; else nothing happens. */

@@ -532,6 +532,34 @@ static bool run_dq_waits_for_too_few()
     return came_out<fault>(dq.p, sums_of_rows(3, 64));
 }
 
+/* It waits for all before it, and there is no fence between that and what they have added. */
+template <bool fault>
+__global__ void dq_not_acquired(float *dq, unsigned *counters)
+{
+    const unsigned number = drawn(counters);
+    if (threadIdx.x == 0) {
+        while (load_relaxed(counters + 1) < number)
+            __nanosleep(20);
+        if (!fault) // fault here: dq_not_acquired
+            __threadfence();
+    }
+    __syncthreads();
+    const int i = threadIdx.x;
+    dq[i] += part_of_row(number, i); // seen here: dq_not_acquired
+    __syncthreads();
+    if (i == 0)
+        add_release(counters + 1);
+}
+
+template <bool fault>
+static bool run_dq_not_acquired()
+{
+    array<float> dq(std::vector<float>(64));
+    array<unsigned> counters(std::vector<unsigned>(2));
+    dq_not_acquired<fault><<<3, 64>>>(dq, counters);
+    return came_out<fault>(dq.p, sums_of_rows(3, 64));
+}
+
 static __device__ void add_one(unsigned *counter, bool relaxed)
 {
     relaxed ? add_relaxed(counter) : add_release(counter);
@@ -604,6 +632,7 @@ int main(int argc, char **argv)
         SUBTLE(first_tile_stores, "the first block stores what the others add to by red.v4"),
         SUBTLE(dq_not_waited_for, "blocks add in a fixed order, and wait for the first row only"),
         SUBTLE(dq_waits_for_too_few, "a block waits for all blocks before it but the last"),
+        SUBTLE(dq_not_acquired, "the counter is waited for by a relaxed load without a fence"),
         SUBTLE(dq_not_released, "the counter of those who have added is relaxed, not released"),
         SUBTLE(dq_counted_too_early, "a block counts as done while a warp of it still adds"),
     };

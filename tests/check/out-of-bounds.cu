@@ -347,6 +347,53 @@ static bool run_whole_tiles()
     return came_out<fault>(y.p, want);
 }
 
+/* What each thread has read is kept in an array of its own, which is in no memory. */
+template <bool fault>
+__global__ void own_array(const int *x, int *y, int n)
+{
+    int kept[3] = {x[threadIdx.x], x[threadIdx.x + 1], x[threadIdx.x + 2]}, sum = 0;
+    for (int i = 0; fault ? i <= n : i < n; i++) // fault here: own_array
+        sum += kept[i];                          // seen here: own_array
+    y[threadIdx.x] = sum;
+}
+
+template <bool fault>
+static bool run_own_array()
+{
+    const auto in = numbers(66);
+    array<int> x(in), y(64);
+    own_array<fault><<<1, 64>>>(x, y, 3);
+    std::vector<int> want(64);
+    for (int i = 0; i < 64; i++)
+        want[i] = in[i] + in[i + 1] + in[i + 2];
+    return came_out<fault>(y.p, want);
+}
+
+/* The right neighbour of the last column: what is read is the first one of the next row. */
+template <bool fault>
+__global__ void into_the_next_row(const int *x, int *y)
+{
+    __shared__ int tile[4][32];
+    const int row = threadIdx.x / 32, column = threadIdx.x % 32;
+    tile[row][column] = x[threadIdx.x];
+    __syncthreads();
+    if (row < 3)
+        y[threadIdx.x] =
+            tile[row][fault ? column + 1 : (column + 1) % 32]; // fault here: into_the_next_row
+}
+
+template <bool fault>
+static bool run_into_the_next_row()
+{
+    const auto in = numbers(128);
+    array<int> x(in), y(96);
+    into_the_next_row<fault><<<1, 128>>>(x, y);
+    std::vector<int> want(96);
+    for (int i = 0; i < 96; i++)
+        want[i] = in[i / 32 * 32 + (i + 1) % 32];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -358,6 +405,9 @@ int main(int argc, char **argv)
         SUBTLE(vector_tail, "a float4 load whose last elements lie past the end"),
         SUBTLE(row_unchecked,
                "columns are checked, rows are not, and only the last block has more"),
+        SUBTLE(own_array, "a loop that is one too long, over an array of the thread"),
+        SUBTLE(into_the_next_row,
+               "one past a row of a __shared__ array, where the next one begins"),
         SUBTLE(one_bin_too_few, "an atomic on a shared bin that only one value asks for"),
         SUBTLE(unrolled_twice, "the second access of an unrolled loop, in its last iteration"),
         SUBTLE(one_tap_more, "a loop that is one too long, seen at the last element only"),

@@ -38,6 +38,14 @@ static __device__ __forceinline__ unsigned load_acquire(const unsigned *p)
     return v;
 }
 
+/* The same, and what came before the value is there for who makes a fence after it. */
+static __device__ __forceinline__ unsigned load_relaxed(const unsigned *p)
+{
+    unsigned v;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
 /* Adds 1. Who sees it by load_acquire sees what the thread did before, or knew of. */
 static __device__ __forceinline__ void add_release(unsigned *p)
 {

@@ -198,7 +198,8 @@ __global__ void products(float *y)
     y[threadIdx.x] = e + exp2f(c[1]) + expf(c[2]) + __expf(c[3]) + exp2f(e);
 }
 
-// One thread fetches 512 bytes and 128, stores 256 and adds 64.
+// One thread fetches 512 bytes and 128, stores 256 and adds 64. It waits three times: one group is
+// left, then both are read, then both are written.
 __global__ void bulk(const float *x, float *y)
 {
     __shared__ alignas(16) float tile[160];
@@ -220,11 +221,48 @@ __global__ void bulk(const float *x, float *y)
                  : "memory");
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(y), "r"(to)
                  : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     asm volatile(
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], 64;" ::"l"(y + 64),
         "r"(to)
         : "memory");
-    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 1;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read 0;\ncp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// Three groups, the second of which is empty; its four warps wait for the first, then for all.
+__global__ void four_warps(float *y)
+{
+    __shared__ alignas(128) half tile[512];
+    for (int i = threadIdx.x; i < 512; i += 128)
+        tile[i] = __float2half(1.0f);
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    float c[4] = {};
+    const uint64_t at = shared_address(tile) >> 4 | 8ull << 16 | 16ull << 32;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    for (int i = 0; i < 2; i++) {
+        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, "
+                     "{%4, %4, %4, %4}, %5, 1, 1, 1, 0;"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(0x3c003c00), "l"(at));
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        if (i == 0)
+            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    }
+    asm volatile("wgmma.wait_group.sync.aligned 2;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    y[threadIdx.x] = c[0];
+}
+
+__global__ void hints(float *x, float *y)
+{
+    asm volatile("griddepcontrol.launch_dependents;");
+    if (threadIdx.x < 8)
+        cudaTriggerProgrammaticLaunchCompletion();
+    __stcs(y + threadIdx.x, __ldcs(x + threadIdx.x));
+    if (threadIdx.x == 0)
+        __stcg(y, __ldcg(x) + __ldg(x));
 }
 
 int main()
@@ -250,6 +288,8 @@ int main()
     left_under_way<<<1, 32>>>(x);
     products<<<1, 32>>>(y);
     bulk<<<1, 32>>>(x, y);
+    four_warps<<<1, 128>>>(y);
+    hints<<<1, 32>>>(x, y);
     cudaDeviceSynchronize();
     const struct cpu_kernel_counts *list;
     int n = cpu_counts(&list);

@@ -23,7 +23,8 @@ int main()
     std::swap(*p, q);
     const bool fine = now > 0 && ticks >= 0 && q == 3 && *p == 0 && isalpha('a') &&
                       std::numeric_limits<float>::max() > 1e38f && std::abs(pair.second) == 2.5 &&
-                      strlen("abc") == 3 && last({1, pair.first}) == 1;
+                      strlen("abc") == 3 && last({1, pair.first}) == 1 && std::max(q, *p) == 3 &&
+                      std::min(2u, 5u) == 2;
     free(p);
     return fine ? 0 : 1;
 }

@@ -175,11 +175,33 @@ __global__ void from_two_lines(const char *, const __grid_constant__ CUtensorMap
     __syncthreads();
 }
 
+// A number is stored where a barrier is.
+__global__ void stored_over(const char *, const __grid_constant__ CUtensorMap)
+{
+    extern __shared__ uint64_t barriers[];
+    if (threadIdx.x == 0) {
+        barrier_init(shared_address(barriers), 32);
+        ((int *)barriers)[1] = 5;
+    }
+    __syncthreads();
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barriers)));
+}
+
+// How often it was filled, and not whether that is odd.
+__global__ void no_parity(const char *, const __grid_constant__ CUtensorMap)
+{
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0)
+        barrier_init(shared_address(&full), 1);
+    __syncthreads();
+    barrier_wait(shared_address(&full), 3);
+}
+
 typedef void kernel(const char *, const CUtensorMap);
-static kernel *const kernels[] = {missing_bytes,    in_a_ring,     never_made,   two_arrive,
-                                  misaligned_tile,  no_map,        other_rank,   odd_bytes,
-                                  odd_address,      past_the_end,  asks_in_vain, waits_in_vain,
-                                  gives_up_waiting, from_two_lines};
+static kernel *const kernels[] = {missing_bytes,    in_a_ring,      never_made,   two_arrive,
+                                  misaligned_tile,  no_map,         other_rank,   odd_bytes,
+                                  odd_address,      past_the_end,   asks_in_vain, waits_in_vain,
+                                  gives_up_waiting, from_two_lines, stored_over,  no_parity};
 
 int main(int argc, char **argv)
 {

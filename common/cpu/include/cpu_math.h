@@ -177,12 +177,12 @@ inline float exp10f(float a) noexcept
 }
 
 #ifdef CPU_TRACE /* these name their counter; calls of sinf and its like are seen by the linker */
-#define CPU_SPECIAL(counter) cpu_trace_special(counter),
+#define CPU_SPECIAL(counter) cpu_trace_special(counter)
 #else
-#define CPU_SPECIAL(counter)
+#define CPU_SPECIAL(counter) (void)0
 #endif
-CPU_F1(float, rsqrtf, float, (CPU_SPECIAL(CPU_RSQRT) 1.0 / __builtin_sqrt((double)a)))
-CPU_F1(double, rsqrt, double, (CPU_SPECIAL(CPU_RSQRT) 1.0 / __builtin_sqrt(a)))
+CPU_F1(float, rsqrtf, float, (CPU_SPECIAL(CPU_RSQRT), 1.0 / __builtin_sqrt((double)a)))
+CPU_F1(double, rsqrt, double, (CPU_SPECIAL(CPU_RSQRT), 1.0 / __builtin_sqrt(a)))
 CPU_F1(float, rcbrtf, float, 1.0 / cbrt((double)a))
 CPU_F1(double, sinpi, double, sin(M_PI *remainder(a, 2)))
 CPU_F1(double, cospi, double, cos(M_PI *remainder(a, 2)))
@@ -190,26 +190,26 @@ CPU_F1(float, sinpif, float, sinpi((double)a))
 CPU_F1(float, cospif, float, cospi((double)a))
 CPU_F1(float, normcdff, float, 0.5 * erfc(-a * M_SQRT1_2))
 CPU_F1(float, __saturatef, float, a > 0 ? (a < 1 ? a : 1) : 0)
-CPU_F1(float, __frcp_rn, float, (CPU_SPECIAL(CPU_DIV) 1 / a))
+CPU_F1(float, __frcp_rn, float, (CPU_SPECIAL(CPU_DIV), 1 / a))
 CPU_F1(float, __fsqrt_rn, float, sqrtf(a))
 CPU_F1(float, __frsqrt_rn, float, rsqrtf(a))
 inline float __fdividef(float a, float b)
 {
-    float r = (CPU_SPECIAL(CPU_DIV) a / b);
+    float r = (CPU_SPECIAL(CPU_DIV), a / b);
     if (fabsf(b) > 0x1p126f && fabsf(b) < INFINITY)
         return 0 * a;
     return cpu_is_exact(b) || fabsf(r) < 0x1p-126f ? r : cpu_off_by_steps(r, a * 3 + b, 2);
 }
-CPU_F2(float, fdividef, float, float, (CPU_SPECIAL(CPU_DIV) a / b))
+CPU_F2(float, fdividef, float, float, (CPU_SPECIAL(CPU_DIV), a / b))
 CPU_F2(float, __fadd_rn, float, float, a + b)
 CPU_F2(float, __fsub_rn, float, float, a - b)
 CPU_F2(float, __fmul_rn, float, float, a *b)
-CPU_F2(float, __fdiv_rn, float, float, (CPU_SPECIAL(CPU_DIV) a / b))
+CPU_F2(float, __fdiv_rn, float, float, (CPU_SPECIAL(CPU_DIV), a / b))
 CPU_F3(float, __fmaf_rn, float, float, float, fmaf(a, b, c))
 CPU_F2(double, __dadd_rn, double, double, a + b)
 CPU_F2(double, __dsub_rn, double, double, a - b)
 CPU_F2(double, __dmul_rn, double, double, a *b)
-CPU_F2(double, __ddiv_rn, double, double, (CPU_SPECIAL(CPU_DIV) a / b))
+CPU_F2(double, __ddiv_rn, double, double, (CPU_SPECIAL(CPU_DIV), a / b))
 CPU_F1(double, __dsqrt_rn, double, sqrt(a))
 CPU_F3(double, __fma_rn, double, double, double, fma(a, b, c))
 inline void sincospif(float a, float *s, float *c)

@@ -73,7 +73,12 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_BULK_STORE_REQUESTS, "bulk_store_requests")                                              \
     X(CPU_BULK_STORE_BYTES, "bulk_store_bytes")                                                    \
     X(CPU_BULK_REDUCE_REQUESTS, "bulk_reduce_requests")                                            \
-    X(CPU_BULK_REDUCE_BYTES, "bulk_reduce_bytes")
+    X(CPU_BULK_REDUCE_BYTES, "bulk_reduce_bytes")                                                  \
+    X(CPU_BULK_READ_WAITS, "bulk_read_waits")     /* for the reading alone; all threads */         \
+    X(CPU_BULK_LEFT_GROUPS, "bulk_left_groups")   /* under way after a wait; all threads */        \
+    X(CPU_WGMMA_LEFT_GROUPS, "wgmma_left_groups") /* likewise; all warps */                        \
+    X(CPU_LAUNCH_DEPENDENTS, "launch_dependents") /* the next launch may begin; all threads */     \
+    X(CPU_CACHE_HINTS, "cache_hints")             /* accesses by .cg or .cs; all threads */
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];

@@ -33,6 +33,9 @@
 #ifdef __CUDACC_EXTENDED_LAMBDA__
 #include <functional>
 #endif
+#if __cplusplus >= 201703L && __has_include(<bits/stl_algobase.h>)
+#include <bits/stl_algobase.h> /* std::max, std::copy: from <cmath>, but for cpu_math.h's guard */
+#endif
 
 constexpr int warpSize = 32;
 
@@ -202,21 +205,25 @@ inline T __ldg(const T *p)
 template <class T>
 inline T __ldcg(const T *p)
 {
+    CPU_SPECIAL(CPU_CACHE_HINTS);
     return *p;
 }
 template <class T>
 inline T __ldcs(const T *p)
 {
+    CPU_SPECIAL(CPU_CACHE_HINTS);
     return *p;
 }
 template <class T>
 inline void __stcg(T *p, cpu_same_t<T> v)
 {
+    CPU_SPECIAL(CPU_CACHE_HINTS);
     *p = v;
 }
 template <class T>
 inline void __stcs(T *p, cpu_same_t<T> v)
 {
+    CPU_SPECIAL(CPU_CACHE_HINTS);
     *p = v;
 }
 inline size_t __cvta_generic_to_shared(const void *p)
@@ -392,6 +399,7 @@ inline void cudaGridDependencySynchronize()
 }
 inline void cudaTriggerProgrammaticLaunchCompletion()
 {
+    CPU_SPECIAL(CPU_LAUNCH_DEPENDENTS);
 }
 
 /* What the rewriter makes of the operands of an asm statement: constraint c, and the register that

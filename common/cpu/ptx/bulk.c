@@ -3,6 +3,7 @@
 #include "handler.h"
 
 #include "boxes.h"
+#include "cpu_trace.h"
 
 static __attribute__((noreturn)) void wrong(struct worker *w, const ptx_insn *i, const char *what,
                                             uint64_t have, const char *need)
@@ -127,5 +128,10 @@ void ptx_bulk_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_bulk_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    flights_wait(w, (uint32_t)ptx_get(&i->operand[0], reg), ptx_has(i, PTX_M_read));
+    const int read_only = ptx_has(i, PTX_M_read);
+    int left = flights_wait(w, (uint32_t)ptx_get(&i->operand[0], reg), read_only);
+    if (read_only)
+        ptx_counted(CPU_BULK_READ_WAITS);
+    while (left-- > 0)
+        ptx_counted(CPU_BULK_LEFT_GROUPS);
 }

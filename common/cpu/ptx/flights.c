@@ -161,15 +161,21 @@ void flights_commit(struct worker *w)
     flights_go_on(w);
 }
 
-void flights_wait(struct worker *w, uint32_t pending, int read_only)
+int flights_wait(struct worker *w, uint32_t pending, int read_only)
 {
     struct flights *a = all(w);
-    const unsigned group = a->group[w->now] - pending;
+    const unsigned open = a->group[w->now], group = open - pending;
+    unsigned last = open;
+    int left = 0;
     w->progress++;
     flights_go_on(w);
     for (int i = 0; i < a->n;) {
         struct flight *f = &a->flight[i];
-        if (f->kind == LOAD || f->thread != (int)w->now || (int)(f->group - group) >= 0) {
+        if (f->kind == LOAD || f->thread != (int)w->now) {
+            i++;
+        } else if ((int)(f->group - group) >= 0) {
+            left += f->group != open && f->group != last;
+            last = f->group;
             i++;
         } else if (read_only) {
             take(w, f);
@@ -181,6 +187,7 @@ void flights_wait(struct worker *w, uint32_t pending, int read_only)
             remove_at(a, i);
         }
     }
+    return left;
 }
 
 void flights_end_block(struct worker *w)

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static __attribute__((noreturn, format(printf, 3, 4))) void
 wrong(struct worker *w, const ptx_insn *i, const char *format, ...)
@@ -30,11 +31,22 @@ static uint32_t place(struct worker *w, const ptx_insn *i, int operand, const ui
     return (uint32_t)(p - w->arena);
 }
 
+/* What stands in memory where an mbarrier is. Its state is elsewhere, and would not notice a store.
+ */
+static uint64_t mark_of(const struct mbarrier *m)
+{
+    return 0x7262617272696572u ^ (uint64_t)m->id << 32;
+}
+
 struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at)
 {
     struct mbarrier *m = phases_find(w, at);
+    uint64_t there;
     if (!m)
         wrong(w, i, "no mbarrier at shared address 0x%x: mbarrier.init makes one", at);
+    memcpy(&there, w->arena + at, sizeof there);
+    if (there != mark_of(m))
+        wrong(w, i, "something was stored over the mbarrier at shared address 0x%x", at);
     return m;
 }
 
@@ -51,6 +63,8 @@ void ptx_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
         wrong(w, i, "%u arrivals: need 1 to %d", count, (1 << 20) - 1);
     TRACE_CHECK(lane_write(w, (int)w->now % WARP, (uintptr_t)w->arena + at, 8), (void)0);
     phases_make(w, at, (int)count);
+    const uint64_t mark = mark_of(phases_find(w, at));
+    memcpy(w->arena + at, &mark, sizeof mark);
     TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, phases_find(w, at)->id, at), (void)0);
 }
 
@@ -148,7 +162,10 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     enum { MANY = 1 << 20 };
     struct mbarrier *m = barrier(w, i, 1, reg);
-    const unsigned parity = (unsigned)ptx_get(&i->operand[2], reg) & 1;
+    const uint64_t phase = ptx_get(&i->operand[2], reg); /* a state, or a parity alone */
+    if (ptx_has(i, PTX_M_parity) && phase > 1)
+        wrong(w, i, "parity %llu: need 0 or 1", (unsigned long long)phase);
+    const unsigned parity = phase & 1;
     const int id = m->id;
     flights_go_on(w);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);

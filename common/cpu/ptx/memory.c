@@ -94,7 +94,8 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const size_t bytes = (size_t)bits / 8;
     const char *p = pointer(w, i, 1, reg, bytes * (size_t)parts);
     if (is_strong(i))
-        p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+        p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts),
+                     ptx_has(i, PTX_M_acquire));
     else
         ptx_read(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
     uint64_t value[8] = {0};

@@ -132,6 +132,7 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(L2_cache_hint, "L2::cache_hint")                                                             \
     X(expect_tx, "expect_tx")                                                                      \
     X(try_wait, "try_wait")                                                                        \
+    X(parity, "parity")                                                                            \
     X(noftz, "noftz")                                                                              \
     X(bulk, "bulk")                                                                                \
     X(read, "read")                                                                                \

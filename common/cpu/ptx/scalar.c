@@ -1,6 +1,7 @@
 /* mov, also between packed registers and their parts, and the special registers. */
 #include "handler.h"
 
+#include "cpu_trace.h"
 #include <string.h>
 #include <time.h>
 
@@ -100,6 +101,8 @@ void ptx_griddepcontrol(struct worker *w, const ptx_insn *i, uint64_t *reg)
     (void)w, (void)reg;
     if (strstr(i->text, "wait"))
         cpu_grid_wait();
+    else
+        ptx_counted(CPU_LAUNCH_DEPENDENTS);
 }
 
 void ptx_trap(struct worker *w, const ptx_insn *i, uint64_t *reg)

@@ -7,6 +7,7 @@
  * issue to wait, but for `early`; a warp gets its sums when it waits itself. A product that nobody
  * waits for never takes effect: its variables are gone. */
 #include "descriptor.h"
+#include "cpu_trace.h"
 #include "product.h"
 
 #include <stdlib.h>
@@ -391,6 +392,13 @@ void ptx_wgmma_wait(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
             free(q);
     }
     p->n = left;
+    unsigned last = p->group[warp];
+    for (int k = 0; k < p->n; k++) {
+        const struct product *q = p->list[k];
+        if (q->waiting >> warp & 1 && q->group[warp] != last && q->group[warp] != p->group[warp])
+            ptx_counted(CPU_WGMMA_LEFT_GROUPS);
+        last = q->group[warp];
+    }
     perhaps(w, p);
 }
 

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "cpu_trace.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -368,13 +369,13 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
     atomic_seen(w, thread, p, bytes, statement[thread]);
 }
 
-const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires)
 {
     int thread = thread_at(w, lane);
     int64_t at = access_of(w, thread, thread, 0, p, bytes, READ, 1, statement[thread]);
     if (at < 0 || at >= (int64_t)ARENA_AT)
         return (const void *)p;
-    return order_poll((uintptr_t)at, (const void *)p, bytes);
+    return order_poll((uintptr_t)at, (const void *)p, bytes, acquires);
 }
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
@@ -592,6 +593,37 @@ void trace_registers_fence(struct worker *w, int warp)
 {
     (void)w;
     registers_fence(warp);
+}
+
+/* --- Arrays of known size -------------------------------------------------------------------- */
+
+/* What g++ -fsanitize=bounds passes on. Of a type: whether it is signed, how many bits it has, as a
+ * power of two; its name, in quotes. */
+struct bounds {
+    const char *file;
+    uint32_t line, column;
+    const struct type {
+        uint16_t kind, is_signed : 1, log2_bits : 15;
+        char name[];
+    } * array, *index;
+};
+
+/* An array of a thread is in no memory that is looked at, and a row that is left is in the array
+ * all the same: so each index is compared with its dimension. */
+__attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const struct bounds *b,
+                                                                         uintptr_t index)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    const int unused = 64 - (1 << b->index->log2_bits), length = (int)strlen(b->array->name) - 2;
+    char number[24], text[160];
+    if (b->index->is_signed)
+        snprintf(number, sizeof number, "%" PRId64, (int64_t)((uint64_t)index << unused) >> unused);
+    else
+        snprintf(number, sizeof number, "%" PRIu64, (uint64_t)index);
+    snprintf(text, sizeof text, "at %%1: index %s of %.*s", number, length, b->array->name + 1);
+    registers_tell(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
 }
 
 /* What is told for count alone: blocks of code, and what is computed. */

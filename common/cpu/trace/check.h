@@ -174,7 +174,7 @@ void order_warp(struct worker *w, int warp, unsigned mask);
  * bytes. */
 void order_atomic(uintptr_t at, const void *p, unsigned bytes);
 /* A load that may be part of an order; returns where it finds its value. */
-const void *order_poll(uintptr_t at, const void *p, unsigned bytes);
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires);
 
 /* --- check_clocks.c: what single threads know beyond their warps ------------------------------ */
 

@@ -164,9 +164,11 @@ void trace_barrier(struct worker *w, int barrier)
     clock_drop(&joined[barrier]);
 }
 
+/* Lanes meet at mma, ldmatrix, wgmma and the like as well; but these order no memory. */
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
 {
-    (void)op;
+    if (op == CPU_PTX)
+        return;
     order_warp(w, warp, mask);
     if (!changed[warp])
         return;

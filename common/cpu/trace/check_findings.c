@@ -221,14 +221,20 @@ static int counts(enum rule rule)
     return rule != SAME_VALUE && (rule != LEAK || printed_by_host || (asked && *asked == '1'));
 }
 
-/* Whether it is a line by itself: the places of a race are told with that. */
-static int told_with_a_race(int i, const struct place *places)
+/* Whether it is no line by itself: the places of a race are told with that, and an index with the
+ * access that it led to. */
+static int told_with_another(int i, const struct place *places)
 {
+    const enum rule rule = findings[i].rule;
     int told = 0;
-    for (int k = 0; findings[i].rule == SAME_VALUE && k < n_findings; k++)
-        told |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
-                symbols_same(&places[3 * i], &places[3 * k]) &&
-                symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
+    for (int k = 0; k < n_findings; k++)
+        if (rule == SAME_VALUE)
+            told |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
+                    symbols_same(&places[3 * i], &places[3 * k]) &&
+                    symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
+        else if (rule == BOUNDS && findings[i].text)
+            told |= findings[k].rule == BOUNDS && !findings[k].text &&
+                    symbols_same(&places[3 * i], &places[3 * k]);
     return told;
 }
 
@@ -253,7 +259,7 @@ int cpu_findings_print(FILE *out)
                 f->times += findings[k].times;
                 findings[k].times = 0;
             }
-        if (!f->times || told_with_a_race(i, places))
+        if (!f->times || told_with_another(i, places))
             continue; /* told with another */
         put(out, f, places + 3 * i);
         if (f->times > 1)

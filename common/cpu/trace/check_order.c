@@ -3,8 +3,8 @@
  * Time is a number that grows at each start of a block, barrier, warp operation and fence. Within a
  * block, what a warp or a lane did before a certain time is known to another; between blocks, what
  * came before a fence is known to those who met an atomic that was made after it: by an atomic of
- * their own on that variable, or by a load that is .relaxed or .acquire. A .release is a fence with
- * an atomic or a store after it. */
+ * their own on that variable, or by a load that is .acquire, or .relaxed with a fence after it. A
+ * .release is a fence with an atomic or a store after it. */
 #include "check.h"
 
 #include <sys/mman.h>
@@ -43,7 +43,7 @@ static int grid_waited; /* a thread of the block has */
  * has seen was made before `until`. */
 static struct poll {
     uint32_t when, until;
-    int thread;
+    int thread, acquires; /* or else a fence has to come after it */
     uintptr_t p;
 } * polls;
 static int n_polls;
@@ -106,6 +106,23 @@ static int comes_before(int thread, uint32_t when, const struct sync *s)
            (thread / WARP == s->thread / WARP && when < s->warp);
 }
 
+static int knows(int me, int thread, uint32_t when)
+{
+    return ordered((record)when << 39 | (record)thread << 24, me);
+}
+
+/* Whether what a load of this block saw is known to `me`. */
+static int acquired(const struct poll *poll, int me)
+{
+    if (poll->acquires)
+        return knows(me, poll->thread, poll->when);
+    for (const struct sync *s = syncs + n_syncs; s-- > syncs && s->when > poll->when;)
+        if (s->p == FENCE && comes_before(poll->thread, poll->when, s) &&
+            knows(me, s->thread, s->when))
+            return 1;
+    return 0;
+}
+
 /* Whether the block that runs has met the variable, and `me` comes after that. */
 static int met(uintptr_t p, uint32_t made, int me)
 {
@@ -113,8 +130,7 @@ static int met(uintptr_t p, uint32_t made, int me)
     if (is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
         return 1;
     for (int i = 0; i < n_polls; i++)
-        if (polls[i].p == p && made < polls[i].until &&
-            ordered((record)polls[i].when << 39 | (record)polls[i].thread << 24, me))
+        if (polls[i].p == p && made < polls[i].until && acquired(&polls[i], me))
             return 1;
     return 0;
 }
@@ -274,18 +290,19 @@ void order_atomic(uintptr_t at, const void *p, unsigned bytes)
 /* A block that runs after all that it waits for would never find too early a value, and a wait for
  * the wrong one would go unseen. So its first load finds what was there before the last change,
  * unless that is known to come before the load. */
-const void *order_poll(uintptr_t at, const void *p, unsigned bytes)
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires)
 {
     struct change *c = &changes[at / 4 % CHANGES];
     int thread = (int)cpu_worker->now, i = 0;
     int early = c->p == at && c->when >= order.launch_start && c->when < order.block_start &&
                 c->shown != order.block_start && bytes == c->bytes &&
                 !order_released(cells[at / 4].write, thread);
-    while (i < n_polls && (polls[i].p != at || polls[i].thread != thread))
+    while (i < n_polls &&
+           (polls[i].p != at || polls[i].thread != thread || polls[i].acquires != acquires))
         i++;
     if (i == n_polls)
         polls = grown(polls, n_polls++, sizeof *polls);
-    polls[i] = (struct poll){order.now, early ? c->when : UINT32_MAX, thread, at};
+    polls[i] = (struct poll){order.now, early ? c->when : UINT32_MAX, thread, acquires, at};
     if (early)
         c->shown = order.block_start;
     return early ? &c->before : p;

@@ -87,8 +87,9 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 
 /* A thread that waits looks at one place again and again, and how often is up to others: it counts
  * as one load. */
-const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires)
 {
+    (void)acquires;
     struct wait *last = &w->trace->wait[w->now], now = {w->trace->statement[w->now], p};
     if (last->order == now.order && last->p == p) {
         w->trace->last[w->now] = now.order;

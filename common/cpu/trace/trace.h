@@ -54,7 +54,7 @@ void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* A load or store that other blocks may race with by right: .relaxed, .acquire, .release. The load
  * finds its value where that says. */
-const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires);
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* `parts` numbers, which are bytes together. */
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
@@ -128,11 +128,12 @@ static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
-static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes)
+static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes,
+                                   int acquires)
 {
-    (void)w, (void)lane, (void)bytes;
+    (void)w, (void)lane, (void)bytes, (void)acquires;
 #if CPU_TRACE
-    p = trace_lane_poll(w, lane, (uintptr_t)p, bytes);
+    p = trace_lane_poll(w, lane, (uintptr_t)p, bytes, acquires);
 #endif
     return p;
 }

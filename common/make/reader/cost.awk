@@ -10,8 +10,9 @@
 # sixteenth of all requests; five shuffles a warp; one exp, log, root or division a thread. Of launches,
 # products of matrices and rotated rows not one more is allowed: they are what the steps are about. Less
 # is never too little, but for launches (what is to be fused, the task says); for the instructions that
-# are asked for themselves: without any of them the task is not done; and for the copies that a wait
-# leaves under way, of which two thirds are asked for: a wait for more than is needed gives them away.
+# are asked for themselves, launch_dependents of each kernel: without any of them the task is not done;
+# and for the copies and products that a wait leaves under way and for hints to caches, of which two
+# thirds are asked for: a wait for more than is needed gives them away.
 #
 # Kernels of one name are compared, then what has a name of its own on either side, all of it together,
 # then the whole variant. Work may move from a kernel that is no longer there to one that is.
@@ -47,8 +48,8 @@ BEGIN {
     for (i in names)
         one_a_thread[names[i]] = 1
     n_asked = split("launches shared_st_requests pow mma wgmma cp_async_requests " \
-        "bulk_load_requests bulk_store_requests bulk_reduce_requests", asked, " ")
-    split("cp_async_left_groups", kept, " ")
+        "bulk_load_requests bulk_store_requests bulk_reduce_requests bulk_read_waits", asked, " ")
+    split("cp_async_left_groups bulk_left_groups wgmma_left_groups cache_hints", kept, " ")
     MARGIN = 1.5
     MOST = 5
 }
@@ -158,10 +159,16 @@ function compare(at,    i, j, k, name, dear_kernels, others) {
     for (i = 1; i <= n_asked; i++) {
         name = asked[i]
         if (value[1, at, "", name] > 0 && value[2, at, "", name] == 0)
-            missing(at, name)
+            missing(at, name, "")
+    }
+    for (j = 1; j <= kernels[at]; j++) {
+        k = kernel[at, j]
+        if (value[2, at, k, "launches"] > 0 && value[1, at, k, "launch_dependents"] > 0 &&
+            !value[2, at, k, "launch_dependents"])
+            missing(at, "launch_dependents", k)
     }
     if (value[2, at, "", "launches"] < value[1, at, "", "launches"])
-        missing(at, "launches")
+        missing(at, "launches", "")
     for (i in kept)
         if (value[2, at, "", kept[i]] * MARGIN < value[1, at, "", kept[i]])
             few(at, kept[i])
@@ -174,19 +181,20 @@ function few(at, name,    part, key) {
         return
     found[++n_found] = key
     worst[key] = 1e200
-    line[key] = sprintf("  waits for more: variant %s, case %s: %s %d, the step's own %d", part[1],
-        part[2], name, value[2, at, "", name], value[1, at, "", name])
+    line[key] = sprintf("  %s: variant %s, case %s: %s %d, the step's own %d",
+        name ~ /groups$/ ? "waits for more" : "left out", part[1], part[2], name,
+        value[2, at, "", name], value[1, at, "", name])
 }
 
-function missing(at, name,    part, key) {
+function missing(at, name, k,    part, key) {
     split(at, part, FS)
-    key = part[1] FS "" FS name " missing"
+    key = part[1] FS k FS name " missing"
     if (key in worst)
         return
     found[++n_found] = key
     worst[key] = 1e300
-    line[key] = sprintf("  left out: variant %s, case %s: %s %d, the step's own %d", part[1], part[2],
-        name, value[2, at, "", name], value[1, at, "", name])
+    line[key] = sprintf("  left out: variant %s, case %s%s: %s %d, the step's own %d", part[1], part[2],
+        k == "" ? "" : ", kernel " k, name, value[2, at, k, name], value[1, at, k, name])
 }
 
 END {
@@ -198,7 +206,7 @@ END {
             compare(at)
         } else if (all && part[2] in case_ran) {
             compared++
-            missing(at, "launches")
+            missing(at, "launches", "")
         }
     }
     if (!compared)
