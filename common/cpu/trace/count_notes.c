@@ -243,3 +243,10 @@ void trace_fence(struct worker *w)
 {
     (void)w;
 }
+
+/* An object is linked with check as well, which says what this is. */
+__attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const void *b,
+                                                                         uintptr_t index)
+{
+    (void)b, (void)index;
+}
