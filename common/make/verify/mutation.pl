@@ -40,6 +40,8 @@ sub in_order {
     return ($a =~ $synchronises xor $b =~ $synchronises) if !defined $set_a && !defined $set_b;
     return (grep { defined && $b =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_a) || (grep { defined && $a =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_b);
 }
+# Calls whose two operands may change places.
+my $either_way = qr/\b(?:kf_alloc|strcmp|max|min|f(?:max|min)f?|swap)/;
 my $statement = qr/^(?: {4})+[^ \n{}][^\n{}]*;\n/m; # on a line of its own
 my @operators = (
     [constant => qr/(?<![\w.])(\d+)(?=[uUlL]*(?![\w.]))/, sub { ($_[0] + 1, $_[0] ? $_[0] - 1 : 1) }],
@@ -53,7 +55,7 @@ my @operators = (
         sub { (';') }],
     # (int64_t) matters from 2^31 elements on, and no case here has them; (int) is for the compiler.
     [cast => qr/(\((?:float|double|half)\))(?=[\w(])/, sub { ('') }],
-    [operands => qr/(?<=[\w)])(?<!kf_alloc)(?<!strcmp)(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
+    [operands => qr/(?<=[\w)])(?<!$either_way)(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
     [operands => qr/(?<!\w)(max|min|fmaxf|fminf|cosf|sinf|__shfl_xor_sync|__shfl_up_sync|__any_sync|__all_sync)(?=\()/, sub {
         my %other = (max => 'min', min => 'max', fmaxf => 'fminf', fminf => 'fmaxf', cosf => 'sinf', sinf => 'cosf',
             __shfl_xor_sync => '__shfl_up_sync', __shfl_up_sync => '__shfl_down_sync', __any_sync => '__all_sync',
@@ -62,7 +64,7 @@ my @operators = (
     [order => qr/($statement$statement)/, sub { my ($a, $b) = $_[0] =~ /^(.*\n)(.*\n)/;
         my ($in, $to) = map { /^( *)/ } $a, $b;
         $in eq $to && in_order($a, $b) ? ("$b$a") : () }],
-    [left_out => qr/^ +((?!return|break|continue|const |static |using |(?:unsigned |struct )?\w+ \**\w+(?: =|;|\[))[^ \n{}][^\n{}]*;)$/m,
+    [left_out => qr/^ +((?!CUDA_CHECK_LAUNCH|return|break|continue|const |static |using |(?:unsigned |struct )?\w+ \**\w+(?: =|;|\[))[^ \n{}][^\n{}]*;)$/m,
         sub { (';') }],
 );
 
@@ -114,7 +116,7 @@ sub declares {
     my ($site) = @_;
     return 0 if $site->[4] ne 'index';
     my $before = substr masked(slurp($site->[0])), 0, $site->[1];
-    return $before =~ /[;{}]\s*(?:(?:__shared__|static|const|struct|alignas\(\w+\))\s+)*(?!return|else)\w+ \*?\w+\[[^;={}]*\z/;
+    return $before =~ /[;{}]\s*(?:(?:__shared__|static|const|struct|alignas\(\w+\))\s+)*(?!return|else)\w+ (?:\*?\w+(?: = [^,;(){}]+)?, )*\*?\w+\[[^;={}]*\z/;
 }
 
 # What it changes: its line, what stands there and would stand there, and the line before, as there may
@@ -223,7 +225,7 @@ sub object_of {
     my ($place, $file, $text) = @_;
     my ($from) = $file =~ m{(.*)/};
     spew("$place.c", $text);
-    my %r = run("gcc -std=c11 -O2 -w -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$place.c' -o '$place.o'");
+    my %r = run("gcc -std=c11 -O2 -Wall -Wextra -Werror -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$place.c' -o '$place.o'");
     return $r{code} ? undef : slurp("$place.o");
 }
 
