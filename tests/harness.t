@@ -544,6 +544,8 @@ close $lock;
 waitpid $other, 0;
 is($r{code}, 0, "a program waits while another has the device");
 like($r{out}, qr/waiting for the device.*right +ok/s, "and says so");
+%r = run("$toy --case odd --variant right", TMPDIR => long_way($dir));
+unlike($r{out}, qr/waiting/, "where nobody has it nothing is said");
 
 # --- Interrupted.
 for my $signal (qw(INT TERM)) {

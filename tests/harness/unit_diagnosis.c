@@ -245,6 +245,20 @@ static void batches(void)
            "    rows: 1 of 0-2; the others right\n"
            "    columns: 1 of 0-3; the others right\n"
            "    where finite: got/want is 3 (median)\n");
+    char said[256] = "";
+    FILE *memory = fmemopen(said, sizeof said, "w");
+    kf_errors_write(memory, "v", "two", o, got);
+    fclose(memory);
+    ok(strcmp(said, "v\ttwo\to\t0\t0\t1\t0\nv\ttwo\to\t1\t2\t1\t1\n") == 0, "errors of each: %s",
+       said);
+    o->axes = "BHND";
+    expect("an axis that has no word has its letter", 0,
+           "  o: 1 of 24 elements wrong, 0 of them NaN or Inf\n"
+           "    first at batch 1, head 0, N 1, column 1: got 3, want 1\n"
+           "    batches: 1 of 0-1; the others right\n"
+           "    Ns: 1 of 0-2; the others right\n"
+           "    columns: 1 of 0-3; the others right\n"
+           "    where finite: got/want is 3 (median)\n");
     kf_close(&run_of_two);
     o = kf_find(&run, "o");
 }

@@ -94,6 +94,24 @@ int main(void)
        "and nothing else");
     kf_exactness_free(known);
 
+    /* One number has a mean, too. */
+    char written[64] = "";
+    FILE *memory = fmemopen(written, sizeof written, "w");
+    static const kf_case tiny = {.name = "tiny", .shape = {1, 1, 1, 1, 1, 0, false, 0}};
+    kf_run run_of_one = unit_attention(&tiny, 1);
+    kf_diagnosis seen;
+    o = kf_find(&run_of_one, "o");
+    o->want[0] = 0.0;
+    o->bound[0] = 1.0;
+    o->checked[0] = true;
+    kf_compare(o, &(float){0.5f}, &seen);
+    kf_exactness_write(memory, "fine", "tiny", &seen);
+    kf_diagnosis_free(&seen);
+    fclose(memory);
+    kf_close(&run_of_one);
+    o = kf_find(&run, "o");
+    ok(strcmp(written, "fine\ttiny\to\t0.5\t0.5\n") == 0, "a single number: %s", written);
+
     /* Of three cases half have 0.11 or more. */
     known = known_from(root, "fine\tsmall\to\t0\t0\nfine\ta\to\t0.11\t0.13\nfine\tb\to\t0.2\t0.3\n"
                              "other\tc\to\t0\t0\nfine\tc\tq\t0\t0\n");
