@@ -108,6 +108,17 @@ is($r{code}, 0, "gelu.cu builds") or diag($r{err});
 is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "GELU of common/neox is right at each half") or diag($r{out});
 like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and others are not");
 
+# --- Kernels of the model, one by one.
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/45-what-pays tests/harness/neox_kernels.cu "
+      . "$cpu/harness/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/neox_kernels");
+is($r{code}, 0, "neox_kernels.cu builds") or diag($r{err});
+for my $order ("forward", "reverse", "random") {
+    %r = run("$build/neox_kernels", CUDACPU_ORDER => $order);
+    is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "",
+        "kernels of common/neox and step 45 round exact results once, in $order order") or diag($r{out});
+    like($r{out}, qr/^ok 60 .*\n1\.\.60\n\z/m, "and all are looked at");
+}
+
 # --- Whole programs.
 my $toy = "$build/toy";
 my $dir = tempdir(CLEANUP => 1);

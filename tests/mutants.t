@@ -29,6 +29,7 @@ my %evidence = (
     'map'        => qr/^.*\bcuTensorMapEncodeTiled\b.*$/m,
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
     'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
+    'kernels'    => qr/^not ok .*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
@@ -99,6 +100,7 @@ sub try_mutant
     only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
     return dear_mutant($dir, $edit) if $check eq 'cost';
+    return inexact_kernel($dir, $edit, $source) if $check eq 'kernels';
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program, and has no guards around its outputs.
     my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
@@ -132,6 +134,22 @@ sub dear_mutant
         : $status == 3 ? 'no counts are recorded of what it runs' : "ends with code $status: " . first_line("$dir/log"));
 }
 
+# What no case of the step shows: a test program that runs its kernels one by one does.
+sub inexact_kernel
+{
+    my ($dir, $edit, $source) = @_;
+    return (0, "needs '-' where others say what check finds") if $edit->{finds} ne '-';
+    my ($name) = $source =~ m{([^/]+)\z};
+    rename "$dir/step.cu", "$dir/$name" or die;
+    my $error = build_step($dir, "-I'$dir'", "tests/harness/$edit->{args}.cu");
+    return (0, $error) if $error;
+    my $status = system("CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' >'$dir/log' 2>&1") >> 8;
+    my $report = slurp_if("$dir/log") // die;
+    return (0, "ends with code $status, before its last line: " . first_line("$dir/log"))
+        if $status != 0 || $report !~ /^1\.\.\d+$/m;
+    return $report =~ $evidence{kernels} ? (1, $&) : (0, "survives: $edit->{args} is content");
+}
+
 # Leaves only these variants in the table of a step: g++ drops what nobody calls, and most of the time
 # goes into g++. A table of another form stays as it is.
 sub only_variants
@@ -158,9 +176,10 @@ sub only_variants
 # does not look.
 sub build_step
 {
-    my ($dir, $option) = @_;
+    my ($dir, $option, $source) = @_;
+    $source //= "$dir/step.cu";
     my $log = "$dir/log";
-    return system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -I'$dir/common' -Icommon '$dir/step.cu' "
+    return system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -I'$dir/common' -Icommon '$source' "
             . "$harness -o '$dir/step' >'$log' 2>&1") == 0
         ? '' : 'does not compile: ' . first_line($log);
 }
