@@ -125,7 +125,7 @@ for my $cxx (@cxx) {
         my @names = map { /^\S* [A-TV-Z] (\S+)$/ ? $1 =~ s/^_(?=cpu_|cuda|__)//r : () }
             split /\n/, (run("nm -g " . ($ENV{CUDACPU_BUILD} // "$root/build/cpu/$cxx") . "/$object.o"))[0];
         cmp_ok(scalar @names, '>', 80, "$cxx, $object.o: it defines names");
-        is_deeply([grep { !/^(?:cpu_|cuda[A-Z]|cuTensorMap|__tsan_|__sanitizer_|__assert_|(?:thread|block)Idx$|(?:block|grid)Dim$)/ }
+        is_deeply([grep { !/^(?:cpu_|cuda[A-Z]|cuTensorMap|__tsan_|__sanitizer_|__ubsan_|__assert_|(?:thread|block)Idx$|(?:block|grid)Dim$)/ }
             @names], [], "$cxx, $object.o: none that a program may have as well");
     }
 }
