@@ -31,7 +31,7 @@ my %evidence = (
     'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
-    . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
+    . '|stale load|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
     . '|setmaxnreg|grid dependency';
 # Its results may be right.
 $evidence{checker} = qr/^.*\b(?:$classes): .*$/m;
