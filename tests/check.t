@@ -14,7 +14,7 @@ my $root = abs_path(dirname(__FILE__) . "/..");
 my $cudacc = "$root/common/cpu/cudacc --check";
 my $dir = tempdir(CLEANUP => 1);
 my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
-    "global race", "pending copy", "pending wgmma", "wgmma fence", "proxy fence", "mbarrier",
+    "global race", "stale load", "pending copy", "pending wgmma", "wgmma fence", "proxy fence", "mbarrier",
     "descriptor", "setmaxnreg", "grid dependency", "barrier divergence", "leak");
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";

@@ -32,7 +32,7 @@ my %evidence = (
     'kernels'    => qr/^not ok .*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
-    . '|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
+    . '|stale load|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
     . '|setmaxnreg|grid dependency';
 # Its results may be right.
 $evidence{checker} = qr/^.*\b(?:$classes): .*$/m;

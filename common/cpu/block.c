@@ -213,13 +213,13 @@ static void fiber_body(void)
     }
 }
 
-/* Block numbers follow the order too. Random visits each once: a step that shares no factor with
- * the number of blocks, from a random start. */
+/* Block numbers follow the order too, but for last_first. Random visits each once: a step that
+ * shares no factor with the number of blocks, from a random start. */
 static uint64_t place_of(const struct launch *l, uint64_t i)
 {
-    if (l->order == ORDER_FORWARD)
+    if (l->order == ORDER_FORWARD && !l->last_first)
         return i;
-    if (l->order == ORDER_REVERSE)
+    if (l->order != ORDER_RANDOM)
         return l->blocks - 1 - i;
     uint64_t step = (l->seed * 0x9e3779b97f4a7c15u + l->id) >> 33, a, b, c;
     do

@@ -104,6 +104,8 @@ static void read_order(struct launch *l)
     l->seed = number("CUDACPU_SEED", 0, UINT64_MAX, 1);
     if (!order || !*order || strcmp(order, "forward") == 0) {
         l->order = ORDER_FORWARD;
+        /* A block that waits for one with a lower number, and has not seen it begin, shows. */
+        l->last_first = CPU_TRACE == 2 && (!order || !*order);
     } else if (strcmp(order, "reverse") == 0) {
         l->order = ORDER_REVERSE;
     } else if (strcmp(order, "random") == 0) {

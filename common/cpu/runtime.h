@@ -38,7 +38,8 @@ struct launch {
     uint64_t blocks;
     size_t shared_limit;
     int multiprocessors; /* of the device */
-    enum order order;
+    enum order order;    /* of threads */
+    int last_first;      /* blocks the other way round, where threads go forward */
     uint64_t seed;
     atomic_ullong next;
     struct worker *_Atomic workers; /* that have joined */

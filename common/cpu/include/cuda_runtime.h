@@ -173,6 +173,11 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
 #define CPU_REPORT_ATOMIC(p) ((void)0)
 #define CPU_REPORT_COMPARE(p, v) ((void)0)
 #endif
+#if defined CPU_TRACE && CPU_TRACE == 2 /* a call that count does without: no load may pass it */
+#define CPU_REPORT_CACHED(p) cpu_trace_cached(p, sizeof *(p))
+#else
+#define CPU_REPORT_CACHED(p) ((void)0)
+#endif
 inline void __threadfence()
 {
     CPU_FENCE;
@@ -200,6 +205,7 @@ inline void __trap(CPU_PLACE)
 template <class T>
 inline T __ldg(const T *p)
 {
+    CPU_REPORT_CACHED(p);
     return *p;
 }
 template <class T>
@@ -592,6 +598,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC
 #undef CPU_REPORT_COMPARE
+#undef CPU_REPORT_CACHED
 
 #ifdef CPU_TRACE
 /* What the rewriter makes of divisions and of __device__ variables. A division between numbers that

@@ -97,7 +97,8 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
         p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts),
                      ptx_has(i, PTX_M_acquire));
     else
-        ptx_read(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts));
+        (ptx_has(i, PTX_M_nc) ? ptx_read_cached : ptx_read)(w, (int)w->now % WARP, p,
+                                                            (unsigned)(bytes * (size_t)parts));
     uint64_t value[8] = {0};
     for (int k = 0; k < parts; k++)
         memcpy(&value[k], p + (size_t)k * bytes, bytes);

@@ -129,6 +129,7 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(m16n8k8, "m16n8k8")                                                                          \
     X(m16n8k16, "m16n8k16")                                                                        \
     X(cg, "cg")                                                                                    \
+    X(nc, "nc")                                                                                    \
     X(L2_cache_hint, "L2::cache_hint")                                                             \
     X(expect_tx, "expect_tx")                                                                      \
     X(try_wait, "try_wait")                                                                        \

@@ -18,6 +18,12 @@
 #endif
 
 static int plain_store; /* the access is the next store that is made */
+/* What a thread is about to load by way of the cache of what does not change. */
+static struct {
+    uintptr_t p;
+    size_t bytes, left; /* left: not yet loaded */
+    int thread;
+} cached_load;
 /* Where each thread's last statement of inline PTX stands. */
 static uint32_t statement[MAX_THREADS];
 
@@ -30,12 +36,32 @@ void trace_launch(struct launch *l)
 
 static void races_end(void);
 
+void cpu_trace_cached(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    cached_load.p = (uintptr_t)p;
+    cached_load.bytes = cached_load.left = bytes;
+    cached_load.thread = (int)w->now;
+}
+
+/* Whether this load is what was announced, or a part of it. */
+static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
+{
+    if (!cached_load.left || thread != cached_load.thread || p - cached_load.p >= cached_load.bytes)
+        return 0;
+    cached_load.left -= bytes < cached_load.left ? bytes : cached_load.left;
+    return 1;
+}
+
 void trace_block(struct worker *w, uint64_t place)
 {
     races_end();
     pending_block();
     proxy_block();
     registers_block();
+    cached_load.left = 0;
     order_block(place);
     phases_forget();
     clocks_block(w);
@@ -220,16 +246,40 @@ static inline int replaceable(record r, uint32_t start, int me)
     return when_of(r) < start || (when_of(r) >= order.block_start && ordered(r, me));
 }
 
-static inline void race(int me, struct cell *c, record mine, enum kind kind, uint32_t code,
-                        uintptr_t p, unsigned bytes, const struct object *o, int is_shared)
+/* ld.global.nc may find what was there before the launch, and so may a second one: what the launch
+ * writes, before or after and whatever the order, it must not load. Returns whether it does. */
+static int stale(int me, int64_t at, record mine, enum kind kind, int nc, uint32_t code,
+                 uintptr_t p, unsigned bytes, const struct object *o)
+{
+    const record other = nc ? cells[at / 4].write : cached[at / 4];
+    const int found = when_of(other) >= order.launch_start && (other & mine) >> 34 & 15;
+    if (found) {
+        const enum kind was = !nc ? READ : is_atomic(other) ? ATOMIC : WRITE;
+        struct side sides[2] = {
+            {was, (uint32_t)other & 0xffffff, thread_of(other), order_block_of(other)},
+            {kind, code, me, order.block}};
+        finding_add(STALE_LOAD, order.kernel, sides, 2, bytes, o, p, NULL);
+    }
+    if (nc && when_of(cached[at / 4]) >= order.launch_start)
+        mine |= cached[at / 4] & (record)15 << 34;
+    if (nc)
+        cached[at / 4] = mine;
+    order.cached |= nc;
+    return found;
+}
+
+/* told: what is wrong with reading here is told already. */
+static inline void race(int me, struct cell *c, record mine, enum kind kind, int told,
+                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
+                        int is_shared)
 {
     uint32_t start = is_shared ? order.block_start : order.launch_start;
-    if (conflicts(c->write, mine, start, me, is_shared))
+    if (!(told && kind == READ) && conflicts(c->write, mine, start, me, is_shared))
         report_race(me, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
                     is_shared);
     if (kind != READ) {
         for (int i = 0; i < 2; i++)
-            if (conflicts(c->read[i], mine, start, me, is_shared))
+            if (!told && conflicts(c->read[i], mine, start, me, is_shared))
                 report_race(me, c->read[i], READ, kind, code, p, bytes, o, is_shared);
             else
                 c->read[i] = 0;
@@ -266,6 +316,7 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
                kind, code, p, bytes, is_shared ? shared_at(p) : o);
         return -1;
     }
+    const int nc = kind == READ && is_cached(thread, p, bytes) && !is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
     if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
         int unwritten = bytes <= 4;
@@ -284,8 +335,11 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
             early(whose, &cells[at / 4 + i / 4], kind, code, p, bytes, o);
         if (proxy_used)
             proxy_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
-        race(whose, &cells[at / 4 + i / 4], record_of(whose, code, atomic) | mask << 34, kind, code,
-             p, bytes, o, is_shared);
+        struct cell *c = &cells[at / 4 + i / 4];
+        const record mine = record_of(whose, code, atomic) | mask << 34;
+        const int told = (nc || (kind != READ && order.cached && !is_shared)) &&
+                         stale(whose, at + i, mine, kind, nc, code, p, bytes, o);
+        race(whose, c, mine, kind, told, code, p, bytes, o, is_shared);
     }
     return at;
 }

@@ -15,6 +15,7 @@ enum rule {
     UNINITIALISED,
     SHARED_RACE,
     GLOBAL_RACE,
+    STALE_LOAD,
     SAME_VALUE,
     PENDING_COPY,
     PROXY_FENCE,
@@ -72,6 +73,8 @@ struct cell {
 extern uintptr_t region;
 extern size_t region_used;
 extern struct cell *cells;
+/* For each cell the last read by ld.global.nc, with all bytes that such reads of the launch had. */
+extern record *cached;
 extern uint8_t *written;               /* a bit for each byte */
 extern uint32_t *owner;                /* of each page of the region, an index into objects */
 extern uint8_t in_variable[ARENA / 8]; /* a bit for each byte of shared memory */
@@ -118,6 +121,7 @@ extern struct ordering {
     const struct cpu_kernel *kernel; /* of the launch */
     uint64_t block;                  /* that runs */
     uint32_t now, launch_start, block_start, barrier_end;
+    int cached;     /* the launch has made a ld.global.nc */
     uint32_t early; /* when the first of the launches began that may still run; 0: none may */
     /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
      */

@@ -25,12 +25,12 @@ int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static int remarks; /* lines of the last printing that are no findings */
-static const char *const rules[] = {"out of bounds",      "misaligned",    "freed memory",
-                                    "uninitialised read", "shared race",   "global race",
-                                    "same value written", "pending copy",  "proxy fence",
-                                    "mbarrier",           "pending wgmma", "wgmma fence",
-                                    "descriptor",         "setmaxnreg",    "grid dependency",
-                                    "barrier divergence", "leak"};
+static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
+                                    "uninitialised read", "shared race",        "global race",
+                                    "stale load",         "same value written", "pending copy",
+                                    "proxy fence",        "mbarrier",           "pending wgmma",
+                                    "wgmma fence",        "descriptor",         "setmaxnreg",
+                                    "grid dependency",    "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -184,6 +184,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             fputs(", which is freed", out);
         if (f->rule == UNINITIALISED)
             fputs(", never written", out);
+        if (f->rule == STALE_LOAD)
+            fputs(", and ld.global.nc, or __ldg, may find what was there before", out);
         if (f->rule == PROXY_FENCE)
             fputs(", without a fence.proxy.async between", out);
         if (f->rule == PENDING_COPY)

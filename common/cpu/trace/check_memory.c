@@ -8,6 +8,7 @@
 uintptr_t region;
 size_t region_used;
 struct cell *cells;
+record *cached;
 uint8_t *written, in_variable[ARENA / 8];
 uint32_t *owner;
 struct object *objects;
@@ -40,6 +41,7 @@ static void set_up(void)
         return;
     region = (uintptr_t)reserve(REGION, PROT_NONE);
     cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
+    cached = reserve(all / 4 * sizeof *cached, PROT_READ | PROT_WRITE);
     written = reserve(all / 8, PROT_READ | PROT_WRITE);
     owner = reserve(REGION / PAGE * sizeof *owner, PROT_READ | PROT_WRITE);
     /* A page in front of the first allocation, as the others have one. */
@@ -111,6 +113,7 @@ int trace_freed(void *p)
     uint64_t at = page - region, n = (o->p + o->bytes - page + PAGE - 1) / PAGE * PAGE;
     o->freed = 1;
     madvise((void *)page, n, MADV_DONTNEED);
+    madvise((char *)cached + at / 4 * sizeof *cached, n / 4 * sizeof *cached, MADV_DONTNEED);
     madvise((char *)cells + at / 4 * sizeof *cells, n / 4 * sizeof *cells, MADV_DONTNEED);
     return 1;
 }

@@ -68,7 +68,8 @@ void order_tick(void)
 {
     if (++order.now < EPOCHS)
         return;
-    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0)
+    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0 ||
+        madvise(cached, (ARENA_AT + ARENA) / 4 * sizeof *cached, MADV_DONTNEED) != 0)
         give_up(1, "check: the system does not take back memory that is to be forgotten");
     memset(order.sees, 0, sizeof order.sees);
     for (int i = 0; i < MAX_THREADS; i++)
@@ -162,6 +163,7 @@ void order_launch(const struct cpu_kernel *kernel)
 {
     const int front_waited = !front.early || front.waited == n_starts;
     order.kernel = kernel;
+    order.cached = 0;
     n_starts = n_syncs = 0;
     order_tick();
     order.early = kernel->early && front.start && front.stream == kernel->stream ? front.start : 0;

@@ -278,6 +278,13 @@ void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
     } else {
         touch_global(issuer(o), at, p, bytes, 1, atomic, side_of_op(o));
         after(o, c->write, WRITE, at, p, bytes, atomic);
+        const record mask = (record)((1u << bytes) - 1) << (34 + at % 4);
+        if (order.cached && when_of(cached[at / 4]) >= order.launch_start &&
+            (cached[at / 4] & mask)) {
+            struct side first = side_of(cached[at / 4], READ);
+            first.block = order_block_of(cached[at / 4]);
+            report(STALE_LOAD, first, side_of_op(o), at, p, bytes);
+        }
         piece_add(op, at, bytes, 1, atomic);
     }
     for (int i = 0; i < 2; i++) {

@@ -221,6 +221,11 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
     (void)p, (void)expected, (void)bytes;
 }
 
+void cpu_trace_cached(const volatile void *p, size_t bytes)
+{
+    (void)p, (void)bytes;
+}
+
 void cpu_trace_special(int counter)
 {
     struct worker *w = cpu_worker;

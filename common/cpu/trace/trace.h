@@ -123,6 +123,14 @@ static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned 
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_read(w, lane, (uintptr_t)p, bytes));
 }
+/* The same by ld.global.nc. */
+static inline void ptx_read_cached(struct worker *w, int lane, const void *p, unsigned bytes)
+{
+#if CPU_TRACE
+    cpu_trace_cached(p, bytes);
+#endif
+    ptx_read(w, lane, p, bytes);
+}
 static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned bytes)
 {
     (void)w, (void)lane, (void)p, (void)bytes;
