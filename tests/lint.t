@@ -9,28 +9,39 @@ use Workbook;
 my %r = run("make lint");
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
 like($r{out}, qr/^lint: $_\b.*(fine|skipped)$/m, "$_ ran or was skipped with a word")
-    for qw(clang-format cppcheck clang-tidy shellcheck headings), "shared headers";
+    for qw(clang-format cppcheck clang-tidy shellcheck headings launches asm), "shared headers";
 
-# One planted flaw a tool, in a copy that has little else to look at.
+# Planted flaws, one at a time, in a copy that has little else to look at.
 my $tree = small_tree();
 run("cd '$tree' && rm -r common/harness common/cpu common/make/gpu common/make/reader");
-my %planted = (
-    "clang-format" => ["common/planted.c",
+my @planted = (
+    ["clang-format", "common/planted.c",
         "int planted(int a);\nint planted(int a) { return   a; }\n"],
-    "cppcheck" => ["common/planted.c",
+    ["cppcheck", "common/planted.c",
         "int planted(void);\nint planted(void)\n{\n    int a[2] = {0, 1};\n    return a[2];\n}\n"],
-    "clang-tidy" => ["common/planted.c",
+    ["clang-tidy", "common/planted.c",
         "int planted(int a);\nint planted(int a)\n{\n    if (a == 1)\n        return 1;\n"
         . "    else\n        return 1;\n}\n"],
-    "headings" => ["common/planted.c",
+    ["headings", "common/planted.c",
         "/* --- A heading that is too long for its line\n * ------------------------- Then prose. */\n"],
-    "shared headers" => ["common/cuda/planted.cuh", "static const int planted = 1;\n"],
-    "shellcheck" => ["common/planted.sh",
+    ["shared headers", "common/cuda/planted.cuh", "static const int planted = 1;\n"],
+    ["shellcheck", "common/planted.sh",
         "#!/bin/sh\nfor f in \$(ls *.c); do\n    rm \$undefined\n"
         . "done\nif [ \$x == 1 ]; then echo; fi\n"],
+    map({ ["launches", "steps/00-planted/planted.cu", "static void launch(void)\n{\n$_}\n"] }
+        "    f<<<1, 1>>>();\n",
+        "    f<<<1, 1>>>();\n    f<<<1, 1>>>();\n    CUDA_CHECK_LAUNCH();\n",
+        "    f<<<1, 1>>>();\n    CUDA_CHECK(cudaFree(0));\n    CUDA_CHECK_LAUNCH();\n",
+        "    if (a) {\n        f<<<1, 1>>>();\n        return;\n    }\n    CUDA_CHECK_LAUNCH();\n",
+        "    cudaLaunchKernelEx(&c, f);\n"),
+    map({ ["asm", "steps/00-planted/planted.cuh", "static void touch(int x)\n{\n    asm $_;\n}\n"] }
+        'volatile("st.shared.b32 [%0], %0;" : : "r"(x))',
+        'volatile("bar.sync 1, 128;")',
+        'volatile("wgmma.wait_group.sync.aligned 0;")',
+        '("cp.async.wait_all;" ::: "memory")'),
 );
-for my $tool (sort keys %planted) {
-    my ($file, $text) = @{$planted{$tool}};
+for (@planted) {
+    my ($tool, $file, $text) = @$_;
     spew("$tree/$file", $text);
     my %r = run("cd '$tree' && git init -q . 2>/dev/null; make lint");
     unlink "$tree/$file";

@@ -212,6 +212,9 @@ static const kf_case ladder_cases[] = {
     {.name = "tails",
      .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 272, .R = 264, .causal = true, .pos0 = 500},
      .flags = KF_VERIFY_ONLY},
+    {.name = "wide", // more pairs, and more fours of them, than a block has threads
+     .shape = {.Sq = 3, .Sk = 11, .D = 2064, .R = 2056, .causal = true},
+     .flags = KF_VERIFY_ONLY},
     {.name = "D70",
      .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 70, .R = 32},
      .flags = KF_VERIFY_ONLY},

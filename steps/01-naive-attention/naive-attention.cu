@@ -192,6 +192,9 @@ static const kf_case cases[] = {
     {.name = "steep-D134",
      .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
+    {.name = "tall", // more queries than a grid has blocks in y
+     .shape = {.Sq = 65536, .D = 2},
+     .flags = KF_VERIFY_ONLY},
     {.name = "one-key", .shape = {.Sq = 5, .D = 8}, .flags = KF_VERIFY_ONLY},
 };
 

@@ -475,11 +475,20 @@ static const kf_variant variants[] = {
      .extra_error = ladder_angle_error},
 };
 
+// More keys than fit in any budget, so that each tile is as large as it may be.
+static const kf_case own_cases[] = {
+    {.name = "past-opt-in",
+     .shape = {.Sk = 500, .D = 128, .R = 128, .causal = true},
+     .flags = KF_VERIFY_ONLY},
+};
+
 int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "10-v5-k-tile",
         .title = "V5, whole rows of K staged in shared memory and rotated there",
+        .cases = own_cases,
+        .n_cases = KF_COUNT_OF(own_cases),
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
     };

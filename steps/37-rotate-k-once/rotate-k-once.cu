@@ -549,6 +549,8 @@ static const kf_case cases[] = {
     /* No head has q and its sums of dq in what is meant for them: heads_at_once finds that 0 fit.
      */
     KF_ROPE_FLASH_CASE(backward, "tall", 1, 2, 137, 137, 128, true, 0, 0),
+    /* Five tiles of queries: each stage is filled again, and its parity comes back. */
+    KF_ROPE_FLASH_CASE(backward, "five-tiles", 1, 1, 260, 260, 128, true, 0, 0),
     KF_ROPE_FLASH_CASE(forward, "two-sizes", 1, 2, 300, 310, 64, true, 0, 0),
     /* More than 2^31 elements in k and in v; and the same in small. */
     KF_ROPE_FLASH_CASE(enormous, "tensors", 1, 130, 64, 131072 + 64, 128, true, 0, KF_LARGE),

@@ -147,4 +147,51 @@ else
     status=1
     echo "lint: shared headers complains: see above"
 fi
+
+device_files=$(files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/')
+# rules NAME AWK: AWK prints what it complains of in those files, and exits 1.
+rules() {
+    if [ -z "$device_files" ] || echo "$device_files" | tr '\n' '\0' | xargs -0 awk "$2" /dev/null; then
+        echo "lint: $1: all is fine"
+    else
+        status=1
+        echo "lint: $1 complains: see above"
+    fi
+}
+
+# An error of a launch is found at once, and not laid on what comes later. Launches in branches of one if
+# may share a check behind it.
+rules launches '
+    function complain(what) { print FILENAME ":" at ": " what; found = 1; pending = 0 }
+    FNR == 1 { pending = 0 }
+    { line = $0; sub(/\/\/.*/, "", line) }
+    line ~ /cudaLaunchKernel/ && line !~ /CUDA_CHECK\(cudaLaunchKernel/ {
+        at = FNR
+        complain("a launch whose result nobody looks at")
+    }
+    pending && line ~ /} else/ { apart = 1 }
+    pending && !apart && line ~ /<<<|CUDA_CHECK\(|(^|[^a-z_])return[^a-z_]/ || pending && line ~ /^}/ {
+        complain("a launch that CUDA_CHECK_LAUNCH() does not follow")
+    }
+    line ~ /<<</ { pending = 1; apart = 0; at = FNR }
+    line ~ /CUDA_CHECK_LAUNCH\(\)/ { pending = 0 }
+    END { exit found }'
+
+# Without volatile and "memory" a compiler may move loads and stores past an asm that reads, writes or
+# orders memory. Not so wgmma.mma_async: it has no address, and stands between a fence and a commit.
+rules asm '
+    FNR == 1 { text = "" }
+    text == "" && /(^|[^A-Za-z_])asm( volatile)? *\(/ { at = FNR; text = " " }
+    text != "" { text = text " " $0 }
+    text != "" && /\);( *\\)?$/ {
+        touches = text ~ /\[%/ ||
+            text ~ /["{; ](bar|barrier|mbarrier|fence|membar|cp|ld|st|ldmatrix|stmatrix|red|atom|prefetch)\./ ||
+            text ~ /wgmma\.(fence|commit_group|wait_group)\./
+        if (touches && (text !~ /"memory"/ || text !~ /asm volatile/)) {
+            print FILENAME ":" at ": an asm that touches memory needs volatile and \"memory\""
+            found = 1
+        }
+        text = ""
+    }
+    END { exit found }'
 exit $status
