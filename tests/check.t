@@ -15,7 +15,7 @@ my $cudacc = "$root/common/cpu/cudacc --check";
 my $dir = tempdir(CLEANUP => 1);
 my @rules = ("out of bounds", "misaligned", "freed memory", "uninitialised read", "shared race",
     "global race", "stale load", "pending copy", "pending wgmma", "wgmma fence", "proxy fence", "mbarrier",
-    "descriptor", "setmaxnreg", "grid dependency", "barrier divergence", "leak");
+    "descriptor", "setmaxnreg", "grid dependency", "stream race", "barrier divergence", "leak");
 my $rule = join "|", @rules;
 chdir "$root/tests/check" or die "tests/check: $!";
 delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS CUDACPU_BY_LINE)};

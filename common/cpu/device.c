@@ -118,11 +118,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaDeviceSynchronize(void)
 {
     TRACE_CHECK(grids_done(), (void)0);
+    TRACE_CHECK(host_waits_all(), (void)0);
     return result(stream_check_unsafe(1));
 }
 
 cudaError_t cudaDeviceReset(void)
 {
+    TRACE_CHECK(host_waits_all(), (void)0);
     forget_errors();
     memory_reset();
     return cudaSuccess;

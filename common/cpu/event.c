@@ -11,6 +11,7 @@ struct CUevent_st {
     uint64_t capture; /* the capture it was last recorded in, or 0 */
     struct CUstream_st *source;
     uint64_t position;
+    uint32_t clock[TRACE_STREAMS]; /* for check */
 };
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
@@ -52,6 +53,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     event->source = s;
     event->position = s->position;
     clock_gettime(CLOCK_MONOTONIC, &event->time);
+    if (!s->capture)
+        TRACE_CHECK(stream_record(event->clock, s->number, !(s->flags & cudaStreamNonBlocking)),
+                    (void)0);
     return stream_unlock(result(cudaSuccess));
 }
 
@@ -69,6 +73,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         if (s->capture && event->recorded) { /* a graph cannot wait for what is outside it */
             s->capture->invalid = 1;
             error = cudaErrorStreamCaptureIsolation;
+        } else {
+            TRACE_CHECK(stream_wait(s->number, event->clock), (void)0);
         }
         return stream_unlock(result(error));
     }
@@ -98,6 +104,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (event->capture)
         return result(cudaErrorCapturedEvent);
     TRACE_CHECK(grids_done(), (void)0);
+    TRACE_CHECK(host_waits_event(event->clock), (void)0);
     return result(stream_check_unsafe(0));
 }
 

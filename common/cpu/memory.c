@@ -172,6 +172,7 @@ cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
 cudaError_t cudaFree(void *p)
 {
     cudaError_t error = stream_check_unsafe(0);
+    TRACE_CHECK(host_waits_all(), (void)0);
     return result(error == cudaSuccess ? release(p, 0) : error);
 }
 
@@ -307,8 +308,12 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     int any = kind == cudaMemcpyDefault ? -1 : 0;
     int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    return result(submit((struct copy){to, from, to_pitch, from_pitch, width, height, 0},
-                         any ? any : from_device, any ? any : to_device, stream));
+    const cudaError_t error =
+        submit((struct copy){to, from, to_pitch, from_pitch, width, height, 0},
+               any ? any : from_device, any ? any : to_device, stream);
+    if (!stream)
+        TRACE_CHECK(host_waits(0, 1), (void)0); /* most of these copies return when all is done */
+    return result(error);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,

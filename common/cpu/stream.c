@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static struct CUstream_st legacy, per_thread = {.next = &legacy};
+static struct CUstream_st legacy, per_thread = {.number = 1, .next = &legacy};
 static struct CUstream_st *streams = &per_thread; /* all, the legacy default stream last */
 pthread_mutex_t stream_lock;
 static uint64_t captures;
@@ -85,6 +85,8 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
         s->unjoined = s != s->capture->origin;
         return stream_unlock(cudaSuccess);
     }
+    if (error == cudaSuccess)
+        TRACE_CHECK(stream_work(s->number, !(s->flags & cudaStreamNonBlocking)), (void)0);
     pthread_mutex_unlock(&stream_lock);
     if (error == cudaSuccess)
         error = work.run(work.state);
@@ -100,7 +102,9 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags)
     if (!s)
         return result(cudaErrorMemoryAllocation);
     pthread_mutex_lock(&stream_lock);
+    static int streams_made = 2;
     s->flags = flags;
+    s->number = streams_made < TRACE_STREAMS ? streams_made++ : TRACE_STREAMS - 1;
     s->next = streams;
     streams = s;
     *stream = s;
@@ -160,8 +164,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
         error = cudaErrorStreamCaptureUnsupported;
     } else if (capture_breaks_legacy(s))
         error = cudaErrorStreamCaptureImplicit;
-    else
+    else {
         TRACE_CHECK(grids_done(), (void)0);
+        TRACE_CHECK(host_waits(s->number, !(s->flags & cudaStreamNonBlocking)), (void)0);
+    }
     return stream_unlock(result(error));
 }
 

@@ -24,6 +24,7 @@ struct capture {
 
 struct CUstream_st {
     unsigned flags;
+    int number;              /* for check; as many as it tells apart, then all the same */
     struct capture *capture; /* NULL when none */
     uint64_t position;       /* counts what was captured here */
     int unjoined;            /* the origin does not yet wait for what was captured here */

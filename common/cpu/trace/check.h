@@ -25,6 +25,7 @@ enum rule {
     DESCRIPTOR,
     SETMAXNREG,
     GRID_DEPENDENCY,
+    STREAM_RACE,
     DIVERGENCE,
     LEAK
 };
@@ -179,6 +180,13 @@ void order_warp(struct worker *w, int warp, unsigned mask);
 void order_atomic(uintptr_t at, const void *p, unsigned bytes);
 /* A load that may be part of an order; returns where it finds its value. */
 const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires);
+
+/* --- check_streams.c: which launches of other streams come before this one -------------------- */
+
+extern int streams_several; /* more than one has launched a kernel */
+void streams_launch(void);
+/* Whether r was made by an earlier launch that need not have ended when this one begins. */
+int stream_unordered(record r);
 
 /* --- check_clocks.c: what single threads know beyond their warps ------------------------------ */
 

@@ -25,12 +25,12 @@ int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static int remarks; /* lines of the last printing that are no findings */
-static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
-                                    "uninitialised read", "shared race",        "global race",
-                                    "stale load",         "same value written", "pending copy",
-                                    "proxy fence",        "mbarrier",           "pending wgmma",
-                                    "wgmma fence",        "descriptor",         "setmaxnreg",
-                                    "grid dependency",    "barrier divergence", "leak"};
+static const char *const rules[] = {
+    "out of bounds", "misaligned",         "freed memory", "uninitialised read",
+    "shared race",   "global race",        "stale load",   "same value written",
+    "pending copy",  "proxy fence",        "mbarrier",     "pending wgmma",
+    "wgmma fence",   "descriptor",         "setmaxnreg",   "grid dependency",
+    "stream race",   "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -166,8 +166,13 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             put_access(out, f, 1, &place[1]);
             fputs(" of the kernel in front and ", out);
         }
+        if (f->rule == STREAM_RACE) {
+            blocks = 0;
+            put_access(out, f, 1, &place[1]);
+            fputs(" of a launch in another stream and ", out);
+        }
         put_side(out, f, 0, &place[0], blocks);
-        if (f->sides == 2 && f->rule != GRID_DEPENDENCY) {
+        if (f->sides == 2 && f->rule != GRID_DEPENDENCY && f->rule != STREAM_RACE) {
             fputs(" and ", out);
             put_side(out, f, 1, &place[1], blocks);
         }
@@ -195,6 +200,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
                                 : "the thread never waits for it: wgmma.commit_group, then "
                                   "wgmma.wait_group",
                   out);
+        if (f->rule == STREAM_RACE)
+            fputs(", and this launch does not wait for that one", out);
         if (f->rule == GRID_DEPENDENCY)
             fputs(", before griddepcontrol.wait", out);
         if (f->rule == WGMMA_FENCE)

@@ -216,6 +216,10 @@ static void after(const struct op *o, record r, enum kind was, int64_t at, uintp
                bytes);
         return;
     }
+    if (streams_several && !is_shared(at) && stream_unordered(r)) {
+        report(STREAM_RACE, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p, bytes);
+        return;
+    }
     if (!comes_after(r, me, at, atomic)) {
         struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
         first.block = order_block_of(r);

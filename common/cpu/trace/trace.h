@@ -35,6 +35,16 @@ void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
 void trace_grid_wait(struct worker *w); /* griddepcontrol.wait by the running thread */
 void trace_grids_done(void);            /* the host has waited for all launches */
+
+/* Streams by their numbers, 0 is the default one, and whether they wait for that as it does for
+ * them. A stream is given work; an event is recorded; a stream, or the host, waits. */
+enum { TRACE_STREAMS = 64 };
+void trace_stream_work(int stream, int with_default);
+void trace_stream_record(uint32_t *clock, int stream, int with_default);
+void trace_stream_wait(int stream, const uint32_t *clock);
+void trace_host_waits(int stream, int with_default);
+void trace_host_waits_event(const uint32_t *clock);
+void trace_host_waits_all(void);
 void trace_block(struct worker *w, uint64_t place);
 void trace_join(struct worker *w, int barrier);    /* the running thread has come to it */
 void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
