@@ -9,7 +9,7 @@ use Workbook;
 my %r = run("make lint");
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
 like($r{out}, qr/^lint: $_\b.*(fine|skipped)$/m, "$_ ran or was skipped with a word")
-    for qw(clang-format cppcheck clang-tidy shellcheck headings launches asm), "shared headers";
+    for qw(clang-format cppcheck clang-tidy shellcheck headings launches indices asm), "shared headers";
 
 # Planted flaws, one at a time, in a copy that has little else to look at.
 my $tree = small_tree();
@@ -34,6 +34,9 @@ my @planted = (
         "    f<<<1, 1>>>();\n    CUDA_CHECK(cudaFree(0));\n    CUDA_CHECK_LAUNCH();\n",
         "    if (a) {\n        f<<<1, 1>>>();\n        return;\n    }\n    CUDA_CHECK_LAUNCH();\n",
         "    cudaLaunchKernelEx(&c, f);\n"),
+    map({ ["indices", "steps/00-planted/planted.cu", "static void index(void)\n{\n    const $_;\n}\n"] }
+        'int64_t i = blockIdx.x * blockDim.x + threadIdx.x',
+        'int64_t row = (blockIdx.y * S + i) * D'),
     map({ ["asm", "steps/00-planted/planted.cuh", "static void touch(int x)\n{\n    asm $_;\n}\n"] }
         'volatile("st.shared.b32 [%0], %0;" : : "r"(x))',
         'volatile("bar.sync 1, 128;")',

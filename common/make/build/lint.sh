@@ -177,6 +177,17 @@ rules launches '
     line ~ /CUDA_CHECK_LAUNCH\(\)/ { pending = 0 }
     END { exit found }'
 
+# An index into a tensor of more than 2^31 elements, and no case that a CPU runs has one. Below 2^31 is
+# what blockDim numbers in y or z, where a grid has 65535 blocks.
+rules indices '
+    { line = $0; sub(/\/\/.*/, "", line) }
+    line ~ /int64_t [a-z_0-9]+ = [( ]*blockIdx\.[xyz] *\*/ &&
+        line !~ /blockIdx\.[yz] \* blockDim\.[yz] \+ threadIdx\.[yz];/ {
+        print FILENAME ":" FNR ": blockIdx is multiplied in 32 bits"
+        found = 1
+    }
+    END { exit found }'
+
 # Without volatile and "memory" a compiler may move loads and stores past an asm that reads, writes or
 # orders memory. Not so wgmma.mma_async: it has no address, and stands between a fence and a commit.
 rules asm '
