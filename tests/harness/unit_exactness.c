@@ -99,12 +99,13 @@ int main(void)
     FILE *memory = fmemopen(written, sizeof written, "w");
     static const kf_case tiny = {.name = "tiny", .shape = {1, 1, 1, 1, 1, 0, false, 0}};
     kf_run run_of_one = unit_attention(&tiny, 1);
+    const float half = 0.5f;
     kf_diagnosis seen;
     o = kf_find(&run_of_one, "o");
     o->want[0] = 0.0;
     o->bound[0] = 1.0;
     o->checked[0] = true;
-    kf_compare(o, &(float){0.5f}, &seen);
+    kf_compare(o, &half, &seen);
     kf_exactness_write(memory, "fine", "tiny", &seen);
     kf_diagnosis_free(&seen);
     fclose(memory);
