@@ -101,6 +101,19 @@ for my $order (qw(forward reverse random)) {
     %r = run("CUDACPU_ORDER=$order timeout 60 $dir/checked");
     is("$r{code} $r{err}", "0 check: no findings\n", "a counter that is waited for orders plain sums, $order");
 }
+# Sums of floats have the same bits in each run only if their parts come in order, which is asked for.
+my $release = "        if (threadIdx.x == 0 && ptx)\n            add_release";
+spew("$dir/early.cu", slurp("tests/cpu/ordered.cu") =~ s/        __syncthreads\(\);\n(?=\Q$release\E)//r
+    =~ s/    run\(in_order<PLAINLY, true>, ROWS\);\n    if \(argc == 1\)\n.*\n//r =~ s/    run\(in_a_(?:chain|warp).*\n//gr);
+%r = run("common/cpu/cudacc --check -O1 -w -Itests/cpu $dir/early.cu -o $dir/early");
+is($r{code}, 0, "blocks that count on too early compile") or diag($r{err});
+for my $sums (0, 1) {
+    %r = run("CUDACPU_SUMS=$sums timeout 60 $dir/checked");
+    is("$r{code} $r{err}", "0 check: no findings\n", "sums in order, CUDACPU_SUMS=$sums");
+    %r = run("CUDACPU_SUMS=$sums timeout 60 $dir/early");
+    is(scalar(() = $r{err} =~ /^unordered sum: atomic at /mg), 3 * $sums,
+        "sums of which the next block's may come first, CUDACPU_SUMS=$sums") or diag($r{err});
+}
 # A block that takes its own number for a ticket is right as long as the first begin first.
 spew("$dir/by-number.cu", slurp("tests/cpu/ordered.cu") =~ s/mine = atomicAdd\(ticket, 1u\)/mine = blockIdx.x/gr
     =~ s/    if \(argc == 1\)\n/    return check_result();\n/r);

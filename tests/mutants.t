@@ -33,7 +33,7 @@ my %evidence = (
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|stale load|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
-    . '|setmaxnreg|grid dependency|stream race';
+    . '|setmaxnreg|grid dependency|stream race|unordered sum';
 # Its results may be right.
 $evidence{checker} = qr/^.*\b(?:$classes): .*$/m;
 my $workers = 2;

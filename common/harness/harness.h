@@ -90,6 +90,8 @@ typedef struct kf_variant {
     kf_predicted *predicted KF_ELSE(NULL); /* NULL: must be right */
     /* The rule that checkers must find broken, "shared race" or the like. A bug may break none. */
     const char *finding KF_ELSE(NULL);
+    /* Promises the same bits in every run: checkers find sums whose parts come in no order. */
+    bool in_order KF_ELSE(false);
     /* Beyond the rounding that all variants share; run->extra_error while the reference is made. */
     double (*extra_error)(const kf_case *c) KF_ELSE(NULL);
 } kf_variant;

@@ -365,6 +365,7 @@ void kf_counts_finish(kf_session *s); /* writes the rows */
 /* In a program that does not check they do nothing. */
 void kf_name_memory(const kf_tensor *tensor);    /* what findings call it */
 void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */
+void kf_sums_in_order(bool asked);               /* findings, where additions come in no order */
 typedef struct kf_findings {
     int all, of_class;
     char *text; /* one a line; free it */

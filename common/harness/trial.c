@@ -228,6 +228,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
         kf_prepare(run);
     else if (!kf_renew(run))
         kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);
+    kf_sums_in_order(variant->in_order);
     launch_once(s, run, variant, how);
     kf_counts_take(s, run, variant->name);
     kf_row before = out->counts;

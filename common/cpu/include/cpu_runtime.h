@@ -107,6 +107,7 @@ long long cpu_clock(void);
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
+void cpu_trace_sum(const volatile void *p, size_t bytes);    /* an atomic one of floating point */
 void cpu_trace_cached(const volatile void *p, size_t bytes); /* about to be loaded by __ldg */
 void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);

@@ -166,7 +166,12 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
 /* Fences, time, loads with a cache hint. */
 #ifdef CPU_TRACE
 #define CPU_FENCE cpu_trace_fence()
-#define CPU_REPORT_ATOMIC(p) cpu_trace_atomic(p, sizeof *(p))
+#define CPU_REPORT_ATOMIC(p)                                                                       \
+    do {                                                                                           \
+        if (std::is_floating_point<T>::value)                                                      \
+            cpu_trace_sum(p, sizeof *(p));                                                         \
+        cpu_trace_atomic(p, sizeof *(p));                                                          \
+    } while (0)
 #define CPU_REPORT_COMPARE(p, v) cpu_trace_compare(p, cpu_bits(v), sizeof *(p))
 #else
 #define CPU_FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST)

@@ -197,7 +197,8 @@ static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx
     const int shared = in_shared(w, (uintptr_t)p);
     uint64_t was[8], second = ptx_has(i, PTX_M_cas) ? ptx_get(b, reg) : 0;
     release(w, i);
-    ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts), (unsigned)parts);
+    ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts), (unsigned)parts,
+               ptx_has(i, PTX_M_add) && ptx_type_kinds[i->type[0]] == 'f');
     for (int k = 0; k < parts; k++)
         was[k] =
             exchange(i, shared, p + (size_t)k * bytes, bytes, ptx_get(ptx_part(a, k), reg), second);

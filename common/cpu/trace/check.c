@@ -395,6 +395,43 @@ int trace_heap_free(void *p, const void *site)
     return 1;
 }
 
+static int sums_asked = -1; /* not known yet */
+void cpu_sums_in_order(int asked)
+{
+    sums_asked = asked;
+}
+
+/* What floats add up to depends on which of two comes first. */
+static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint32_t code)
+{
+    const struct object *o;
+    if (sums_asked < 0) {
+        const char *asked = getenv("CUDACPU_SUMS");
+        sums_asked = asked && *asked == '1';
+    }
+    const int64_t at = sums_asked ? locate(w, p, bytes, &o) : -1;
+    const int is_shared = at >= (int64_t)ARENA_AT;
+    const uint32_t start = is_shared ? order.block_start : order.launch_start;
+    for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
+        const record r = cells[at / 4 + i / 4].write;
+        if (!is_atomic(r) || when_of(r) < start ||
+            (when_of(r) >= order.block_start ? ordered(r, me) : order_released(r, me)))
+            continue;
+        struct side sides[2] = {{ATOMIC, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+                                {ATOMIC, code, me, order.block}};
+        finding_add(SUM_ORDER, order.kernel, sides, 2, bytes, is_shared ? shared_at(p) : o, p,
+                    NULL);
+    }
+}
+
+void cpu_trace_sum(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        sum_seen(w, (int)w->now, (uintptr_t)p, (unsigned)bytes,
+                 code_of(__builtin_return_address(0)));
+}
+
 static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
 {
     const struct object *o;
@@ -435,6 +472,12 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
     int thread = thread_at(w, lane);
     access_seen(w, thread, p, bytes, WRITE, statement[thread]);
+}
+
+void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    const int thread = thread_at(w, lane);
+    sum_seen(w, thread, p, bytes, statement[thread]);
 }
 
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)

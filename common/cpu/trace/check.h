@@ -26,6 +26,7 @@ enum rule {
     SETMAXNREG,
     GRID_DEPENDENCY,
     STREAM_RACE,
+    SUM_ORDER,
     DIVERGENCE,
     LEAK
 };

@@ -26,11 +26,10 @@ static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static int remarks; /* lines of the last printing that are no findings */
 static const char *const rules[] = {
-    "out of bounds", "misaligned",         "freed memory", "uninitialised read",
-    "shared race",   "global race",        "stale load",   "same value written",
-    "pending copy",  "proxy fence",        "mbarrier",     "pending wgmma",
-    "wgmma fence",   "descriptor",         "setmaxnreg",   "grid dependency",
-    "stream race",   "barrier divergence", "leak"};
+    "out of bounds",   "misaligned",    "freed memory",       "uninitialised read", "shared race",
+    "global race",     "stale load",    "same value written", "pending copy",       "proxy fence",
+    "mbarrier",        "pending wgmma", "wgmma fence",        "descriptor",         "setmaxnreg",
+    "grid dependency", "stream race",   "unordered sum",      "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -202,6 +201,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
                   out);
         if (f->rule == STREAM_RACE)
             fputs(", and this launch does not wait for that one", out);
+        if (f->rule == SUM_ORDER)
+            fputs(", and nothing says which comes first: the bits of the sum may change", out);
         if (f->rule == GRID_DEPENDENCY)
             fputs(", before griddepcontrol.wait", out);
         if (f->rule == WGMMA_FENCE)

@@ -67,6 +67,8 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires);
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* `parts` numbers, which are bytes together. */
+/* An atomic addition of floating point, before it is told as an atomic. */
+void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
 void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
@@ -160,10 +162,13 @@ static inline void ptx_publish(struct worker *w, int lane, const void *p, unsign
     (void)w, (void)lane, (void)p, (void)bytes;
     TRACE(lane_publish(w, lane, (uintptr_t)p, bytes));
 }
+/* sums: of floating point. */
 static inline void ptx_atomic(struct worker *w, int lane, const void *p, unsigned bytes,
-                              unsigned parts)
+                              unsigned parts, int sums)
 {
-    (void)w, (void)lane, (void)p, (void)bytes, (void)parts;
+    (void)w, (void)lane, (void)p, (void)bytes, (void)parts, (void)sums;
+    if (sums)
+        TRACE(lane_sum(w, lane, (uintptr_t)p, bytes));
     TRACE(lane_atomic(w, lane, (uintptr_t)p, bytes, parts));
 }
 /* A function that count knows by name: ex2 is CPU_EXP, rcp CPU_DIV. */
