@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use Cwd qw(getcwd);
 use Fcntl qw(:flock);
+use Time::HiRes ();
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use JSON::PP;
@@ -557,6 +558,16 @@ is($r{code}, 0, "a program waits while another has the device");
 like($r{out}, qr/waiting for the device.*right +ok/s, "and says so");
 %r = run("$toy --case odd --variant right", TMPDIR => long_way($dir));
 unlike($r{out}, qr/waiting/, "where nobody has it nothing is said");
+open my $rows_of_both, ">", "$dir/both.tsv" or die;
+flock $rows_of_both, LOCK_EX;
+$other = fork;
+if (!$other) { sleep 2; POSIX::_exit(0) }
+close $rows_of_both;
+my $began = Time::HiRes::time();
+%r = run("$toy --case odd --variant right --out $dir/both.tsv");
+cmp_ok(Time::HiRes::time() - $began, '>', 1, "rows wait for another program that appends to their file");
+waitpid $other, 0;
+like(slurp("$dir/both.tsv"), qr/^\d+\tright\todd\t/m, "and come");
 
 # --- Interrupted.
 for my $signal (qw(INT TERM)) {
