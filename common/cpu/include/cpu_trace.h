@@ -98,8 +98,9 @@ void cpu_counts_print_lines(FILE *out); /* by source line, the most sectors and 
 int cpu_findings_print(FILE *out); /* those since the last call, one a line; how many there were */
 int cpu_findings_of(const char *class_name); /* of those, "shared race" and the like */
 void cpu_mark_unwritten(void *p, size_t bytes);
-/* From now on two additions of floating point to one place, of which either may come first, are a
- * finding: for what promises the same bits in every run. */
+/* Whether from now on two additions of floating point to one place, of which either may come first,
+ * are a finding: for what promises the same bits in every run. CUDACPU_SUMS=1 asks for it always.
+ */
 void cpu_sums_in_order(int asked);
 void cpu_name_memory(void *p, const char *name); /* the name is kept, not copied */
 

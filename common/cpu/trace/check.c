@@ -395,7 +395,7 @@ int trace_heap_free(void *p, const void *site)
     return 1;
 }
 
-static int sums_asked = -1; /* not known yet */
+static int sums_asked; /* by the host; or by the variable, of all that runs */
 void cpu_sums_in_order(int asked)
 {
     sums_asked = asked;
@@ -404,12 +404,13 @@ void cpu_sums_in_order(int asked)
 /* What floats add up to depends on which of two comes first. */
 static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint32_t code)
 {
+    static int of_all = -1; /* not known yet */
     const struct object *o;
-    if (sums_asked < 0) {
+    if (of_all < 0) {
         const char *asked = getenv("CUDACPU_SUMS");
-        sums_asked = asked && *asked == '1';
+        of_all = asked && *asked == '1';
     }
-    const int64_t at = sums_asked ? locate(w, p, bytes, &o) : -1;
+    const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : -1;
     const int is_shared = at >= (int64_t)ARENA_AT;
     const uint32_t start = is_shared ? order.block_start : order.launch_start;
     for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {

@@ -66,9 +66,9 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
  * finds its value where that says. */
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires);
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes);
-/* `parts` numbers, which are bytes together. */
 /* An atomic addition of floating point, before it is told as an atomic. */
 void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes);
+/* `parts` numbers, which are bytes together. */
 void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts);
 void trace_fence(struct worker *w);
 /* Before the data moves: rows[8 * i + r] is row r of matrix i, 16 bytes; n matrices. */
