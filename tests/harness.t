@@ -531,6 +531,13 @@ like($r{out}, qr/^  variant bug: 2 findings, as predicted\n    shared race: toy\
 fails("another finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
     %check, FAKE_FINDINGS => "shared race,leak");
 fails("no finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
+for (["", qr/^  variant nan \(another NaN\): values wrong, accesses right: no checker sees it$/m, "values that no checker sees to be wrong are said"],
+    ["TOY_FIXED=1 TOY_FADES=1", qr/\A(?!.*no checker sees it)/s, "and where none is wrong, nothing"]) {
+    my ($fixed, $says, $what) = @$_;
+    %r = run("TOY_REPEATS=1 $fixed $traced --case D8 --variant nan --once", %check);
+    is($r{code}, 0, "$what: exit 0") or diag($r{err});
+    like($r{out}, $says, $what);
+}
 %r = run("$traced --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
 like($r{out}, qr/^named q\n.*^named o\n.*of 320 bytes unwritten/ms, "allocations are named, poison counts as unwritten");
 

@@ -276,7 +276,7 @@ static void compute_nan(const kf_run *run)
     uint32_t *o = kf_memory(run, "o", KF_F32);
     compute_two(run);
     calls++;
-    for (int64_t i = 0; i < kf_find(run, "o")->count; i += 2)
+    for (int64_t i = 0; !getenv("TOY_FIXED") && i < kf_find(run, "o")->count; i += 2)
         o[i] = 0x7fc00000 + calls;
 }
 
