@@ -285,7 +285,8 @@ sub repeats {
     return map { $_->[0] . " " . $_->[10] => join " ", @$_[1 .. 9, 11 .. $#$_] } @found;
 }
 my $repeat = "TOY_REPEATS=1 $toy --seed 3 --repeats $dir/repeats.tsv";
-run("TOY_REPEATS=1 TOY_BUG=half-off $toy --variant steady --case D8 --out $dir/half-off.tsv");
+%r = run("TOY_REPEATS=1 TOY_BUG=half-off $toy --variant steady --case D8 --out $dir/half-off.tsv");
+like($r{out}, qr/^  steady +ok +0 +0 +\d+ +0\.488$/m, "the table says how near, in parts of the bound");
 like(slurp("$dir/half-off.tsv"), qr/\t0\.00488281\t0\.01$/m, "of two outputs a row tells the one that is nearer to its bound");
 my $pair = "$repeat --variant steady --variant drift";
 %r = run("$pair --variant nan --case D8 --dump $dir/first", KF_COMMIT => "abc1234");

@@ -327,8 +327,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     (void)stream;
+    struct CUgraph_st *copy = malloc(sizeof *copy);
     capturing = false;
-    *graph = &captured;
+    *copy = captured;
+    *graph = copy;
     return cudaSuccess;
 }
 
@@ -360,7 +362,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
-    (void)graph;
+    free(graph);
     return cudaSuccess;
 }
 

@@ -122,6 +122,8 @@ static void right(void)
         ok(all.wrong == 0 && all.total == 3 * (int64_t)s->B * s->H * s->Sq * (s->D + 1),
            "%s: a right implementation passes, with %.2f of its bound", odd[i].name, all.most);
     }
+    const kf_case ones = {.name = "ones", .shape = {1, 2, 3, 9, 64, 0, false, 0}, .flags = KF_ONES};
+    ok(judge(&ones, 1, NONE).wrong == 0, "values that are all 1: a right implementation passes");
     /* Few keys, where plain.c may be right by chance. */
     int64_t wrong = 0;
     double most = 0.0;

@@ -43,6 +43,7 @@ static void decisions(void)
     ok(kf_decide(both, 2, N, 50, 1000, 1.0, 1.5) == KF_GO_ON, "one shaky variant keeps all going");
     ok(kf_decide(shaky, 1, N, 50, 1000, 1.6, 1.5) == KF_ENOUGH, "until the budget is spent");
     ok(kf_decide(steady, 1, N, 4, 1000, 9.0, 1.5) == KF_GO_ON, "but at least five rounds");
+    ok(kf_decide(shaky, 1, N, 5, 1000, 9.0, 1.5) == KF_ENOUGH, "and five are enough then");
     ok(kf_decide(steady, 1, N, 3, 3, 0, 1.5) == KF_ENOUGH, "and at most --reps rounds");
     kf_stat stat[2];
     kf_summarise(both, 2, N, N, false, stat);
