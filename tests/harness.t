@@ -517,6 +517,7 @@ like($lines[2], qr/\t290\t5(\t0)?$/, "and its count in that one");
 like($r{out}, qr/^lines$/m, "--by-line");
 %r = run("$traced --case D8 --variant right --variant slow --once --json", %count);
 is(decode_json($r{out})->[3]{K_rotations}, 8, "--json");
+is(decode_json($r{out})->[3]{variant}, "slow", "with its variant");
 
 # --- A program that checks.
 my %check = (FAKE_TRACE => "check");
