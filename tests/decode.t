@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Step 15 has kernels for heads of 80 and of 128 and for 1, 2 or 4 queries. All else it refuses, in one
-# line, whatever the variant: a kernel of another width would compute something.
+# line, whatever the variant: a kernel of another width would compute something. And it shares keys out
+# among as many blocks as a GPU of any size holds, not only among those that a CPU is given.
 use strict;
 use warnings;
 use Test::More;
@@ -12,9 +13,11 @@ is($r{code}, 0, "the CPU backend is built") or BAIL_OUT($r{err});
 chomp(my $cpu = $r{out});
 my $dir = scratch_dir();
 my $cudacc = "common/cpu/cudacc -O0 -g0 -fno-exceptions -Wall -Wextra -Werror -Icommon";
-my $program = "$dir/widths";
-%r = run("$cudacc tests/decode/widths.cu $cpu/harness/*.o $cpu/problems/*.o -o $program");
-is($r{code}, 0, "widths.cu builds") or BAIL_OUT($r{err});
+my ($program, $shares) = map {
+    %r = run("$cudacc tests/decode/$_.cu $cpu/harness/*.o $cpu/problems/*.o -o $dir/$_");
+    is($r{code}, 0, "$_.cu builds") or BAIL_OUT($r{err});
+    "$dir/$_";
+} qw(widths shares);
 
 %r = run("$program --seed 1 --case D80-q2 --case D128-q4");
 is($r{code}, 0, "80 and 128 it has") or diag($r{out}, $r{err});
@@ -47,5 +50,12 @@ for my $D (sort keys %reason) {
     %r = run("$cudacc -c $dir/$D.cu -o $dir/$D.o");
     like($r{err}, qr/static assertion failed.*\Q$reason{$D}\E/, "a row of $D does not compile");
 }
+
+%r = run($shares);
+like($r{out}, qr/^\d{5} shares are right\n\z/, "shares have each key once, and part and stat hold them");
+is($r{code}, 0, "at all sizes of a device") or diag($r{err});
+%r = run("CUDACPU_WORKERS=32 $shares --seed 1");
+is($r{code}, 0, "small cases are right on 32 multiprocessors") or diag($r{out}, $r{err});
+like($r{out}, qr/^case most: .*\n.*\n  separate +ok /m, "also with as many shares as there may be");
 
 done_testing();
