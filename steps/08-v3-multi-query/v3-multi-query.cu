@@ -281,7 +281,8 @@ static bool worth_a_try(const kf_case *c)
 }
 
 // More heads: more blocks, until one query a block fills the device too.
-// And positions that do not begin at 0, as near as fp32 angles can be compared.
+// And positions that do not begin at 0, as near as fp32 angles can be compared. D44: rows begin at
+// multiples of 16 bytes, and their halves do not.
 static const kf_case more_heads[] = {
     {.name = "D512-H8",
      .shape = {.H = 8, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
@@ -298,6 +299,9 @@ static const kf_case more_heads[] = {
     {.name = "D128-H64",
      .shape = {.H = 64, .Sq = 64, .Sk = 64, .D = 128, .R = 128},
      .flags = KF_LARGE},
+    {.name = "D44",
+     .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 44, .R = 20},
+     .flags = KF_VERIFY_ONLY},
     {.name = "from-500",
      .shape = {.H = 2, .Sq = 19, .Sk = 45, .D = 64, .R = 64, .pos0 = 500},
      .flags = KF_VERIFY_ONLY},

@@ -468,6 +468,11 @@ static const kf_case cases[] = {
      .shape = MATRIX(5, 2563),
      .flags = KF_VERIFY_ONLY,
      .data = &add_and_norm},
+    // Rows begin at multiples of 8 bytes, and every second one at none of 16.
+    {.name = "5x2564-norm",
+     .shape = MATRIX(5, 2564),
+     .flags = KF_VERIFY_ONLY,
+     .data = &add_and_norm},
     {.name = "elsewhere-norm",
      .shape = MATRIX(5, 2563),
      .flags = KF_VERIFY_ONLY,

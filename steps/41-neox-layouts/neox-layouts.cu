@@ -628,6 +628,7 @@ static const kf_case cases[] = {
     {.name = "one-column", .shape = MATRIX(160, 1), .flags = KF_VERIFY_ONLY, .data = &one_column},
     {.name = "one-element", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &one_row},
     {.name = "odd-length", .shape = MATRIX(37, 77), .flags = KF_VERIFY_ONLY, .data = &in_order},
+    {.name = "rest-of-four", .shape = MATRIX(5, 4), .flags = KF_VERIFY_ONLY, .data = &in_order},
     {.name = "misaligned", .shape = MATRIX(64, 160), .flags = KF_VERIFY_ONLY, .data = &misaligned},
     {.name = "misaligned-8", .shape = MATRIX(24, 40), .flags = KF_VERIFY_ONLY, .data = &by_eight},
     {.name = "bf16", .shape = MATRIX(64, 160), .flags = KF_VERIFY_ONLY, .data = &bf16},
