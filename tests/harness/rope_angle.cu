@@ -1,5 +1,7 @@
 /* rope_angle.cu: cosines and sines of rope_angle.cuh against long double, at every 13th position up
- * to 131071 and far beyond, for all pairs. TAP, as the unit tests. */
+ * to 131071 and far beyond, for all pairs; and what they are made of, each by itself: frequencies
+ * and angles in revolutions. In the sum of all errors a few bits less of an angle do not show. TAP,
+ * as the unit tests. */
 #include "cuda/rope_angle.cuh"
 
 #include <stdio.h>
@@ -15,6 +17,12 @@ static void ok(bool good, const char *what)
 __global__ void frequencies(rope_frequency *frequency, int R)
 {
     frequency[threadIdx.x] = rope_frequency_of(threadIdx.x, R);
+}
+
+__global__ void turns(const rope_frequency *frequency, int stride, float *turn)
+{
+    turn[blockIdx.x * blockDim.x + threadIdx.x] =
+        rope_turn(stride * blockIdx.x, frequency[threadIdx.x]);
 }
 
 template <bool fast>
@@ -68,6 +76,62 @@ static worst compare(int R, int positions, int stride)
     return w;
 }
 
+/* The most that a frequency is off, as a share of what it may be. Relative, in units of 2^-53: the
+ * exponent is rounded, and counts as often as it is large, at most ln 10000 = 9.2 times; pow is
+ * within 2 units in the last place, 4; 1 / 2 pi and the product are rounded, 2. Less than 16. Then
+ * comes the cut to units of 2^-64. */
+static double worst_frequency(int R)
+{
+    const int half = R / 2;
+    rope_frequency *frequency;
+    CUDA_CHECK(cudaMalloc(&frequency, half * sizeof *frequency));
+    frequencies<<<1, half>>>(frequency, R);
+    CUDA_CHECK_LAUNCH();
+    std::vector<rope_frequency> got(half);
+    CUDA_CHECK(cudaMemcpy(got.data(), frequency, half * sizeof *frequency, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(frequency));
+    double worst = 0.0;
+    for (int i = 0; i < half; i++) {
+        const long double want = powl(10000.0L, -2.0L * i / R) * 0.159154943091895335769L;
+        const long double off = fabsl(got[i] * 0x1p-64L - want);
+        worst = fmax(worst, (double)(off / (16.0L * 0x1p-53L * want + 0x1p-64L)));
+    }
+    return worst;
+}
+
+/* The same of angles, where the frequency is what it is: the product modulo 2^64 is exact. The
+ * lower 32 bits are dropped, less than 2^-32 of a revolution, and the rest becomes an fp32 number,
+ * which is off by at most 2^-24 of itself. So a small angle is known to 2^-32, and one that had
+ * fewer bits would not be. */
+static double worst_turn(int R, int positions, int stride)
+{
+    const int half = R / 2, all = positions * half;
+    rope_frequency *frequency;
+    float *turn;
+    CUDA_CHECK(cudaMalloc(&frequency, half * sizeof *frequency));
+    CUDA_CHECK(cudaMalloc(&turn, all * sizeof *turn));
+    frequencies<<<1, half>>>(frequency, R);
+    CUDA_CHECK_LAUNCH();
+    turns<<<positions, half>>>(frequency, stride, turn);
+    CUDA_CHECK_LAUNCH();
+    std::vector<rope_frequency> of(half);
+    std::vector<float> got(all);
+    CUDA_CHECK(cudaMemcpy(of.data(), frequency, half * sizeof *frequency, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(got.data(), turn, all * sizeof *turn, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(frequency));
+    CUDA_CHECK(cudaFree(turn));
+    double worst = 0.0;
+    for (int p = 0; p < positions; p++) {
+        for (int i = 0; i < half; i++) {
+            const uint64_t position = (uint64_t)stride * p;
+            const double want = (double)(int64_t)(of[i] * position) * 0x1p-64;
+            const double most = 0x1p-32 + 0x1p-24 * (fabs(want) + 0x1p-32);
+            worst = fmax(worst, fabs(got[p * half + i] - want) / most);
+        }
+    }
+    return worst;
+}
+
 static double bound(int last)
 {
     const kf_case c = {.name = "last", .shape = {.D = 2, .R = 2, .pos0 = last}};
@@ -87,6 +151,12 @@ int main()
     for (int R : dimensions) {
         const worst near = compare<false>(R, 10083, 13), far = compare<false>(R, 2000, 149999);
         const worst quick = compare<true>(R, 2017, 65);
+        const double frequency = worst_frequency(R);
+        const double turn = fmax(worst_turn(R, 10083, 13), worst_turn(R, 2000, 149999));
+        snprintf(what, sizeof what, "R = %d: frequencies, %.2g of their bound", R, frequency);
+        ok(frequency <= 1.0, what);
+        snprintf(what, sizeof what, "R = %d: angles in revolutions, %.4g of their bound", R, turn);
+        ok(turn <= 1.0, what);
         snprintf(what, sizeof what, "R = %d: %.2g up to position 131071", R, near.accurate);
         ok(near.accurate < bound(131071), what);
         snprintf(what, sizeof what, "R = %d: %.2g up to position 3e8", R, far.accurate);
