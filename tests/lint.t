@@ -9,7 +9,7 @@ use Workbook;
 my %r = run("make lint");
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
 like($r{out}, qr/^lint: $_\b.*(fine|skipped)$/m, "$_ ran or was skipped with a word")
-    for qw(clang-format cppcheck clang-tidy shellcheck headings launches indices asm), "shared headers";
+    for qw(clang-format cppcheck clang-tidy shellcheck headings launches indices asm holds), "shared headers";
 
 # Planted flaws, one at a time, in a copy that has little else to look at.
 my $tree = small_tree();
@@ -42,6 +42,15 @@ my @planted = (
         'volatile("bar.sync 1, 128;")',
         'volatile("wgmma.wait_group.sync.aligned 0;")',
         '("cp.async.wait_all;" ::: "memory")'),
+    # Sums that are read behind a wait, in front of the right one, in the next round, of a function that
+    # starts a product; and that are written in front of a product that adds.
+    map({ ["holds", "steps/00-planted/planted.cuh", "static void add(float (&c)[8][4])\n{\n    wgmma<0, 0>(c, 0, 0, 1);\n}\n\n"
+            . "static void multiply(void)\n{\n    float c[8][4] = {};\n    hold(c);\n$_}\n"] }
+        "    wgmma<0, 0>(c, 0, 0, 1);\n    wgmma_commit();\n    wgmma_wait<0>();\n    use(c);\n",
+        "    add(c);\n    wgmma_commit();\n    wgmma_wait<1>(); // for the one before\n    hold(c);\n    use(c);\n",
+        "    for (;;) { // rounds\n        store(c);\n        hold(c);\n        add(c);\n        wgmma_commit();\n"
+            . "        wgmma_wait<0>();\n    }\n",
+        "    use(c);\n    add(c);\n"),
 );
 for (@planted) {
     my ($tool, $file, $text) = @$_;

@@ -1,0 +1,128 @@
+# holds.awk: of .cu and .cuh files, where hold() is missing around products of wgmma. `make lint` calls it.
+# To the compiler the sums of a product are registers like others: it may read them in front of the wait
+# for the product, or write what a product adds to behind the fence in front of it. No run on a CPU shows
+# that, and on a GPU it takes another compiler to show it. So hold() stands behind the wait, before sums are
+# read, and where they were written, before a product adds to them.
+#
+# A product is started by wgmma<>, and by a function that starts one and does not wait; the sums are the
+# first argument. A loop is read twice, for what is started in one round may be read in the next.
+# Functions end with a brace in the first column, as clang-format lays them out, and what several files
+# call stands in a file that comes first.
+
+FNR == 1 { n = depth = 0; text = "" }
+
+# Statements: text without comments and strings, and the line where each begins.
+{
+    line = $0
+    gsub(/"([^"\\]|\\.)*"/, "", line)
+    gsub(/\/\*.*\*\//, "", line)
+    sub(/ *(\/\/.*)?$/, "", line)
+}
+line ~ /^ *#/ || line ~ /\\$/ { next }
+/^ *\/\*/ { in_comment = 1 }
+in_comment { if (/\*\//) in_comment = 0; next }
+line ~ /^ *$/ { next }
+{
+    if (text == "") at[n + 1] = FNR
+    text = text " " line
+    depth += gsub(/\(/, "(", line) - gsub(/\)/, ")", line)
+}
+depth == 0 && line ~ /[;{}:]$/ {
+    statement[++n] = text
+    text = ""
+}
+/^}/ {
+    look_at_function()
+    n = 0
+}
+END { exit found }
+
+function look_at_function(    i, name, all, adds) {
+    split("", group)
+    split("", state) # of sums: "written", "started", "under way", "waited for" or none of these
+    groups = 0
+    for (i = 1; i <= n; i++) {
+        all = all statement[i] "\n"
+        if (starts_any(statement[i]) && statement[i] ~ /, 1\);$/) adds = 1
+    }
+    if (!starts_any(all)) return
+    if (all !~ /wgmma_wait/ && match(all, /[A-Za-z_0-9]+\(float \(&/)) {
+        name = substr(all, RSTART, RLENGTH)
+        sub(/\(.*/, "", name)
+        starters = starters "|" name
+        if (adds) adders[name]
+    }
+    look_at(1, n)
+}
+
+# The call that starts a product, up to its first argument: RSTART and RLENGTH.
+function starts_any(text) {
+    return match(text, "(^|[^A-Za-z_0-9])(wgmma<[^(]*>" starters ")(<[^(]*>)?\\([A-Za-z_0-9]+")
+}
+
+function look_at(from, to,    i, last, open, line) {
+    for (i = from; i <= to; i++) {
+        look_at_statement(i)
+        if (statement[i] ~ /^ *(for|while|do) .*[{]$/) {
+            open = 1
+            for (last = i; open > 0 && last < to; ) {
+                line = statement[++last]
+                open += gsub(/[{]/, "{", line) - gsub(/[}]/, "}", line)
+            }
+            look_at(i + 1, last - 1)
+            look_at(i + 1, last - 1)
+            i = last
+        }
+    }
+}
+
+function look_at_statement(i,    text, sums, wait, callee) {
+    text = statement[i]
+    if (match(text, /^ *float [A-Za-z_0-9]+\[/)) {
+        sums = substr(text, RSTART, RLENGTH - 1)
+        sub(/.* /, "", sums)
+        state[sums] = text ~ /= [{]/ ? "written" : ""
+        return
+    }
+    if (text ~ /wgmma_commit\(/) {
+        groups++
+        for (sums in state) if (state[sums] == "started") { state[sums] = "under way"; group[sums] = groups }
+    }
+    if (match(text, /wgmma_wait<[0-9]+>/)) {
+        wait = substr(text, RSTART + 11, RLENGTH - 12)
+        for (sums in state)
+            if (state[sums] == "under way" && group[sums] <= groups - wait) state[sums] = "waited for"
+    }
+    if (match(text, /(^|[^A-Za-z_0-9])hold\([A-Za-z_0-9]+/)) {
+        sums = substr(text, RSTART, RLENGTH)
+        sub(/.*\(/, "", sums)
+        if (state[sums] ~ /^w/) state[sums] = ""
+        return
+    }
+    if (starts_any(text)) {
+        sums = callee = substr(text, RSTART, RLENGTH)
+        text = substr(text, RSTART + RLENGTH)
+        sub(/.*\(/, "", sums)
+        gsub(/[<(].*|[^A-Za-z_0-9]/, "", callee)
+        if (state[sums] == "written" && callee in adders)
+            complain(i, sums " was written, and hold(" sums ") in front of the product is missing")
+        state[sums] = "started"
+    }
+    for (sums in state)
+        if (mentions(text, sums)) {
+            if (state[sums] != "" && state[sums] != "written")
+                complain(i, sums " is read, and hold(" sums ") behind the wait for its product is missing")
+            state[sums] = "written"
+        }
+}
+
+function complain(i, what) {
+    if (!((FILENAME, at[i], what) in told)) print FILENAME ":" at[i] ": " what
+    told[FILENAME, at[i], what]
+    found = 1
+}
+
+# As a name of its own, and not a member.
+function mentions(text, name) {
+    return text ~ "(^|[^A-Za-z_0-9.>])" name "([^A-Za-z_0-9]|$)"
+}
