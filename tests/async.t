@@ -118,7 +118,7 @@ for my $order (qw(forward reverse random)) {
 }
 
 my @faults = (
-    ["cudaErrorIllegalAddress", qr/faults\.cu:\d+: thread 0 \(lane 0\): ld\.shared\.f32 of 4 bytes at shared address 0x3e8: the block has 0x80 bytes of shared memory/],
+    ["cudaErrorIllegalAddress", qr/faults\.cu:\d+: thread 0 \(lane 0\): ld\.shared\.f32 of 4 bytes at shared address 0x3e8: the block's shared memory ends at 0x80/],
     ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): ld\.global\.v4\.f32 of 16 bytes at global address 0x\w+, which is no multiple of 16$/m],
     ["cudaErrorIllegalAddress", qr/st\.global\.f32 of 4 bytes at global address 0x\w+, which is a pointer to shared memory$/m],
     ["cudaErrorMisalignedAddress", qr/thread 5 \(lane 5\): ldmatrix\.sync\.aligned\.m8n8\.x1\.shared\.b16 of 16 bytes at shared address 0x54, which is no multiple of 16$/m],
@@ -135,19 +135,19 @@ my $at = qr/\(\S*bulk\.h:\d+\)/;
 my @bulk_faults = (
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try full \+ 8, whose phase 0 \(parity 0\) lacks 512 of 1024 bytes $at$/m],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-7 $try full, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 8-15 $try empty, whose phase 0 \(parity 0\) lacks 2 of 31 arrivals $at; threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited$/m],
-    ["cudaErrorLaunchFailure", qr/bulk-faults\.cu:\d+: thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: no mbarrier at shared address 0x110: mbarrier\.init makes one$/m],
+    ["cudaErrorLaunchFailure", qr/bulk-faults\.cu:\d+: thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: no mbarrier at shared address 0x510: mbarrier\.init makes one$/m],
     ["cudaErrorLaunchFailure", qr/thread 31 \(lane 31\): mbarrier\.arrive\.expect_tx\.shared::cta\.b64: 1 arrivals too many on full, whose phase 0 \(parity 0\) lacks 512 of 512 bytes$/m],
-    ["cudaErrorMisalignedAddress", qr/mbarrier::complete_tx::bytes at shared address 0x140: need a multiple of 128$/m],
+    ["cudaErrorMisalignedAddress", qr/mbarrier::complete_tx::bytes at shared address 0x540: need a multiple of 128$/m],
     ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m],
     ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m],
     ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m],
     ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at a global address that ends in 0x4: need a multiple of 16$/m],
-    ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x10f0: the block has 0x1108 bytes of shared memory$/m],
+    ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x14f0: the block's shared memory ends at 0x1508$/m],
     ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],
     ["cudaSuccess", qr/^$/],
     ["cudaErrorLaunchFailure", qr/deadlock: threads 0-15 $try shared, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 16-31 wait at __syncthreads \(\S+:\d+\)$/m],
-    ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x0$/m],
+    ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x10$/m],
     ["cudaErrorLaunchFailure", qr/mbarrier\.try_wait\.parity\.shared::cta\.b64: parity 3: need 0 or 1$/m],
 );
 my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
@@ -155,7 +155,7 @@ my @wgmma_faults = (
     ["cudaErrorLaunchFailure", qr/$wgmma by warp 0 of a block of 96 threads: need the 4 whole warps of a warpgroup, 0 to 3$/m],
     ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m],
     ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); threads 77 have exited$/m],
-    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block has 0x1000 bytes of shared memory \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m],
+    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block's shared memory ends at 0x1000 \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m],
     ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m],
     ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m],
     ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m],

@@ -284,7 +284,8 @@ static void prepare(struct worker *w)
     memset(w->barriers, 0, sizeof w->barriers);
     w->yielded = w->slept = w->looped = 0;
     w->shared_used = k->shared;
-    w->gaps = 0;
+    w->gaps = k->shared ? SHARED_ALIGN : 0;
+    w->dynamic = 0;
     w->variables = 0;
 }
 
@@ -413,9 +414,26 @@ long long cpu_clock(void)
 
 /* Shared memory: dynamic first, then each __shared__ variable where it is first met. */
 
-void *cpu_dynamic_shared(void)
+/* At a multiple of its alignment and not of twice that, so that what needs more fails. Requests are
+ * counted as on a GPU, where it begins at 1024: how many lines of 128 bytes a copy touches depends
+ * on that. */
+void *cpu_dynamic_shared(size_t align, const char *file, int line)
 {
-    return cpu_worker->arena;
+    struct worker *w = cpu_worker;
+    size_t bytes = w->launch->kernel->shared, most = w->dynamic ? w->dynamic : SHARED_ALIGN;
+    if (align > 16 && align > most)
+        fault_stop(
+            w, cudaErrorInvalidValue,
+            "%s:%d: dynamic shared memory with an alignment of %zu bytes: at most %zu here%s", file,
+            line, align, most, w->dynamic ? ", as the kernel's first declaration of it has" : "");
+    if (!w->dynamic) {
+        w->dynamic = CPU_TRACE == 1 ? SHARED_ALIGN : align > 16 ? align : 16;
+        if (bytes && w->shared_used == bytes) /* no variable lies behind it yet */
+            w->gaps = w->dynamic;
+        if (bytes)
+            TRACE_CHECK(shared(w, "the dynamic part", w->dynamic, bytes), (void)0);
+    }
+    return w->arena + w->dynamic;
 }
 
 size_t cpu_shared_offset(const void *p)

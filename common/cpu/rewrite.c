@@ -2,7 +2,7 @@
  *
  *   k<T><<<g, b, s, st>>>(args)   ::cpu_launch("k<T>", k<T>, ::cpu_config(g, b, s, st), args)
  *   __shared__ float a[32], b;    references into the block's arena, placed when first met
- *   extern __shared__ T s[];      a reference to the arena's start
+ *   extern __shared__ T s[];      a reference into the arena, no more aligned than declared
  *   __global__, __device__ ...    nothing
  *   __launch_bounds__(n, m)       a call where the kernel begins
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
@@ -486,8 +486,8 @@ static int shared(int at)
         t = format("%s using %s = cpu_t%d %s%s; ", out, type, id, text_of(i, name - 1),
                    text_of(name + 1, end - 1));
         if (dynamic)
-            out = format("%s%s &%.*s = ::cpu_place_dynamic<%s>();", t, type, tokens[name].n,
-                         tokens[name].s, type);
+            out = format("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align));", t, type,
+                         tokens[name].n, tokens[name].s, type, id);
         else
             out = format("%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; %s &%.*s = "
                          "::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));",

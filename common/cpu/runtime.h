@@ -24,7 +24,8 @@ enum {
     MAX_WARPS = MAX_THREADS / WARP,
     MAX_BARRIERS = 16,
     SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
-    ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024,
+    SHARED_ALIGN = 1024, /* of dynamic shared memory, at most; so far into the arena it may begin */
+    ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024 + SHARED_ALIGN,
     SHARED_DEFAULT = 48 * 1024, /* bytes a block may have unless its kernel opts in */
     SHARED_OPTIN = 227 * 1024   /* and if it does */
 };
@@ -125,7 +126,8 @@ struct worker {
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;
-    size_t shared_used, gaps; /* bytes of variables; between them, in instrumented programs */
+    size_t shared_used, gaps; /* bytes of variables; in front of them and between them */
+    size_t dynamic;           /* where dynamic shared memory begins; 0: no thread has come to it */
     sigjmp_buf escape;        /* out of a kernel that failed */
     struct trace *trace;      /* what an instrument keeps */
     struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */

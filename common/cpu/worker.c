@@ -12,7 +12,7 @@ struct worker *worker_new(void)
     enum { SIGNALS = 64 * 1024 }; /* bytes of stack for on_signal, as a thread's own may be full */
     struct worker *w = calloc(1, sizeof *w);
     void *signals = malloc(SIGNALS), *arena = NULL;
-    if (!w || !signals || posix_memalign(&arena, 1024, ARENA) ||
+    if (!w || !signals || posix_memalign(&arena, 2 * SHARED_ALIGN, ARENA) ||
         !(w->stacks = fiber_area(MAX_THREADS)) ||
         sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
         give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);

@@ -293,6 +293,73 @@ void test_places()
         CHECK(r[i] == i / 24 * 100000 + i % 24 * 1000 + 73);
 }
 
+/* Dynamic shared memory is as aligned as declared and no more, whether a variable comes before it
+ * or not, and shares no byte with one. */
+template <int ALIGN, bool AFTER>
+__global__ void aligned(int *out)
+{
+    if (AFTER) {
+        __shared__ int before[2];
+        before[threadIdx.x] = 0;
+    }
+    extern __shared__ __align__(ALIGN) char bytes[];
+    __shared__ int behind[2];
+    const int least = ALIGN < 16 ? 16 : ALIGN, t = threadIdx.x;
+    const size_t at = (size_t)bytes, told = __cvta_generic_to_shared(bytes);
+    bytes[t * 63] = 'a' + t;
+    behind[t] = t;
+    __syncthreads();
+    out[t] = at % least == 0 && at % (2 * least) != 0 && told % least == 0 &&
+             told % (2 * least) != 0 && bytes[63 - t * 63] == 'b' - t && behind[1 - t] == 1 - t;
+}
+
+/* The alignment of its type counts as well. */
+struct alignas(64) Line {
+    char c[64];
+};
+__global__ void aligned_type(int *out)
+{
+    extern __shared__ Line lines[];
+    out[threadIdx.x] = (size_t)lines % 128 == 64;
+}
+
+__global__ void aligned_twice(int *out)
+{
+    extern __shared__ float first[];
+    extern __shared__ __align__(128) char second[];
+    out[0] = (void *)first == (void *)second;
+}
+
+__global__ void aligned_too_much(int *out)
+{
+    extern __shared__ __align__(2048) char bytes[];
+    out[0] = bytes[0];
+}
+
+void test_alignment()
+{
+    void (*const kernels[])(int *) = {aligned<1, false>,    aligned<16, false>, aligned<128, false>,
+                                      aligned<1024, false>, aligned<8, true>,   aligned<256, true>,
+                                      aligned<1024, true>,  aligned_type};
+    for (auto kernel : kernels) {
+        Buffer<int> out(2);
+        kernel<<<3, 2, 64>>>(out.p);
+        CHECK_ERROR(cudaGetLastError(), cudaSuccess);
+        for (int right : out.read())
+            CHECK(right == 1);
+    }
+    /* All of a block's memory is there, wherever it begins. */
+    cudaFuncSetAttribute(aligned<1024, false>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         227 * 1024 - 8);
+    Buffer<int> out(2);
+    aligned<1024, false><<<1, 2, 227 * 1024 - 8>>>(out.p);
+    CHECK_ERROR(cudaGetLastError(), cudaSuccess);
+    for (auto kernel : {aligned_twice, aligned_too_much}) {
+        kernel<<<1, 1, 256>>>(out.p);
+        CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
+    }
+}
+
 /* Two static arrays of one template's instances must not share their place. */
 template <int N>
 __device__ int helper(int v)
@@ -485,6 +552,7 @@ int main()
     test_named();
     test_atomics();
     test_places();
+    test_alignment();
     test_launch_forms();
     test_symbols();
     test_math();

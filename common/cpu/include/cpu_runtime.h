@@ -36,7 +36,7 @@ struct cpu_slot {
     const char *name;
 };
 void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line);
-void *cpu_dynamic_shared(void);
+void *cpu_dynamic_shared(size_t align, const char *file, int line);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 
 enum cpu_op { /* what a thread can wait for; the names of fault.c are in this order */

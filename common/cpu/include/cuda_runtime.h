@@ -310,9 +310,11 @@ inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
         cpu_shared(&slot, sizeof(T), align > natural ? align : natural, file, line))));
 }
 template <class T>
-inline T &cpu_place_dynamic()
+inline T &cpu_place_dynamic(size_t align, CPU_PLACE)
 {
-    return *reinterpret_cast<T *>(cpu_dynamic_shared());
+    size_t natural = alignof(std::remove_all_extents_t<T>);
+    return *reinterpret_cast<T *>(
+        cpu_dynamic_shared(align > natural ? align : natural, file, line));
 }
 
 /* What the rewriter makes of launches: arguments are converted to the kernel's parameters and

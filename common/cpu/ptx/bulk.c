@@ -24,8 +24,8 @@ uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t 
               aligned == 16 ? "a multiple of 16" : "a multiple of 128");
     if (at + bytes > used)
         fault_stop(w, cudaErrorIllegalAddress,
-                   "%s:%d: thread %d (lane %d): %s of %zu bytes at shared address 0x%x: the block "
-                   "has 0x%zx bytes of shared memory",
+                   "%s:%d: thread %d (lane %d): %s of %zu bytes at shared address 0x%x: the "
+                   "block's shared memory ends at 0x%zx",
                    t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, bytes, at, used);
     return at;
 }

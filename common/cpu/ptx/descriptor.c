@@ -111,8 +111,8 @@ void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t 
             uint32_t at = descriptor_offset(&d, transposed, o, k);
             if (at + 16 > used)
                 fault_stop(w, cudaErrorIllegalAddress,
-                           "%s:%d: %s: matrix %c has %s %d at shared address 0x%x: the block has "
-                           "0x%zx bytes of shared memory (descriptor: start 0x%x, leading distance "
+                           "%s:%d: %s: matrix %c has %s %d at shared address 0x%x: the block's "
+                           "shared memory ends at 0x%zx (descriptor: start 0x%x, leading distance "
                            "%u, stride %u, swizzle of %d bytes)",
                            t->file, t->line, i->text, which, which == 'A' ? "row" : "column", o, at,
                            used, d.start, d.leading, d.stride, d.width == 16 ? 0 : d.width);

@@ -42,7 +42,7 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
         return (void *)(uintptr_t)address;
     size_t used = w->shared_used + w->gaps;
     if (address + bytes > (goes_on ? ARENA - 16 : used)) {
-        snprintf(why, sizeof why, ": the block has 0x%zx bytes of shared memory%s", used,
+        snprintf(why, sizeof why, ": the block's shared memory ends at 0x%zx%s", used,
                  address > used ? "; __cvta_generic_to_shared makes such an address" : "");
         bad_address(w, lane, i, cudaErrorIllegalAddress, name, address, bytes, why);
     }

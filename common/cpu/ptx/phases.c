@@ -99,7 +99,7 @@ int phases_expire(struct worker *w)
 static void name_of(const struct worker *w, uint32_t at, char *text, size_t size)
 {
     const char *name = "dynamic shared memory";
-    size_t offset = at;
+    size_t offset = at - w->dynamic;
     for (int i = 0; i < w->variables; i++)
         if (at - w->variable[i].offset < w->variable[i].bytes) {
             name = w->variable[i].name;

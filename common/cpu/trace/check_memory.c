@@ -177,9 +177,6 @@ void memory_launch(void)
 
 void memory_block(struct worker *w)
 {
-    size_t dynamic = w->launch->kernel->shared;
-    if (dynamic && n_variables == 0)
-        trace_shared(w, "the dynamic part", 0, dynamic);
     memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
 }
 

@@ -27,7 +27,7 @@ static int space_of(const struct worker *w, uintptr_t low, uintptr_t high)
         uintptr_t p;
         size_t bytes;
         enum space space;
-    } spaces[] = {{(uintptr_t)w->arena, SHARED_OPTIN, SHARED},
+    } spaces[] = {{(uintptr_t)w->arena, ARENA, SHARED},
                   {(uintptr_t)w->stacks, (size_t)MAX_THREADS * FIBER_STACK, LOCAL},
                   {(uintptr_t)k->arguments, k->size, NEITHER},
                   {(uintptr_t)__executable_start, program_size(), NEITHER}};
