@@ -213,6 +213,16 @@ for my $cxx (@cxx) {
 is("$rc $out", '0 ', '__CUDA_ARCH__ in a comment');
 ($out, $rc) = source("int main() { return __CUDA_ARCH__ - 800; }\n", '', '-D__CUDA_ARCH__=800');
 is("$rc $out", '0 ', '__CUDA_ARCH__ on the command line');
+# The device is then of that kind.
+for my $case (['', '9.0'], ['-D__CUDA_ARCH__=800', '8.0'], ['-D__CUDA_ARCH__=1210', '12.1']) {
+    ($out, $rc) = source("#include <stdio.h>\nint main()\n{\n    cudaDeviceProp p;\n    int major = 0, minor = 0;\n"
+            . "    cudaGetDeviceProperties(&p, 0);\n"
+            . "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
+            . "    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);\n"
+            . "    printf(\"%d.%d %d.%d\\n\", p.major, p.minor, major, minor);\n}\n", '', $case->[0]);
+    ($out) = run("$dir/prog") if $rc == 0;
+    is($out, "$case->[1] $case->[1]\n", "the device's capability, $case->[0]");
+}
 
 # A toolkit's headers are never mixed in, from a system folder or from one that is named.
 mkdir "$dir/toolkit"; mkdir "$dir/toolkit/include";

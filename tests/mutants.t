@@ -30,6 +30,7 @@ my %evidence = (
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
     'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
     'kernels'    => qr/^not ok .*$/m,
+    'older'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
     . '|stale load|barrier divergence|leak|pending copy|proxy fence|mbarrier|pending wgmma|wgmma fence|descriptor'
@@ -103,7 +104,8 @@ sub try_mutant
     return inexact_kernel($dir, $edit, $source) if $check eq 'kernels';
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program, and has no guards around its outputs.
-    my ($status, $report) = run_step($dir, $edit, $checks ? '--check' : '');
+    my $older = $check eq 'older' ? ' -D__CUDA_ARCH__=800' : '';
+    my ($status, $report) = run_step($dir, $edit, ($checks ? '--check' : '') . $older);
     return (0, $report) if !defined $status;
     my ($found, $what) = classes($report);
     ($status, $report) = run_step($dir, $edit, '') if $checks && $check =~ /^(?:illegal|guard|repeats)$/;

@@ -1,6 +1,13 @@
 /* The device as the runtime API describes it. */
 #include "runtime.h"
 
+static int arch = 900; /* what a kernel may ask for here is what compute capability 9.0 has */
+
+int cpu_compiled_for(int number)
+{
+    return arch = number;
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
     if (!count)
@@ -42,8 +49,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         .maxThreadsPerBlock = MAX_THREADS,
         .maxThreadsDim = {MAX_THREADS, MAX_THREADS, 64},
         .maxGridSize = {0x7fffffff, 65535, 65535},
-        .major = 9, /* what a kernel may ask for here is what compute capability 9.0 has */
-        .minor = 0,
+        .major = arch / 100,
+        .minor = arch % 100 / 10,
         .multiProcessorCount = worker_count(),
         .maxThreadsPerMultiProcessor = 2048,
         .maxBlocksPerMultiProcessor = 32,

@@ -5,11 +5,14 @@ use warnings;
 use Cwd qw(getcwd);
 use Exporter qw(import);
 use Fcntl qw(:flock);
+use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use List::Util qw(shuffle);
+use lib dirname(__FILE__) . "/../../common/make/verify";
+use Source qw(masked bodies);
 our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases instrumented_programs tested_book drawn);
+    small_cases older_steps instrumented_programs tested_book drawn);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -72,6 +75,36 @@ sub small_cases {
         push @small, $name if $work < 2e6 && $text =~ /verified only/;
     }
     return join " ", map { "--case $_" } @small;
+}
+
+# The sources of steps that have other code for devices before compute capability 9.0: they reach, by their
+# includes, a branch on __CUDA_ARCH__ that is in no function, or in one that they call. A step whose header
+# names an architecture runs on no such device.
+sub older_steps {
+    return grep {
+        my $source = $_;
+        my ($folder) = m{(.*)/};
+        my @files = $source;
+        for my $file (@files) {
+            for my $name (slurp($file) =~ /^#include "([^"]+)"/mg) {
+                my ($found) = grep { -e } map { "$_/$name" } $file =~ m{(.*)/}, $folder, "common";
+                push @files, $found if $found && !grep { $_ eq $found } @files;
+            }
+        }
+        my $text = join "\n", map { slurp($_) } @files;
+        my $code = masked($text);
+        my $branches = () = $text =~ /^#.*\b__CUDA_ARCH__\b/mg;
+        my $called = 0;
+        for (bodies($code, 1)) {
+            my ($from, $to) = @$_;
+            my $inside = () = substr($text, $from, $to - $from) =~ /^#.*\b__CUDA_ARCH__\b/mg or next;
+            my ($name) = substr($code, 0, $from) =~ /(\w+)\([^()]*\)\s*\{\n\z/;
+            my $times = () = $code =~ /\b$name\(/g;
+            $branches -= $inside;
+            $called = 1 if $times > 1;
+        }
+        ($branches || $called) && slurp($source) !~ /^ \* Architecture:/m;
+    } glob("steps/[0-9][0-9]-*/*.cu");
 }
 
 # What stands on stderr besides make's own last words.

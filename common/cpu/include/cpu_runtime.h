@@ -39,6 +39,8 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
 void *cpu_dynamic_shared(size_t align, const char *file, int line);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 
+int cpu_compiled_for(int arch); /* the compute capability that the device has from here on: 800 */
+
 enum cpu_op { /* what a thread can wait for; the names of fault.c are in this order */
               CPU_SYNCTHREADS,
               CPU_SYNCTHREADS_COUNT,
