@@ -77,8 +77,8 @@ sub small_cases {
     return join " ", map { "--case $_" } @small;
 }
 
-# The sources of steps that have other code for devices before compute capability 9.0: they reach, by their
-# includes, a branch on __CUDA_ARCH__ that is in no function, or in one that they call. A step whose header
+# The sources of steps that have other code for devices before compute capability 9.0: a branch on
+# __CUDA_ARCH__ outside functions, or in one that a kernel calls, itself or by others. A step whose header
 # names an architecture runs on no such device.
 sub older_steps {
     return grep {
@@ -93,17 +93,23 @@ sub older_steps {
         }
         my $text = join "\n", map { slurp($_) } @files;
         my $code = masked($text);
-        my $branches = () = $text =~ /^#.*\b__CUDA_ARCH__\b/mg;
-        my $called = 0;
+        my $asks = qr/^#.*\b__CUDA_ARCH__\b/m;
+        my $outside = () = $text =~ /$asks/g;
+        my (@reached, @others);
         for (bodies($code, 1)) {
             my ($from, $to) = @$_;
-            my $inside = () = substr($text, $from, $to - $from) =~ /^#.*\b__CUDA_ARCH__\b/mg or next;
-            my ($name) = substr($code, 0, $from) =~ /(\w+)\([^()]*\)\s*\{\n\z/;
-            my $times = () = $code =~ /\b$name\(/g;
-            $branches -= $inside;
-            $called = 1 if $times > 1;
+            my $head = substr($code, 0, $from) =~ s/\A.*[;}]//sr;
+            my ($name) = $head =~ /(\w+)\([^()]*\)\s*\{\n\z/;
+            my $function = [$name // "", $head, substr($code, $from, $to - $from)];
+            my $inside = () = substr($text, $from, $to - $from) =~ /$asks/g;
+            $outside -= $inside;
+            push @{ $inside ? \@reached : \@others }, $function;
         }
-        ($branches || $called) && slurp($source) !~ /^ \* Architecture:/m;
+        for my $function (@reached) {
+            push @reached, grep { $_->[2] =~ /\b$function->[0]\(/ } @others if $function->[0];
+            @others = grep { my $f = $_; !grep { $_ == $f } @reached } @others;
+        }
+        ($outside || grep { $_->[1] =~ /__global__/ } @reached) && slurp($source) !~ /^ \* Architecture:/m;
     } glob("steps/[0-9][0-9]-*/*.cu");
 }
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env perl
 # coverage.pl [STEP ...]: which lines of kernels, and of what launches them, does no verified case run?
 #
-# Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. A
-# line that some step or variant runs is run. The others are printed, but for those that
+# Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. So is
+# it for compute capability 8.0, if it has other code there. A line that some step or variant runs is run. The others are printed, but for those that
 # tests/uncovered.tsv names with a reason. Exit 1 if there are any, or if one that is named is run.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
 use lib qw(tests/lib common/make/verify);
 use Source qw(masked bodies line_of);
-use Workbook qw(slurp run have);
+use Workbook qw(slurp run have older_steps);
 
 my $list = 'tests/uncovered.tsv';
 my @steps = @ARGV ? map { glob "steps/$_-*/*.cu" } @ARGV : glob 'steps/[0-9][0-9]-*/*.cu';
@@ -22,10 +22,10 @@ die "coverage: gcov is not here; it comes with g++\n" if !have("gcov");
 
 # Lines of one step: FILE, LINE, how often each was run.
 sub counted {
-    my ($source) = @_;
+    my ($source, $flags) = @_;
     my ($number) = $source =~ m{/(\d\d)-};
-    my $dir = "$temp/$number";
-    my %r = run("mkdir -p '$dir/data' && common/cpu/cudacc -O1 -g0 -w -fprofile-arcs -ftest-coverage -fprofile-update=atomic "
+    my $dir = "$temp/$number" . ($flags && "-older");
+    my %r = run("mkdir -p '$dir/data' && common/cpu/cudacc $flags -O1 -g0 -w -fprofile-arcs -ftest-coverage -fprofile-update=atomic "
         . "-fprofile-note='$dir/step.gcno' -fprofile-dir='$dir/data' -Icommon '$source' "
         . "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o '$dir/step'");
     die "coverage: $source: $r{err}" if $r{code};
@@ -48,13 +48,15 @@ sub counted {
     return \%line;
 }
 
+my %older = map { $_ => 1 } older_steps();
+my @builds = map { [$_, ""], $older{$_} ? [$_, "-D__CUDA_ARCH__=800"] : () } @steps;
 my @pids;
 for my $worker (0 .. $workers - 1) {
     my $pid = fork // die;
     if (!$pid) {
         open my $out, '>', "$temp/lines$worker" or die;
-        for my $i (grep { $_ % $workers == $worker } 0 .. $#steps) {
-            my $line = counted($steps[$i]);
+        for my $i (grep { $_ % $workers == $worker } 0 .. $#builds) {
+            my $line = counted(@{ $builds[$i] });
             print $out "$_\t$line->{$_}\n" for sort keys %$line;
         }
         close $out;
