@@ -29,6 +29,7 @@ push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
 push @jobs, map { ['names', 'names.cu', $_, ''], ['implicit', 'implicit.cu', $_, ''] } @cxx;
 push @jobs, ['names', 'names.cu', 'g++', $_], ['forms', 'forms.cu', 'g++', $_] for grep { $cxx[0] eq 'g++' } qw(--count --check);
+push @jobs, ['contracted', 'contracted.cu', 'g++', $_] for grep { $cxx[0] eq 'g++' } '', qw(--count --check);
 push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
 for my $j (@jobs) {
     system("CXX=$j->[2] CC=$cc{$j->[2]} $cudacc $j->[3] --runtime-only") == 0 or BAIL_OUT('runtime')
@@ -113,6 +114,17 @@ for my $variant (@cxx, @traced) {
     like($out, qr/\A0 wrong, no error\n/, "all forms of launch and of functions, $variant");
     ($out) = run("cat $dir/names-$variant.log; $dir/names-$variant 2>$dir/err");
     like($out, qr/\A0 wrong\n/, "globals may have the names of the runtime's own, $variant");
+}
+# A product and a sum are rounded twice, but by --check, where the CPU has an FMA. __fmul_rn and its
+# like have nothing to do with that.
+my ($cpuinfo) = run('cat /proc/cpuinfo; uname -m');
+my $fma = $cpuinfo =~ /^flags.* fma\b|^aarch64/m;
+for my $variant ('', @traced) {
+    my $kind = $variant =~ s/^g\+\+(?=-)//r;
+    my ($float, $double) = $kind eq '--check' && $fma ? ('0x1p-24', '0x1p-54') : ('0x0p+0', '0x0p+0');
+    ($out) = run("cat $dir/contracted-g++$kind.log; $dir/contracted-g++$kind 2>$dir/err");
+    like($out, qr/\Afloat: \Q$float\E, rounded 0x0p\+0 0x0p\+0 0x0p\+0\ndouble: \Q$double\E, rounded 0x0p\+0 0x0p\+0 0x0p\+0\n/,
+        "products and sums, g++$kind") if $cxx[0] eq 'g++';
 }
 for my $cxx (@cxx) {
     ($out, $rc) = run("cat $dir/implicit-$cxx.log; $dir/implicit-$cxx");

@@ -531,6 +531,9 @@ is($r{code}, 0, "a finding that is predicted: exit 0");
 like($r{out}, qr/^  variant bug: 2 findings, as predicted\n    shared race: toy\.c:1/m, "and said");
 fails("another finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
     %check, FAKE_FINDINGS => "shared race,leak");
+%r = run("$traced --variant right --once", %check, TOY_FLOPS => 6e6);
+like($r{out}, qr/\A(?!.*^case D8:).*^case odd:/ms, "of what is large for a check, a case with KF_CHECKED is run");
+like($r{out}, qr/^skipped, large for a check: D8; /m, "and another is not");
 fails("no finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
 for (["", qr/^  variant nan \(another NaN\): values wrong, accesses right: no checker sees it$/m, "values that no checker sees to be wrong are said"],
     ["TOY_FIXED=1 TOY_FADES=1", qr/\A(?!.*no checker sees it)/s, "and where none is wrong, nothing"]) {

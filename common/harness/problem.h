@@ -29,7 +29,7 @@ void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *contex
 
 /* --- Cases and tensors ------------------------------------------------------------------------ */
 
-enum { KF_OF_PROBLEM = 16 }; /* of a case's flags, from here on they are a problem's own */
+enum { KF_OF_PROBLEM = 32 }; /* of a case's flags, from here on they are a problem's own */
 /* An input of zeros, for setup to fill. */
 kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                          const int64_t *dim);

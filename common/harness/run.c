@@ -164,7 +164,7 @@ static const char *left_out(const kf_session *s, const kf_case *c)
     double flops = s->program->cost(c).flops;
     if (c->flags & KF_LARGE && (kf_on_cpu() || s->options.once))
         return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
-    if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED)
+    if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED && !(c->flags & KF_CHECKED))
         return "large for a check";
     if (s->options.exactness && flops > MOST_CHECKED)
         return "large for many seeds";

@@ -75,7 +75,7 @@
         KF_FLASH_ONE("rising-D128", 1, 129, 200, 128, true, KF_RISING),                            \
         KF_FLASH_ONE("falling", 1, 70, 300, 64, false, KF_FALLING),                                \
         KF_FLASH_ONE("falling-D128", 1, 70, 200, 128, false, KF_FALLING),                          \
-        KF_FLASH_ONE("falling-long", 1, 16, 16384, 64, false, KF_FALLING | KF_FLAT),               \
+        KF_FLASH_ONE("falling-long", 1, 16, 16384, 64, false, KF_FALLING | KF_FLAT | KF_CHECKED),  \
         KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
         KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
         KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \

@@ -1,6 +1,6 @@
 /* Device math. The host's math library computes it all. Functions that a GPU evaluates with reduced
- * precision (__expf, __sincosf ...) are off here by as much as their document allows, and nothing
- * is contracted to FMA unless the source says fmaf. */
+ * precision (__expf, __sincosf ...) are off here by as much as their document allows. A product and
+ * a sum become an FMA with --check only, and __fmul_rn and its like never do. */
 #ifndef CPU_MATH_H
 #define CPU_MATH_H
 
@@ -60,6 +60,20 @@ inline To cpu_bit_cast(From v)
     To r;
     memcpy(&r, &v, sizeof r);
     return r;
+}
+
+/* v, which the compiler must have rounded, as nvcc does around __fmul_rn and its like. */
+template <class T>
+inline T cpu_rounded(T v)
+{
+#ifdef CPU_TRACE
+#if defined __x86_64__
+    __asm__("" : "+x"(v));
+#elif defined __aarch64__
+    __asm__("" : "+w"(v));
+#endif
+#endif
+    return v;
 }
 
 /* inline R name(A a) { return expression; } and the same for two and three arguments. */
@@ -201,14 +215,14 @@ inline float __fdividef(float a, float b)
     return cpu_is_exact(b) || fabsf(r) < 0x1p-126f ? r : cpu_off_by_steps(r, a * 3 + b, 2);
 }
 CPU_F2(float, fdividef, float, float, (CPU_SPECIAL(CPU_DIV), a / b))
-CPU_F2(float, __fadd_rn, float, float, a + b)
-CPU_F2(float, __fsub_rn, float, float, a - b)
-CPU_F2(float, __fmul_rn, float, float, a *b)
+CPU_F2(float, __fadd_rn, float, float, cpu_rounded(a) + cpu_rounded(b))
+CPU_F2(float, __fsub_rn, float, float, cpu_rounded(a) - cpu_rounded(b))
+CPU_F2(float, __fmul_rn, float, float, cpu_rounded(a *b))
 CPU_F2(float, __fdiv_rn, float, float, (CPU_SPECIAL(CPU_DIV), a / b))
 CPU_F3(float, __fmaf_rn, float, float, float, fmaf(a, b, c))
-CPU_F2(double, __dadd_rn, double, double, a + b)
-CPU_F2(double, __dsub_rn, double, double, a - b)
-CPU_F2(double, __dmul_rn, double, double, a *b)
+CPU_F2(double, __dadd_rn, double, double, cpu_rounded(a) + cpu_rounded(b))
+CPU_F2(double, __dsub_rn, double, double, cpu_rounded(a) - cpu_rounded(b))
+CPU_F2(double, __dmul_rn, double, double, cpu_rounded(a *b))
 CPU_F2(double, __ddiv_rn, double, double, (CPU_SPECIAL(CPU_DIV), a / b))
 CPU_F1(double, __dsqrt_rn, double, sqrt(a))
 CPU_F3(double, __fma_rn, double, double, double, fma(a, b, c))

@@ -844,19 +844,31 @@ void trace_fault(struct worker *w, const char *text)
 int trace_goes_on(void *context)
 {
 #if defined __linux__ && defined __x86_64__
-    unsigned char *first = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    unsigned char *code = first + (first[0] == 0x66);
-    uintptr_t page = (uintptr_t)first & -(uintptr_t)4096;
-    code += (code[0] & 0xf0) == 0x40; /* registers from the eighth on */
-    int whole = first[0] == 0x66 && (code[1] == 0x6f || code[1] == 0x7f);
-    int floats = code[1] == 0x28 || code[1] == 0x29;
-    if (code[0] != 0x0f || (!whole && !floats) ||
+    unsigned char *code = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    uintptr_t page = (uintptr_t)code & -(uintptr_t)4096;
+    unsigned char *prefix = NULL, *op; /* prefix: of which the last bits say 66 or F3 */
+    int whole = 0;
+    if (code[0] == 0xc5 || code[0] == 0xc4) { /* VEX, as with --check all moves are */
+        op = code + (code[0] == 0xc5 ? 2 : 3);
+        prefix = op - 1;
+        whole = (*prefix & 3) == 1;
+    } else {
+        whole = code[0] == 0x66;
+        op = code + whole;
+        op += (op[0] & 0xf0) == 0x40; /* registers from the eighth on */
+        if (*op++ != 0x0f)
+            return 0;
+    }
+    const int integers = whole && (*op == 0x6f || *op == 0x7f);
+    if ((!integers && *op != 0x28 && *op != 0x29) ||
         mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
         return 0;
-    if (whole)
-        first[0] = 0xf3; /* movdqa becomes movdqu */
+    if (!integers)
+        *op -= 0x18; /* movaps becomes movups */
+    else if (prefix)
+        *prefix ^= 3; /* vmovdqa becomes vmovdqu */
     else
-        code[1] -= 0x18; /* movaps becomes movups */
+        code[0] = 0xf3; /* movdqa becomes movdqu */
     return 1;
 #else
     (void)context;
