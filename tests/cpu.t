@@ -275,8 +275,8 @@ is($rc, 0, 'a program with a kernel that runs past an array compiles');
 ($out, $rc) = run("$dir/prog");
 is($rc, 0, 'running past an array is an illegal address') or diag($out);
 like($out, qr/^kernel k \(.*thread \(0,0,0\): illegal access/, 'and says which thread');
-for my $bad ('CUDACPU_SEED=abc', 'CUDACPU_WORKERS=0', 'CUDACPU_WORKERS=x') {
-    ($out, $rc) = run("$bad $dir/prog");
+for my $bad ('CUDACPU_SEED=abc', 'CUDACPU_WORKERS=0', 'CUDACPU_WORKERS=x', 'CUDACPU_STAGGER=x') {
+    ($out, $rc) = run("CUDACPU_ORDER=random $bad $dir/prog");
     ok($rc == 2 && $out =~ /\A[^\n]*\Q$bad\E: need a number from [^\n]*\n\z/, "$bad is one line")
         or diag("$rc: $out");
 }

@@ -193,11 +193,11 @@ sub run_step
     my $log = "$dir/log";
     my $error = build_step($dir, $option);
     return (undef, $error) if $error;
-    # Blocks finish in another order each time where many run at once.
-    my ($workers, $again) = $edit->{check} eq 'repeats' && !$option
-        ? ('CUDACPU_WORKERS=8', "--repeats '$dir/repeats'") : ('', '');
-    my $status = system("CUDACPU_ORDER=$edit->{order} $workers timeout 60 '$dir/step' --seed 1 "
-            . "$edit->{args} $again >'$log' 2>&1") >> 8;
+    my $command = "CUDACPU_ORDER=$edit->{order} timeout 60 '$dir/step' --seed 1 $edit->{args}";
+    # Blocks finish in another order each time where many run at once and pause; in another one by each seed.
+    $command = "for seed in 1 2 3 4; do CUDACPU_WORKERS=8 CUDACPU_STAGGER=20 CUDACPU_SEED=\$seed $command "
+        . "--repeats '$dir/repeats' || exit; done" if $edit->{check} eq 'repeats' && !$option;
+    my $status = system("{ $command; } >'$log' 2>&1") >> 8;
     return ($status, slurp_if($log) // die);
 }
 

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t next_random(struct worker *w)
 {
@@ -158,12 +159,22 @@ void block_wait(struct worker *w)
         fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
 }
 
+/* Blocks that begin one after the other come to the same place in that order, nearly always. After
+ * a pause, each of its own length, they do not: who counts on more than began, shows. */
+static void pause_once(struct worker *w)
+{
+    if (w->launch->stagger_us > 0 && !w->paused)
+        usleep((useconds_t)(next_random(w) % w->launch->stagger_us));
+    w->paused = 1;
+}
+
 static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
         fault_stuck(w, "barrier divergence");
     TRACE(barrier(w, (int)(b - w->barriers)));
     goes_on(w);
+    pause_once(w);
     w->progress++;
     for (int i = 0; i < MAX_WARPS; i++)
         if (b->waiting[i]) {
@@ -239,6 +250,7 @@ static void run_block(struct worker *w, uint64_t place)
                 w->launch->id << 32;
     w->random |= w->random == 0;
     w->turn++;
+    w->paused = 0;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
     w->ready_warps = 0;

@@ -110,6 +110,7 @@ static void read_order(struct launch *l)
         l->order = ORDER_REVERSE;
     } else if (strcmp(order, "random") == 0) {
         l->order = ORDER_RANDOM;
+        l->stagger_us = 1000 * number("CUDACPU_STAGGER", 0, 1000, 0);
     } else {
         give_up(2, "CUDACPU_ORDER is \"%s\": need forward, reverse or random", order);
     }

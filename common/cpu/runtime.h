@@ -42,6 +42,7 @@ struct launch {
     enum order order;    /* of threads */
     int last_first;      /* blocks the other way round, where threads go forward */
     uint64_t seed;
+    uint64_t stagger_us; /* the longest pause of a block, in random order */
     atomic_ullong next;
     struct worker *_Atomic workers; /* that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
@@ -118,6 +119,7 @@ struct worker {
     atomic_ullong slept_at;
     struct worker *peer; /* the next of the launch */
     uint64_t random;
+    int paused; /* the block, at its first barrier; see pause_once */
     uint3 shape;
     struct warp warps[MAX_WARPS];
     struct barrier barriers[MAX_BARRIERS]; /* 0 is __syncthreads */
