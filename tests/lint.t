@@ -36,7 +36,10 @@ my @planted = (
         "    cudaLaunchKernelEx(&c, f);\n"),
     map({ ["indices", "steps/00-planted/planted.cu", "static void index(void)\n{\n    const $_;\n}\n"] }
         'int64_t i = blockIdx.x * blockDim.x + threadIdx.x',
-        'int64_t row = (blockIdx.y * S + i) * D'),
+        'int64_t row = (blockIdx.y * S + i) * D',
+        "int row = blockIdx.x * 8 + i;\n    s += row * S",
+        "int row = blockIdx.x;\n    const float *query = q + (head * S + row) * D",
+        "unsigned row = (int64_t)blockIdx.x * 8;\n    o[row * D + d] = sum"),
     map({ ["asm", "steps/00-planted/planted.cuh", "static void touch(int x)\n{\n    asm $_;\n}\n"] }
         'volatile("st.shared.b32 [%0], %0;" : : "r"(x))',
         'volatile("bar.sync 1, 128;")',

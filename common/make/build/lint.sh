@@ -178,13 +178,42 @@ rules launches '
     END { exit found }'
 
 # An index into a tensor of more than 2^31 elements, and no case that a CPU runs has one. Below 2^31 is
-# what blockDim numbers in y or z, where a grid has 65535 blocks.
+# what blockDim numbers in y or z, where a grid has 65535 blocks. An int that is made of a block's number
+# may count rows, but times an extent, in an index or an offset, it is to be an int64_t.
 rules indices '
+    FNR == 1 || /^}/ { split("", narrow); split("", wide) }
     { line = $0; sub(/\/\/.*/, "", line) }
     line ~ /int64_t [a-z_0-9]+ = [( ]*blockIdx\.[xyz] *\*/ &&
         line !~ /blockIdx\.[yz] \* blockDim\.[yz] \+ threadIdx\.[yz];/ {
         print FILENAME ":" FNR ": blockIdx is multiplied in 32 bits"
         found = 1
+    }
+    {
+        for (rest = line; match(rest, /int64_t [A-Za-z_0-9]+/); rest = substr(rest, RSTART + RLENGTH))
+            wide[substr(rest, RSTART + 8, RLENGTH - 8)] = 1
+    }
+    line ~ /(^| )(int|unsigned|uint32_t) [a-z_0-9]+ = / {
+        name = line
+        sub(/ = .*/, "", name)
+        sub(/.* /, "", name)
+        if (line ~ /blockIdx\./)
+            narrow[name] = 1
+        next
+    }
+    {
+        for (name in narrow)
+            for (rest = line; match(rest, "(\\[|\\+= |[a-z_] \\+ )" name " \\* [A-Za-z_]+" \
+                "|(^|[^A-Za-z_0-9)])\\(([^(),]*[^A-Za-z_0-9(),])?" name "( [^(),]*)?\\) \\* [A-Za-z_]+");
+                 rest = substr(rest, RSTART + RLENGTH)) {
+                product = substr(rest, RSTART, RLENGTH)
+                right = product ~ /padded_rows/
+                for (other in wide)
+                    right = right || product ~ ("(^|[^A-Za-z_0-9])" other "([^A-Za-z_0-9]|$)")
+                if (!right) {
+                    print FILENAME ":" FNR ": " name ", an int, is multiplied in 32 bits"
+                    found = 1
+                }
+            }
     }
     END { exit found }'
 
