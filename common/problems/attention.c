@@ -47,8 +47,9 @@
  * the result are the floor. The bound is twice plain.c's error, but not below that.
  *
  * lse. log(sum_k exp(s_k)) with scores off by ds is off by log(sum_k p_k exp(ds_k)) at most, or by
- * -log(sum_k p_k exp(-ds_k)) the other way. The sum and its exponentials add gamma(keys) + 8 u, the
- * logarithm, the maximum that is added again and a change of base 4 u (|m| + |log(sum)|). */
+ * -log(sum_k p_k exp(-ds_k)) the other way, which is no more: the product of the two sums is 1 at
+ * least, by Cauchy and Schwarz. The sum and its exponentials add gamma(keys) + 8 u, the logarithm,
+ * the maximum that is added again and a change of base 4 u (|m| + |log(sum)|). */
 #include "attention.h"
 #include "rope.h"
 #include <float.h>
@@ -245,14 +246,12 @@ static double *floor_of_row(const job *j, int64_t row, int64_t first, int64_t ke
 static void lse_of_row(const job *j, int64_t row, int64_t keys, const double *p, const double *fine,
                        double largest, double sum)
 {
-    double u = kf_unit_roundoff(KF_F32), more = 0.0, less = 0.0;
-    for (int64_t i = 0; i < keys; i++) {
+    double u = kf_unit_roundoff(KF_F32), more = 0.0;
+    for (int64_t i = 0; i < keys; i++)
         more += p[i] * expm1(fine[i]);
-        less += p[i] * expm1(-fine[i]);
-    }
     j->lse[row] = largest + log(sum);
-    j->lse_bound[row] = fmax(log1p(more), -log1p(less)) + kf_gamma(keys, u) + 8.0 * u +
-                        4.0 * u * (fabs(largest) + log(sum));
+    j->lse_bound[row] =
+        log1p(more) + kf_gamma(keys, u) + 8.0 * u + 4.0 * u * (fabs(largest) + log(sum));
 }
 
 /* Lowers the bounds of a row from what is derived for the plain implementation to twice what it

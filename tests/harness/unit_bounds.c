@@ -188,8 +188,8 @@ static void attention_row(const kf_run *run, const head *h, int i, int R, double
         double rope = R > 0 ? 2.0 * sqrt(2.0) * (3.0 * U + run->extra_error) : 0.0;
         score[j] = scale * x.dot;
         fine[j] = scale * ((gamma_of(D) + 4.0 * U) * x.abs_dot + rope * x.norms + x.off);
-        stored[j] = fine[j] + (R > 0 ? 2.0 * t * scale * x.abs_dot : 0.0) + t * fabs(score[j]);
-        stored[j] += step;
+        stored[j] = fine[j] + (R > 0 ? 2.0 * t * scale * x.abs_dot : 0.0);
+        stored[j] = pow(1.0 + t, 3.0) * stored[j] + t * fabs(score[j]) + step;
         most = fmax(most, score[j]);
     }
     for (int j = 0; j < keys; j++)
@@ -219,16 +219,20 @@ static void attention_row(const kf_run *run, const head *h, int i, int R, double
         plain_error = fmax(plain_error, fabs(plain[d] - o[d]));
     for (int d = 0; d < D; d++) {
         double sums = 2.0 * gamma_of(keys) + 8.0 * U, rounded = 0.0, squares = 0.0;
-        double single = U * fabs(o[d]), derived = t * fabs(o[d]) + step, floor = derived;
+        double single = U * fabs(o[d]), derived = 0.0, floor = 0.0;
         for (int j = 0; j < keys; j++) {
-            double size = fabs(v[j * D + d]), weight = (t * p[j] + step) * size;
-            single += p[j] * size * (exp(fine[j]) / least - 1.0 + sums);
-            derived += p[j] * size * (exp(stored[j]) / least_stored - 1.0 + sums + t) + step * size;
-            floor += p[j] * size * (exp(fine[j]) / least - 1.0 + sums);
+            double size = fabs(v[j * D + d]), off = exp(fine[j]) / least - 1.0 + sums;
+            double weight = (1.0 + off) * (t * p[j] + step) * size;
+            double off_stored = exp(stored[j]) / least_stored - 1.0 + sums;
+            single += p[j] * size * off;
+            derived += (p[j] * (off_stored + t * (1.0 + off_stored)) + step) * size;
+            floor += p[j] * size * off;
             rounded += weight;
             squares += weight * weight;
         }
         floor += fmin(rounded, 8.0 * sqrt(squares / 3.0));
+        floor = (1.0 + t) * floor + t * fabs(o[d]) + step; /* what is off is rounded too */
+        derived = (1.0 + t) * derived + t * fabs(o[d]) + step;
         double twice = 2.0 * plain_error + t * fabs(o[d]);
         bound[d] = dtype == KF_F32 ? single : fmin(2.0 * derived, fmax(floor, twice));
         are->floor += bound[d] == floor;
@@ -270,7 +274,7 @@ static void attention(enum kf_dtype dtype, int keys, int R, double e, parts *are
         }
         run.extra_error = e;
         kf_attention_reference(&run);
-        good &= bounds_hold(&run, false, dtype == KF_BF16 ? 0.03 : 0.01, are);
+        good &= bounds_hold(&run, false, 1e-6, are);
         kf_close(&run);
     }
     ok(good, "attention, %s, %d keys, R = %d, angles off by %g: bounds are the formula's",
@@ -289,7 +293,7 @@ static void flash(bool turned, double e)
         (turned ? kf_rope_flash_setup : kf_flash_setup)(&run);
         run.extra_error = e;
         (turned ? kf_rope_flash_reference : kf_flash_reference)(&run);
-        good &= bounds_hold(&run, turned, 0.01, &are);
+        good &= bounds_hold(&run, turned, 1e-6, &are);
         kf_close(&run);
     }
     ok(good, "flash, %s, angles off by %g: bounds of o and lse are the formula's",
