@@ -22,8 +22,7 @@ static void cache_row(void *context, int64_t row)
     double *key = kf_alloc(D, sizeof *key);
     for (int d = 0; d < D; d++)
         key[d] = from[d];
-    if (half > 0)
-        kf_rotate(key, c->s->R, c->cosines + position * half, c->sines + position * half);
+    kf_rotate(key, c->s->R, c->cosines + position * half, c->sines + position * half);
     for (int d = 0; d < D; d++)
         to[d] = is_new ? NAN : (float)key[d];
     free(key);
@@ -36,8 +35,7 @@ void kf_rope_cache(kf_run *run)
     int64_t half = s->R / 2;
     double *cosines = kf_alloc(s->Sk * half, sizeof *cosines);
     double *sines = kf_alloc(s->Sk * half, sizeof *sines);
-    if (half > 0)
-        kf_rope_fp64(s->pos0, s->Sk, s->R, cosines, sines);
+    kf_rope_fp64(s->pos0, s->Sk, s->R, cosines, sines);
     cache c = {s, k->host, kf_zero_input(run, "k_cache", k->axes, KF_F32, k->dim)->host, cosines,
                sines};
     kf_may_write(run, "k_cache"); /* the last key is a call's to rotate and add */

@@ -110,6 +110,31 @@ static void fp32_angles(void)
     }
 }
 
+/* A cache holds its keys turned, the newest none, and the dimensions from R on as they are. */
+static void caches(void)
+{
+    for (int R = 0; R <= 8; R += 2) {
+        const kf_case c = {.name = "cache", .shape = {2, 1, 2, 9, 8, R, true, 5}};
+        const kf_shape *s = &c.shape;
+        kf_run run = unit_attention(&c, 3);
+        const kf_tensor *k = kf_find(&run, "k");
+        bool good = true;
+        kf_rope_cache(&run);
+        const float *cached = kf_find(&run, "k_cache")->host;
+        for (int64_t e = 0; e < k->count; e++) {
+            int64_t row = e / s->D, key = row % s->Sk, d = e % s->D, i = d % (R ? R / 2 : 1);
+            const float *from = k->host + row * s->D;
+            double complex z = d < R ? from[i] + I * from[i + R / 2] : from[d];
+            if (d < R)
+                z *= cexp(I * (s->pos0 + (double)key) * exp(-2.0 * (double)i / R * log(10000.0)));
+            double want = d >= R / 2 && d < R ? cimag(z) : creal(z);
+            good &= key >= s->Sk - s->Sq ? isnan(cached[e]) : fabs(cached[e] - want) < 1e-6;
+        }
+        ok(good, "a cache of keys, R = %d: turned, and the newest not there yet", R);
+        kf_close(&run);
+    }
+}
+
 /* Faults in several blocks: all are counted, and the first one is the first. */
 static void many_blocks(void)
 {
@@ -141,6 +166,7 @@ int main(void)
         for (int interleaved = 0; interleaved < 2; interleaved++)
             each_shape(&shapes[i], interleaved);
     fp32_angles();
+    caches();
     many_blocks();
     return done();
 }
