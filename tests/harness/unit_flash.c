@@ -199,6 +199,33 @@ static void exact(void)
     }
 }
 
+/* Keys 7, 36 and so on of a head are 4 times as large, their values 32 times, and nothing else. */
+static void outliers(void)
+{
+    static const kf_program program = {.step = "00-unit"};
+    const kf_case *c = named("outliers");
+    kf_case plain = *c;
+    kf_run run, other;
+    bool good = true;
+    plain.flags &= ~(unsigned)KF_OUTLIERS;
+    kf_open(&run, &program, c, 5);
+    kf_open(&other, &program, &plain, 5);
+    kf_flash_setup(&run);
+    kf_flash_setup(&other);
+    for (int i = 0; i < 3; i++) {
+        static const char *const name[] = {"q", "k", "v"};
+        static const float times[] = {1.0f, 4.0f, 32.0f};
+        const kf_tensor *t = kf_find(&run, name[i]), *was = kf_find(&other, name[i]);
+        for (int64_t e = 0; e < t->count; e++) {
+            bool is_one = e / c->shape.D % c->shape.Sk % 29 == 7;
+            good &= t->host[e] == was->host[e] * (is_one ? times[i] : 1.0f);
+        }
+    }
+    ok(good, "outliers: one key of 29, in k and v");
+    kf_close(&run);
+    kf_close(&other);
+}
+
 /* The rule for rows without keys: -Inf and nothing else, and nowhere else. */
 static void minus_infinity(void)
 {
@@ -256,6 +283,7 @@ int main(void)
     right();
     wrong();
     exact();
+    outliers();
     minus_infinity();
     cost();
     return done();
