@@ -263,6 +263,28 @@ static void batches(void)
     o = kf_find(&run, "o");
 }
 
+static void expect_ranges(const char *marked, const char *expected)
+{
+    int64_t marks[64] = {0}, n = (int64_t)strlen(marked);
+    char text[128];
+    for (int64_t i = 0; i < n; i++)
+        marks[i] = marked[i] == '1';
+    kf_ranges(marks, n, text, sizeof text);
+    ok(strcmp(text, expected) == 0, "%s: %s", marked, text);
+}
+
+static void ranges(void)
+{
+    expect_ranges("1011010010", "0, 2-3, 5, 8");
+    expect_ranges("1010101010", "every 2nd from 0 to 8");
+    expect_ranges("010010010010010", "every 3rd from 1 to 13");
+    expect_ranges("10001000100010001", "every 4th from 0 to 16");
+    /* As far apart as the others are, but for the first, or the last. */
+    expect_ranges("100010101010", "5 between 0 and 10");
+    expect_ranges("010101010001", "5 between 1 and 11");
+    expect_ranges("1101101101100110", "10 between 0 and 14");
+}
+
 static void shapes(void)
 {
     char text[128];
@@ -335,6 +357,7 @@ int main(void)
     counts();
     map();
     batches();
+    ranges();
     shapes();
     return done();
 }
