@@ -100,6 +100,28 @@ static void flash_of_256(void)
     kf_flash_setup(&run);
 }
 
+static void fails_in_a_launch(void)
+{
+    kf_doing("v", "c");
+    kf_check(cudaErrorIllegalAddress, "f()", "steps/step.cu", 7);
+}
+
+static void fails_after_it(void)
+{
+    kf_doing("v", "c");
+    kf_doing(NULL, NULL);
+    kf_check(cudaErrorIllegalAddress, "f()", "steps/step.cu", 7);
+}
+
+static void calls_that_fail(void)
+{
+    ok(dies(fails_in_a_launch, "harness: variant v, case c: f() at step.cu:7 failed: error 700 "
+                               "(cudaErrorSome)\n"),
+       "a call that fails in a launch ends the program with a line that names variant and case");
+    ok(dies(fails_after_it, "harness: f() at step.cu:7 failed: error 700 (cudaErrorSome)\n"),
+       "and one that fails afterwards is not blamed on them");
+}
+
 static void by_name(void)
 {
     kf_run run = two_outputs();
@@ -402,6 +424,7 @@ static void inputs_of_another(void)
 int main(void)
 {
     by_name();
+    calls_that_fail();
     wrong_by_another();
     captured();
     memory();
