@@ -1,11 +1,13 @@
 /* fake.c: see fake.h. Device memory is host memory; time is a number that work adds to. */
 #include "fake.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 double fake_launch_us = 3.0, fake_heat = 0.0, fake_drift = 0.0;
-static double now_us;
-static bool l2_cold; /* what the next work wants is no longer in the L2 */
+bool fake_behind;
+static double now_us, done_us; /* done_us: when all is done that was sent, if fake_behind */
+static bool l2_cold;           /* what the next work wants is no longer in the L2 */
 enum { L2_BYTES = 1 << 16 };
 static cudaError_t last, sticky;
 enum { MOST_KERNELS = 4096 };
@@ -52,7 +54,7 @@ static const double HOT_US = 2e5, COOLING_US = 4e5;
 
 static bool hot(void)
 {
-    return busy_us >= HOT_US;
+    return busy_us - fmax(done_us - now_us, 0.0) >= HOT_US;
 }
 
 /* Nothing cools down that has still to be done. */
@@ -81,7 +83,10 @@ static void spend(double us)
     if (capturing)
         captured.us += us;
     else {
-        now_us += us;
+        if (fake_behind)
+            done_us = fmax(done_us, now_us) + us;
+        else
+            now_us += us;
         busy_us += us;
         under_way = true;
     }
@@ -118,7 +123,7 @@ void fake_fault(cudaError_t error)
 
 void fake_reset_clock(void)
 {
-    now_us = 0.0;
+    now_us = done_us = 0.0;
     events = 0;
 }
 
@@ -270,7 +275,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     (void)stream;
-    now_us += 5.0;
+    now_us = fmax(now_us, done_us) + 5.0;
     under_way = false;
     return sticky;
 }
@@ -290,13 +295,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t e)
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream)
 {
     (void)stream;
-    e->us = now_us;
+    e->us = fmax(now_us, done_us);
     return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
-    (void)e;
+    now_us = fmax(now_us, e->us);
     under_way = false;
     return sticky;
 }
@@ -305,8 +310,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e)
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
     static int looks;
-    (void)e;
-    return looks++ % 4 ? cudaSuccess : (last = cudaErrorNotReady);
+    bool ready = fake_behind ? e->us <= now_us : looks++ % 4;
+    return ready ? cudaSuccess : (last = cudaErrorNotReady);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)

@@ -158,6 +158,31 @@ static void rates(void)
     setenv("FAKE_RATES", "0", 1);
 }
 
+/* The host sends all calls at once and looks while they run: of 0.35 s that count the device is
+ * looked at each hundredth, and what it said in the 0.35 s before, cool at first, is dropped. */
+static void looked_at_while_it_runs(void)
+{
+    enum { N = 3 };
+    static job same[2] = {{1000.0, 0.0}, {1000.0, 0.0}};
+    kf_stat s[2];
+    kf_place p[N];
+    kf_work works[] = {{enqueue, &same[0]}, {enqueue, &same[1]}};
+    bool good = true;
+    setenv("FAKE_RATES", "1", 1);
+    fake_reset_clock();
+    fake_behind = true;
+    kf_timing_begin(NULL, 0);
+    kf_time_alone(works, 2, KF_SUSTAINED, 1, 1, s, p);
+    kf_timing_end();
+    fake_behind = false;
+    setenv("FAKE_RATES", "0", 1);
+    for (int i = 0; i < N; i++)
+        good &= p[i].readings >= 30 && p[i].readings <= 35 && p[i].mhz.p95 == 1500.0 &&
+                p[i].capped > 0.99 && near(p[i].us.median, 1000.0, 1e-3);
+    ok(good, "a device that works behind the host: %d readings, up to %.0f MHz, %.0f%% capped",
+       p[0].readings, p[0].mhz.p95, 100.0 * p[0].capped);
+}
+
 int main(void)
 {
     times();
@@ -165,5 +190,6 @@ int main(void)
     orders();
     drift();
     rates();
+    looked_at_while_it_runs();
     return done();
 }
