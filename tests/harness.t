@@ -64,7 +64,7 @@ my $sanitized = "$build/sanitized";
 make_path($sanitized);
 my @own = grep { !/^unit_(ceiling|step|flash.*|rope_flash)$/ } @programs;
 my @c = ((grep { !m{/(backend|rates)\.c$} } glob("common/harness/*.c common/problems/*.c")),
-    (map { "common/neox/$_.c" } qw(bounds seeded shape)), map { "tests/harness/$_.c" } "fake", @own);
+    (map { "common/neox/$_.c" } qw(bounds seeded shape)), map { "tests/harness/$_.c" } "fake", "trace", @own);
 my $object_of = sub { $_[0] =~ m{([^/]+)/([^/]+)\.c$} or die; "$sanitized/$1-$2.o" };
 @jobs = map { my ($from) = m{(.*)/}; "$cc -std=c11 -O1 -g $sanitizers $include -I$from -c $_ -o " . $object_of->($_) } @c;
 %r = run("printf '%s\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
@@ -85,6 +85,13 @@ for my $what ("", " --json", " --list", " --variant right --case D8 --reps 3", "
     unlink "$sanitized/written";
     %r = run("$sanitized/toy --seed 1$options", $mode ? ($mode => 1) : ());
     unlike($r{err}, qr/Sanitizer|runtime error/, "toy $what: nothing that sanitizers find") or diag($r{err});
+}
+%r = run("$cc $sanitizers -o $sanitized/traced " . join(" ", map { $object_of->("harness/$_.c") } "toy", "trace")
+    . " @objects -lpthread -lm");
+is($r{code}, 0, "traced links with sanitizers") or BAIL_OUT($r{err});
+for my $how ("count", "check") {
+    %r = run("$sanitized/traced --seed 1 --once", FAKE_TRACE => $how, FAKE_FINDINGS => "leak,shared race");
+    unlike($r{err}, qr/Sanitizer|runtime error/, "traced, $how: nothing that sanitizers find") or diag($r{err});
 }
 
 # --- The accurate angles of common/cuda, against long double.
@@ -191,6 +198,13 @@ is(join(" ", @{$rows[10]}[12, 14, 27 .. 30]), "- - predicted 40 40 80", "a bug's
 is($r{code}, 0, "a second run appends");
 is(slurp("$dir/rows.tsv") =~ /\A\Q$text\E(99\t[^\n]*\n){3}\z/ ? 1 : 0, 1, "without a second header");
 like(slurp("$dir/rows.tsv"), qr/\tslow\todd\t.*\tskipped\t-\t-\t-\t-\t-\n/, "a variant that does not apply is skipped");
+run("$toy --case odd --variant right --out $dir/one-row.tsv");
+is(scalar(() = slurp("$dir/one-row.tsv") =~ /^99\t/mg), 1, "one row alone is recorded too");
+run("$toy --case D8 --out $dir/zero.tsv --seed 3 <&-", KF_COMMIT => "abc1234");
+is(slurp("$dir/zero.tsv") =~ s/date: .*//r, $text =~ s/date: .*//r, "the same where the file has the number 0");
+run("TOY_REPEATS=1 TOY_BUG=no-error $toy --variant steady --case D8 --out $dir/no-error.tsv");
+like(slurp("$dir/no-error.tsv"), qr/^99\tsteady\tD8\t.*\tok\t0\t0\t84\t0\t[0-9.e-]*[1-9][0-9.e-]*$/m,
+    "what has no error has its bound in its row");
 fails("rows of another commit", "$toy --out $dir/rows.tsv", 2, "commit \"abc1234\"", KF_COMMIT => "other");
 spew("$dir/other.tsv", "# device: x\na\tb\n1\t2\n");
 fails("a file with other columns", "$toy --out $dir/other.tsv", 2, "column names");
@@ -423,6 +437,16 @@ $rows = decode_json($r{out});
 is("$rows->[1]{limit_us} $rows->[1]{limit_by} $rows->[1]{limit_pct}", "0.5 launch 2.5", "limit and % of it");
 %r = run("$toy --case D8 --variant right", KF_ROOT => long_way("$dir/root"));
 like($r{out}, qr/^  right +graph +warm .* 2\.5% launch$/m, "the table ends in % of limit, also where the root's path is long");
+
+my $ceilings = slurp("$dir/root/build/data/fake-g-100-test/ceilings.tsv");
+make_path("$dir/root/plots/data/fake-g-100-test");
+spew("$dir/root/plots/data/fake-g-100-test/ceilings.tsv", $ceilings =~ s/(?<=launch_graph_us\t)0\.5/1/r);
+for (["where both are, those of build/ count, which are newer", 0.5], ["those of plots/ where there are no others", 1]) {
+    my ($what, $us) = @$_;
+    %r = run("$toy --case D8 --variant right --json", KF_ROOT => "$dir/root");
+    is(decode_json($r{out})->[1]{limit_us}, $us, "ceilings: $what");
+    unlink "$dir/root/build/data/fake-g-100-test/ceilings.tsv";
+}
 
 # --- Wrong results.
 fails("one wrong element", "TOY_BUG=one $toy --case D8 --variant right --out $dir/one.tsv >$dir/said", 1, "variant right, case D8: 1 wrong elements");
