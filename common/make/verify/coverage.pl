@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
 # coverage.pl [STEP ...]: which lines of kernels, and of what launches them, does no verified case run?
 #
-# Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. So is
-# it for compute capability 8.0, if it has other code there. A line that some step or variant runs is run. The others are printed, but for those that
-# tests/uncovered.tsv names with a reason. Exit 1 if there are any, or if one that is named is run.
+# Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. One that
+# has other code for devices before compute capability 9.0 does so once more, built for 8.0. A line that some
+# step or variant runs is run. The others are printed, but for those that tests/uncovered.tsv, if there is
+# one, names with a reason. Exit 1 if there are any, or if one that is named is run.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
