@@ -19,7 +19,7 @@ void fake_kernel(cudaStream_t stream, double us, double cold_us, void (*body)(co
                  const kf_run *run);
 void fake_fault(cudaError_t error); /* the next synchronisation fails */
 void fake_reset_clock(void);
-extern bool fake_behind; /* the host sends work and goes on */
+extern bool fake_behind;      /* the host sends work and goes on */
 extern double fake_launch_us; /* host time of a launch: what the stream clock sees at least */
 extern double fake_heat;      /* share of its time that work takes longer on a hot device */
 extern double fake_drift;     /* and by which it takes longer with each second that passes */
