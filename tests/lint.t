@@ -9,7 +9,7 @@ use Workbook;
 my %r = run("make lint");
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
 like($r{out}, qr/^lint: $_\b.*(fine|skipped)$/m, "$_ ran or was skipped with a word")
-    for qw(clang-format cppcheck clang-tidy shellcheck headings launches indices grids asm holds), "shared headers";
+    for qw(clang-format cppcheck clang-tidy shellcheck headings launches indices asm holds), "shared headers";
 
 # Planted flaws, one at a time, in a copy that has little else to look at.
 my $tree = small_tree();
@@ -40,10 +40,6 @@ my @planted = (
         "int row = blockIdx.x * 8 + i;\n    s += row * S",
         "int row = blockIdx.x;\n    const float *query = q + (head * S + row) * D",
         "unsigned row = (int64_t)blockIdx.x * 8;\n    o[row * D + d] = sum"),
-    map({ ["grids", "steps/00-planted/planted.cu", "static void launch(void)\n{\n    $_;\n}\n"] }
-        'const dim3 grid((s.Sk + 255) / 256, s.Sq, heads)',
-        "const dim3 grid(blocks(s.D, THREADS),\n                    heads, s->Sk)",
-        'f<<<dim3(1, (unsigned)rows), 32>>>(); CUDA_CHECK_LAUNCH()'),
     map({ ["asm", "steps/00-planted/planted.cuh", "static void touch(int x)\n{\n    asm $_;\n}\n"] }
         'volatile("st.shared.b32 [%0], %0;" : : "r"(x))',
         'volatile("bar.sync 1, 128;")',

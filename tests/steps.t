@@ -49,6 +49,11 @@ for my $source (@sources) {
     like($r{out}, qr/^cases\n(  \S.*\n)+variants\n(  \S.*\n)+\z/m,
         "$name --list: cases and variants");
 
+    # --- Every launch of every case is one that a GPU takes, also of those that no CPU ends.
+    %r = run("$step --seed 1", KF_CAPTURE => 1);
+    is("$r{code} $r{err}", "0 ", "$name: grids and blocks are as large as they may be");
+    unlike($r{out}, qr/^skipped, large/m, "$name: of all cases");
+
     # --- Right in every order, and the same seed gives the same output.
     my %output;
     my $small = small_cases($step);

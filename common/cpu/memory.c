@@ -49,6 +49,18 @@ static struct allocation *find(const void *p)
     return a;
 }
 
+/* Promised memory is not filled, and there may be more of it than the machine has: it is for
+ * launches that are captured and never run. */
+static int promised(void)
+{
+    static int known = -1;
+    if (known < 0) {
+        const char *lazy = getenv("CUDACPU_PROMISE");
+        known = lazy && *lazy == '1';
+    }
+    return known;
+}
+
 /* The data end, but for their alignment, where a page begins that nobody may touch: a kernel that
  * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. */
 static char *map(size_t bytes, size_t *mapped)
@@ -56,8 +68,9 @@ static char *map(size_t bytes, size_t *mapped)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     *mapped = (data + page - 1) / page * page + page;
-    char *base = TRACE_CHECK(map(*mapped), mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char *base = TRACE_CHECK(
+        map(*mapped), mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | (promised() ? MAP_NORESERVE : 0), -1, 0));
     if (base == MAP_FAILED)
         return NULL;
     char *guard = base + *mapped - page;
@@ -65,7 +78,8 @@ static char *map(size_t bytes, size_t *mapped)
         munmap(base, *mapped);
         return NULL;
     }
-    return memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
+    return promised() ? guard - data
+                      : memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
 }
 
 static void unmap(const struct allocation *a)
@@ -86,7 +100,7 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     cudaError_t error = cudaErrorMemoryAllocation;
     struct allocation *a = malloc(sizeof *a);
     size_t mapped = 0;
-    char *block = a && bytes < available_memory() ? map(bytes, &mapped) : NULL;
+    char *block = a && (promised() || bytes < available_memory()) ? map(bytes, &mapped) : NULL;
     if (block) {
         *a = (struct allocation){block, bytes, mapped, type, allocations};
         allocations = a;

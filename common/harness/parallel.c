@@ -28,6 +28,8 @@ static void *worker(void *argument)
 void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *context)
 {
     enum { MOST = 64 };
+    if (kf_captures())
+        return;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = processors < 1 ? 1 : processors > MOST ? MOST : (int)processors;
     if (threads > n)

@@ -213,6 +213,26 @@ static bool times(const kf_session *s)
            !s->options.exactness;
 }
 
+/* Every launch of every variant, and none of them runs: on a CPU, where no large case would end.
+ * The runtime refuses what a GPU would, a grid that is too large at first. */
+static void capture(const kf_session *s, kf_run *run)
+{
+    char why[256];
+    if (!kf_allocate(run))
+        kf_die(KF_CANNOT_RUN, "case %s: no addresses for its memory", run->c->name);
+    for (int v = 0; v < s->program->n_variants; v++) {
+        const kf_variant *variant = &s->program->variants[v];
+        if (!s->options.variant_chosen[v] || !applies(s, run->c, v) ||
+            (variant->refused && variant->refused(run->c, why, sizeof why)))
+            continue;
+        kf_doing(variant->name, run->c->name);
+        int n = kf_count_launches(run, variant);
+        kf_check(cudaGetLastError(), "a launch", __FILE__, __LINE__);
+        kf_say("  variant %s: %d launch%s\n", variant->name, n, n == 1 ? "" : "es");
+        kf_doing(NULL, NULL);
+    }
+}
+
 static void run_case(kf_session *s, int index)
 {
     const kf_program *p = s->program;
@@ -223,7 +243,7 @@ static void run_case(kf_session *s, int index)
     kf_outcome out[KF_MAX_CHOICES];
     char shape[128];
     memset(out, 0, sizeof out);
-    s->passed_over[index] = s->options.case_named[index] ? NULL : left_out(s, c);
+    s->passed_over[index] = s->options.case_named[index] || kf_captures() ? NULL : left_out(s, c);
     if (!s->passed_over[index] && !any_applies(s, c))
         s->passed_over[index] = NO_VARIANT;
     if (s->passed_over[index]) {
@@ -234,6 +254,11 @@ static void run_case(kf_session *s, int index)
     kf_shape_text(&c->shape, shape, sizeof shape);
     kf_say("\ncase %s: %s\n", c->name, shape);
     p->setup(&run);
+    if (kf_captures()) {
+        capture(s, &run);
+        kf_close(&run);
+        return;
+    }
     if (allocate(s, &run, out)) {
         p->reference(&run);
         for (int v = 0; v < p->n_variants; v++)
@@ -416,6 +441,8 @@ static void seed_thread_order(uint64_t seed)
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     setenv("CUDACPU_SEED", text, 0);
+    if (kf_captures())
+        setenv("CUDACPU_PROMISE", "1", 1);
 }
 
 int kf_main(const kf_program *program, int argc, char **argv)

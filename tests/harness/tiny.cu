@@ -80,6 +80,7 @@ static void setup(kf_run *run)
 static const kf_case cases[] = {
     {.name = "small", .shape = {.H = 2, .Sq = 5, .Sk = 9, .D = 20, .causal = true}},
     {.name = "large", .shape = {.H = 2, .Sq = 5, .Sk = 9, .D = 40}, .flags = KF_LARGE},
+    {.name = "tall", .shape = {.H = 65536, .Sq = 5, .Sk = 9, .D = 20}, .flags = KF_LARGE},
 };
 static const kf_variant variants[] = {
     {.name = "right", .about = "as it should be", .launch = launch<NONE, 64>, .block = 64},

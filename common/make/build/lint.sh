@@ -217,37 +217,6 @@ rules indices '
     }
     END { exit found }'
 
-# Only cases that no CPU runs have more than 65535 positions, and a grid no more blocks in y and z.
-rules grids '
-    FNR == 1 { text = "" }
-    { line = $0; sub(/\/\/.*/, "", line) }
-    text == "" && match(line, /dim3( [a-z_]+)?\(/) {
-        at = FNR
-        line = substr(line, RSTART + RLENGTH)
-        text = " "
-    }
-    text != "" {
-        text = text line
-        argument = ""
-        n = depth = 1
-        for (i = 1; depth > 0 && i <= length(text); i++) {
-            c = substr(text, i, 1)
-            depth += (c == "(") - (c == ")")
-            if (c == "," && depth == 1 || depth == 0) {
-                if (n++ > 1 && argument !~ /\/|[A-Za-z]\(/ &&
-                    argument ~ /(^|[^A-Za-z_0-9])S[qk]?$|(^|[^A-Za-z_0-9>.])rows$/) {
-                    print FILENAME ":" at ": positions are counted in x alone, or divided"
-                    found = 1
-                }
-                argument = ""
-            } else
-                argument = argument c
-        }
-        if (depth == 0)
-            text = ""
-    }
-    END { exit found }'
-
 # Without volatile and "memory" a compiler may move loads and stores past an asm that reads, writes or
 # orders memory. Not so wgmma.mma_async: it has no address, and stands between a fence and a commit.
 rules asm '
