@@ -85,7 +85,8 @@ int64_t kf_guard(const kf_run *run, const kf_slot *slot); /* bytes on each side 
 /* What the tensors take on the device, in whole units of so many bytes. */
 int64_t kf_device_need(const kf_run *run, int64_t unit);
 int64_t kf_device_free(void);
-/* KF_CAPTURE=1 on a CPU: launches are looked at, and none runs, so no value is worked out. */
+/* From here on launches are looked at, and none runs, so no value is worked out. */
+void kf_capture_only(void);
 bool kf_captures(void);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
 /* The same, but where there is not as much free as they take, nothing is asked for. */

@@ -25,10 +25,22 @@ static void *worker(void *argument)
     }
 }
 
+static bool captures;
+
+void kf_capture_only(void)
+{
+    captures = true;
+}
+
+bool kf_captures(void)
+{
+    return captures;
+}
+
 void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *context)
 {
     enum { MOST = 64 };
-    if (kf_captures())
+    if (captures)
         return;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = processors < 1 ? 1 : processors > MOST ? MOST : (int)processors;

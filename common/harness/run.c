@@ -435,14 +435,18 @@ static void open_record(const kf_session *s)
     free(names);
 }
 
-/* What the CPU backend draws (CUDACPU_ORDER=random), unless it was given a seed of its own. */
-static void seed_thread_order(uint64_t seed)
+/* What the CPU backend draws (CUDACPU_ORDER=random), unless it was given a seed of its own; and
+ * that it need not have the memory of what is only captured. */
+static void tell_backend(uint64_t seed)
 {
     char text[32];
+    const char *capture = getenv("KF_CAPTURE");
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     setenv("CUDACPU_SEED", text, 0);
-    if (kf_captures())
+    if (capture && *capture == '1' && kf_on_cpu()) {
+        kf_capture_only();
         setenv("CUDACPU_PROMISE", "1", 1);
+    }
 }
 
 int kf_main(const kf_program *program, int argc, char **argv)
@@ -458,7 +462,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
         return KF_OK;
     }
     check_named(&s);
-    seed_thread_order(s.options.seed);
+    tell_backend(s.options.seed);
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
     s.timings = kf_timings_of(program, &s.n_timings);
     s.device = kf_open_device();

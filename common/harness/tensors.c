@@ -3,12 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool kf_captures(void)
-{
-    const char *asked = getenv("KF_CAPTURE");
-    return asked && *asked == '1' && kf_on_cpu();
-}
-
 void kf_open(kf_run *run, const kf_program *program, const kf_case *c, uint64_t seed)
 {
     *run = (kf_run){.c = c, .shape = c->shape, .seed = seed};
