@@ -78,6 +78,17 @@ sub launches_of {
     return $said eq $done ? ($r{out} =~ /no tuned-dispatch/ ? "no table; " : "") . $done : "says $said, and does $done";
 }
 is(launches_of("small"), "no table; dispatch: fused; dispatch-log: fused", "step 36 without a table does as the log");
+# The log's crossover, at the large cases, of which a CPU runs none.
+my %captured = run("$cpu/step-36 --seed 1", KF_CAPTURE => 1, KF_ROOT => $root);
+my %launches;
+for my $case (split /^case /m, $captured{out}) {
+    my ($name, $S) = $case =~ /\A(forward-\S+): .*\bS=(\d+)/ or next;
+    my %of = $case =~ /^  variant (\S+): (\d+) launch/mg;
+    $launches{$S}{$of{"dispatch-log"} == $of{"way:fused"} ? "fused" : "op by op"} = 1;
+}
+ok($launches{4096}, "step 36 has a case at the log's crossover");
+is(join(" ", keys %{ $launches{$_} }), $_ <= 4096 ? "fused" : "op by op", "step 36 at $_: what the log goes")
+    for sort { $a <=> $b } keys %launches;
 my $table = "$root/plots/data/cpu/tuned-dispatch.tsv";
 spew($table, "# device: cpu\n$columns" . tuned_row(64, "way:fused") . tuned_row(150, "way:op-by-op") . tuned_row(256, "dispatch"));
 is(launches_of("odd"), "dispatch: fused; dispatch-log: fused", "the way of the nearest length");

@@ -506,7 +506,8 @@ like($r{err}, qr/\A[^\n]*case D8: out of device memory[^\n]*\n\z/, "one line nam
 like($r{out}, qr/case odd: .*right +ok/s, "and the other cases run");
 %r = run("$toy --case D8 --variant slow --reps 40", FAKE_NOISE => 300);
 like($r{err}, qr/clock graph warm: too noisy to trust/, "noise is called noise");
-like($r{out}, qr/slow +graph .* noisy$/m, "in the table as well");
+is(join(", ", map { "@$_" } map { /^  slow +(\S+) +(\S+) .* noisy$/ ? [$1, $2] : () } split /\n/, $r{out}),
+    join(", ", $r{err} =~ /clock (\S+ \S+): too noisy/g), "in the table as well, on the same clocks");
 is($r{code}, 0, "noise is no failure");
 # The noise comes in the same order always, so times tell in which order the variants ran.
 my @medians = map {

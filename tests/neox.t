@@ -239,4 +239,9 @@ SCRIPT
     is("$r{code} $r{err}", "0 ", "train.py writes weights");
     ok(slurp("$build/again.neox") eq slurp($shipped), "and the file is what is shipped, byte for byte");
 }
+# --- Step 42's own test of sums.
+%r = run("common/cpu/cudacc -O1 -g0 -Wall -Wextra -Werror -Icommon tests/neox/wrong_sums.cu $programs/harness/*.o "
+      . "$programs/problems/*.o $programs/neox/*.o -o $build/wrong_sums && $build/wrong_sums");
+is("$r{code} $r{out}$r{err}", "0 1000 tested, 4 wrong\n", "step 42 tests each sum, and counts the wrong ones");
+
 done_testing();

@@ -229,8 +229,7 @@ static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
                                 KF_FLASH_ONE("many-tiles", 1, 130, 641, 64, false, 0),
                                 KF_FLASH_ONE("many-tiles-D128", 1, 5, 641, 128, false, 0),
                                 // Several tiles, some masked, for the kernels that record.
-                                // The second one is small enough to be checked.
-                                KF_FLASH_ONE("recorded-causal", 1, 128, 300, 128, true, 0),
+                                KF_FLASH_ONE("recorded-causal", 1, 128, 300, 128, true, KF_CHECKED),
                                 KF_FLASH_ONE("recorded-few", 1, 128, 135, 128, true, 0)};
 
 static const kf_variant variants[] = {

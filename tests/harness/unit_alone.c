@@ -95,12 +95,19 @@ static void orders(void)
 {
     kf_stat s[WORKS];
     kf_place p[PLACES], again[PLACES];
-    bool first = true, mirrored = true, same = true, other = false;
+    bool first = true, mirrored = true, numbered = true, same = true, other = false;
     time_all(KF_COOL, 3, s, p);
     for (int turn = 0; turn <= TURNS; turn++)
         first &= p[turn * WORKS].work == 0;
     for (int i = 0; i < PLACES; i++)
         mirrored &= p[i].work == p[PLACES - 1 - i].work;
+    for (int i = 0; i < PLACES; i++) {
+        int own = 1;
+        for (int j = 0; j < i; j++)
+            own += p[j].work == p[i].work;
+        numbered &= p[i].turn == own;
+    }
+    ok(numbered, "a place knows how many its work has had before");
     ok(first, "work 0 is timed before, between and after the others");
     ok(mirrored, "the second turn has the order of the first reversed");
     time_all(KF_COOL, 3, s, again);
