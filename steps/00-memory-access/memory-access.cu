@@ -331,7 +331,13 @@ static const kf_case cases[] = {
     {.name = "tile", .shape = MATRIX(1, 1024), .flags = KF_VERIFY_ONLY},
     {.name = "n63", .shape = MATRIX(9, 7), .flags = KF_VERIFY_ONLY},
     {.name = "n1000", .shape = MATRIX(8, 125), .flags = KF_VERIFY_ONLY},
+    // Four a lane: 255 threads for fours and three more, in two blocks of 256.
+    {.name = "n1023", .shape = MATRIX(33, 31), .flags = KF_VERIFY_ONLY},
     {.name = "n1025", .shape = MATRIX(25, 41), .flags = KF_VERIFY_ONLY},
+    // The last of a thread's four loads that is in the array: the second, and whole scales; the
+    // third.
+    {.name = "n1312", .shape = MATRIX(32, 41), .flags = KF_VERIFY_ONLY},
+    {.name = "n1632", .shape = MATRIX(32, 51), .flags = KF_VERIFY_ONLY},
     {.name = "n10007", .shape = MATRIX(10007, 1), .flags = KF_VERIFY_ONLY},
     {.name = "in-L2", .shape = MATRIX(4096, 1024), .flags = KF_LARGE},  // x and y: 32 MiB
     {.name = "large", .shape = MATRIX(65536, 1024), .flags = KF_LARGE}, // x and y: 512 MiB
