@@ -265,8 +265,9 @@ static void pairs(const __half *a, const __half *b, __half *c, int64_t n, cudaSt
 
 // What a case has beside its shape: whether the sum is normed as well, over all columns, and at
 // which rows of taller arrays a and b begin. Rows of an odd length make that an address of any
-// kind. And what lies there: inputs as any, far from zero, or sums about the largest number.
-enum numbers { ANY, FAR_FROM_ZERO, NEAR_LARGEST };
+// kind. And what lies there: inputs as any, far from zero, close to it, or sums about the largest
+// number.
+enum numbers { ANY, FAR_FROM_ZERO, NEAR_ZERO, NEAR_LARGEST };
 
 typedef struct task {
     bool norm;
@@ -340,6 +341,15 @@ static void move_far(kf_tensor *t)
     }
 }
 
+// Sums of a variance near EPSILON: there it matters that it is added, where a floor of the same
+// size would do for rows of any other variance.
+static void move_near(kf_tensor *t)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        t->host[i] = kf_round_to(KF_F16, t->host[i] / 512.0f);
+    }
+}
+
 static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -359,6 +369,9 @@ static void setup(kf_run *run)
         fill_near_largest(a->host, b->host, a->count);
     } else if (task_of(run->c)->numbers == FAR_FROM_ZERO) {
         move_far(a);
+    } else if (task_of(run->c)->numbers == NEAR_ZERO) {
+        move_near(a);
+        move_near(b);
     }
 }
 
@@ -439,6 +452,7 @@ static const task add_and_norm = {.norm = true, .a_row = 0, .b_row = 0};
 static const task elsewhere = {.norm = false, .a_row = 1, .b_row = 2};
 static const task near_largest = {.norm = false, .a_row = 0, .b_row = 0, .numbers = NEAR_LARGEST};
 static const task far_and_norm = {.norm = true, .a_row = 0, .b_row = 0, .numbers = FAR_FROM_ZERO};
+static const task near_and_norm = {.norm = true, .a_row = 0, .b_row = 0, .numbers = NEAR_ZERO};
 static const task elsewhere_and_norm = {.norm = true, .a_row = 1, .b_row = 2};
 
 #define MATRIX(rows, columns)                                                                      \
@@ -481,6 +495,10 @@ static const kf_case cases[] = {
      .shape = MATRIX(7, 61),
      .flags = KF_VERIFY_ONLY,
      .data = &far_and_norm},
+    {.name = "near-epsilon-norm",
+     .shape = MATRIX(7, 61),
+     .flags = KF_VERIFY_ONLY,
+     .data = &near_and_norm},
     {.name = "3x4096-norm",
      .shape = MATRIX(3, 4096),
      .flags = KF_VERIFY_ONLY,
