@@ -14,26 +14,34 @@ struct CUevent_st {
     uint32_t clock[TRACE_STREAMS]; /* for check */
 };
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+static cudaError_t create(cudaEvent_t *event, unsigned flags, const void *site)
 {
+    (void)site;
     if (!event)
         return result(cudaErrorInvalidValue);
     *event = calloc(1, sizeof **event);
     if (!*event)
         return result(cudaErrorMemoryAllocation);
     (*event)->flags = flags;
+    TRACE_CHECK(handle_made("an event", *event, site), (void)0);
     return result(cudaSuccess);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    return create(event, flags, __builtin_return_address(0));
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
+    return create(event, cudaEventDefault, __builtin_return_address(0));
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     if (!event)
         return result(cudaErrorInvalidResourceHandle);
+    TRACE_CHECK(handle_destroyed(event), (void)0);
     free(event);
     return result(cudaSuccess);
 }

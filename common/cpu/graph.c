@@ -8,14 +8,14 @@ struct CUgraphNode_st {
     struct work work;
 };
 
-/* An executable graph is the same object, counted: capture is over, so it never changes. */
+/* An executable graph is a user of the graph: capture is over, so that never changes. */
 struct CUgraph_st {
     atomic_int users;
     size_t count;
     struct CUgraphNode_st **nodes;
 };
 struct CUgraphExec_st {
-    struct CUgraph_st graph;
+    struct CUgraph_st *graph;
 };
 
 struct CUgraph_st *graph_new(void)
@@ -68,7 +68,7 @@ static cudaError_t run_graph(void *state)
 
 struct work graph_work(cudaGraphExec_t exec)
 {
-    return (struct work){cudaGraphNodeTypeGraph, run_graph, graph_release, share(&exec->graph)};
+    return (struct work){cudaGraphNodeTypeGraph, run_graph, graph_release, share(exec->graph)};
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
@@ -76,7 +76,11 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
     (void)flags;
     if (!exec || !graph)
         return result(cudaErrorInvalidValue);
-    *exec = (cudaGraphExec_t)share(graph);
+    *exec = malloc(sizeof **exec);
+    if (!*exec)
+        return result(cudaErrorMemoryAllocation);
+    (*exec)->graph = share(graph);
+    TRACE_CHECK(handle_made("an executable graph", *exec, __builtin_return_address(0)), (void)0);
     return result(cudaSuccess);
 }
 
@@ -132,7 +136,9 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     if (!exec)
         return result(cudaErrorInvalidValue);
-    graph_release(&exec->graph);
+    TRACE_CHECK(handle_destroyed(exec), (void)0);
+    graph_release(exec->graph);
+    free(exec);
     return result(cudaSuccess);
 }
 
@@ -140,6 +146,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (!graph)
         return result(cudaErrorInvalidValue);
+    TRACE_CHECK(handle_destroyed(graph), (void)0);
     graph_release(graph);
     return result(cudaSuccess);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static struct CUstream_st legacy, per_thread = {.number = 1, .next = &legacy};
-static struct CUstream_st *streams = &per_thread; /* all, the legacy default stream last */
+struct CUstream_st *streams = &per_thread;
 pthread_mutex_t stream_lock;
 static uint64_t captures;
 
@@ -94,8 +94,9 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
     return error;
 }
 
-static cudaError_t create(cudaStream_t *stream, unsigned flags)
+static cudaError_t create(cudaStream_t *stream, unsigned flags, const void *site)
 {
+    (void)site;
     if (!stream || flags > cudaStreamNonBlocking)
         return result(cudaErrorInvalidValue);
     struct CUstream_st *s = calloc(1, sizeof *s);
@@ -108,23 +109,24 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags)
     s->next = streams;
     streams = s;
     *stream = s;
+    TRACE_CHECK(handle_made("a stream", s, site), (void)0);
     return stream_unlock(result(cudaSuccess));
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    return create(stream, cudaStreamDefault);
+    return create(stream, cudaStreamDefault, __builtin_return_address(0));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
-    return create(stream, flags);
+    return create(stream, flags, __builtin_return_address(0));
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
     (void)priority;
-    return create(stream, flags);
+    return create(stream, flags, __builtin_return_address(0));
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -147,6 +149,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     if (stream->capture)
         return stream_unlock(result(cudaErrorStreamCaptureUnsupported));
     *at = stream->next;
+    TRACE_CHECK(handle_destroyed(stream), (void)0);
     free(stream);
     return stream_unlock(result(cudaSuccess));
 }
@@ -265,6 +268,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
             *graph = NULL;
         } else {
             *graph = c->graph;
+            TRACE_CHECK(handle_made("a graph", c->graph, __builtin_return_address(0)), (void)0);
         }
         free(c);
     }

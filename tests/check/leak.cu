@@ -1,4 +1,5 @@
-/* Device memory that is still there at the end. A finding names where it was allocated. */
+/* Device memory, streams and graphs that are still there at the end. A finding names where they
+ * were made. */
 #include "suite.cuh"
 
 static __global__ void fill(int *y, int value)
@@ -126,6 +127,96 @@ static bool run_odd_width()
     return odd_width<fault>(y, 64) && odd_width<fault>(y, 63);
 }
 
+template <bool fault>
+static bool run_stream_never_destroyed()
+{
+    array<int> y(64);
+    cudaStream_t stream;
+    cudaStreamCreate(&stream); // seen here: stream_never_destroyed
+    fill<<<1, 64, 0, stream>>>(y, 6);
+    const bool fine = came_out<fault>(y.p, filled(6));
+    if (!fault) // fault here: stream_never_destroyed
+        cudaStreamDestroy(stream);
+    return fine;
+}
+
+template <bool fault>
+static bool run_event_of_last_round()
+{
+    array<int> y(64);
+    bool fine = true;
+    for (int i = 0; i < 3; i++) {
+        cudaEvent_t done;
+        cudaEventCreate(&done); // seen here: event_of_last_round
+        fill<<<1, 64>>>(y, i);
+        cudaEventRecord(done, 0);
+        fine &= came_out<fault>(y.p, filled(i));
+        if (!fault || i < 2) // fault here: event_of_last_round
+            cudaEventDestroy(done);
+    }
+    return fine;
+}
+
+/* What is replayed is a copy of the graph: both have an end of their own. */
+template <bool lose_graph, bool lose_replay>
+static bool replayed(cudaStream_t stream)
+{
+    array<int> y(64);
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    fill<<<1, 64, 0, stream>>>(y, 7);
+    cudaStreamEndCapture(stream, &graph);    // seen here: graph_after_instantiate
+    cudaGraphInstantiate(&replay, graph, 0); // seen here: replay_of_a_graph
+    if (!lose_graph)
+        cudaGraphDestroy(graph);
+    cudaGraphLaunch(replay, stream);
+    const bool fine = came_out < lose_graph || lose_replay > (y.p, filled(7));
+    if (!lose_replay)
+        cudaGraphExecDestroy(replay);
+    return fine;
+}
+
+template <bool lose_graph, bool lose_replay>
+static bool in_stream()
+{
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    const bool fine = replayed<lose_graph, lose_replay>(stream);
+    cudaStreamDestroy(stream);
+    return fine;
+}
+
+template <bool fault>
+static bool run_graph_after_instantiate()
+{
+    return in_stream<fault, false>(); // fault here: graph_after_instantiate
+}
+
+template <bool fault>
+static bool run_replay_of_a_graph()
+{
+    return in_stream<false, fault>(); // fault here: replay_of_a_graph
+}
+
+/* Made once and held by a static variable to the end of the program: no leak. */
+template <bool fault>
+static bool run_kept_and_made_anew()
+{
+    static cudaEvent_t kept;
+    array<int> y(64);
+    bool fine = true;
+    for (int i = 0; i < 2; i++) {
+        if (i > 0 && !fault) // fault here: kept_and_made_anew
+            cudaEventDestroy(kept);
+        cudaEventCreate(&kept); // seen here: kept_and_made_anew
+        fill<<<1, 64>>>(y, i);
+        cudaEventRecord(kept, 0);
+        fine &= came_out<fault>(y.p, filled(i));
+    }
+    return fine;
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -135,6 +226,11 @@ int main(int argc, char **argv)
         SUBTLE(one_of_three, "the loop that frees begins one too late"),
         SUBTLE(left_in_stream, "cudaMallocAsync without cudaFreeAsync"),
         SUBTLE(odd_width, "memory that only odd widths need is freed for even ones"),
+        PLAIN(stream_never_destroyed, "a stream without cudaStreamDestroy"),
+        SUBTLE(event_of_last_round, "of an event a round, the last is not destroyed"),
+        SUBTLE(graph_after_instantiate, "the graph, though its executable one is destroyed"),
+        SUBTLE(replay_of_a_graph, "the executable graph, though its graph is destroyed"),
+        SUBTLE(kept_and_made_anew, "the old event, when a static variable gets another"),
     };
     return suite("leak", list, argc, argv);
 }

@@ -883,6 +883,6 @@ int cpu_trace_mode(void)
 
 static void __attribute__((destructor)) at_end(void)
 {
-    trace_reset(); /* what is still allocated leaks */
+    trace_reset(); /* what is still there leaks */
     findings_end();
 }

@@ -182,6 +182,11 @@ void order_atomic(uintptr_t at, const void *p, unsigned bytes);
 /* A load that may be part of an order; returns where it finds its value. */
 const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires);
 
+/* --- check_handles.c: streams, events and graphs -----------------------------------------------
+ */
+
+void handles_reset(void); /* those that are lost leak, and all are forgotten */
+
 /* --- check_streams.c: which launches of other streams come before this one -------------------- */
 
 extern int streams_several; /* more than one has launched a kernel */

@@ -142,7 +142,10 @@ static int is_wgmma(enum rule rule)
 static void put(FILE *out, const struct finding *f, const struct place *place)
 {
     fprintf(out, "%s: ", rules[f->rule]);
-    if (f->rule == LEAK) {
+    if (f->rule == LEAK && strcmp(f->object.what, "allocated") != 0) {
+        fprintf(out, "%s, made at %s:%d, is never destroyed", f->object.what, place[2].file,
+                place[2].line);
+    } else if (f->rule == LEAK) {
         fprintf(out, "%zu bytes", f->object.bytes);
         if (f->object.name)
             fprintf(out, " of %s", f->object.name);

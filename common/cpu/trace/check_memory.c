@@ -147,6 +147,8 @@ void trace_reset(void)
         finding_add(LEAK, NULL, &side, 1, 0, o, o->p, NULL);
         o->freed = 1;
     }
+    if (!broken)
+        handles_reset();
 }
 
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)

@@ -178,6 +178,7 @@ void order_launch(const struct cpu_kernel *kernel)
 
 void order_grids_done(void)
 {
+    front.stream = NULL;
     front.start = 0;
 }
 

@@ -188,6 +188,9 @@ int trace_freed(void *p);                  /* true: the instrument keeps the pag
 void trace_written(void *p, size_t bytes); /* by the host */
 /* A kernel, or the host, frees what it has of malloc or new. False: it is the host's. */
 int trace_heap_free(void *p, const void *site);
+/* A handle that somebody has to destroy, of this kind: "a stream". The site is the caller's. */
+void trace_handle_made(const char *kind, const void *handle, const void *site);
+void trace_handle_destroyed(const void *handle);
 void trace_reset(void); /* the device is about to forget all allocations */
 
 #endif
