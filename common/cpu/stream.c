@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static struct CUstream_st legacy, per_thread = {.number = 1, .next = &legacy};
-struct CUstream_st *streams = &per_thread;
+static struct CUstream_st *streams = &per_thread; /* all, the legacy default stream last */
 pthread_mutex_t stream_lock;
 static uint64_t captures;
 
@@ -109,6 +109,7 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, const void *site
     s->next = streams;
     streams = s;
     *stream = s;
+    TRACE_CHECK(handle_list(&streams), (void)0);
     TRACE_CHECK(handle_made("a stream", s, site), (void)0);
     return stream_unlock(result(cudaSuccess));
 }

@@ -34,7 +34,6 @@ struct CUstream_st {
 /* Recursive: a host function in a stream may call the API. Guards streams and captures, with the
  * graphs that they fill. */
 extern pthread_mutex_t stream_lock;
-extern struct CUstream_st *streams;           /* all, the legacy default stream last */
 cudaError_t stream_unlock(cudaError_t error); /* and returns the error */
 
 struct CUstream_st *stream_find(cudaStream_t stream); /* NULL: no such stream */

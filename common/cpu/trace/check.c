@@ -881,6 +881,13 @@ int cpu_trace_mode(void)
     return CPU_TRACE_CHECK;
 }
 
+void trace_reset(void)
+{
+    order_grids_done(); /* which forgets the stream of the last launch */
+    if (memory_leaks())
+        handles_leak();
+}
+
 static void __attribute__((destructor)) at_end(void)
 {
     trace_reset(); /* what is still there leaks */

@@ -106,6 +106,8 @@ void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
 void memory_block(struct worker *w);         /* and nothing of them written */
+/* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
+int memory_leaks(void);
 void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
 
 /* --- check_order.c: what comes before what -----------------------------------------------------
@@ -185,7 +187,7 @@ const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires
 /* --- check_handles.c: streams, events and graphs -----------------------------------------------
  */
 
-void handles_reset(void); /* those that are lost leak, and all are forgotten */
+void handles_leak(void); /* those that are lost, and all are forgotten */
 
 /* --- check_streams.c: which launches of other streams come before this one -------------------- */
 

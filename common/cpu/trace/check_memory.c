@@ -137,7 +137,7 @@ void cpu_name_memory(void *p, const char *name)
         o->name = name;
 }
 
-void trace_reset(void)
+int memory_leaks(void)
 {
     for (int i = 1; i < n_objects && !broken; i++) {
         struct object *o = &objects[i];
@@ -147,8 +147,7 @@ void trace_reset(void)
         finding_add(LEAK, NULL, &side, 1, 0, o, o->p, NULL);
         o->freed = 1;
     }
-    if (!broken)
-        handles_reset();
+    return !broken;
 }
 
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)

@@ -191,6 +191,8 @@ int trace_heap_free(void *p, const void *site);
 /* A handle that somebody has to destroy, of this kind: "a stream". The site is the caller's. */
 void trace_handle_made(const char *kind, const void *handle, const void *site);
 void trace_handle_destroyed(const void *handle);
+/* Where the runtime has a list of its own: what that alone holds is lost. */
+void trace_handle_list(const void *head);
 void trace_reset(void); /* the device is about to forget all allocations */
 
 #endif
