@@ -33,7 +33,7 @@ enum kf_case_flags {
     KF_LARGE = 2,       /* skipped on the CPU unless --case names it */
     KF_MAY_NOT_FIT = 4, /* running out of device memory is a predicted outcome, not a failure */
     KF_ALONE = 8,       /* also timed on sustained and cool, which take seconds a variant */
-    KF_CHECKED = 16     /* checked however many flops: there a product and a sum are contracted */
+    KF_CHECKED = 16     /* checked by --check, however many flops it has */
 };
 
 typedef struct kf_case {

@@ -4,9 +4,7 @@
  * both. */
 #include "harness/harness.h"
 #define kf_on_cpu() false // so that the device is asked
-#define main step_main
-#include "../../steps/15-decode/decode.cu"
-#undef main
+#include "step.cuh"
 
 #include <vector>
 
@@ -87,18 +85,5 @@ int main(int argc, char **argv)
     all.push_back({.name = "most", // that part and stat hold
                    .shape = {.Sk = 128 * MOST_SPLITS, .D = 128, .R = 16, .causal = true},
                    .flags = KF_VERIFY_ONLY});
-    const kf_program program = {
-        .step = "15-decode",
-        .title = "on a device of many multiprocessors",
-        .cases = all.data(),
-        .n_cases = (int)all.size(),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
-        .setup = setup,
-        .reference = kf_attention_reference,
-        .cost = kf_attention_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
-    };
-    return kf_main(&program, argc, argv);
+    return step_at(all.data(), (int)all.size(), "on a device of many multiprocessors", argc, argv);
 }

@@ -1,8 +1,6 @@
 /* widths.cu: step 15, as it is, at heads of widths and at numbers of queries that it has no kernel
  * for, and at two that it has. decode.t runs it. */
-#define main step_main
-#include "../../steps/15-decode/decode.cu"
-#undef main
+#include "step.cuh"
 
 // Of the last two 2048 keys are turned whole: some variants apply to nothing else.
 static const kf_case widths[] = {
@@ -18,18 +16,6 @@ static const kf_case widths[] = {
 
 int main(int argc, char **argv)
 {
-    const kf_program program = {
-        .step = "15-decode",
-        .title = "at widths and queries that it has no kernel for",
-        .cases = widths,
-        .n_cases = KF_COUNT_OF(widths),
-        .variants = variants,
-        .n_variants = KF_COUNT_OF(variants),
-        .setup = setup,
-        .reference = kf_attention_reference,
-        .cost = kf_attention_cost,
-        .timings = timings,
-        .n_timings = KF_COUNT_OF(timings),
-    };
-    return kf_main(&program, argc, argv);
+    return step_at(widths, KF_COUNT_OF(widths), "at widths and queries that it has no kernel for",
+                   argc, argv);
 }
