@@ -78,6 +78,12 @@ for my $one (@rules) {
 }
 my %names = map { $_->{name} => 1 } @faults;
 is(scalar keys %names, scalar @faults, "no name is used twice");
+# What the book tells of the suite is told of faults that are there.
+for my $recorded (glob "$root/plots/data/*/check-suite.tsv") {
+    my ($columns, @rows) = grep { !/^#/ } split /\n/, slurp($recorded);
+    my @gone = grep { !$names{$_} } map { (split /\t/)[0] } @rows;
+    is("@gone", "", "$recorded has no row of a fault that is gone");
+}
 is_deeply([grep { !$names{$_} } sort keys %marks], [], "no mark without a fault");
 
 # --- Every fault and every twin ------------------------------------------------------------------
