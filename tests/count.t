@@ -75,6 +75,15 @@ spew("$dir/few/counts.tsv", "$ours" . "99\tv\tc\tadd<4>\t1\t7\n99\tv\tc\tadd<8>\
 %r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
 is("$r{code} $r{err}", "1 count: variant v, case c: ncu saw no kernel add<2>\n", "one of a name too few");
 
+# The device's own memsets and copies are no kernels to ncu.
+spew("$dir/few/ncu.tsv", "1\tvoid our::add<4>(int)\t$ld=7\n");
+spew("$dir/few/launches", "v\tc\t1\n");
+spew("$dir/few/counts.tsv", "step\tvariant\tcase\tkernel\tlaunches\tglobal_ld_requests\n99\tv\tc\tmemset\t1\t0\n"
+    . "99\tv\tc\tour::add<4>\t1\t7\n99\tv\tc\tmemcpy\t2\t0\n");
+%r = run("$compare $dir/few/launches $dir/few/ncu.tsv $dir/few/counts.tsv");
+is("$r{code} $r{err}", "0 ", "memset and memcpy are passed over");
+like($r{out}, qr/^2 of 2 counts equal$/m, "and nothing is compared with another's") or diag($r{out});
+
 # Several metrics are one counter of ours: the tensor pipe adds halves as well, which is no product.
 spew("$dir/few/ncu.tsv", join("\t", 1, "k", "smsp__inst_executed_pipe_tensor_op_hmma.sum=70",
     "smsp__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum=6", "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp16.sum=0",
@@ -216,8 +225,8 @@ is("$r{code} $r{err}", "77 step-99: there is no compute-sanitizer here; it comes
 
 # --- What compares costs ---------------------------------------------------------------------------
 # Counts of made-up kernels: the step's own, and what a change of them says.
-my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors shared_ld_wavefronts ldmatrix_wavefronts div
-    sin mma cp_async_left_groups launch_dependents cache_hints);
+my @counters = qw(launches blocks threads barriers global_ld_requests global_ld_sectors global_st_sectors shared_ld_wavefronts ldmatrix_wavefronts div
+    sin mma cp_async_left_groups launch_dependents early_launches cache_hints);
 sub counted {
     my ($file, @rows) = @_;
     my $text = "# device: cpu\n" . join("\t", qw(step variant case kernel), @counters) . "\n";
@@ -288,6 +297,17 @@ costs("half of the hints", "  left out: variant plain, case small: cache_hints 3
     ["plain", "small", "scores", %scores, launch_dependents => 2, cache_hints => 33]);
 costs("a launch that begins late", "  left out: variant plain, case small, kernel scores: launch_dependents 0, the step's own 40\n",
     "", ["plain", "small", "scores", %scores, cache_hints => 66]);
+my @set = ("plain", "small", "memset", launches => 1, global_st_sectors => 64);
+counted("own.tsv", ["plain", "small", "scores", %scores, early_launches => 1], [@set]);
+costs("memory that is cleared twice", "$more kernel memset: launches 2, the step's own 1 (2 times)\n"
+    . "$more kernel memset: global_st_sectors 128, the step's own 64 (2 times)\n", "",
+    ["plain", "small", "scores", %scores, early_launches => 1], [@set[0 .. 2], launches => 2, global_st_sectors => 128]);
+costs("more of it", "$more kernel memset: global_st_sectors 128, the step's own 64 (2 times)\n", "",
+    ["plain", "small", "scores", %scores, early_launches => 1], [@set, global_st_sectors => 128]);
+costs("a second launch that may begin early", "$more kernel scores: early_launches 2, the step's own 1 (2 times)\n",
+    "", ["plain", "small", "scores", %scores, early_launches => 2], [@set]);
+costs("none that may", "  left out: variant plain, case small, kernel scores: early_launches 0, the step's own 1\n",
+    "", ["plain", "small", "scores", %scores], [@set]);
 counted("own.tsv", ["plain", "small", "scores", %scores], ["plain", "small", "sums", %sums],
     ["other", "small", "scores", %scores]);
 costs("a variant that launches nothing", "  left out: variant other, case small: launches 0, the step's own 1\n",

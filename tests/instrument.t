@@ -83,6 +83,22 @@ for my $how ("CUDACPU_ORDER=reverse", "CUDACPU_ORDER=random CUDACPU_SEED=5 CUDAC
     is($again{out}, $r{out}, "and the same with $how");
 }
 
+# The device's own memsets and copies stand beside the kernels; the host's copies are none of theirs.
+%r = run("common/cpu/cudacc --count -O2 tests/cpu/moved.cu -o $dir/moved && $dir/moved");
+is($r{code}, 0, "memory is moved") or diag($r{err});
+is_deeply([split /\n/, $r{out}], [
+    "set: memset 2, 0 sectors 0 bytes in, 130 and 4129 out",
+    "three rows: memset 1, 0 sectors 0 bytes in, 6 and 120 out",
+    "copied: memcpy 2, 5 sectors 132 bytes in, 5 and 132 out",
+    "four rows: memcpy 1, 4 sectors 32 bytes in, 4 and 32 out",
+    "to a variable: memcpy 1, 2 sectors 64 bytes in, 2 and 64 out",
+    "the host's:",
+    "captured:",
+    "replayed: memset 2, 0 sectors 0 bytes in, 4 and 128 out",
+    "in turn: one 1, 1 sectors 4 bytes in, 1 and 4 out",
+    "early: one 3, 2 early",
+], "and counted, as launches that may begin early are");
+
 # A wait for another block is one load, however long it takes; and it orders what the blocks do.
 my %said;
 %r = run("common/cpu/cudacc --count -O1 tests/cpu/ordered.cu -o $dir/ordered");

@@ -265,6 +265,7 @@ struct copy {
     const char *from; /* NULL: a memset to `value` */
     size_t to_pitch, from_pitch, width, height;
     int value;
+    int inside; /* all of it is the device's memory */
 };
 
 static cudaError_t run_copy(void *state)
@@ -275,6 +276,8 @@ static cudaError_t run_copy(void *state)
             memmove(c->to + y * c->to_pitch, c->from + y * c->from_pitch, c->width);
         else
             memset(c->to + y * c->to_pitch, c->value, c->width);
+    if (c->inside)
+        TRACE_COUNT(moved(c->from != NULL, c->width, c->height), (void)0);
     for (size_t y = 0; y < c->height; y++)
         TRACE_CHECK(written(c->to + y * c->to_pitch, c->width), (void)0);
     return cudaSuccess;
@@ -292,6 +295,16 @@ static int wrong_side(const void *p, size_t bytes, int device)
     return wrong;
 }
 
+/* Whether it is the device's memory; `said` is what the caller says, -1 if nothing. */
+static int on_device(const void *p, int said)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = said < 0 ? find(p) : NULL;
+    said = a ? a->type == cudaMemoryTypeDevice : said == 1;
+    pthread_mutex_unlock(&lock);
+    return said;
+}
+
 static cudaError_t submit(struct copy c, int from_device, int to_device, cudaStream_t stream)
 {
     if (c.width == 0 || c.height == 0)
@@ -306,6 +319,7 @@ static cudaError_t submit(struct copy c, int from_device, int to_device, cudaStr
     if (!state)
         return cudaErrorMemoryAllocation;
     *state = c;
+    state->inside = on_device(c.to, to_device) && (!c.from || on_device(c.from, from_device));
     return stream_submit(stream,
                          (struct work){c.from ? cudaGraphNodeTypeMemcpy : cudaGraphNodeTypeMemset,
                                        run_copy, free, state});
@@ -323,7 +337,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const cudaError_t error =
-        submit((struct copy){to, from, to_pitch, from_pitch, width, height, 0},
+        submit((struct copy){to, from, to_pitch, from_pitch, width, height, 0, 0},
                any ? any : from_device, any ? any : to_device, stream);
     if (!stream)
         TRACE_CHECK(host_waits(0, 1), (void)0); /* most of these copies return when all is done */
@@ -349,12 +363,12 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-    return result(submit((struct copy){p, NULL, pitch, 0, width, height, value}, -1, 1, NULL));
+    return result(submit((struct copy){p, NULL, pitch, 0, width, height, value, 0}, -1, 1, NULL));
 }
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-    return result(submit((struct copy){p, NULL, bytes, 0, bytes, 1, value}, -1, 1, stream));
+    return result(submit((struct copy){p, NULL, bytes, 0, bytes, 1, value, 0}, -1, 1, stream));
 }
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes)

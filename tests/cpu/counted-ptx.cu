@@ -272,6 +272,7 @@ int main()
     cudaMalloc(&y, 4096);
     cudaMemset(x, 0, 4096);
     cudaMemset(y, 0, 4096);
+    cpu_counts_reset();
     unsigned *words = (unsigned *)y;
     vectors<<<1, 32>>>(x, y);
     some_lanes<<<1, 32>>>(x, y);

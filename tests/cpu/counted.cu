@@ -210,6 +210,7 @@ int main()
     cudaMalloc(&x, 4096);
     cudaMalloc(&y, 4096);
     cudaMemset(x, 0, 4096);
+    cpu_counts_reset();
     trips<<<1, 32>>>(x, y);
     skips<<<1, 32>>>(x, y);
     nested<<<1, 32>>>(x, y);

@@ -78,7 +78,8 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_BULK_LEFT_GROUPS, "bulk_left_groups")   /* under way after a wait; all threads */        \
     X(CPU_WGMMA_LEFT_GROUPS, "wgmma_left_groups") /* likewise; all warps */                        \
     X(CPU_LAUNCH_DEPENDENTS, "launch_dependents") /* the next launch may begin; all threads */     \
-    X(CPU_CACHE_HINTS, "cache_hints")             /* accesses by .cg or .cs; all threads */
+    X(CPU_EARLY_LAUNCHES, "early_launches") /* that may begin before the one in front ends */      \
+    X(CPU_CACHE_HINTS, "cache_hints")       /* accesses by .cg or .cs; all threads */
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];
@@ -87,8 +88,9 @@ struct cpu_kernel_counts {
     const char *kernel;
     uint64_t value[CPU_COUNTERS];
 };
-int cpu_counts(const struct cpu_kernel_counts **list); /* since the reset, by first launch */
-int cpu_named_counters(const char *const **names);     /* all that the program has met, sorted */
+/* Since the reset: kernels by their first launch, then memset and memcpy of the device. */
+int cpu_counts(const struct cpu_kernel_counts **list);
+int cpu_named_counters(const char *const **names); /* all that the program has met, sorted */
 uint64_t cpu_named_count(int kernel, const char *name);
 void cpu_counts_reset(void);
 void cpu_counts_print(FILE *out);

@@ -245,7 +245,7 @@ void trace_launch_end(struct launch *l)
     }
     for (struct trace *t = traces; t; t = t->next)
         tally_add(l->kernel->name, &t->tally, registers);
-    tally_launched(l->kernel->name);
+    tally_launched(l->kernel->name, l->kernel->early);
 }
 
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)

@@ -27,7 +27,7 @@ int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned
 /* cp.async is noted twice: COPY_TO with where it writes, then one of the other two. */
 enum what { READS, WRITES, ATOMIC, LOOPS, LDMATRIX, STMATRIX, COPY_TO, COPY, COPY_AROUND_L1 };
 enum space { GLOBAL, SHARED, LOCAL, NEITHER };
-enum { SITES = 2048, NAMED = 32 };
+enum { SITES = 2048, NAMED = 32, MOVES = 2 };
 struct site {
     uint64_t requests, sectors, bytes, passes, conflicts;
     uint32_t code,
@@ -41,7 +41,7 @@ struct tally {
 struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space);
 void tally_site_add(uint64_t *value, const struct site *s); /* to the counters it belongs to */
 int tally_name(const char *name);                           /* its index in `named` */
-void tally_launched(const char *kernel);
+void tally_launched(const char *kernel, int early);
 /* Clears t too. What lies in the stack at one of these depths is a register, and not counted. */
 enum { DEPTHS = FIBER_STACK / 4 };
 void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPTHS / 8]);

@@ -64,9 +64,14 @@ static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int fir
 void cpu_counts_print(FILE *out)
 {
     const struct cpu_kernel_counts *list;
-    int n = cpu_counts(&list);
+    int all = cpu_counts(&list), n = all;
+    while (n > 0 && !list[n - 1].value[CPU_BLOCKS])
+        n--;
     for (int i = 0; i < n; i += COLUMNS)
         put_kernels(out, list, i, n - i < COLUMNS ? n - i : COLUMNS, n);
+    for (int i = n; i < all; i++)
+        fprintf(out, "%-22s %12" PRIu64 " times, %" PRIu64 " bytes\n", list[i].kernel,
+                list[i].value[CPU_LAUNCHES], list[i].value[CPU_GLOBAL_ST_BYTES]);
     tally_unprinted = 0;
 }
 

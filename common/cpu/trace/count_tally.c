@@ -1,6 +1,7 @@
 /* count: what has been counted, by kernel, until the host asks. */
 #include "count.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +9,14 @@ static struct kernel {
     const char *name;
     struct tally tally;
 } * kernels[256];
-static struct cpu_kernel_counts listed[256];
+static struct cpu_kernel_counts listed[256 + MOVES];
+/* What the device moves by itself: of a kernel it would be its launches and its traffic. */
+static struct cpu_kernel_counts moves[MOVES] = {{"memset", {0}}, {"memcpy", {0}}};
 static int n_kernels, n_names;
 int tally_unprinted;
 static const char *names[NAMED], *sorted[NAMED];
 static atomic_flag naming = ATOMIC_FLAG_INIT;
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER; /* a host may have several threads */
 
 const char *const cpu_counter_names[CPU_COUNTERS] = {
 #define CPU_NAME(id, name) name,
@@ -99,14 +103,32 @@ static struct tally *tally_of(const char *kernel)
     return &k->tally;
 }
 
-void tally_launched(const char *kernel)
+void tally_launched(const char *kernel, int early)
 {
-    tally_of(kernel)->value[CPU_LAUNCHES]++;
+    pthread_mutex_lock(&adding);
+    uint64_t *value = tally_of(kernel)->value;
+    value[CPU_LAUNCHES]++;
+    value[CPU_EARLY_LAUNCHES] += early != 0;
     tally_unprinted = 1;
+    pthread_mutex_unlock(&adding);
+}
+
+void trace_moved(int copies, size_t width, size_t height)
+{
+    pthread_mutex_lock(&adding);
+    uint64_t *value = moves[copies].value;
+    value[CPU_LAUNCHES]++;
+    for (int stores = !copies; stores < 2; stores++) {
+        uint64_t *v = value + (stores ? CPU_GLOBAL_ST_REQUESTS : CPU_GLOBAL_LD_REQUESTS);
+        v[1] += (width + 31) / 32 * height;
+        v[2] += width * height;
+    }
+    pthread_mutex_unlock(&adding);
 }
 
 void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPTHS / 8])
 {
+    pthread_mutex_lock(&adding);
     struct tally *sum = tally_of(kernel);
     for (int i = 0; i < CPU_COUNTERS; i++)
         sum->value[i] += t->value[i];
@@ -121,6 +143,7 @@ void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPT
         all->requests += s->requests, all->sectors += s->sectors, all->bytes += s->bytes;
         all->passes += s->passes, all->conflicts += s->conflicts;
     }
+    pthread_mutex_unlock(&adding);
     memset(t, 0, sizeof *t);
 }
 
@@ -147,8 +170,12 @@ int cpu_counts(const struct cpu_kernel_counts **list)
         listed[i].kernel = kernels[i]->name;
         memcpy(listed[i].value, kernels[i]->tally.value, sizeof listed[i].value);
     }
+    int n = n_kernels;
+    for (int i = 0; i < MOVES; i++)
+        if (moves[i].value[CPU_LAUNCHES])
+            listed[n++] = moves[i];
     *list = listed;
-    return n_kernels;
+    return n;
 }
 
 static int by_name(const void *a, const void *b)
@@ -166,12 +193,14 @@ int cpu_named_counters(const char *const **list)
 
 uint64_t cpu_named_count(int kernel, const char *name)
 {
-    return kernels[kernel]->tally.named[tally_name(name)];
+    return kernel < n_kernels ? kernels[kernel]->tally.named[tally_name(name)] : 0;
 }
 
 void cpu_counts_reset(void)
 {
     while (n_kernels)
         free(kernels[--n_kernels]);
+    for (int i = 0; i < MOVES; i++)
+        memset(moves[i].value, 0, sizeof moves[i].value);
     tally_unprinted = 0;
 }

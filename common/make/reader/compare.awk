@@ -6,7 +6,8 @@
 # Launches are told apart by their order; those of one kernel in one variant and case are added up,
 # as the counts are. Then kernels of one name pair in the order of their first launch, and if a launch
 # through a pointer has hidden the name, all kernels do. Where the CPU backend has plain_product the
-# GPU has kernels of a library: there is nothing to compare, as where the GPU program refused a variant.
+# GPU has kernels of a library: there is nothing to compare, as with memset and memcpy, which ncu does not
+# list, and where the GPU program refused a variant.
 # A difference is a percentage of what the GPU counts; that of conflicts is one of all its passes
 # through the banks (wavefronts), loads or stores. It counts as conflicts also the few passes that are
 # lost because something else had the banks, so 63 of them where we count none is no difference of 100%.
@@ -85,7 +86,7 @@ file == 3 {
     next
 }
 
-/^#/ { next }
+/^#/ || $4 == "memset" || $4 == "memcpy" { next }
 
 !named {
     if (seen != expected)

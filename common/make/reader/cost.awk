@@ -23,8 +23,8 @@ BEGIN {
         "shared_st_requests shared_st_wavefronts sin cos exp log pow sqrt rsqrt div mma mma_flops " \
         "ldmatrix_wavefronts stmatrix_wavefronts cp_async_requests cp_async_sectors " \
         "cp_async_wavefronts wgmma wgmma_shared_bytes global_atomic_sectors global_atomic_numbers " \
-        "bulk_load_bytes bulk_store_bytes bulk_reduce_bytes K_rotations Q_rotations dK_rotations " \
-        "dQ_rotations element_rotations table_loads turns_past_a_half", cost, " ")
+        "bulk_load_bytes bulk_store_bytes bulk_reduce_bytes early_launches K_rotations Q_rotations " \
+        "dK_rotations dQ_rotations element_rotations table_loads turns_past_a_half", cost, " ")
     n_traffic = split("global_ld_requests global_st_requests shared_ld_requests shared_st_requests " \
         "cp_async_requests", traffic, " ")
     split("barriers shuffles global_ld_requests global_ld_sectors global_st_requests " \
@@ -36,12 +36,13 @@ BEGIN {
         "cp_async_requests", names, " ")
     for (i in names)
         margin[names[i]] = 1.25
-    split("launches mma mma_flops wgmma K_rotations Q_rotations dK_rotations dQ_rotations", names, " ")
+    split("launches early_launches mma mma_flops wgmma K_rotations Q_rotations dK_rotations " \
+        "dQ_rotations", names, " ")
     for (i in names)
         margin[names[i]] = 1
-    split("launches barriers ldmatrix_wavefronts sin cos pow mma mma_flops wgmma K_rotations " \
-        "Q_rotations dK_rotations dQ_rotations element_rotations table_loads turns_past_a_half", \
-        names, " ")
+    split("launches early_launches barriers ldmatrix_wavefronts sin cos pow mma mma_flops wgmma " \
+        "K_rotations Q_rotations dK_rotations dQ_rotations element_rotations table_loads " \
+        "turns_past_a_half", names, " ")
     for (i in names)
         nothing_spare[names[i]] = 1
     split("exp log sqrt rsqrt div", names, " ")
@@ -49,6 +50,7 @@ BEGIN {
         one_a_thread[names[i]] = 1
     n_asked = split("launches shared_st_requests pow mma wgmma cp_async_requests " \
         "bulk_load_requests bulk_store_requests bulk_reduce_requests bulk_read_waits", asked, " ")
+    split("launch_dependents early_launches", of_each, " ")
     split("cp_async_left_groups bulk_left_groups wgmma_left_groups cache_hints", kept, " ")
     MARGIN = 1.5
     MOST = 5
@@ -163,9 +165,10 @@ function compare(at,    i, j, k, name, dear_kernels, others) {
     }
     for (j = 1; j <= kernels[at]; j++) {
         k = kernel[at, j]
-        if (value[2, at, k, "launches"] > 0 && value[1, at, k, "launch_dependents"] > 0 &&
-            !value[2, at, k, "launch_dependents"])
-            missing(at, "launch_dependents", k)
+        for (i in of_each)
+            if (value[2, at, k, "launches"] > 0 && value[1, at, k, of_each[i]] > 0 &&
+                !value[2, at, k, of_each[i]])
+                missing(at, of_each[i], k)
     }
     if (value[2, at, "", "launches"] < value[1, at, "", "launches"])
         missing(at, "launches", "")
