@@ -537,7 +537,7 @@ static const kf_case cases[] = {
      .shape = {.H = 2, .Sq = 3, .Sk = 300, .D = 128, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY},
     {.name = "steep-D128",
-     .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 128, .R = 64, .causal = true},
+     .shape = {.H = 2, .Sq = 7, .Sk = 600, .D = 128, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep",
      .shape = {.Sq = 33, .Sk = 33, .D = 64, .R = 32, .causal = true},
