@@ -215,13 +215,19 @@ static void launch_partial(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
+// Floats in a block's shared memory.
+static int scores_and_weights(const kf_shape *s)
+{
+    const int keys = (s->Sk + TILE - 1) / TILE * TILE;
+    return WEIGH_ROWS * (keys + SHARES * pitch_of(s));
+}
+
 template <int COLUMNS>
 static void launch_weigh(const kf_run *run, int chunks, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int pitch = pitch_of(&s);
-    const int keys = (s.Sk + TILE - 1) / TILE * TILE;
-    const int scores = WEIGH_ROWS * (keys + SHARES * pitch);
+    const int scores = scores_and_weights(&s);
     const int sums = WEIGH_ROWS * 4 * THREADS;
     const dim3 grid((s.D + COLUMNS - 1) / COLUMNS, (s.Sq + WEIGH_ROWS - 1) / WEIGH_ROWS, s.H);
     weigh_partial<COLUMNS><<<grid, THREADS, max(scores, sums) * sizeof(float), stream>>>(
@@ -265,6 +271,12 @@ static bool by_four(const kf_case *c)
     return c->shape.D % 4 == 0;
 }
 
+// Split, which asks for no more shared memory than the 48 KB that every kernel may have.
+static bool in_shares(const kf_case *c)
+{
+    return by_four(c) && scores_and_weights(&c->shape) * sizeof(float) <= 48 * 1024;
+}
+
 // For variants that only explain a time: they are verified where they are timed, at the dimensions
 // of the log, and on a CPU at some queries.
 static bool explains(const kf_case *c)
@@ -272,7 +284,12 @@ static bool explains(const kf_case *c)
     return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
 }
 
-// The same, and counted: on a CPU at one head as well.
+static bool split_explains(const kf_case *c)
+{
+    return explains(c) && in_shares(c);
+}
+
+// As explains, and counted: on a CPU at one head as well.
 static bool counted(const kf_case *c)
 {
     return explains(c) || (by_four(c) && c->shape.H == 1);
@@ -343,15 +360,15 @@ static const kf_variant variants[] = {
     {.name = "split",
      .about = "D split over blocks, k rotated by its own kernel",
      .launch = launch_split<false>,
-     .applies = by_four},
+     .applies = in_shares},
     {.name = "split-once",
      .about = "split, each key rotated where it is staged",
      .launch = launch_split<true>,
-     .applies = by_four},
+     .applies = in_shares},
     {.name = "split-tiles",
      .about = "split-once with the tiles of D = 2048 at every D",
      .launch = launch_tiles<true, 32, 512>,
-     .applies = explains},
+     .applies = split_explains},
 };
 // end snippet: variants
 
