@@ -30,6 +30,7 @@ my %evidence = (
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
     'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
     'kernels'    => qr/^not ok .*$/m,
+    'corners'    => qr/^.*\billegal access\b.*$/m,
     'older'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
 );
 my $classes = 'out of bounds|misaligned|freed memory|uninitialised read|shared race|global race'
@@ -101,6 +102,7 @@ sub try_mutant
     only_variants("$dir/step.cu", $edit->{args} =~ /--variant (\S+)/g);
     my $check = $edit->{check};
     return dear_mutant($dir, $edit) if $check eq 'cost';
+    return narrow_index($dir, $edit) if $check eq 'corners';
     return inexact_kernel($dir, $edit, $source) if $check eq 'kernels';
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program, and has no guards around its outputs.
@@ -134,6 +136,20 @@ sub dear_mutant
     return (1, $& =~ s/^\s+//r) if $status == 1 && $report =~ $evidence{cost};
     return (0, $status == 0 ? 'survives: it costs what the step does'
         : $status == 3 ? 'no counts are recorded of what it runs' : "ends with code $status: " . first_line("$dir/log"));
+}
+
+# Right wherever an int counts the elements: the corners of larger arrays tell.
+sub narrow_index
+{
+    my ($dir, $edit) = @_;
+    return (0, "needs '-' where others say what check finds") if $edit->{finds} ne '-';
+    my $error = build_step($dir, '');
+    return (0, $error) if $error;
+    my $status = system("KF_CORNERS=1 timeout 60 '$dir/step' $edit->{args} >'$dir/log' 2>&1") >> 8;
+    my $report = slurp_if("$dir/log") // die;
+    return (0, $status == 0 ? 'survives' : "ends with code $status: " . first_line("$dir/log"))
+        if $status != 1 || $report !~ $evidence{corners};
+    return (1, $& =~ s/^\s+//r);
 }
 
 # What no case of the step shows: a test program that runs its kernels one by one does.

@@ -2,7 +2,7 @@
 # Every step, on the CPU: right at every case, and at the small ones in three thread orders, with a
 # command line that answers and refuses as all of them do. That larger cases depend on no order is
 # what --check says of all of them, in count.t. `make test` runs them for one step in five, by its seed, and
-# takes the other two orders for one in four.
+# takes the other two orders for one in four, and arrays of more than 2^31 elements for one in eight.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -24,6 +24,7 @@ chomp(my $build = $r{out});
 my $dir = tempdir(CLEANUP => 1);
 
 my %whole = map { $_ => 1 } drawn(5, @sources);
+my %cornered = map { $_ => 1 } drawn(8, grep { !m{/(00|38|4\d)-} } @sources);
 my %ordered = map { $_ => 1 } drawn(4, @sources), grep { m{/04-} } @sources;
 for my $source (@sources) {
     my ($name, $number, $slug) = $source =~ m{^steps/((\d\d)-([^/]+))/};
@@ -53,6 +54,13 @@ for my $source (@sources) {
     %r = run("$step --seed 1", KF_CAPTURE => 1);
     is("$r{code} $r{err}", "0 ", "$name: grids and blocks are as large as they may be");
     unlike($r{out}, qr/^skipped, large/m, "$name: of all cases");
+
+    # --- No index is an int where the elements are more. The shapes of a model are fixed, and far fewer.
+    if ($cornered{$source}) {
+        %r = run("$step", KF_CORNERS => 1);
+        is("$r{code} $r{err}", "0 ", "$name: more than 2^31 elements are no trouble");
+        unlike($r{out}, qr/ [01]\.\d billion/, "$name: they are as many");
+    }
 
     # --- Right in every order, and the same seed gives the same output.
     my %output;

@@ -83,7 +83,7 @@ static void sleeps_on(struct worker *w)
         if (sleeps != GONE && (sleeps < MANY || atomic_load(&o->slept_at) + RECENT < now))
             return;
     }
-    if (joined == (uint64_t)l->multiprocessors || atomic_load(&l->next) >= l->blocks)
+    if (joined == (uint64_t)l->multiprocessors || atomic_load(&l->next) >= l->run)
         fault_stuck(w, "waits in vain");
 }
 
@@ -228,6 +228,8 @@ static void fiber_body(void)
  * shares no factor with the number of blocks, from a random start. */
 static uint64_t place_of(const struct launch *l, uint64_t i)
 {
+    if (l->run < l->blocks) /* the corners: the first and the last */
+        return i == 0 ? 0 : l->blocks - 1;
     if (l->order == ORDER_FORWARD && !l->last_first)
         return i;
     if (l->order != ORDER_RANDOM)
@@ -318,7 +320,7 @@ void block_run_all(struct worker *w)
         return;
     }
     w->running = 1;
-    for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->blocks;)
+    for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;)
         run_block(w, place_of(l, i));
     atomic_store(&w->sleeps, GONE);
     w->running = 0;

@@ -12,7 +12,7 @@
 enum { ALIGNMENT = 256, PITCH = 512 };
 
 struct allocation {
-    char *p;
+    char *p, *base; /* base: where the pages begin */
     size_t bytes, mapped;
     enum cudaMemoryType type;
     struct allocation *next;
@@ -50,7 +50,8 @@ static struct allocation *find(const void *p)
 }
 
 /* Promised memory is not filled, and there may be more of it than the machine has: it is for
- * launches that are captured and never run. */
+ * launches that are captured and never run, or of which only the blocks at the corners run. In
+ * front of it nothing lies that an index of 32 bits could reach by wrapping around. */
 static int promised(void)
 {
     static int known = -1;
@@ -63,30 +64,24 @@ static int promised(void)
 
 /* The data end, but for their alignment, where a page begins that nobody may touch: a kernel that
  * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. */
-static char *map(size_t bytes, size_t *mapped)
+static char *map(size_t bytes, char **base, size_t *mapped)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = promised() ? (size_t)1 << 34 : 0;
     size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    *mapped = (data + page - 1) / page * page + page;
-    char *base = TRACE_CHECK(
+    *mapped = front + (data + page - 1) / page * page + page;
+    *base = TRACE_CHECK(
         map(*mapped), mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | (promised() ? MAP_NORESERVE : 0), -1, 0));
-    if (base == MAP_FAILED)
+    if (*base == MAP_FAILED)
         return NULL;
-    char *guard = base + *mapped - page;
-    if (mprotect(guard, page, PROT_NONE) != 0) {
-        munmap(base, *mapped);
+    char *guard = *base + *mapped - page;
+    if (mprotect(guard, page, PROT_NONE) != 0 ||
+        (front && mprotect(*base, front, PROT_NONE) != 0)) {
+        munmap(*base, *mapped);
         return NULL;
     }
     return promised() ? guard - data
                       : memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
-}
-
-static void unmap(const struct allocation *a)
-{
-    size_t data = (a->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap(a->p + data + page - a->mapped, a->mapped);
 }
 
 static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
@@ -100,9 +95,11 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     cudaError_t error = cudaErrorMemoryAllocation;
     struct allocation *a = malloc(sizeof *a);
     size_t mapped = 0;
-    char *block = a && (promised() || bytes < available_memory()) ? map(bytes, &mapped) : NULL;
+    char *base = NULL, *block = NULL;
+    if (a && (promised() || bytes < available_memory()))
+        block = map(bytes, &base, &mapped);
     if (block) {
-        *a = (struct allocation){block, bytes, mapped, type, allocations};
+        *a = (struct allocation){block, base, bytes, mapped, type, allocations};
         allocations = a;
         used += bytes;
         *p = block;
@@ -126,7 +123,7 @@ static cudaError_t release(void *p, int host)
         used -= a->bytes;
         *at = a->next;
         if (!TRACE_CHECK(freed(a->p), 0))
-            unmap(a);
+            munmap(a->base, a->mapped);
         free(a);
         error = cudaSuccess;
         break;
@@ -271,6 +268,8 @@ struct copy {
 static cudaError_t run_copy(void *state)
 {
     const struct copy *c = state;
+    if (corners_only())
+        return cudaSuccess; /* as much as the machine has may be moved, and nothing is in it */
     for (size_t y = 0; y < c->height; y++)
         if (c->from)
             memmove(c->to + y * c->to_pitch, c->from + y * c->from_pitch, c->width);

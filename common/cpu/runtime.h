@@ -35,8 +35,8 @@ enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
 /* A launch while it runs. Workers take block numbers from `next` until it reaches `blocks`. */
 struct launch {
     const struct cpu_kernel *kernel;
-    uint64_t id; /* counts launches; 0 is none */
-    uint64_t blocks;
+    uint64_t id;          /* counts launches; 0 is none */
+    uint64_t blocks, run; /* run: how many of them do */
     size_t shared_limit;
     int multiprocessors; /* of the device */
     enum order order;    /* of threads */
@@ -282,6 +282,7 @@ cudaError_t stream_check_unsafe(int waits);
 void memory_reset(void); /* frees all that is allocated */
 
 /* --- launch.c --------------------------------------------------------------------------------- */
+int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
 int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one a core */
 
 #endif

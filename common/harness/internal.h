@@ -91,6 +91,8 @@ bool kf_captures(void);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
 /* The same, but where there is not as much free as they take, nothing is asked for. */
 bool kf_allocate_if_free(kf_run *run);
+/* Other memory for one tensor alone, with nothing in it; false: there is none, all stays. */
+bool kf_move(kf_run *run, int slot);
 void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and the guards */
 /* Uploads another run's inputs, of the same declarations, until kf_prepare. */
 void kf_lend_inputs(kf_run *run, const kf_run *other);
@@ -325,8 +327,14 @@ typedef struct kf_session {
     struct kf_counted *counted; /* what kernels did so far, in a program that counts */
     int n_counted;
     const char *passed_over[KF_MAX_CHOICES]; /* why a case was not run, or NULL */
+    bool moved[KF_MAX_CHOICES];              /* the variant ran with each tensor in other memory */
     bool wrong, could_not_run;
 } kf_session;
+
+/* --- corners.c -------------------------------------------------------------------------------- */
+bool kf_corners(void); /* KF_CORNERS=1, on a CPU */
+/* Every variant on more than 2^31 elements of each tensor; an illegal access ends the program. */
+void kf_run_corners(const kf_session *s);
 
 bool kf_takes(const kf_variant *variant, const kf_case *c);
 
@@ -339,7 +347,7 @@ typedef struct kf_outcome {
 
 /* Runs variant v as it is first run, on one of the clocks, again after timing, or to see whether
  * its bits are the same, and compares. */
-enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED };
+enum kf_how { KF_FIRST, KF_ON_STREAM, KF_ON_GRAPH, KF_AGAIN, KF_REPEATED, KF_MOVED };
 void kf_launch_on_others(const kf_session *s, kf_run *run, int v);
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);

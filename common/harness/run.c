@@ -2,9 +2,9 @@
  *
  * For each chosen case: declare tensors, predict whether they fit, allocate, compute the reference.
  * Then each variant alone: fresh inputs, poisoned outputs, one launch, comparison; again launched
- * back to back, and again in a graph. Then, on a GPU, all right variants are timed round by round,
- * and each is verified again; with --repeats they are launched again and again instead. Then rows
- * and a table. */
+ * back to back, again in a graph, and on a CPU with each array in other memory once. Then, on a
+ * GPU, all right variants are timed round by round, and each is verified again; with --repeats they
+ * are launched again and again instead. Then rows and a table. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
 #include <errno.h>
@@ -173,6 +173,19 @@ static const char *left_out(const kf_session *s, const kf_case *c)
     return NULL;
 }
 
+/* What a variant keeps for the next call, a graph or a map, is of the arrays of this one. In a case
+ * that is small enough each of them moves, alone: no other has to tell that it did. A GPU may still
+ * have what lay in memory that was freed, and a CPU has not. */
+static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
+{
+    if (s->moved[v] || !kf_on_cpu())
+        return;
+    s->moved[v] = true;
+    for (int i = 0; i < run->state->n && kf_may_be_timed(out); i++)
+        if (kf_move(run, i))
+            kf_verify(s, run, v, KF_MOVED, out);
+}
+
 /* Once alone, after a call on other inputs; then as the stream and the graph clock launch it. A
  * wrong variant is wrong already. A CPU does more than once alone for small odd shapes only,
  * instruments do not, and large tensors take too long to send again: nothing new is to be seen
@@ -192,6 +205,7 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
         return;
     for (int how = KF_ON_STREAM; how <= KF_ON_GRAPH && kf_may_be_timed(out); how++)
         kf_verify(s, run, v, (enum kf_how)how, out);
+    verify_moved(s, run, v, out);
 }
 
 /* Whether the device allows it; if not, says why not. */
@@ -441,11 +455,13 @@ static void tell_backend(uint64_t seed)
 {
     char text[32];
     const char *capture = getenv("KF_CAPTURE");
+    bool corners = kf_corners();
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     setenv("CUDACPU_SEED", text, 0);
-    if (capture && *capture == '1' && kf_on_cpu()) {
+    if (kf_on_cpu() && (corners || (capture && *capture == '1'))) {
         kf_capture_only();
         setenv("CUDACPU_PROMISE", "1", 1);
+        setenv("CUDACPU_CORNERS", corners ? "1" : "0", 1);
     }
 }
 
@@ -483,6 +499,10 @@ int kf_main(const kf_program *program, int argc, char **argv)
     begin_file(&s, s.errors, kf_error_columns);
     begin_file(&s, s.exactness, kf_exactness_columns);
     announce(&s);
+    if (kf_corners()) {
+        kf_run_corners(&s);
+        return KF_OK;
+    }
     if (times(&s))
         kf_timing_begin(s.timings, s.n_timings);
     for (int i = 0; i < program->n_cases; i++)

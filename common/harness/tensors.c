@@ -41,11 +41,17 @@ static kf_slot *add(kf_run *run, const char *name, const char *axes, enum kf_dty
     return slot;
 }
 
+/* What is only captured may be larger than the host, and nothing looks at its values. */
+static void *host_array(int64_t count, size_t size)
+{
+    return kf_alloc(kf_captures() && count > INT32_MAX ? 1 : count, size);
+}
+
 kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
                          const int64_t *dim)
 {
     kf_tensor *t = &add(run, name, axes, dtype, KF_INPUT, dim)->t;
-    t->host = kf_alloc(t->count, sizeof *t->host);
+    t->host = host_array(t->count, sizeof *t->host);
     return t;
 }
 
@@ -69,9 +75,9 @@ kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dt
                      const int64_t *dim)
 {
     kf_tensor *t = &add(run, name, axes, dtype, KF_OUTPUT, dim)->t;
-    t->want = kf_alloc(t->count, sizeof *t->want);
-    t->bound = kf_alloc(t->count, sizeof *t->bound);
-    t->checked = kf_alloc(t->rows, sizeof *t->checked);
+    t->want = host_array(t->count, sizeof *t->want);
+    t->bound = host_array(t->count, sizeof *t->bound);
+    t->checked = host_array(t->rows, sizeof *t->checked);
     return t;
 }
 
@@ -175,26 +181,49 @@ static void free_device(kf_run *run)
     }
 }
 
+static uint64_t next_memory(void) /* of all runs: no two have the same number */
+{
+    static uint64_t memory;
+    return ++memory;
+}
+
+static bool allocate_slot(const kf_run *run, kf_slot *slot)
+{
+    kf_tensor *t = &slot->t;
+    int64_t guard = kf_guard(run, slot);
+    void *base = NULL;
+    cudaError_t error = cudaMalloc(&base, (size_t)(kf_tensor_bytes(t) + 2 * guard));
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* this failure is handled: later checks must not see it */
+        return false;
+    }
+    CUDA_CHECK(error);
+    slot->base = base;
+    t->device = slot->base + guard;
+    kf_name_memory(t);
+    return true;
+}
+
 bool kf_allocate(kf_run *run)
 {
-    static uint64_t memory; /* of all runs: no two have the same number */
-    run->memory = ++memory;
-    for (int i = 0; i < run->state->n; i++) {
-        kf_slot *slot = &run->state->slot[i];
-        kf_tensor *t = &slot->t;
-        int64_t guard = kf_guard(run, slot);
-        void *base = NULL;
-        cudaError_t error = cudaMalloc(&base, (size_t)(kf_tensor_bytes(t) + 2 * guard));
-        if (error == cudaErrorMemoryAllocation) {
-            cudaGetLastError(); /* this failure is handled: later checks must not see it */
+    run->memory = next_memory();
+    for (int i = 0; i < run->state->n; i++)
+        if (!allocate_slot(run, &run->state->slot[i])) {
             free_device(run);
             return false;
         }
-        CUDA_CHECK(error);
-        slot->base = base;
-        t->device = slot->base + guard;
-        kf_name_memory(t);
-    }
+    return true;
+}
+
+bool kf_move(kf_run *run, int i)
+{
+    kf_slot *slot = &run->state->slot[i];
+    char *was = slot->base;
+    if (!allocate_slot(run, slot))
+        return false;
+    CUDA_CHECK(cudaFree(was)); /* not before: it would be the same memory again */
+    slot->made = false;
+    run->memory = next_memory();
     return true;
 }
 
@@ -375,7 +404,7 @@ void kf_reference_from(kf_run *run, kf_launch *launch)
 static float *values_of(const kf_run *run, const kf_slot *slot, bool launched)
 {
     const kf_tensor *t = &slot->t;
-    float *values = kf_alloc(t->count, sizeof *values);
+    float *values = host_array(t->count, sizeof *values);
     int64_t columns = t->dim[t->n_axes - 1];
     if (kf_captures())
         return values;

@@ -15,8 +15,12 @@ cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream
     return graph;
 }
 
-static const char *const when[] = {"", " back to back", " in a graph", " after timing",
-                                   " launched again"};
+static const char *const when[] = {"",
+                                   " back to back",
+                                   " in a graph",
+                                   " after timing",
+                                   " launched again",
+                                   " with an array in other memory"};
 
 /* As the clocks do it: a second call on the heels of the first must not disturb it. What a variant
  * launches on another stream runs while the graph is captured, and not when it is replayed: fresh
