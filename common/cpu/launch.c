@@ -60,14 +60,6 @@ static uint64_t number(const char *name, uint64_t least, uint64_t most, uint64_t
     return n;
 }
 
-int corners_only(void)
-{
-    static int known = -1;
-    if (known < 0)
-        known = (int)number("CUDACPU_CORNERS", 0, 1, 0);
-    return known;
-}
-
 int worker_count(void)
 {
     static int count;

@@ -49,17 +49,28 @@ static struct allocation *find(const void *p)
     return a;
 }
 
+static int is_set(const char *name, int *known)
+{
+    if (*known < 0) {
+        const char *value = getenv(name);
+        *known = value && *value == '1';
+    }
+    return *known;
+}
+
 /* Promised memory is not filled, and there may be more of it than the machine has: it is for
  * launches that are captured and never run, or of which only the blocks at the corners run. In
  * front of it nothing lies that an index of 32 bits could reach by wrapping around. */
 static int promised(void)
 {
     static int known = -1;
-    if (known < 0) {
-        const char *lazy = getenv("CUDACPU_PROMISE");
-        known = lazy && *lazy == '1';
-    }
-    return known;
+    return is_set("CUDACPU_PROMISE", &known);
+}
+
+int corners_only(void)
+{
+    static int known = -1;
+    return is_set("CUDACPU_CORNERS", &known);
 }
 
 /* The data end, but for their alignment, where a page begins that nobody may touch: a kernel that

@@ -280,9 +280,9 @@ cudaError_t stream_check_unsafe(int waits);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 void memory_reset(void); /* frees all that is allocated */
+int corners_only(void);  /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
 
 /* --- launch.c --------------------------------------------------------------------------------- */
-int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
 int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one a core */
 
 #endif
