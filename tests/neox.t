@@ -78,6 +78,11 @@ for my $other ([0, 5], [1, 80], [2, 10], [3, 10], [4, 632], [5, 120], [6, 255], 
     step_says("whole, with $name $other->[1]", model(@shape),
         "$name is $other->[1]; this program's model has $right[$other->[0]]");
 }
+# Far behind the first weights that are read at once.
+my $infinite = substr(model(@right), 0, -4);
+substr($infinite, -2) = pack "S<", 0x7c00;
+step_says("whole, with a last weight that is infinite", sealed($infinite),
+    "the weight at output, row 127, column 159 is inf; all weights must be finite");
 # 4 KB on the disk that say they are 162 GB, and are as long as that.
 spew("$root/common/neox/opticks.neox", "KFNEOX2\n" . pack("l<8", 1024, 2560, 32, 20, 10240, 50304, 2048, 0));
 ok(truncate("$root/common/neox/opticks.neox", 161644554284), "a file with a hole");

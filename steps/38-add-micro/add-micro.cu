@@ -450,6 +450,7 @@ static kf_cost cost(const kf_case *c)
 static const task add = {.norm = false, .a_row = 0, .b_row = 0};
 static const task add_and_norm = {.norm = true, .a_row = 0, .b_row = 0};
 static const task elsewhere = {.norm = false, .a_row = 1, .b_row = 2};
+static const task both_elsewhere = {.norm = false, .a_row = 1, .b_row = 1};
 static const task near_largest = {.norm = false, .a_row = 0, .b_row = 0, .numbers = NEAR_LARGEST};
 static const task far_and_norm = {.norm = true, .a_row = 0, .b_row = 0, .numbers = FAR_FROM_ZERO};
 static const task near_and_norm = {.norm = true, .a_row = 0, .b_row = 0, .numbers = NEAR_ZERO};
@@ -475,6 +476,11 @@ static const kf_case cases[] = {
      .data = &add},
     {.name = "small-parts", .shape = {.B = 9, .D = 3}, .flags = KF_VERIFY_ONLY, .data = &add},
     {.name = "elsewhere", .shape = MATRIX(5, 2563), .flags = KF_VERIFY_ONLY, .data = &elsewhere},
+    // In every second part a and b begin at a multiple of 4 bytes, and c at none.
+    {.name = "parts-elsewhere",
+     .shape = {.B = 4, .Sq = 3, .Sk = 3, .D = 77},
+     .flags = KF_VERIFY_ONLY,
+     .data = &both_elsewhere},
     {.name = "near-65504", .shape = MATRIX(3, 37), .flags = KF_VERIFY_ONLY, .data = &near_largest},
     {.name = "one-norm", .shape = MATRIX(1, 1), .flags = KF_VERIFY_ONLY, .data = &add_and_norm},
     {.name = "3x7-norm", .shape = MATRIX(3, 7), .flags = KF_VERIFY_ONLY, .data = &add_and_norm},
