@@ -174,8 +174,11 @@ static void setup(kf_run *run)
 }
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD,
-                                // Work of two heads, then of one. A stage that is filled thrice.
+                                // Work of two heads, then of one.
                                 KF_FLASH_ONE("uneven-heads", 3, 131, 150, 64, true, 0),
+                                // The first query that sees a block of keys is no tile's first.
+                                KF_FLASH_ONE("mask-within-tiles", 1, 200, 150, 64, true, 0),
+                                // A stage that is filled thrice.
                                 KF_FLASH_ONE("many-tiles", 1, 641, 5, 64, false, 0),
                                 KF_FLASH_ONE("many-tiles-D128", 1, 321, 5, 128, false, 0)};
 
