@@ -108,6 +108,12 @@ is($r{code}, 0, "half_add.cu builds") or diag($r{err});
 is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "half_add.cuh is right to the last bit");
 like($r{out}, qr/^ok 5 .*\n1\.\.5\n\z/m, "and all is looked at");
 
+# --- What flushes the L2, which the units have a fake of.
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/flush.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/flush");
+is($r{code}, 0, "flush.cu builds") or diag($r{err});
+%r = run("$build/flush");
+is($r{out} =~ s/ - .*//gr, "ok 1\nok 2\n1..2\n", "the flush reads the whole array, and writes nothing") or diag($r{out});
+
 # --- Functions of one half, at each half.
 %r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/gelu.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/gelu");
 is($r{code}, 0, "gelu.cu builds") or diag($r{err});
