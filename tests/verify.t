@@ -25,7 +25,6 @@ static __global__ void twice(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * 32 + threadIdx.x; // i < n
     const float a = (float)i;
-    const int64_t at = (int64_t)i;
     __shared__ float kept[32], sums[2][4]; // [2]
     float part[4] = {a};
     int first = 0, many[2];
@@ -67,7 +66,6 @@ my %wanted = (
     operands => "y[i] = min(x[i], a);",
     order => "y[i] += y[i + 1] + part[0]; y[i] = max(x[i], a);",
     left_out => ";",
-    width => "const int64_t at = i;",
 );
 is(join(" ", sort keys %now), join(" ", sort keys %wanted), "by each operator");
 for my $operator (sort keys %wanted) {
