@@ -228,7 +228,7 @@ static void fiber_body(void)
  * shares no factor with the number of blocks, from a random start. */
 static uint64_t place_of(const struct launch *l, uint64_t i)
 {
-    if (l->run < l->blocks) /* the corners: the first and the last */
+    if (l->run != l->blocks) /* the corners: the first and the last */
         return i == 0 ? 0 : l->blocks - 1;
     if (l->order == ORDER_FORWARD && !l->last_first)
         return i;
