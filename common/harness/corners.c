@@ -11,10 +11,21 @@
 
 static const double BEYOND = 2147483648.0; /* elements */
 
+static bool is_beyond(double count)
+{
+    return count > BEYOND && count < 2.0 * BEYOND;
+}
+
 bool kf_corners(void)
 {
     const char *corners = getenv("KF_CORNERS");
     return kf_on_cpu() && corners && *corners == '1';
+}
+
+/* What setup does to inputs of other cases takes its time. */
+static bool is_plain(const kf_case *c)
+{
+    return c->flags < KF_OF_PROBLEM;
 }
 
 static double elements_of(const kf_program *p, const kf_case *c, const char *tensor)
@@ -38,8 +49,7 @@ static bool enlarge(const kf_program *p, kf_case *c, const char *tensor)
     if (!(heads <= MOST_HEADS) || extents <= *extent)
         return false;
     *extent = (int)extents;
-    double count = elements_of(p, c, tensor);
-    return count > BEYOND && count < 2.0 * BEYOND;
+    return is_beyond(elements_of(p, c, tensor));
 }
 
 /* The one of the least work a query, as it has to run on a CPU. Returns whether there is one. */
@@ -52,8 +62,7 @@ static bool find_case(const kf_session *s, const kf_variant *variant, const char
     for (int i = 0; i < s->program->n_cases; i++) {
         kf_case c = s->program->cases[i];
         int64_t work = (int64_t)c.shape.Sk * c.shape.D;
-        bool plain = c.flags < KF_OF_PROBLEM; /* what setup does to some inputs takes its time */
-        if (s->options.case_chosen[i] && plain && work < least && kf_takes(variant, &c) &&
+        if (s->options.case_chosen[i] && is_plain(&c) && work < least && kf_takes(variant, &c) &&
             !(variant->refused && variant->refused(&c, why, sizeof why)) &&
             enlarge(s->program, &c, tensor) && kf_takes(variant, &c)) {
             least = work;
@@ -63,7 +72,22 @@ static bool find_case(const kf_session *s, const kf_variant *variant, const char
     return least <= most;
 }
 
-static void run_corner(const kf_session *s, const kf_variant *variant, const char *tensor)
+/* Names of tensors that had as many elements already, or cannot have them. */
+typedef struct seen {
+    const char *name[KF_MAX_CHOICES * KF_MAX_TENSORS];
+    int n;
+} seen;
+
+static void see(seen *s, const char *name)
+{
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->name[i], name) == 0)
+            return;
+    s->name[s->n++] = name;
+}
+
+static void run_corner(const kf_session *s, const kf_variant *variant, const char *tensor,
+                       seen *done)
 {
     kf_case c;
     kf_run run;
@@ -80,29 +104,35 @@ static void run_corner(const kf_session *s, const kf_variant *variant, const cha
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
     kf_doing(NULL, NULL);
-    kf_say("  variant %s, %.1f billion elements of %s: %s\n", variant->name,
-           (double)kf_find(&run, tensor)->count / 1e9, tensor, shape);
+    kf_say("  variant %s, %.1f billion elements of", variant->name,
+           (double)kf_find(&run, tensor)->count / 1e9);
+    for (int i = 0; i < run.state->n; i++) {
+        const kf_tensor *t = &run.state->slot[i].t;
+        if (!is_beyond((double)t->count))
+            continue;
+        kf_say(" %s", t->name);
+        see(done, t->name);
+    }
+    kf_say(": %s\n", shape);
     kf_close(&run);
 }
 
 static void run_variant(const kf_session *s, const kf_variant *variant)
 {
     const kf_program *p = s->program;
-    const char *seen[KF_MAX_CHOICES * KF_MAX_TENSORS];
-    int n = 0;
+    seen done = {.n = 0};
     for (int i = 0; i < p->n_cases; i++) {
         kf_run run;
+        if (!is_plain(&p->cases[i]))
+            continue;
         kf_open(&run, p, &p->cases[i], 1);
         p->setup(&run);
         for (int t = 0; t < run.state->n; t++) {
             const char *name = run.state->slot[t].t.name;
-            bool known = false;
-            for (int j = 0; j < n; j++)
-                known |= strcmp(seen[j], name) == 0;
-            if (known)
-                continue;
-            seen[n++] = name;
-            run_corner(s, variant, name);
+            const int before = done.n;
+            see(&done, name);
+            if (done.n > before)
+                run_corner(s, variant, name, &done);
         }
         kf_close(&run);
     }
