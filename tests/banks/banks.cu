@@ -73,6 +73,14 @@ static int element(int pattern, int lane)
     return of[pattern];
 }
 
+// Counts of a memset are no kernel's.
+static void begin(void)
+{
+#ifdef CPU_TRACE
+    cpu_counts_reset();
+#endif
+}
+
 static void seen(int bytes, int pattern, const char *op)
 {
     cudaDeviceSynchronize();
@@ -97,6 +105,7 @@ static void run()
     cudaMalloc(&index, sizeof host);
     cudaMalloc(&out, 32 * sizeof(T));
     cudaMemset(out, 0, 32 * sizeof(T));
+    begin();
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         for (int lane = 0; lane < 32; lane++)
             host[lane] = element(pattern, lane);
