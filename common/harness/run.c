@@ -482,6 +482,10 @@ int kf_main(const kf_program *program, int argc, char **argv)
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
     s.timings = kf_timings_of(program, &s.n_timings);
     s.device = kf_open_device();
+    if (kf_corners()) {
+        kf_run_corners(&s);
+        return KF_OK;
+    }
     kf_ceilings_find(s.device->slug, &s.ceilings);
     open_record(&s);
     s.map = open_file("--map", s.options.map);
@@ -499,10 +503,6 @@ int kf_main(const kf_program *program, int argc, char **argv)
     begin_file(&s, s.errors, kf_error_columns);
     begin_file(&s, s.exactness, kf_exactness_columns);
     announce(&s);
-    if (kf_corners()) {
-        kf_run_corners(&s);
-        return KF_OK;
-    }
     if (times(&s))
         kf_timing_begin(s.timings, s.n_timings);
     for (int i = 0; i < program->n_cases; i++)
