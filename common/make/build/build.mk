@@ -78,7 +78,7 @@ $(CPU)/%.o: common/%.cu $(CPU)/runtime $(CPU)/flags
 # The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
 # together would all do.
 $(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/* common/cpu/trace/*) \
-    common/cpu/cudacc $(CPU)/flags
+    $(wildcard common/cpu/driver/*) common/cpu/cudacc $(CPU)/flags
 	$(call say,cudacc,the runtime)
 	$(quiet)$(CUDACC) --runtime-only
 	@touch $@
