@@ -1,6 +1,8 @@
 /* The device as the runtime API describes it. */
 #include "runtime.h"
 
+#include <string.h>
+
 static int arch = 900; /* what a kernel may ask for here is what compute capability 9.0 has */
 
 int cpu_compiled_for(int number)
@@ -60,62 +62,36 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         .canMapHostMemory = 1,
         .unifiedAddressing = 1,
         .managedMemory = 1,
+        .memPitch = 0x7fffffff,
+        .concurrentKernels = 1,
+        .asyncEngineCount = 2,
+        .deviceOverlap = 1,
+        .streamPrioritiesSupported = 1,
+        .hostNativeAtomicSupported = 1,
+        .concurrentManagedAccess = 1,
+        .directManagedMemAccessFromHost = 1,
+        .computePreemptionSupported = 1,
+        .canUseHostPointerForRegisteredMem = 1,
+        .hostRegisterSupported = 1,
+        .memoryPoolsSupported = 1,
+        .singleToDoublePrecisionPerfRatio = 2,
     };
     return error;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    struct cudaDeviceProp p;
+    struct cudaDeviceProp properties, *p = &properties;
     if (!value || device != 0)
         return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-    cudaError_t error = cudaGetDeviceProperties(&p, device);
+    cudaError_t error = cudaGetDeviceProperties(p, device);
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = p.maxThreadsPerBlock;
+#define CPU_CASE(name, number, v)                                                                  \
+    case name:                                                                                     \
+        *value = (int)(v);                                                                         \
         break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = (int)p.sharedMemPerBlock;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = (int)p.sharedMemPerBlockOptin;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = (int)p.sharedMemPerMultiprocessor;
-        break;
-    case cudaDevAttrWarpSize:
-        *value = p.warpSize;
-        break;
-    case cudaDevAttrMultiProcessorCount:
-        *value = p.multiProcessorCount;
-        break;
-    case cudaDevAttrGlobalMemoryBusWidth:
-        *value = p.memoryBusWidth;
-        break;
-    case cudaDevAttrL2CacheSize:
-        *value = p.l2CacheSize;
-        break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        *value = p.maxThreadsPerMultiProcessor;
-        break;
-    case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        *value = p.regsPerBlock;
-        break;
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = p.major;
-        break;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = p.minor;
-        break;
-    case cudaDevAttrManagedMemory:
-        *value = 1;
-        break;
-    case cudaDevAttrClockRate: /* no clock that means anything */
-    case cudaDevAttrMemoryClockRate:
-    case cudaDevAttrCooperativeLaunch:
-        *value = 0;
-        break;
+        CPU_ATTRIBUTES(CPU_CASE)
+#undef CPU_CASE
     default:
         return result(cudaErrorInvalidValue);
     }
@@ -137,14 +113,100 @@ cudaError_t cudaDeviceReset(void)
     return cudaSuccess;
 }
 
-static size_t limits[] = {FIBER_STACK / 2, 1 << 20, 8 << 20};
+static unsigned device_flags = cudaDeviceMapHost;
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    if (flags & ~(unsigned)cudaDeviceMask)
+        return result(cudaErrorInvalidValue);
+    device_flags = flags | cudaDeviceMapHost;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+    if (!flags)
+        return result(cudaErrorInvalidValue);
+    *flags = device_flags;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaInitDevice(int device, unsigned deviceFlags, unsigned flags)
+{
+    (void)deviceFlags, (void)flags;
+    return cudaSetDevice(device);
+}
+
+cudaError_t cudaSetValidDevices(int *devices, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!devices || devices[i] != 0)
+            return result(devices ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    return result(count < 0 ? cudaErrorInvalidValue : cudaSuccess);
+}
+
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
+{
+    if (!device || !prop)
+        return result(cudaErrorInvalidValue);
+    *device = 0;
+    return result(cudaSuccess);
+}
+
+static const char bus_id[] = "0000:00:00.0";
+
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device)
+{
+    if (device != 0)
+        return result(cudaErrorInvalidDevice);
+    if (!id || size < (int)sizeof bus_id)
+        return result(cudaErrorInvalidValue);
+    memcpy(id, bus_id, sizeof bus_id);
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
+{
+    if (!device || !id || strcmp(id, bus_id) != 0)
+        return result(device && id ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    *device = 0;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    if (!can || device != 0 || peer != 0)
+        return result(can ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    *can = 0;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    (void)peer;
+    return result(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    return result(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                      int to)
+{
+    (void)attribute, (void)from, (void)to;
+    return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+}
+
+static size_t limits[] = {FIBER_STACK / 2, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 
 /* What a kernel may take of the stack, of memory and of printf's buffer is more than a GPU gives.
  */
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((size_t)limit >= sizeof limits / sizeof *limits)
-        return result(cudaErrorInvalidValue);
+        return result(cudaErrorUnsupportedLimit);
     limits[limit] = value;
     return result(cudaSuccess);
 }
@@ -152,14 +214,44 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     if (!value || (size_t)limit >= sizeof limits / sizeof *limits)
-        return result(cudaErrorInvalidValue);
+        return result(value ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue);
     *value = limits[limit];
     return result(cudaSuccess);
 }
 
+static enum cudaFuncCache cache_config;
+
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
+    cache_config = config;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
+{
+    if (!config)
+        return result(cudaErrorInvalidValue);
+    *config = cache_config;
+    return result(cudaSuccess);
+}
+
+/* As on all GPUs since Maxwell, the banks are four bytes wide whatever is asked for. */
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
     (void)config;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+    if (!config)
+        return result(cudaErrorInvalidValue);
+    *config = cudaSharedMemBankSizeFourByte;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
     return result(cudaSuccess);
 }
 

@@ -67,6 +67,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return stream_unlock(result(cudaSuccess));
 }
 
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    if (flags > cudaEventRecordExternal)
+        return result(cudaErrorInvalidValue);
+    return cudaEventRecord(event, stream);
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
@@ -121,6 +128,15 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     return cudaEventSynchronize(event);
 }
 
+static int told; /* a time */
+
+static void __attribute__((destructor)) mark_times(void)
+{
+    if (told)
+        complain("times between events are this CPU's, not a GPU's");
+}
+
+/* Of two events it is never 0, as programs divide by it. */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     if (!start || !end || !start->recorded || !end->recorded ||
@@ -132,5 +148,8 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
         return result(cudaErrorInvalidValue);
     *ms = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
                   (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
+    if (*ms == 0 && start != end)
+        *ms = 1e-6f;
+    told = 1;
     return result(cudaSuccess);
 }

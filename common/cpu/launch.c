@@ -11,6 +11,7 @@
 struct function {
     const void *f;
     size_t dynamic_limit, static_shared;
+    struct cpu_prototype prototype; /* pack is NULL until it is known */
     struct function *next;
 };
 
@@ -192,6 +193,63 @@ static cudaError_t check(const struct cpu_kernel *k)
     return cudaErrorInvalidValue;
 }
 
+void cpu_know_kernel(const struct cpu_prototype *prototype)
+{
+    pthread_mutex_lock(&one_launch);
+    find_function(prototype->function)->prototype = *prototype;
+    pthread_mutex_unlock(&one_launch);
+}
+
+cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
+                        cudaStream_t stream, struct work *work)
+{
+    if (!p->func)
+        return cudaErrorInvalidDeviceFunction;
+    pthread_mutex_lock(&one_launch);
+    const struct cpu_prototype known = find_function(p->func)->prototype;
+    pthread_mutex_unlock(&one_launch);
+    if (!known.pack) {
+        complain("%s:%d: what arguments the kernel at %p has is not known: cast its name, as in "
+                 "(void *)kernel, and not a pointer to it",
+                 file, line, p->func);
+        return cudaErrorInvalidDeviceFunction;
+    }
+    if (known.parameters && !p->kernelParams)
+        return cudaErrorInvalidValue;
+    struct cpu_kernel *k = malloc(sizeof *k);
+    if (!k)
+        return cudaErrorMemoryAllocation;
+    *k = (struct cpu_kernel){.name = known.name,
+                             .file = file,
+                             .line = line,
+                             .function = p->func,
+                             .entry = known.enter,
+                             .drop = known.drop,
+                             .size = known.size,
+                             .grid = {p->gridDim.x, p->gridDim.y, p->gridDim.z},
+                             .block = {p->blockDim.x, p->blockDim.y, p->blockDim.z},
+                             .shared = p->sharedMemBytes,
+                             .stream = stream};
+    cudaError_t error = check(k);
+    if (error != cudaSuccess) {
+        free(k);
+        return error;
+    }
+    k->arguments = known.pack(p->func, p->kernelParams);
+    *work = (struct work){cudaGraphNodeTypeKernel, run_kernel, drop_kernel, k};
+    return cudaSuccess;
+}
+
+cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, cudaStream_t stream,
+                             const char *file, int line)
+{
+    struct work work;
+    cudaError_t error = sticky_error();
+    if (error == cudaSuccess)
+        error = launch_work(params, file, line, stream, &work);
+    return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+}
+
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream)
 {
     cudaError_t error = sticky_error();
@@ -251,6 +309,12 @@ cudaError_t cudaFuncSetCacheConfig(const void *f, enum cudaFuncCache config)
     return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
+cudaError_t cudaFuncSetSharedMemConfig(const void *f, enum cudaSharedMemConfig config)
+{
+    (void)config;
+    return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
 /* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads,
                                                           size_t shared)
@@ -263,4 +327,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     if (*blocks > 32)
         *blocks = 32;
     return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *f,
+                                                                   int threads, size_t shared,
+                                                                   unsigned flags)
+{
+    (void)flags;
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared);
 }

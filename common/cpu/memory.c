@@ -12,7 +12,7 @@
 enum { ALIGNMENT = 256, PITCH = 512 };
 
 struct allocation {
-    char *p, *base; /* base: where the pages begin */
+    char *p, *base; /* base: where the pages begin; NULL: they are the host's, registered */
     size_t bytes, mapped;
     enum cudaMemoryType type;
     struct allocation *next;
@@ -129,7 +129,7 @@ static cudaError_t release(void *p, int host)
     pthread_mutex_lock(&lock);
     for (struct allocation **at = &allocations; p && *at; at = &(*at)->next) {
         struct allocation *a = *at;
-        if (a->p != p || (a->type == cudaMemoryTypeHost) != host)
+        if (a->p != p || !a->base || (a->type == cudaMemoryTypeHost) != host)
             continue;
         used -= a->bytes;
         *at = a->next;
@@ -147,7 +147,10 @@ void memory_reset(void)
 {
     TRACE_CHECK(reset(), (void)0);
     while (allocations)
-        release(allocations->p, allocations->type == cudaMemoryTypeHost);
+        if (allocations->base)
+            release(allocations->p, allocations->type == cudaMemoryTypeHost);
+        else
+            cudaHostUnregister(allocations->p);
 }
 
 static cudaError_t allocate_checked(void **p, size_t bytes, enum cudaMemoryType type)
@@ -191,6 +194,15 @@ cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
     return cudaMalloc(p, *pitch * height);
 }
 
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    if (!p)
+        return result(cudaErrorInvalidValue);
+    *p = (struct cudaPitchedPtr){NULL, 0, e.width, e.height};
+    return cudaMallocPitch(&p->ptr, &p->pitch, e.width, e.height * e.depth);
+}
+
 cudaError_t cudaFree(void *p)
 {
     cudaError_t error = stream_check_unsafe(0);
@@ -224,6 +236,57 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
     cudaError_t error = not_in_capture(stream);
     return result(error == cudaSuccess ? release(p, 0) : error);
+}
+
+/* Ranges that overlap are one too many, as in CUDA. */
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
+{
+    if (!p || !bytes || flags > 15)
+        return result(cudaErrorInvalidValue);
+    struct allocation *a = malloc(sizeof *a);
+    if (!a)
+        return result(cudaErrorMemoryAllocation);
+    pthread_mutex_lock(&lock);
+    const struct allocation *b = allocations;
+    while (b && !((char *)p < b->p + b->bytes && b->p < (char *)p + bytes))
+        b = b->next;
+    if (!b) {
+        *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations};
+        allocations = a;
+        TRACE_CHECK(registered(p, bytes), (void)0);
+    } else {
+        free(a);
+    }
+    pthread_mutex_unlock(&lock);
+    return result(b ? cudaErrorHostMemoryAlreadyRegistered : cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void *p)
+{
+    cudaError_t error = p ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
+    pthread_mutex_lock(&lock);
+    struct allocation **at = &allocations, *a;
+    while (*at && ((*at)->p != p || (*at)->base))
+        at = &(*at)->next;
+    if ((a = *at)) {
+        *at = a->next;
+        TRACE_CHECK(unregistered(p), (void)0);
+        free(a);
+        error = cudaSuccess;
+    }
+    pthread_mutex_unlock(&lock);
+    return result(error);
+}
+
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = find(host);
+    pthread_mutex_unlock(&lock);
+    if (!flags || !a || a->type != cudaMemoryTypeHost)
+        return result(cudaErrorInvalidValue);
+    *flags = cudaHostAllocMapped;
+    return result(cudaSuccess);
 }
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
@@ -261,35 +324,86 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     return result(cudaSuccess);
 }
 
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, int device, cudaStream_t stream)
+/* Whether it is managed memory, and a place that there is. */
+static cudaError_t check_managed(const void *p, size_t bytes, struct cudaMemLocation location)
 {
-    (void)p, (void)bytes, (void)device, (void)stream;
-    return result(cudaSuccess);
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = find(p);
+    int fits = a && a->type == cudaMemoryTypeManaged &&
+               bytes <= (size_t)(a->p + a->bytes - (const char *)p);
+    pthread_mutex_unlock(&lock);
+    if (location.type == cudaMemLocationTypeDevice && location.id != 0)
+        return cudaErrorInvalidDevice;
+    return fits && bytes ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* Copies. One form does all: rows of `width` bytes, `pitch` bytes apart. */
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream)
+{
+    (void)stream;
+    return result(flags ? cudaErrorInvalidValue : check_managed(p, bytes, location));
+}
+
+cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
+{
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return result(cudaErrorInvalidValue);
+    if (advice <= cudaMemAdviseUnsetReadMostly || advice == cudaMemAdviseUnsetPreferredLocation)
+        location = (struct cudaMemLocation){cudaMemLocationTypeHost, 0}; /* it is not looked at */
+    return result(check_managed(p, bytes, location));
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes, unsigned flags)
+{
+    (void)bytes;
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+        return result(cudaErrorInvalidValue);
+    if (!stream && flags == cudaMemAttachSingle)
+        return result(cudaErrorInvalidValue); /* the default stream is no single one */
+    return result(check_managed(p, 1, (struct cudaMemLocation){cudaMemLocationTypeHost, 0}));
+}
+
+/* Copies. One form does all: `depth` slices of `height` rows of `width` bytes, slices and rows so
+ * many bytes apart. */
 struct copy {
     char *to;
-    const char *from; /* NULL: a memset to `value` */
-    size_t to_pitch, from_pitch, width, height;
-    int value;
+    const char *from; /* NULL: a memset to `value`, of numbers of `element` bytes */
+    size_t to_pitch, from_pitch, width, height, depth, to_slice, from_slice;
+    unsigned value, element;
     int inside; /* all of it is the device's memory */
 };
+
+/* So many bytes, from the first of a box to the last. */
+static size_t extent(const struct copy *c, size_t pitch, size_t slice)
+{
+    return (c->depth - 1) * slice + (c->height - 1) * pitch + c->width;
+}
+
+static void set_row(char *to, const struct copy *c)
+{
+    if (c->element == 1)
+        memset(to, (int)c->value, c->width);
+    for (size_t x = 0; c->element > 1 && x < c->width; x += c->element)
+        memcpy(to + x, &c->value, c->element); /* least significant bytes first */
+}
 
 static cudaError_t run_copy(void *state)
 {
     const struct copy *c = state;
     if (corners_only())
         return cudaSuccess; /* as much as the machine has may be moved, and nothing is in it */
-    for (size_t y = 0; y < c->height; y++)
+    for (size_t i = 0; i < c->depth * c->height; i++) {
+        size_t y = i % c->height, z = i / c->height;
+        char *to = c->to + z * c->to_slice + y * c->to_pitch;
         if (c->from)
-            memmove(c->to + y * c->to_pitch, c->from + y * c->from_pitch, c->width);
+            memmove(to, c->from + z * c->from_slice + y * c->from_pitch, c->width);
         else
-            memset(c->to + y * c->to_pitch, c->value, c->width);
+            set_row(to, c);
+        TRACE_CHECK(written(to, c->width), (void)0);
+    }
     if (c->inside)
-        TRACE_COUNT(moved(c->from != NULL, c->width, c->height), (void)0);
-    for (size_t y = 0; y < c->height; y++)
-        TRACE_CHECK(written(c->to + y * c->to_pitch, c->width), (void)0);
+        TRACE_COUNT(moved(c->from != NULL, c->width, c->height * c->depth), (void)0);
     return cudaSuccess;
 }
 
@@ -315,43 +429,159 @@ static int on_device(const void *p, int said)
     return said;
 }
 
-static cudaError_t submit(struct copy c, int from_device, int to_device, cudaStream_t stream)
+/* Makes the work of a copy; of nothing it is none, and run is NULL. */
+static cudaError_t prepare(struct copy c, int from_device, int to_device, struct work *work)
 {
-    if (c.width == 0 || c.height == 0)
+    *work = (struct work){.run = NULL};
+    if (c.width == 0 || c.height == 0 || c.depth == 0)
         return cudaSuccess;
-    if (!c.to || c.to_pitch < c.width || (c.from && c.from_pitch < c.width))
+    if (!c.to || (c.to_pitch < c.width && c.height > 1) ||
+        (c.from && c.from_pitch < c.width && c.height > 1))
         return cudaErrorInvalidValue;
-    if ((to_device >= 0 && wrong_side(c.to, (c.height - 1) * c.to_pitch + c.width, to_device)) ||
+    if ((to_device >= 0 && wrong_side(c.to, extent(&c, c.to_pitch, c.to_slice), to_device)) ||
         (c.from && from_device >= 0 &&
-         wrong_side(c.from, (c.height - 1) * c.from_pitch + c.width, from_device)))
+         wrong_side(c.from, extent(&c, c.from_pitch, c.from_slice), from_device)))
         return cudaErrorInvalidValue;
     struct copy *state = malloc(sizeof *state);
     if (!state)
         return cudaErrorMemoryAllocation;
     *state = c;
     state->inside = on_device(c.to, to_device) && (!c.from || on_device(c.from, from_device));
-    return stream_submit(stream,
-                         (struct work){c.from ? cudaGraphNodeTypeMemcpy : cudaGraphNodeTypeMemset,
-                                       run_copy, free, state});
+    *work = (struct work){c.from ? cudaGraphNodeTypeMemcpy : cudaGraphNodeTypeMemset, run_copy,
+                          free, state};
+    return cudaSuccess;
+}
+
+static cudaError_t prepare_set(struct copy c, struct work *work)
+{
+    return prepare(c, -1, 1, work);
+}
+
+static cudaError_t prepare_copy(struct copy c, enum cudaMemcpyKind kind, struct work *work)
+{
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (!c.from && c.width && c.height && c.depth)
+        return cudaErrorInvalidValue;
+    int known = kind != cudaMemcpyDefault;
+    int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    return prepare(c, known ? from_device : -1, known ? to_device : -1, work);
+}
+
+static struct copy box(const struct cudaMemcpy3DParms *p)
+{
+    const struct cudaPitchedPtr *to = &p->dstPtr, *from = &p->srcPtr;
+    struct copy c = {.to = to->ptr,
+                     .from = from->ptr,
+                     .to_pitch = to->pitch,
+                     .from_pitch = from->pitch,
+                     .to_slice = to->pitch * to->ysize,
+                     .from_slice = from->pitch * from->ysize,
+                     .width = p->extent.width,
+                     .height = p->extent.height,
+                     .depth = p->extent.depth};
+    if (c.to)
+        c.to += p->dstPos.z * c.to_slice + p->dstPos.y * c.to_pitch + p->dstPos.x;
+    if (c.from)
+        c.from += p->srcPos.z * c.from_slice + p->srcPos.y * c.from_pitch + p->srcPos.x;
+    return c;
+}
+
+cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work)
+{
+    if (p->srcArray || p->dstArray)
+        return cudaErrorNotSupported;
+    const struct copy c = box(p);
+    if (c.depth > 1 &&
+        (c.to_slice < c.height * c.to_pitch || c.from_slice < c.height * c.from_pitch))
+        return cudaErrorInvalidValue;
+    return prepare_copy(c, p->kind, work);
+}
+
+cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            struct work *work)
+{
+    return prepare_copy((struct copy){.to = to,
+                                      .from = from,
+                                      .to_pitch = bytes,
+                                      .from_pitch = bytes,
+                                      .width = bytes,
+                                      .height = 1,
+                                      .depth = 1},
+                        kind, work);
+}
+
+cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work)
+{
+    if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)
+        return cudaErrorInvalidValue;
+    return prepare_set((struct copy){.to = p->dst,
+                                     .to_pitch = p->pitch,
+                                     .width = p->width * p->elementSize,
+                                     .height = p->height,
+                                     .depth = 1,
+                                     .value = p->value,
+                                     .element = p->elementSize},
+                       work);
+}
+
+static cudaError_t submit(cudaError_t error, struct work work, cudaStream_t stream)
+{
+    if (error == cudaSuccess && work.run)
+        error = stream_submit(stream, work);
+    return error;
+}
+
+static cudaError_t submit_copy(cudaError_t error, struct work work, cudaStream_t stream)
+{
+    error = submit(error, work, stream);
+    if (!stream)
+        TRACE_CHECK(host_waits(0, 1), (void)0); /* most of these copies return when all is done */
+    return result(error);
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream)
 {
-    if ((unsigned)kind > cudaMemcpyDefault)
-        return result(cudaErrorInvalidMemcpyDirection);
-    if (!from && width && height)
-        return result(cudaErrorInvalidValue);
-    int any = kind == cudaMemcpyDefault ? -1 : 0;
-    int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    const cudaError_t error =
-        submit((struct copy){to, from, to_pitch, from_pitch, width, height, 0, 0},
-               any ? any : from_device, any ? any : to_device, stream);
-    if (!stream)
-        TRACE_CHECK(host_waits(0, 1), (void)0); /* most of these copies return when all is done */
-    return result(error);
+    struct work work = {.run = NULL};
+    if (width && height && (to_pitch < width || from_pitch < width))
+        return result(cudaErrorInvalidPitchValue);
+    cudaError_t error = prepare_copy((struct copy){.to = to,
+                                                   .from = from,
+                                                   .to_pitch = to_pitch,
+                                                   .from_pitch = from_pitch,
+                                                   .width = width,
+                                                   .height = height,
+                                                   .depth = 1},
+                                     kind, &work);
+    return submit_copy(error, work, stream);
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    struct work work = {.run = NULL};
+    cudaError_t error = p ? memory_copy_box(p, &work) : cudaErrorInvalidValue;
+    return submit_copy(error, work, stream);
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    return cudaMemcpy3DAsync(p, NULL);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t stream)
+{
+    if (to_device != 0 || from_device != 0)
+        return result(cudaErrorInvalidDevice);
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+{
+    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, NULL);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -363,7 +593,9 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+    struct work work = {.run = NULL};
+    cudaError_t error = memory_copy_row(to, from, bytes, kind, &work);
+    return submit_copy(error, work, stream);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -371,17 +603,134 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return cudaMemcpyAsync(to, from, bytes, kind, NULL);
 }
 
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent e,
+                              cudaStream_t stream)
+{
+    struct work work = {.run = NULL};
+    cudaError_t error = prepare_set((struct copy){.to = p.ptr,
+                                                  .to_pitch = p.pitch,
+                                                  .to_slice = p.pitch * p.ysize,
+                                                  .width = e.width,
+                                                  .height = e.height,
+                                                  .depth = e.depth,
+                                                  .value = (unsigned)value,
+                                                  .element = 1},
+                                    &work);
+    return result(submit(error, work, stream));
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e)
+{
+    return cudaMemset3DAsync(p, value, e, NULL);
+}
+
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream)
+{
+    return cudaMemset3DAsync((struct cudaPitchedPtr){p, pitch, width, height}, value,
+                             (struct cudaExtent){width, height, 1}, stream);
+}
+
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-    return result(submit((struct copy){p, NULL, pitch, 0, width, height, value, 0}, -1, 1, NULL));
+    return cudaMemset2DAsync(p, pitch, value, width, height, NULL);
 }
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-    return result(submit((struct copy){p, NULL, bytes, 0, bytes, 1, value, 0}, -1, 1, stream));
+    return cudaMemset2DAsync(p, bytes, value, bytes, 1, stream);
 }
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes)
 {
     return cudaMemsetAsync(p, value, bytes, NULL);
+}
+
+/* The device's pool. Nothing is kept of what is freed, whatever the threshold. */
+static struct CUmemPoolHandle_st {
+    int reuse[3];
+    uint64_t threshold, used_high;
+} the_pool = {{1, 1, 1}, 0, 0};
+
+static void note_pool(void)
+{
+    pthread_mutex_lock(&lock);
+    if (used > the_pool.used_high)
+        the_pool.used_high = used;
+    pthread_mutex_unlock(&lock);
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    if (!pool || device != 0)
+        return result(pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    *pool = &the_pool;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    return cudaDeviceGetDefaultMemPool(pool, device);
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    if (device != 0)
+        return result(cudaErrorInvalidDevice);
+    return result(pool == &the_pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    if (pool != &the_pool || !value)
+        return result(cudaErrorInvalidValue);
+    uint64_t number;
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        memcpy(&the_pool.reuse[attribute - 1], value, sizeof(int));
+        return result(cudaSuccess);
+    case cudaMemPoolAttrReleaseThreshold:
+        memcpy(&the_pool.threshold, value, sizeof the_pool.threshold);
+        return result(cudaSuccess);
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+        memcpy(&number, value, sizeof number);
+        the_pool.used_high = 0; /* to the current value; no other number is allowed */
+        return result(number ? cudaErrorInvalidValue : cudaSuccess);
+    default:
+        return result(cudaErrorInvalidValue);
+    }
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    if (pool != &the_pool || !value || (int)attribute < 1 || attribute > cudaMemPoolAttrUsedMemHigh)
+        return result(cudaErrorInvalidValue);
+    note_pool();
+    const uint64_t current = used, high = the_pool.used_high;
+    const int reserved = attribute == cudaMemPoolAttrReservedMemCurrent;
+    if (attribute < cudaMemPoolAttrReleaseThreshold)
+        memcpy(value, &the_pool.reuse[attribute - 1], sizeof(int));
+    else if (attribute == cudaMemPoolAttrReleaseThreshold)
+        memcpy(value, &the_pool.threshold, sizeof the_pool.threshold);
+    else
+        memcpy(value, reserved || attribute == cudaMemPoolAttrUsedMemCurrent ? &current : &high,
+               sizeof current);
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{
+    (void)bytes;
+    return result(pool == &the_pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    if (pool != &the_pool)
+        return result(cudaErrorInvalidValue);
+    return cudaMallocAsync(p, bytes, stream);
 }

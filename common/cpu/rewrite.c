@@ -649,6 +649,42 @@ static void keep_type(int i)
         replace(open, close, format(""));
 }
 
+/* (void *)kernel, (const void *)kernel<T> or reinterpret_cast<void *>(kernel), whose first bracket
+ * is at i: the kernel makes itself known, as a launch by the pointer has to know its parameters. */
+static void known_kernel(int i)
+{
+    int word = i + 1 + is(i + 1, "const"), name, end, commas;
+    if (!is(word, "void") || !is(word + 1, "*") || !is(word + 2, is(i, "(") ? ")" : ">"))
+        return;
+    int first = word + 3;
+    if (is(i, "<")) {
+        if (!is(i - 1, "reinterpret_cast") || !is(first, "("))
+            return;
+        first++;
+    } else if (is_name(i - 1) || is(i - 2, "cudaLaunchKernel")) {
+        return;
+    }
+    first += is(first, "&");
+    name = first;
+    if (is(name, ":") && is(name + 1, ":"))
+        name += 2;
+    while (is_name(name) && is(name + 1, ":") && is(name + 2, ":"))
+        name += 3;
+    end = name;
+    if (is(name + 1, "<") && match_angle(name + 1, 1, &commas) > 0)
+        end = match_angle(name + 1, 1, &commas);
+    if (!is_name(name) || end + 1 >= token_count || !strchr(",;):}", *tokens[end + 1].s))
+        return;
+    for (int k = 0; k < kernel_count; k++)
+        if (same_name(kernels[k].name, name)) {
+            insert(first, format("::cpu_known(%s, ", quoted(first, end)));
+            insert_after(end, format(")"));
+            if (is(first - 1, "&"))
+                replace(first - 1, first - 1, format(""));
+            return;
+        }
+}
+
 static void launch(const struct launch *l)
 {
     int arguments, known, first[PARAMETERS], last[PARAMETERS], commas;
@@ -714,16 +750,15 @@ static const struct {
     {"cudaCreateSurface*", "surfaces are", "write through a pointer"},
     {"cudaArray*", "CUDA arrays are", "use cudaMalloc"},
     {"cudaMallocArray*", "CUDA arrays are", "use cudaMalloc"},
-    {"cudaMalloc3D*", "CUDA arrays are", "use cudaMalloc"},
+    {"cudaMalloc3DArray", "CUDA arrays are", "use cudaMalloc"},
     {"cooperative_groups", "cooperative groups are", "use the _sync functions, or two launches"},
     {"cudaLaunchCooperative*", "cooperative grids are", "use two launches"},
     {"nvcuda", "wmma is", "run this kernel on a GPU"},
     {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
-    {"cudaLaunchKernelExC", "an extended launch by a pointer is", "use cudaLaunchKernelEx"},
     {"cudaLaunchAttributeCooperative", "cooperative grids are", "use two launches"},
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
-    {"cudaMemPool*", "memory pools are", "use cudaMalloc"},
+    {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
     {"cudaIpc*", "memory shared between processes is", "use one process"},
     {"thrust", "Thrust is", "write the kernel out"},
     {"curandState*", "cuRAND is", "generate numbers with a hash of the index"},
@@ -988,6 +1023,8 @@ static void rewrite(void)
     char *bounds = NULL; /* of the kernel that begins */
     for (int i = 0; i < token_count; i++) {
         int in_device = device_depth >= 0;
+        if (is(i, "(") || is(i, "<"))
+            known_kernel(i);
         if (is(i, "(")) {
             parens++;
         } else if (is(i, ")")) {
@@ -1023,7 +1060,9 @@ static void rewrite(void)
             replace(i, i, format(""));
         } else if (is(i, "__host__") || is(i, "__constant__") || is(i, "__managed__") ||
                    is(i, "__grid_constant__")) {
-            if (traced && is(i, "__constant__"))
+            if (traced &&
+                (is(i, "__constant__") ||
+                 (is(i, "__managed__") && !is(i - 1, "__device__") && !is(i + 1, "__device__"))))
                 variable(i);
             replace(i, i, format(""));
         } else if (traced && in_device && is(i, "/")) {

@@ -1,8 +1,7 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c, device.c,
- * tensor_map.c. A file calls
- * only files that come before it. README.md says where between them the instruments stand, and
- * tests/layers.t sees to it. */
+ * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c,
+ * graph_nodes.c, device.c, tensor_map.c. A file calls only files that come before it. README.md
+ * says where between them the instruments stand, and tests/layers.t sees to it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -280,9 +279,17 @@ cudaError_t stream_check_unsafe(int waits);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 void memory_reset(void); /* frees all that is allocated */
-int corners_only(void);  /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
+/* Make the work of a copy, or of a memset. Of nothing it is none, and run is NULL. */
+cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
+cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            struct work *work);
+cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
+int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
 
 /* --- launch.c --------------------------------------------------------------------------------- */
+/* Makes the work of a launch by pointers to its arguments, from this place. */
+cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
+                        cudaStream_t stream, struct work *work);
 int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one a core */
 
 #endif

@@ -94,7 +94,9 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
     return error;
 }
 
-static cudaError_t create(cudaStream_t *stream, unsigned flags, const void *site)
+enum { GREATEST = -5 }; /* the most urgent priority; the least is 0 */
+
+static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const void *site)
 {
     (void)site;
     if (!stream || flags > cudaStreamNonBlocking)
@@ -105,6 +107,7 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, const void *site
     pthread_mutex_lock(&stream_lock);
     static int streams_made = 2;
     s->flags = flags;
+    s->priority = priority > 0 ? 0 : priority < GREATEST ? GREATEST : priority;
     s->number = streams_made < TRACE_STREAMS ? streams_made++ : TRACE_STREAMS - 1;
     s->next = streams;
     streams = s;
@@ -116,18 +119,17 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, const void *site
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    return create(stream, cudaStreamDefault, __builtin_return_address(0));
+    return create(stream, cudaStreamDefault, 0, __builtin_return_address(0));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
-    return create(stream, flags, __builtin_return_address(0));
+    return create(stream, flags, 0, __builtin_return_address(0));
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
-    (void)priority;
-    return create(stream, flags, __builtin_return_address(0));
+    return create(stream, flags, priority, __builtin_return_address(0));
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -135,8 +137,47 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     if (least)
         *least = 0;
     if (greatest)
-        *greatest = -5;
+        *greatest = GREATEST;
     return result(cudaSuccess);
+}
+
+static cudaError_t look_up(cudaStream_t stream, struct CUstream_st *found)
+{
+    pthread_mutex_lock(&stream_lock);
+    const struct CUstream_st *s = stream_find(stream);
+    if (s)
+        *found = *s;
+    return stream_unlock(s ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
+{
+    struct CUstream_st s;
+    cudaError_t error = flags ? look_up(stream, &s) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *flags = s.flags;
+    return result(error);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    struct CUstream_st s;
+    cudaError_t error = priority ? look_up(stream, &s) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *priority = s.priority;
+    return result(error);
+}
+
+/* What caches are to keep, and how the host waits: nothing changes here. */
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue *value)
+{
+    struct CUstream_st s;
+    if (!value || (attribute != cudaLaunchAttributeAccessPolicyWindow &&
+                   attribute != cudaLaunchAttributeSynchronizationPolicy &&
+                   attribute != cudaLaunchAttributePriority))
+        return result(cudaErrorInvalidValue);
+    return result(look_up(stream, &s));
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -202,13 +243,42 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data)
         stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run_host_call, free, c}));
 }
 
+struct callback {
+    cudaStream_t stream;
+    cudaStreamCallback_t f;
+    void *data;
+};
+
+static cudaError_t run_callback(void *state)
+{
+    const struct callback *c = state;
+    c->f(c->stream, sticky_error(), c->data);
+    return cudaSuccess;
+}
+
+/* Unlike a host function it is no work that a graph could hold. */
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t f, void *data,
+                                  unsigned flags)
+{
+    struct CUstream_st s;
+    cudaError_t error = f && !flags ? look_up(stream, &s) : cudaErrorInvalidValue;
+    if (error == cudaSuccess && s.capture)
+        error = cudaErrorStreamCaptureUnsupported;
+    struct callback *c = error == cudaSuccess ? malloc(sizeof *c) : NULL;
+    if (!c)
+        return result(error == cudaSuccess ? cudaErrorMemoryAllocation : error);
+    *c = (struct callback){stream, f, data};
+    return result(
+        stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run_callback, free, c}));
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     if (!exec)
         return result(cudaErrorInvalidValue);
     if (sticky_error() != cudaSuccess)
         return result(cudaSuccess);
-    return result(stream_submit(stream, graph_work(exec)));
+    return result(stream_submit(stream, graph_work(graph_of(exec))));
 }
 
 /* Captures. */

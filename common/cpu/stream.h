@@ -9,7 +9,16 @@
 struct CUgraph_st *graph_new(void); /* with one user; NULL: no memory */
 void graph_add(struct CUgraph_st *graph, struct work work);
 void graph_release(void *graph);              /* one user less; frees it after the last */
-struct work graph_work(cudaGraphExec_t exec); /* runs all nodes, and is a user until dropped */
+struct work graph_work(struct CUgraph_st *g); /* runs all nodes, and is a user until dropped */
+struct CUgraph_st *graph_of(cudaGraphExec_t exec);
+/* Its nodes in an order that respects their dependencies; NULL: there is a circle of those. */
+struct CUgraph_st *graph_copy(struct CUgraph_st *g);
+/* A node behind `count` others, which does this work; it is dropped when there is an error. */
+cudaError_t graph_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                            size_t count, struct work work);
+/* The node, or exec's copy of it if that is not NULL, does this work from now on, of the same type.
+ */
+cudaError_t graph_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, struct work work);
 
 /* --- stream.c --------------------------------------------------------------------------------- */
 /* A capture in progress: the graph it fills, and the streams whose `capture` points here. */
@@ -24,6 +33,7 @@ struct capture {
 
 struct CUstream_st {
     unsigned flags;
+    int priority;
     int number;              /* for check; as many as it tells apart, then all the same */
     struct capture *capture; /* NULL when none */
     uint64_t position;       /* counts what was captured here */

@@ -7,6 +7,11 @@
 __thread struct worker *cpu_worker;
 __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
+int cpu_in_kernel(void)
+{
+    return cpu_worker && cpu_worker->running;
+}
+
 struct worker *worker_new(void)
 {
     enum { SIGNALS = 64 * 1024 }; /* bytes of stack for on_signal, as a thread's own may be full */

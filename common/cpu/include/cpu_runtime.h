@@ -29,6 +29,22 @@ struct cpu_kernel {
 };
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream);
 
+/* What a kernel's type says, for launches by pointers: pack makes of them what enter and drop take.
+ */
+struct cpu_prototype {
+    const void *function;
+    const char *name;
+    void *(*pack)(const void *function, void **arguments);
+    void (*enter)(void *arguments);
+    void (*drop)(void *arguments);
+    size_t size;
+    int parameters;
+};
+void cpu_know_kernel(const struct cpu_prototype *prototype);
+cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, cudaStream_t stream,
+                             const char *file, int line);
+int cpu_in_kernel(void); /* whether a kernel calls, and not the host */
+
 /* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
 struct cpu_slot {
     uint64_t launch;

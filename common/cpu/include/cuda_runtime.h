@@ -4,6 +4,16 @@
 #define CPU_CUDA_RUNTIME_H
 
 #include "cuda_runtime_api.h"
+#define __CUDA_RUNTIME_H__
+#ifndef __CUDACC__ /* a file of the host's alone, which passes no rewriter */
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __managed__
+#define __shared__
+#define __launch_bounds__(...)
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
@@ -389,6 +399,50 @@ inline cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 grid, dim3 block, void
                            reinterpret_cast<const void *>(f), f,
                            cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
 }
+template <class... P>
+inline void *cpu_pack(const void *f, void **arguments)
+{
+    typedef void (*function)(P...);
+    return new cpu_call<function, P...>{
+        reinterpret_cast<function>(reinterpret_cast<uintptr_t>(f)),
+        cpu_unpack<P...>(arguments, std::index_sequence_for<P...>())};
+}
+/* What the rewriter makes of (void *)kernel: the same pointer, of which the type is known then. */
+template <class... P>
+inline void *cpu_known(const char *name, void (*f)(P...))
+{
+    typedef cpu_call<void (*)(P...), P...> call;
+    const cpu_prototype prototype = {reinterpret_cast<const void *>(f),
+                                     name,
+                                     cpu_pack<P...>,
+                                     call::enter,
+                                     call::drop,
+                                     sizeof(call),
+                                     sizeof...(P)};
+    cpu_know_kernel(&prototype);
+    return reinterpret_cast<void *>(f);
+}
+template <class T>
+inline void *cpu_known(const char *, T *p) /* something else of that name */
+{
+    return const_cast<void *>(static_cast<const void *>(p));
+}
+inline cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **arguments,
+                                    size_t shared = 0, cudaStream_t stream = nullptr, CPU_PLACE)
+{
+    const cudaKernelNodeParams params = {const_cast<void *>(f), grid,      block,
+                                         (unsigned)shared,      arguments, nullptr};
+    return cpu_launch_known(&params, stream, file, line);
+}
+/* None of the attributes that a launch may have is known to be kept by a launch by pointers. */
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void **arguments,
+                                       CPU_PLACE)
+{
+    if (c->numAttrs)
+        return cudaErrorNotSupported;
+    return cudaLaunchKernel(f, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
+                            file, line);
+}
 
 /* An extended launch. The attributes that there are permit a kernel to begin early. It begins in
  * its turn all the same, and check holds it to what it may do before griddepcontrol.wait. The
@@ -514,12 +568,12 @@ inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0)
     return cudaMallocHost(reinterpret_cast<void **>(p), bytes);
 }
 template <class T>
-inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags)
+inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags = 0)
 {
     return cudaHostAlloc(reinterpret_cast<void **>(p), bytes, flags);
 }
 template <class T>
-inline cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags)
+inline cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags = 0)
 {
     return cudaHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
 }
@@ -600,6 +654,59 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *
 {
     *block = limit ? limit : 1024;
     return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, F *f,
+                                                               size_t shared = 0, int limit = 0,
+                                                               unsigned = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, f, shared, limit);
+}
+template <class S, class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F *f,
+                                                                  S shared, int limit = 0)
+{
+    int best = 0;
+    for (int threads = limit ? limit : 1024; threads > 0;
+         threads = (threads - 1) / warpSize * warpSize) {
+        int blocks = 0;
+        cudaError_t error =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, threads, shared(threads));
+        if (error != cudaSuccess)
+            return error;
+        if (blocks * threads > best) {
+            best = blocks * threads;
+            *block = threads;
+        }
+    }
+    return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F *f,
+                                                                          int threads,
+                                                                          size_t shared, unsigned)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared);
+}
+template <class... P>
+inline cudaError_t cudaFuncSetSharedMemConfig(void (*f)(P...), cudaSharedMemConfig config)
+{
+    return cudaFuncSetSharedMemConfig(reinterpret_cast<const void *>(f), config);
+}
+template <class T>
+inline cudaError_t cudaMallocFromPoolAsync(T **p, size_t bytes, cudaMemPool_t pool,
+                                           cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync(reinterpret_cast<void **>(p), bytes, pool, stream);
+}
+inline cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync(p, bytes, pool, stream);
+}
+template <class T>
+inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync(p, bytes, pool, stream);
 }
 #undef CPU_PLACE
 #undef CPU_FENCE

@@ -4,8 +4,16 @@
 #ifndef CPU_CUDA_RUNTIME_API_H
 #define CPU_CUDA_RUNTIME_API_H
 
+/* Guards of the toolkit's headers, by which others know what has been included. */
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+
 #include <stddef.h>
 #include "vector_types.h"
+#include "cpu_device.h"
+#include "cpu_errors.h"
 
 #define CUDA_CPU_BACKEND 1
 #define CUDART_VERSION 13000
@@ -20,47 +28,6 @@ extern "C" {
 #define CPU_DEFAULT(value)
 #endif
 
-#define CPU_ERRORS(X)                                                                              \
-    X(cudaSuccess, 0, "no error")                                                                  \
-    X(cudaErrorInvalidValue, 1, "invalid argument")                                                \
-    X(cudaErrorMemoryAllocation, 2, "out of memory")                                               \
-    X(cudaErrorInitializationError, 3, "initialization error")                                     \
-    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                          \
-    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                         \
-    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                    \
-    X(cudaErrorInsufficientDriver, 35,                                                             \
-      "CUDA driver version is insufficient for CUDA runtime version")                              \
-    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                               \
-    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                \
-    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                       \
-    X(cudaErrorNoKernelImageForDevice, 209,                                                        \
-      "no kernel image is available for execution on the device")                                  \
-    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                              \
-    X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")        \
-    X(cudaErrorNotReady, 600, "device not ready")                                                  \
-    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                    \
-    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")               \
-    X(cudaErrorAssert, 710, "device-side assert triggered")                                        \
-    X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                  \
-    X(cudaErrorMisalignedAddress, 716, "misaligned address")                                       \
-    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                   \
-    X(cudaErrorNotSupported, 801, "operation not supported")                                       \
-    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")  \
-    X(cudaErrorStreamCaptureInvalidated, 901,                                                      \
-      "operation failed due to a previous error during capture")                                   \
-    X(cudaErrorStreamCaptureMerge, 902, "operation would merge two separate captures")             \
-    X(cudaErrorStreamCaptureUnmatched, 903, "the capture was not initiated in this stream")        \
-    X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                   \
-    X(cudaErrorStreamCaptureIsolation, 905,                                                        \
-      "dependency created on uncaptured work in another stream")                                   \
-    X(cudaErrorStreamCaptureImplicit, 906,                                                         \
-      "operation would make the legacy stream depend on a capturing blocking stream")              \
-    X(cudaErrorCapturedEvent, 907,                                                                 \
-      "operation not permitted on an event last recorded in a capturing stream")                   \
-    X(cudaErrorStreamCaptureWrongThread, 908,                                                      \
-      "attempt to terminate a thread-local capture sequence from another thread")                  \
-    X(cudaErrorUnknown, 999, "unknown error")
-
 #define CPU_ENUMERATOR(name, number, text) name = number,
 typedef enum cudaError { CPU_ERRORS(CPU_ENUMERATOR) } cudaError_t;
 #undef CPU_ENUMERATOR
@@ -71,6 +38,7 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef void (*cudaHostFn_t)(void *data);
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t error, void *data);
 
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
@@ -83,30 +51,75 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault
 };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
-enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
+enum {
+    cudaEventDefault = 0,
+    cudaEventBlockingSync = 1,
+    cudaEventDisableTiming = 2,
+    cudaEventInterprocess = 4
+};
 enum { cudaEventRecordDefault = 0, cudaEventWaitDefault = 0 };
-enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
-enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2 };
-enum { cudaOccupancyDefault = 0 };
+enum { cudaEventRecordExternal = 1, cudaEventWaitExternal = 1 };
+enum { cudaOccupancyDefault = 0, cudaOccupancyDisableCachingOverride = 1 };
+enum {
+    cudaDeviceScheduleAuto = 0,
+    cudaDeviceScheduleSpin = 1,
+    cudaDeviceScheduleYield = 2,
+    cudaDeviceScheduleBlockingSync = 4,
+    cudaDeviceBlockingSync = 4,
+    cudaDeviceScheduleMask = 7,
+    cudaDeviceMapHost = 8,
+    cudaDeviceLmemResizeToMax = 16,
+    cudaDeviceSyncMemops = 128,
+    cudaDeviceMask = 255
+};
+enum { cudaPeerAccessDefault = 0 };
 enum { cudaEnableDefault = 0, cudaEnableLegacyStream = 1, cudaEnablePerThreadDefaultStream = 2 };
 enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess,
     cudaDriverEntryPointSymbolNotFound,
     cudaDriverEntryPointVersionNotSufficent
 };
-enum { cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2 };
+#define cudaCpuDeviceId ((int)-1)
+#define cudaInvalidDeviceId ((int)-2)
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
-    cudaLaunchAttributeProgrammaticStreamSerialization = 6
+    cudaLaunchAttributeAccessPolicyWindow = 1,
+    cudaLaunchAttributeSynchronizationPolicy = 3,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributePriority = 8
 } cudaLaunchAttributeID;
+enum cudaAccessProperty {
+    cudaAccessPropertyNormal,
+    cudaAccessPropertyStreaming,
+    cudaAccessPropertyPersisting
+};
+enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1,
+    cudaSyncPolicySpin,
+    cudaSyncPolicyYield,
+    cudaSyncPolicyBlockingSync
+};
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    enum cudaAccessProperty hitProp, missProp;
+};
 typedef union cudaLaunchAttributeValue {
     char pad[64];
-    int programmaticStreamSerializationAllowed;
+    int programmaticStreamSerializationAllowed, priority;
+    struct cudaAccessPolicyWindow accessPolicyWindow;
+    enum cudaSynchronizationPolicy syncPolicy;
 } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
     cudaLaunchAttributeValue val;
 } cudaLaunchAttribute;
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
 typedef struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes;
@@ -129,7 +142,10 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeMemcpy,
     cudaGraphNodeTypeMemset,
     cudaGraphNodeTypeHost,
-    cudaGraphNodeTypeGraph
+    cudaGraphNodeTypeGraph,
+    cudaGraphNodeTypeEmpty,
+    cudaGraphNodeTypeWaitEvent,
+    cudaGraphNodeTypeEventRecord
 };
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
@@ -141,38 +157,32 @@ enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
-enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1 };
-enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrClockRate = 13,
-    cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrMemoryClockRate = 36,
-    cudaDevAttrGlobalMemoryBusWidth = 37,
-    cudaDevAttrL2CacheSize = 38,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-    cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
-    cudaDevAttrMaxRegistersPerBlock = 12,
-    cudaDevAttrManagedMemory = 83,
-    cudaDevAttrCooperativeLaunch = 95,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+enum cudaLimit {
+    cudaLimitStackSize,
+    cudaLimitPrintfFifoSize,
+    cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth,
+    cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity,
+    cudaLimitPersistingL2CacheSize
+};
+enum cudaFuncCache {
+    cudaFuncCachePreferNone,
+    cudaFuncCachePreferShared,
+    cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+    cudaSharedMemBankSizeDefault,
+    cudaSharedMemBankSizeFourByte,
+    cudaSharedMemBankSizeEightByte
+};
+enum cudaSharedCarveout {
+    cudaSharedmemCarveoutDefault = -1,
+    cudaSharedmemCarveoutMaxL1 = 0,
+    cudaSharedmemCarveoutMaxShared = 100
 };
 
-struct cudaDeviceProp {
-    char name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
-    size_t reservedSharedMemPerBlock, totalConstMem;
-    int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsDim[3];
-    int maxGridSize[3], major, minor, multiProcessorCount, maxThreadsPerMultiProcessor;
-    int maxBlocksPerMultiProcessor, l2CacheSize, persistingL2CacheMaxSize, memoryBusWidth;
-    int integrated, canMapHostMemory, concurrentKernels, asyncEngineCount, ECCEnabled;
-    int unifiedAddressing, managedMemory, cooperativeLaunch, pciBusID, pciDeviceID, pciDomainID;
-};
 struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA;
@@ -183,15 +193,8 @@ struct cudaPointerAttributes {
     int device;
     void *devicePointer, *hostPointer;
 };
-struct cudaKernelNodeParams {
-    void *func;
-    dim3 gridDim, blockDim;
-    unsigned sharedMemBytes;
-    void **kernelParams, **extra; /* NULL: arguments are not told here */
-};
 #ifndef __cplusplus
 typedef struct cudaDeviceProp cudaDeviceProp;
-typedef struct cudaKernelNodeParams cudaKernelNodeParams;
 #endif
 
 /* Errors (error.c). After a kernel fault every call returns that fault until cudaDeviceReset. */
@@ -208,9 +211,26 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
+cudaError_t cudaSetDeviceFlags(unsigned flags); /* how the host waits: it need not */
+cudaError_t cudaGetDeviceFlags(unsigned *flags);
+cudaError_t cudaInitDevice(int device, unsigned deviceFlags, unsigned flags);
+cudaError_t cudaSetValidDevices(int *devices, int count);
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop);
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id);
+/* The device has no peer, and is none of its own. */
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                      int to);
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value); /* changes nothing */
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
-cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config); /* nor do these */
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config);
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
+cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
@@ -227,8 +247,12 @@ cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsigned version,
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *f);
 cudaError_t cudaFuncSetCacheConfig(const void *f, enum cudaFuncCache config);
+cudaError_t cudaFuncSetSharedMemConfig(const void *f, enum cudaSharedMemConfig config);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads,
                                                           size_t shared);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *f,
+                                                                   int threads, size_t shared,
+                                                                   unsigned flags);
 
 /* Memory (memory.c). Fresh device memory is filled with NaN bytes (0xff). */
 cudaError_t cudaMalloc(void **p, size_t bytes);
@@ -240,11 +264,8 @@ cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags CPU_DEFAULT
 cudaError_t cudaMallocHost(void **p, size_t bytes);
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *p);
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *p);
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, int device,
-                                 cudaStream_t stream CPU_DEFAULT(NULL));
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream CPU_DEFAULT(NULL));
@@ -269,33 +290,42 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned flags CPU_DEFAULT(0));
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue *value);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t f, void *data,
+                                  unsigned flags);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(NULL));
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(NULL),
+                                     unsigned flags CPU_DEFAULT(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 
-/* Capture (stream.c), graphs (graph.c). A graph replays its captured calls in the order of capture.
- */
+/* Capture (stream.c). Graphs are in cpu_graph_api.h. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                 unsigned long long flags CPU_DEFAULT(0));
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
+
+/* Of CUDA 12. */
+static inline cudaError_t cudaThreadSynchronize(void)
+{
+    return cudaDeviceSynchronize();
+}
+static inline cudaError_t cudaThreadExit(void)
+{
+    return cudaDeviceReset();
+}
 
 #ifdef __cplusplus
 }
 #endif
+#include "cpu_memory_api.h"
+#include "cpu_graph_api.h"
 #pragma GCC visibility pop
 #endif

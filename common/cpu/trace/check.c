@@ -206,7 +206,7 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
         p - (uintptr_t)order.kernel->arguments < order.kernel->size)
         return -2;
     if (p - (uintptr_t)__executable_start >= program_size())
-        return -1;
+        return is_registered(p, bytes) ? -2 : -1;
     for (int i = 1; i < n_objects; i++)
         if (p - objects[i].p < objects[i].bytes) {
             *object = &objects[i];

@@ -102,6 +102,7 @@ static inline struct object *object_at(uintptr_t p)
 
 /* The allocation that p lies in or beside: the nearest. */
 const struct object *object_near(uintptr_t p);
+int is_registered(uintptr_t p, unsigned bytes); /* of the host, and given to kernels */
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */

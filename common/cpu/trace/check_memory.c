@@ -124,6 +124,36 @@ void trace_written(void *p, size_t bytes)
         set_bits(written, (uintptr_t)p - region, bytes, 1);
 }
 
+/* What kernels do there is not looked at, but that they may. */
+static struct {
+    uintptr_t p;
+    size_t bytes;
+} * registered;
+static int n_registered;
+
+void trace_registered(void *p, size_t bytes)
+{
+    registered = grown(registered, n_registered, sizeof *registered);
+    registered[n_registered].p = (uintptr_t)p;
+    registered[n_registered++].bytes = bytes;
+}
+
+void trace_unregistered(void *p)
+{
+    for (int i = 0; i < n_registered; i++)
+        if (registered[i].p == (uintptr_t)p)
+            registered[i--] = registered[--n_registered];
+}
+
+int is_registered(uintptr_t p, unsigned bytes)
+{
+    for (int i = 0; i < n_registered; i++)
+        if (p - registered[i].p < registered[i].bytes &&
+            registered[i].p + registered[i].bytes - p >= bytes)
+            return 1;
+    return 0;
+}
+
 void cpu_mark_unwritten(void *p, size_t bytes)
 {
     if ((uintptr_t)p - region < region_used)

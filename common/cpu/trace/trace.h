@@ -184,8 +184,10 @@ static inline void ptx_counted(int counter)
 void trace_site(const void *site);
 void *trace_map(size_t bytes); /* pages for an allocation, MAP_FAILED if there are none */
 void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type);
-int trace_freed(void *p);                  /* true: the instrument keeps the pages */
-void trace_written(void *p, size_t bytes); /* by the host */
+int trace_freed(void *p);                     /* true: the instrument keeps the pages */
+void trace_written(void *p, size_t bytes);    /* by the host */
+void trace_registered(void *p, size_t bytes); /* the host's own memory, which kernels may touch */
+void trace_unregistered(void *p);
 /* The device sets rows of its memory to a value, or copies them to another place of its own. */
 void trace_moved(int copies, size_t width, size_t height);
 /* A kernel, or the host, frees what it has of malloc or new. False: it is the host's. */

@@ -1,0 +1,160 @@
+/* Memory beyond cudaMalloc and copies of rows: registered and managed memory, copies of boxes,
+ * pools. Part of cuda_runtime_api.h; memory.c. */
+#ifndef CPU_MEMORY_API_H
+#define CPU_MEMORY_API_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    cudaHostAllocDefault = 0,
+    cudaHostAllocPortable = 1,
+    cudaHostAllocMapped = 2,
+    cudaHostAllocWriteCombined = 4
+};
+enum {
+    cudaHostRegisterDefault = 0,
+    cudaHostRegisterPortable = 1,
+    cudaHostRegisterMapped = 2,
+    cudaHostRegisterIoMemory = 4,
+    cudaHostRegisterReadOnly = 8
+};
+enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4 };
+
+/* Ordinary memory of the host becomes memory that kernels may touch, until it is unregistered. */
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *p);
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host);
+
+/* Managed memory. It is the host's all the time: advice and prefetches are checked, and do nothing.
+ */
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid = 0,
+    cudaMemLocationTypeNone = 0,
+    cudaMemLocationTypeDevice,
+    cudaMemLocationTypeHost,
+    cudaMemLocationTypeHostNuma,
+    cudaMemLocationTypeHostNumaCurrent
+};
+struct cudaMemLocation {
+    enum cudaMemLocationType type;
+    int id;
+};
+enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseUnsetAccessedBy
+};
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream CPU_DEFAULT(NULL));
+cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes CPU_DEFAULT(0),
+                                     unsigned flags CPU_DEFAULT(cudaMemAttachSingle));
+
+/* Boxes. There are no CUDA arrays: srcArray and dstArray must be NULL. */
+typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
+struct cudaExtent {
+    size_t width, height, depth; /* width in bytes */
+};
+struct cudaPos {
+    size_t x, y, z; /* x in bytes */
+};
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
+};
+#ifndef __cplusplus
+typedef struct cudaMemLocation cudaMemLocation;
+typedef struct cudaMemcpy3DParms cudaMemcpy3DParms;
+typedef struct cudaExtent cudaExtent;
+typedef struct cudaPitchedPtr cudaPitchedPtr;
+#endif
+static inline struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    struct cudaExtent e = {width, height, depth};
+    return e;
+}
+static inline struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
+{
+    struct cudaPos p = {x, y, z};
+    return p;
+}
+static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *ptr, size_t pitch, size_t xsize,
+                                                        size_t ysize)
+{
+    struct cudaPitchedPtr p = {ptr, pitch, xsize, ysize};
+    return p;
+}
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent);
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p);
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p,
+                              cudaStream_t stream CPU_DEFAULT(NULL));
+cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent);
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent,
+                              cudaStream_t stream CPU_DEFAULT(NULL));
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream CPU_DEFAULT(NULL));
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                           size_t bytes);
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t stream CPU_DEFAULT(NULL));
+
+/* Pools. There is one, the device's own: what is freed goes back at once. */
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1,
+    cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold,
+    cudaMemPoolAttrReservedMemCurrent,
+    cudaMemPoolAttrReservedMemHigh,
+    cudaMemPoolAttrUsedMemCurrent,
+    cudaMemPoolAttrUsedMemHigh
+};
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+/* As CUDA 12 has them: the device by its number, the host as -1. */
+static inline cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, int device,
+                                               cudaStream_t stream = NULL)
+{
+    struct cudaMemLocation location = {
+        device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+    return cudaMemPrefetchAsync(p, bytes, location, 0, stream);
+}
+static inline cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
+                                        int device)
+{
+    struct cudaMemLocation location = {
+        device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+    return cudaMemAdvise(p, bytes, advice, location);
+}
+#endif
+#endif
