@@ -670,6 +670,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int
                                                                   S shared, int limit = 0)
 {
     int best = 0, multiprocessors = 0;
+    *grid = *block = 0;
     for (int threads = limit > 0 && limit < 1024 ? limit : 1024; threads > 0;
          threads = (threads - 1) / warpSize * warpSize) {
         int blocks = 0;
