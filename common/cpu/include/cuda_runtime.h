@@ -217,6 +217,10 @@ inline void __trap(CPU_PLACE)
 {
     cpu_trap(cudaErrorLaunchFailure, "__trap()", file, line);
 }
+inline void __brkpt(CPU_PLACE)
+{
+    cpu_trap(cudaErrorLaunchFailure, "__brkpt()", file, line);
+}
 template <class T>
 inline T __ldg(const T *p)
 {
@@ -234,6 +238,29 @@ inline T __ldcs(const T *p)
 {
     CPU_SPECIAL(CPU_CACHE_HINTS);
     return *p;
+}
+template <class T>
+inline T __ldca(const T *p) /* as a plain load */
+{
+    return *p;
+}
+template <class T>
+inline T __ldcv(const T *p)
+{
+    return *const_cast<const volatile T *>(p);
+}
+template <class T>
+inline void __stwb(T *p, cpu_same_t<T> v)
+{
+    *p = v;
+}
+template <class T>
+inline void __stwt(T *p, cpu_same_t<T> v)
+{
+    *p = v;
+}
+inline void __prof_trigger(int)
+{
 }
 template <class T>
 inline void __stcg(T *p, cpu_same_t<T> v)
