@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <cuda.h>
 #include <cuda_profiler_api.h>
 #include <vector>
 
@@ -242,6 +243,15 @@ static void test_device()
     CHECK_ERROR(cudaDeviceCanAccessPeer(&value, 0, 7), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
     cudaGetLastError();
+#ifdef CUDA_CPU_BACKEND // elsewhere it takes a library of the driver's
+    CUdevice device;
+    char name[64];
+    CHECK(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS);
+    CHECK(cuDeviceGetName(name, sizeof name, device) == CUDA_SUCCESS && strcmp(name, p.name) == 0);
+    CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device) == CUDA_SUCCESS &&
+          value == 32);
+    CHECK(cuDeviceGet(&device, 1) == CUDA_ERROR_INVALID_DEVICE);
+#endif
     CHECK_ERROR(cudaProfilerStart(), cudaSuccess);
     CHECK_ERROR(cudaProfilerStop(), cudaSuccess);
 
