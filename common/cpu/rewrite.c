@@ -8,6 +8,7 @@
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
  *
  * rewrite --missing PLACE NAME   a header that was not found is refused, if it is the toolkit's
+ * rewrite --merge FILE           FILE is the source with __CUDA_ARCH__: both become one
  * rewrite --unknown PLACE NAME   a name that g++ does not know is refused, if it is CUDA's
  *
  * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
@@ -20,14 +21,9 @@
 #include <sys/stat.h>
 
 #include "ptx/ptx.h"
+#include "rewrite.h"
 
 enum { PARAMETERS = 128 };
-
-struct token {
-    const char *s;
-    int n;
-    int line, file; /* an index into files; -1 in system headers */
-};
 
 struct edit {
     const char *from, *to; /* this text becomes `text` */
@@ -1163,6 +1159,46 @@ static int is_cuda_name(const char *s)
            (strncmp(s, "__", 2) == 0 && islower((unsigned char)s[2]));
 }
 
+static char *read_all(FILE *f)
+{
+    size_t n = 0, size = 1 << 20, got;
+    char *text = allocate(NULL, size);
+    while ((got = fread(text + n, 1, size - n - 1, f)) > 0)
+        if ((n += got) > size / 2)
+            text = allocate(text, size *= 2);
+    if (ferror(f)) {
+        fputs("rewrite: the preprocessed source cannot be read\n", stderr);
+        exit(1);
+    }
+    text[n] = '\0';
+    return text;
+}
+
+/* The tokens of a source, and nothing else that reading it has left. */
+static struct source read_source(FILE *f)
+{
+    struct source s = {.text = read_all(f)};
+    read_tokens(s.text);
+    s.tokens = tokens;
+    s.count = token_count;
+    tokens = NULL;
+    token_count = edit_count = 0;
+    return s;
+}
+
+static int merge(const char *name)
+{
+    FILE *f = fopen(name, "r");
+    if (!f) {
+        fprintf(stderr, "rewrite: %s cannot be read\n", name);
+        return 1;
+    }
+    const struct source host = read_source(stdin), device = read_source(f);
+    fclose(f);
+    merge_sides(&host, &device, files);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -1170,6 +1206,8 @@ int main(int argc, char **argv)
             traced = 1;
         } else if (strcmp(argv[i], "--headers") == 0) {
             ours = argv[++i];
+        } else if (strcmp(argv[i], "--merge") == 0) {
+            return merge(argv[i + 1]);
         } else if (strcmp(argv[i], "--missing") == 0) {
             if (is_toolkit_header(argv[i + 2]))
                 refuse_header(argv[i + 1], argv[i + 2]);
@@ -1182,16 +1220,7 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    size_t n = 0, size = 1 << 20, got;
-    char *text = allocate(NULL, size);
-    while ((got = fread(text + n, 1, size - n - 1, stdin)) > 0)
-        if ((n += got) > size / 2)
-            text = allocate(text, size *= 2);
-    if (ferror(stdin)) {
-        fputs("rewrite: the preprocessed source cannot be read\n", stderr);
-        return 1;
-    }
-    text[n] = '\0';
+    char *text = read_all(stdin);
     read_tokens(text);
     rewrite();
     write_out(text);

@@ -301,6 +301,7 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
     }
     return r;
 }
+#include "cpu_math_rare.h"
 #undef CPU_F1
 #undef CPU_F2
 #undef CPU_F3

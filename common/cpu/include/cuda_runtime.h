@@ -217,6 +217,10 @@ inline void __trap(CPU_PLACE)
 {
     cpu_trap(cudaErrorLaunchFailure, "__trap()", file, line);
 }
+inline void __brkpt(CPU_PLACE)
+{
+    cpu_trap(cudaErrorLaunchFailure, "__brkpt()", file, line);
+}
 template <class T>
 inline T __ldg(const T *p)
 {
@@ -234,6 +238,29 @@ inline T __ldcs(const T *p)
 {
     CPU_SPECIAL(CPU_CACHE_HINTS);
     return *p;
+}
+template <class T>
+inline T __ldca(const T *p) /* as a plain load */
+{
+    return *p;
+}
+template <class T>
+inline T __ldcv(const T *p)
+{
+    return *const_cast<const volatile T *>(p);
+}
+template <class T>
+inline void __stwb(T *p, cpu_same_t<T> v)
+{
+    *p = v;
+}
+template <class T>
+inline void __stwt(T *p, cpu_same_t<T> v)
+{
+    *p = v;
+}
+inline void __prof_trigger(int)
+{
 }
 template <class T>
 inline void __stcg(T *p, cpu_same_t<T> v)
@@ -292,6 +319,11 @@ inline T cpu_atomic(T *p, F change)
     inline T name##_block(T *p, cpu_same_t<T> v)                                                   \
     {                                                                                              \
         return name(p, v);                                                                         \
+    }                                                                                              \
+    template <class T>                                                                             \
+    inline T name##_system(T *p, cpu_same_t<T> v)                                                  \
+    {                                                                                              \
+        return name(p, v);                                                                         \
     }
 CPU_ATOMIC(atomicAdd, old + v)
 CPU_ATOMIC(atomicSub, old - v)
@@ -309,6 +341,17 @@ inline T atomicCAS(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
 {
     CPU_REPORT_COMPARE(p, expected);
     return cpu_atomic(p, [=](T old) { return cpu_bits(old) == cpu_bits(expected) ? v : old; });
+}
+
+template <class T>
+inline T atomicCAS_block(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
+{
+    return atomicCAS(p, expected, v);
+}
+template <class T>
+inline T atomicCAS_system(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
+{
+    return atomicCAS(p, expected, v);
 }
 
 /* What the rewriter makes of __shared__ declarations. */
@@ -648,26 +691,14 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F 
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)f, threads, shared);
 }
-template <class F>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *, size_t = 0,
-                                                      int limit = 0)
-{
-    *block = limit ? limit : 1024;
-    return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
-}
-template <class F>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, F *f,
-                                                               size_t shared = 0, int limit = 0,
-                                                               unsigned = 0)
-{
-    return cudaOccupancyMaxPotentialBlockSize(grid, block, f, shared, limit);
-}
+/* The largest block of those that fill a multiprocessor best, and blocks enough to fill all. */
 template <class S, class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F *f,
                                                                   S shared, int limit = 0)
 {
-    int best = 0;
-    for (int threads = limit ? limit : 1024; threads > 0;
+    int best = 0, multiprocessors = 0;
+    *grid = *block = 0;
+    for (int threads = limit > 0 && limit < 1024 ? limit : 1024; threads > 0;
          threads = (threads - 1) / warpSize * warpSize) {
         int blocks = 0;
         cudaError_t error =
@@ -679,7 +710,23 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int
             *block = threads;
         }
     }
-    return cudaDeviceGetAttribute(grid, cudaDevAttrMultiProcessorCount, 0);
+    cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+    *grid = best ? best / *block * multiprocessors : 0;
+    return error;
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *f,
+                                                      size_t shared = 0, int limit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+        grid, block, f, [=](int) { return shared; }, limit);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, F *f,
+                                                               size_t shared = 0, int limit = 0,
+                                                               unsigned = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, f, shared, limit);
 }
 template <class F>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F *f,

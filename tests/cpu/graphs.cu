@@ -1,0 +1,296 @@
+// Graphs that a program builds itself, launches by pointers, memory of several kinds, and what a
+// device says of itself. nvcc compiles it as well.
+#include "check.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <cuda_profiler_api.h>
+#include <vector>
+
+__global__ void add(int *p, int n, int v)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i] += v;
+}
+
+template <class T>
+__global__ void scale(T *p, int n, T v)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i] *= v;
+}
+
+__managed__ int shared_by_both = 3;
+
+__global__ void count_up()
+{
+    atomicAdd_system(&shared_by_both, 1);
+}
+
+static void note(void *data)
+{
+    ++*static_cast<int *>(data);
+}
+
+static void CUDART_CB called_back(cudaStream_t, cudaError_t error, void *data)
+{
+    *static_cast<int *>(data) += error == cudaSuccess ? 10 : 1000;
+}
+
+static cudaKernelNodeParams kernel_node(void *f, int n, void **arguments)
+{
+    cudaKernelNodeParams p = {};
+    p.func = f;
+    p.gridDim = dim3((n + 63) / 64);
+    p.blockDim = dim3(64);
+    p.kernelParams = arguments;
+    return p;
+}
+
+static void test_launches()
+{
+    int *p, n = 100, v = 5;
+    cudaMallocManaged(&p, n * sizeof *p);
+    memset(p, 0, n * sizeof *p);
+    void *arguments[] = {&p, &n, &v}, *f = (void *)scale<int>;
+    CHECK_ERROR(cudaLaunchKernel((void *)add, dim3(2), dim3(64), arguments), cudaSuccess);
+    CHECK_ERROR(cudaLaunchKernel(f, dim3(2), dim3(64), arguments, 0, nullptr), cudaSuccess);
+    cudaLaunchConfig_t c = {};
+    c.gridDim = dim3(2);
+    c.blockDim = dim3(64);
+    CHECK_ERROR(cudaLaunchKernelExC(&c, reinterpret_cast<const void *>(&add), arguments),
+                cudaSuccess);
+    v = 1000; // too late for those
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(p[0] == 30 && p[99] == 30);
+    CHECK_ERROR(cudaLaunchKernel(f, dim3(0), dim3(64), arguments), cudaErrorInvalidConfiguration);
+    CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    cudaFree(p);
+}
+
+static void test_graph()
+{
+    const int n = 100;
+    int *p, host[n], size = n, one = 1, three = 3, calls = 0;
+    cudaGraph_t graph, child, clone;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t set, first, second, copy, call, empty, inner, found, nodes[8];
+    cudaMalloc(&p, n * sizeof *p);
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphCreate(&child, 0), cudaSuccess);
+
+    void *add_one[] = {&p, &size, &one}, *times_three[] = {&p, &size, &three};
+    cudaKernelNodeParams params = kernel_node((void *)scale<int>, n, times_three);
+    CHECK_ERROR(cudaGraphAddKernelNode(&inner, child, nullptr, 0, &params), cudaSuccess);
+
+    // The order in which they are added is not the order of their dependencies.
+    CHECK_ERROR(cudaGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, host, p, sizeof host,
+                                         cudaMemcpyDeviceToHost),
+                cudaSuccess);
+    CHECK_ERROR(cudaGraphAddEmptyNode(&empty, graph, nullptr, 0), cudaSuccess);
+    params = kernel_node((void *)add, n, add_one);
+    CHECK_ERROR(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddChildGraphNode(&second, graph, &first, 1, child), cudaSuccess);
+    CHECK_ERROR(cudaGraphDestroy(child), cudaSuccess);
+    cudaMemsetParams zero = {};
+    zero.dst = p;
+    zero.value = 2;
+    zero.elementSize = 4;
+    zero.width = n;
+    zero.height = 1;
+    CHECK_ERROR(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &zero), cudaSuccess);
+    cudaHostNodeParams hosts = {};
+    hosts.fn = note;
+    hosts.userData = &calls;
+    CHECK_ERROR(cudaGraphAddHostNode(&call, graph, &copy, 1, &hosts), cudaSuccess);
+    cudaGraphNode_t from[] = {set, second, empty}, to[] = {first, copy, call};
+    CHECK_ERROR(cudaGraphAddDependencies(graph, from, to, nullptr, 3), cudaSuccess);
+
+    size_t count = 8;
+    CHECK_ERROR(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+    CHECK(count == 6);
+    count = 8;
+    CHECK_ERROR(cudaGraphGetRootNodes(graph, nodes, &count), cudaSuccess);
+    CHECK(count == 2);
+    cudaGraphNodeType type;
+    CHECK_ERROR(cudaGraphNodeGetType(empty, &type), cudaSuccess);
+    CHECK(type == cudaGraphNodeTypeEmpty);
+
+    CHECK_ERROR(cudaGraphClone(&clone, graph), cudaSuccess);
+    CHECK_ERROR(cudaGraphNodeFindInClone(&found, first, clone), cudaSuccess);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 9 && host[99] == 9 && calls == 1);
+
+    // Other parameters: in what is executable, in the graph, and in a clone of it.
+    params = kernel_node((void *)add, n, add_one);
+    one = 5;
+    CHECK_ERROR(cudaGraphExecKernelNodeSetParams(exec, first, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 21 && calls == 2);
+    one = 7;
+    CHECK_ERROR(cudaGraphKernelNodeSetParams(found, &params), cudaSuccess);
+    cudaGraphExecUpdateResultInfo info;
+    CHECK_ERROR(cudaGraphExecUpdate(exec, clone, &info), cudaSuccess);
+    CHECK(info.result == cudaGraphExecUpdateSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 27 && calls == 3);
+    CHECK_ERROR(cudaGraphDestroyNode(call), cudaSuccess);
+    CHECK_ERROR(cudaGraphExecUpdate(exec, graph, &info), cudaErrorGraphExecUpdateFailure);
+    CHECK(info.result == cudaGraphExecUpdateErrorTopologyChanged);
+    cudaGetLastError();
+    CHECK_ERROR(cudaGraphAddDependencies(graph, &copy, &set, nullptr, 1), cudaSuccess);
+    cudaGraphExec_t circle;
+    CHECK_ERROR(cudaGraphInstantiate(&circle, graph, 0), cudaErrorInvalidValue);
+    cudaGetLastError();
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaGraphDestroy(clone);
+    cudaFree(p);
+}
+
+static void test_memory()
+{
+    // Memory of malloc, given to kernels.
+    const int n = 64;
+    int *h = static_cast<int *>(malloc(n * sizeof *h)), *d;
+    memset(h, 0, n * sizeof *h);
+    CHECK_ERROR(cudaHostUnregister(h), cudaErrorHostMemoryNotRegistered);
+    CHECK_ERROR(cudaHostRegister(h, n * sizeof *h, cudaHostRegisterMapped), cudaSuccess);
+    CHECK_ERROR(cudaHostRegister(h, n, 0), cudaErrorHostMemoryAlreadyRegistered);
+    CHECK_ERROR(cudaHostGetDevicePointer(&d, h, 0), cudaSuccess);
+    add<<<1, n>>>(d, n, 4);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(h[0] == 4 && h[n - 1] == 4);
+    CHECK_ERROR(cudaHostUnregister(h), cudaSuccess);
+    free(h);
+    cudaGetLastError();
+
+    // Managed: advice by location.
+    int *m;
+    cudaMallocManaged(&m, n * sizeof *m);
+    cudaMemLocation device = {};
+    device.type = cudaMemLocationTypeDevice;
+    CHECK_ERROR(cudaMemPrefetchAsync(m, n * sizeof *m, device, 0, 0), cudaSuccess);
+    CHECK_ERROR(cudaMemAdvise(m, n * sizeof *m, cudaMemAdviseSetReadMostly, device), cudaSuccess);
+    device.id = 9;
+    CHECK_ERROR(cudaMemPrefetchAsync(m, n * sizeof *m, device, 0, 0), cudaErrorInvalidDevice);
+    cudaFree(m);
+    cudaGetLastError();
+    count_up<<<2, 3>>>();
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(shared_by_both == 9);
+
+    // A box out of a larger one.
+    const int w = 5, rows = 4, slices = 3;
+    std::vector<float> all(w * rows * slices), part(2 * 2 * 2);
+    for (size_t i = 0; i < all.size(); i++)
+        all[i] = float(i);
+    cudaExtent extent = make_cudaExtent(w * sizeof(float), rows, slices);
+    cudaPitchedPtr box;
+    CHECK_ERROR(cudaMalloc3D(&box, extent), cudaSuccess);
+    CHECK(box.pitch >= w * sizeof(float) && box.ysize == rows);
+    CHECK_ERROR(cudaMemset3D(box, 0, extent), cudaSuccess);
+    cudaMemcpy3DParms c = {};
+    c.srcPtr = make_cudaPitchedPtr(all.data(), w * sizeof(float), w, rows);
+    c.dstPtr = box;
+    c.extent = extent;
+    c.kind = cudaMemcpyHostToDevice;
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaSuccess);
+    c = cudaMemcpy3DParms();
+    c.srcPtr = box;
+    c.srcPos = make_cudaPos(sizeof(float), 2, 1);
+    c.dstPtr = make_cudaPitchedPtr(part.data(), 2 * sizeof(float), 2, 2);
+    c.extent = make_cudaExtent(2 * sizeof(float), 2, 2);
+    c.kind = cudaMemcpyDeviceToHost;
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaSuccess);
+    CHECK(part[0] == 31 && part[1] == 32 && part[2] == 36 && part[7] == 57);
+    cudaFree(box.ptr);
+
+    // The device's pool.
+    cudaMemPool_t pool;
+    unsigned long long threshold = 1 << 20, kept = 0;
+    CHECK_ERROR(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+    CHECK_ERROR(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold),
+                cudaSuccess);
+    CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), cudaSuccess);
+    CHECK(kept == threshold);
+    CHECK_ERROR(cudaMallocFromPoolAsync(&d, 256, pool, 0), cudaSuccess);
+    CHECK_ERROR(cudaFreeAsync(d, 0), cudaSuccess);
+}
+
+static void test_device()
+{
+    int value, least, greatest;
+    char id[20];
+    cudaDeviceProp p;
+    cudaStream_t s;
+    CHECK_ERROR(cudaSetDeviceFlags(cudaDeviceMapHost | cudaDeviceScheduleSpin), cudaSuccess);
+    CHECK_ERROR(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 16 << 20), cudaSuccess);
+    CHECK_ERROR(cudaGetDeviceProperties(&p, 0), cudaSuccess);
+    CHECK_ERROR(cudaDeviceGetAttribute(&value, cudaDevAttrMaxBlockDimZ, 0), cudaSuccess);
+    CHECK(value == 64 && p.maxThreadsDim[2] == 64);
+    CHECK_ERROR(cudaDeviceGetAttribute(&value, cudaDevAttrComputeMode, 0), cudaSuccess);
+    CHECK(value == cudaComputeModeDefault);
+    CHECK_ERROR(cudaDeviceGetPCIBusId(id, sizeof id, 0), cudaSuccess);
+    CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    CHECK_ERROR(cudaDeviceCanAccessPeer(&value, 0, 7), cudaErrorInvalidDevice);
+    CHECK_ERROR(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
+    cudaGetLastError();
+#ifdef CUDA_CPU_BACKEND // elsewhere it takes a library of the driver's
+    CUdevice device;
+    char name[64];
+    CHECK(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS);
+    CHECK(cuDeviceGetName(name, sizeof name, device) == CUDA_SUCCESS && strcmp(name, p.name) == 0);
+    CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device) == CUDA_SUCCESS &&
+          value == 32);
+    CHECK(cuDeviceGet(&device, 1) == CUDA_ERROR_INVALID_DEVICE);
+#endif
+    CHECK_ERROR(cudaProfilerStart(), cudaSuccess);
+    CHECK_ERROR(cudaProfilerStop(), cudaSuccess);
+
+    int calls = 0;
+    CHECK_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+    CHECK_ERROR(cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, greatest), cudaSuccess);
+    CHECK_ERROR(cudaStreamGetPriority(s, &value), cudaSuccess);
+    CHECK(value == greatest);
+    CHECK_ERROR(cudaStreamAddCallback(s, called_back, &calls, 0), cudaSuccess);
+    CHECK_ERROR(cudaLaunchHostFunc(s, note, &calls), cudaSuccess);
+    CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
+    CHECK(calls == 11);
+    CHECK_ERROR(cudaStreamDestroy(s), cudaSuccess);
+
+    int grid, block;
+    CHECK_ERROR(cudaOccupancyMaxPotentialBlockSize(&grid, &block, add, 0, 1 << 20), cudaSuccess);
+    CHECK(block >= 32 && block <= 1024 && grid >= p.multiProcessorCount);
+    CHECK(strcmp(cudaGetErrorString(cudaErrorPeerAccessNotEnabled),
+                 "peer access has not been enabled") == 0);
+
+    // A time is never 0, as programs divide by it.
+    cudaEvent_t start, stop;
+    float ms = 0;
+    cudaEventCreate(&start);
+    cudaEventCreate(&stop);
+    cudaEventRecord(start);
+    cudaEventRecord(stop);
+    cudaEventSynchronize(stop);
+    CHECK_ERROR(cudaEventElapsedTime(&ms, start, stop), cudaSuccess);
+    CHECK(ms > 0);
+    cudaEventDestroy(start);
+    cudaEventDestroy(stop);
+}
+
+int main()
+{
+    test_launches();
+    test_graph();
+    test_memory();
+    test_device();
+    return check_result();
+}

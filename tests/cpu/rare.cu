@@ -1,0 +1,52 @@
+// Device math that fewer programs call. nvcc compiles it as well.
+#include "check.h"
+
+__global__ void rare(double *d, long long *n)
+{
+    int i = 0;
+    d[i++] = __fadd_ru(1.0f, 0x1p-30f);
+    d[i++] = __fadd_rd(1.0f, 0x1p-30f);
+    d[i++] = __fadd_rz(-1.0f, -0x1p-30f);
+    d[i++] = __fmul_rd(3.0e38f, 10.0f);
+    d[i++] = __fdiv_ru(1.0f, -3.0f) - __fdiv_rd(1.0f, -3.0f);
+    d[i++] = __dsqrt_ru(2.0) - __dsqrt_rd(2.0);
+    d[i++] = erfinv(0.3);
+    d[i++] = normcdfinv(0.975);
+    d[i++] = erfcinv(1e-100);
+    d[i++] = cyl_bessel_i0(2.0);
+    d[i++] = norm3d(2.0, 3.0, 6.0);
+    d[i++] = erfcx(30.0);
+    d[i++] = __ldcv(&d[10]);
+    i = 0;
+    n[i++] = __dp4a(0x01ff0203, 0x0204ff01, 10);
+    n[i++] = __dp4a(0x01ff0203u, 0x0204ff01u, 10u);
+    n[i++] = __double2ll_rn(1e30);
+    n[i++] = (long long)__double2ull_rz(-5.5);
+    n[i++] = __usad(3u, 10u, 1u) + umin(4u, 5u) + __hadd(7, 8);
+    n[i++] = __float2ll_ru(2.25f);
+    n[i++] = __funnelshift_lc(0x80000000u, 1u, 40);
+}
+
+int main()
+{
+    double *d;
+    long long *n;
+    cudaMallocManaged(&d, 13 * sizeof *d);
+    cudaMallocManaged(&n, 7 * sizeof *n);
+    rare<<<1, 1>>>(d, n);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(d[0] == 1 + 0x1p-23 && d[1] == 1 && d[2] == -1 && d[3] == 0x1.fffffep127);
+    CHECK(d[4] == 0x1p-25 && d[5] == 0x1p-52);
+    CHECK(std::abs(d[6] - 0.27246271472675435) < 1e-15);
+    CHECK(std::abs(d[7] - 1.9599639845400545) < 1e-14);
+    CHECK(std::abs(d[8] - 15.065574702593) < 1e-11);
+    CHECK(std::abs(d[9] - 2.2795853023360673) < 1e-14);
+    CHECK(d[10] == 7 && d[12] == 7);
+    CHECK(std::abs(d[11] - 0.018795888861416751) < 1e-16);
+    CHECK(n[0] == 10 + 2 - 4 - 2 + 3 && n[1] == 10 + 2 + 1020 + 510 + 3);
+    CHECK(n[2] == 0x7fffffffffffffff && n[3] == 0);
+    CHECK(n[4] == 8 + 4 + 7 && n[5] == 3 && n[6] == 0x80000000);
+    cudaFree(d);
+    cudaFree(n);
+    return check_result();
+}
