@@ -231,16 +231,22 @@ for my $cxx (@cxx) {
 is("$rc $out", '0 ', '__CUDA_ARCH__ in a comment');
 ($out, $rc) = source("int main() { return __CUDA_ARCH__ - 800; }\n", '', '-D__CUDA_ARCH__=800');
 is("$rc $out", '0 ', '__CUDA_ARCH__ on the command line');
-# The device is then of that kind.
-for my $case (['', '9.0'], ['-D__CUDA_ARCH__=800', '8.0'], ['-D__CUDA_ARCH__=1210', '12.1']) {
-    ($out, $rc) = source("#include <stdio.h>\nint main()\n{\n    cudaDeviceProp p;\n    int major = 0, minor = 0;\n"
+# The device is then of that kind, or of one that CUDACPU_ARCH names, and has as much shared memory.
+for my $case (['', '', '9.0', 227], ['-D__CUDA_ARCH__=800', '', '8.0', 163], ['-D__CUDA_ARCH__=1210', '', '12.1', 99],
+    ['', '75', '7.5', 64], ['-D__CUDA_ARCH__=800', '86', '8.6', 99]) {
+    my ($flags, $arch, $is, $kib) = @$case;
+    ($out, $rc) = source("#include <stdio.h>\n__global__ void k() {}\nint main()\n{\n    cudaDeviceProp p;\n    int major = 0, minor = 0;\n"
             . "    cudaGetDeviceProperties(&p, 0);\n"
             . "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
             . "    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);\n"
-            . "    printf(\"%d.%d %d.%d\\n\", p.major, p.minor, major, minor);\n}\n", '', $case->[0]);
-    ($out) = run("$dir/prog") if $rc == 0;
-    is($out, "$case->[1] $case->[1]\n", "the device's capability, $case->[0]");
+            . "    int kib = 227;\n"
+            . "    while (cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, kib * 1024 + 1) != 0)\n        kib--;\n"
+            . "    printf(\"%d.%d %d.%d %d\\n\", p.major, p.minor, major, minor, kib + 1);\n}\n", '', $flags);
+    ($out) = run("CUDACPU_ARCH=$arch $dir/prog") if $rc == 0;
+    is($out, "$is $is $kib\n", "the device's capability, $flags $arch");
 }
+($out, $rc) = run("CUDACPU_ARCH=7.5 $dir/prog");
+is("$rc $out", "2 CUDACPU_ARCH=7.5: need a compute capability from 70, as 75 or 90\n", "and what is none");
 
 # A toolkit's headers are never mixed in, from a system folder or from one that is named.
 mkdir "$dir/toolkit"; mkdir "$dir/toolkit/include";

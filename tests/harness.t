@@ -496,6 +496,17 @@ fails("a fault", "TOY_BUG=fault $toy --case D8 --variant right >/dev/null", 1, "
 fails("no device", $toy, 77, "no NVIDIA GPU is visible", FAKE_DEVICE => "none");
 fails("an old driver", $toy, 77, "the driver supports CUDA 11.4, this build needs", FAKE_DEVICE => "old-driver");
 fails("another architecture", $toy, 77, "rebuild with ARCH=", FAKE_DEVICE => "wrong-build");
+my $fake = "this device, FAKE G-100 \\(test\\), is";
+for my $case (["80", "turing", "8.0, and $fake 7.5"], ["90a", "turing", "9.0, and $fake 7.5"],
+    ["90a", "newer", "9.0 and no other, and $fake 10.0"]) {
+    my ($needs, $device, $says) = @$case;
+    fails("$needs on another device", "TOY_ARCHITECTURE=$needs $toy", 77,
+        "99-toy: step 99 needs compute capability $says\$", FAKE_DEVICE => $device);
+}
+for my $case (["75", "turing"], ["80", "newer"], ["90a", ""]) {
+    %r = run("$toy --case D8 --variant right", TOY_ARCHITECTURE => $case->[0], FAKE_DEVICE => $case->[1]);
+    is("$r{code} $r{err}", "0 ", "$case->[0] on a device that has it");
+}
 %r = run("$toy --case big", FAKE_MEMORY => 220000);
 is($r{code}, 0, "out of memory where that was predicted: exit 0");
 like($r{out}, qr/predicted: .* will not fit\n  attempted: out of device memory, as predicted\n.*right +oom/s, "and said");

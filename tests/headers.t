@@ -120,6 +120,23 @@ is(join(" ", map { "$_->[0] $_->[1]" } typed_times("/* 1 us */\nint x; /* it\n t
 is(lines_to_kernel("/* 99\n */\n#include <a>\n// __global__\n__global__ void k();\n__global__ void k()\n{\n"), 4, "a kernel is found");
 is(lines_to_kernel("/* __global__ */\nint main() {}\n"), 0, "or none");
 
+# What is wrong with what the source TEXT says of the device that it needs, or nothing.
+sub unsure_of_device {
+    my ($text) = @_;
+    my @said = $text =~ m{\A/\*.*?\*/}s && $& =~ /^ \* Architecture: (.*)$/mg;
+    return "the header names " . @said . " architectures; one line \" * Architecture: 75\" is right" if @said != 1;
+    return "Architecture: $said[0]; 75, 80, 90 or 90a is right" if $said[0] !~ /^(?:75|80|90a?)$/;
+    my ($asks) = $text =~ /^ +\.architecture = "(\w+)",$/m;
+    return "" if $said[0] eq ($asks // "75");
+    return "Architecture: $said[0] in the header, and " . ($asks // 75) . " in the program";
+}
+my $device = "/* 99\n * Architecture: 80\n */\n        .architecture = \"80\",\n";
+is(unsure_of_device($device), "", "a header that says what the program asks for");
+like(unsure_of_device($device =~ s/= "80"/= "90"/r), qr/80 in the header, and 90 in the program/, "one that does not");
+like(unsure_of_device($device =~ s/.*program.*|.*\.arch.*//r), qr/80 in the header, and 75 in the program/, "nor this");
+like(unsure_of_device($device =~ s/: 80/: 8.0/r), qr/75, 80, 90 or 90a is right/, "one in another form");
+like(unsure_of_device($device =~ s/ \* Arch.*\n//r), qr/names 0 architectures/, "and none");
+
 # --- The steps, and what they share.
 for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*.{c,h,cuh} common/problems/*.{c,h}")) {
     my $text = slurp($file);
@@ -127,6 +144,7 @@ for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*
     my $is_step = $kind;
     my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
     is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
+    is(unsure_of_device($text), "", "$file: the device it needs") if ($kind // "") eq "cu";
     my @rungs = $folder && $is_step ? glob("$folder/[a-z]-*.cuh") : ();
     next if !$folder || @rungs || $NO_KERNEL{ ($file =~ m{/(\d\d)-})[0] };
     my ($below, $most) = (lines_to_kernel($text), $is_step ? $SCREEN : 2 * $SCREEN);

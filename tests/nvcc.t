@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# nvcc compiles every program, warnings as errors. No device is needed. For sm_90a, and what asks for
-# the architecture for sm_80 as well: nothing else can differ, and each takes its time. `make test` compiles
-# one step in six and one planted fault in four, by its seed.
+# nvcc compiles every program, warnings as errors. No device is needed. For sm_90a, and for the architecture that
+# its header says it needs, and for none below that: each takes its time. `make test` compiles one step in
+# six and one planted fault in four, by its seed.
 use strict;
 use warnings;
 use Test::More;
@@ -22,11 +22,21 @@ for my $program (@programs) {
 }
 %r = run("make -j2 cuda $steps ARCH=90a");
 unlike($r{out}, qr/^nvcc /m, "a second make cuda compiles nothing");
-my @asking = older_steps();
-ok(@asking, "some steps ask for the architecture");
-for my $step (@asking) {
-    %r = run("$nvcc -std=c++17 -O3 -arch=sm_80 -Icommon -c $step -o /dev/null -Werror all-warnings");
-    is($r{code}, 0, "$step compiles for sm_80") or diag($r{out}, $r{err});
+# What a header says is the least that is right.
+my %below = (80 => 75, 90 => 80, "90a" => 90);
+my %asks = map { $_ => 1 } older_steps();
+ok(%asks, "some steps ask for the architecture");
+for my $source (map { glob("steps/" . s/step-//r . "-*/*.cu") } grep { /^step/ } @programs) {
+    my $needs = architecture($source);
+    my $command = "$nvcc -std=c++17 -O3 -Icommon -c $source -o /dev/null -Werror all-warnings -arch=sm_";
+    for my $arch ($needs eq "90a" ? () : $needs, $needs eq "75" && $asks{$source} ? "80" : ()) {
+        %r = run("$command$arch");
+        is($r{code}, 0, "$source compiles for sm_$arch") or diag($r{out}, $r{err});
+    }
+    next if !$below{$needs};
+    %r = run("$command$below{$needs}");
+    like("$r{code} $r{err}", qr/^[1-9]\d* .*(?:requires \.target sm_|not supported on \.target)/s,
+        "$source: sm_$below{$needs} lacks its instructions, so its header asks for $needs");
 }
 
 # So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix, red of four
@@ -44,7 +54,7 @@ ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;
 # A warning in a kernel or in host code is an error.
 my $tree = small_tree();
 %r = run("cd '$tree' && make -n cuda");
-like($r{out}, qr/arch=compute_$_,code=sm_$_\b/, "for sm_$_") for qw(80 90a);
+like($r{out}, qr/arch=compute_$_,code=sm_$_\b/, "for sm_$_") for qw(75 80 90a);
 like($r{out}, qr/-Werror all-warnings/, "warnings as errors");
 my %warns = (
     "a kernel" => ["__global__ void k() { int unused = 3; }\n", ""],
@@ -68,13 +78,16 @@ ok(-x "$tree/build/cuda/step-01", "and the step is there");
 
 # A step that names the architecture that it needs is compiled for that, or for a newer one if asked.
 for my $case (["90", "", "arch=compute_90,code=sm_90 .*arch=compute_90,code=compute_90"], ["90", "ARCH=80", "code=sm_90 "],
-    ["90", "ARCH=90a", "code=sm_90a "], ["90a", "", "arch=compute_90a,code=sm_90a "], ["90a", "ARCH=90", "code=sm_90a "]) {
+    ["90", "ARCH=90a", "code=sm_90a "], ["90a", "", "arch=compute_90a,code=sm_90a "], ["90a", "ARCH=90", "code=sm_90a "],
+    ["80", "", "arch=compute_80,code=sm_80 .*code=compute_80 .*code=sm_90a "], ["80", "ARCH=75", "code=sm_80 "],
+    ["80", "ARCH=86", "code=sm_86 "], ["75", "", "code=sm_75 .*code=sm_80 .*code=sm_90a "], ["75", "ARCH=75", "code=sm_75 "]) {
     my ($needs, $asked, $flags) = @$case;
     tiny_step($tree, "01-warns", "needs sm_$needs", "    return 0;\n", header => " * Architecture: $needs\n");
     %r = run("cd '$tree' && make -n step-01 cuda $asked");
     my ($command) = $r{out} =~ /^(.*\bwarns\.cu .*-o .*)/m;
     like($command || "", qr/$flags/, "Architecture: $needs, $asked");
-    unlike($command || "", qr/sm_80/, "and not sm_80");
+    my $older = $needs =~ /^9/ ? qr/sm_(?:75|80)/ : $needs eq "80" ? qr/sm_75/ : qr/sm_7[^5]/;
+    unlike($command || "", $older, "and none below");
 }
 
 # What ptxas only remarks on makes a program slow: where the architecture is one's own, it fails the build.

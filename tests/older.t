@@ -1,6 +1,8 @@
 #!/usr/bin/env perl
-# Steps that have other code for devices before compute capability 9.0: that code is right as well. Nothing
-# else that is built for the CPU takes it. They run their small cases as on a device of capability 8.0.
+# Older devices. Steps that have other code for those before compute capability 9.0: that code is right as
+# well, and nothing else that is built for the CPU takes it. They run their small cases as on the oldest device
+# that their header allows. And every step that needs 7.5 or 8.0 keeps within what that device has of shared
+# memory, or says which variants do not.
 use strict;
 use warnings;
 use Test::More;
@@ -14,18 +16,47 @@ is($r{code}, 0, "all are built for the newest") or BAIL_OUT($r{err});
 chomp(my $build = $r{out});
 my $dir = scratch_dir();
 
+# Each launch of each case, large ones too: what is more than the device has is refused with a sentence.
+my @all = glob("steps/[0-9][0-9]-*/*.cu");
+for my $source (grep { architecture($_) =~ /^(?:75|80)$/ } @all) {
+    my ($number) = $source =~ m{/(\d\d)-};
+    %r = run("$build/step-$number", KF_CAPTURE => 1, CUDACPU_ARCH => architecture($source));
+    is("$r{code} $r{err}", "0 ", "step $number: all launches fit the oldest device it runs on");
+}
+# And a step that needs more says so.
+for my $case (["22", "75", "compute capability 8.0, and this device, CPU backend, is 7.5"],
+    ["28", "89", "compute capability 9.0, and this device, CPU backend, is 8.9"],
+    ["29", "100", "compute capability 9.0 and no other, and this device, CPU backend, is 10.0"]) {
+    my ($number, $device, $says) = @$case;
+    %r = run("$build/step-$number", CUDACPU_ARCH => $device);
+    like("$r{code} $r{err}", qr/\A77 $number-\S+: step $number needs \Q$says\E\n\z/, "step $number on a device that cannot");
+    is($r{out}, "", "and nothing else");
+}
+
+# What is refused with 7.5, and the rest of the small cases is right.
+my %refused = ("08" => "queries-8", 10 => "v5-113k v5-80k v5-all-113k", 21 => "flash no-max no-rescale two-passes");
+for my $source (drawn(4, grep { architecture($_) eq "75" } @all)) {
+    my ($number) = $source =~ m{/(\d\d)-};
+    my $program = "$build/step-$number";
+    my $more = $number eq "10" ? " --case D128" : "";
+    %r = run("$program --seed 1 " . small_cases($program) . $more, CUDACPU_ARCH => 75);
+    is("$r{code} $r{err}", "0 ", "step $number: right as on a device of 7.5") or diag($r{out});
+    my %seen = map { $_ => 1 } $r{out} =~ /^  variant (\S+): refused: \d+ bytes of shared memory a block, and there are 65536$/mg;
+    is(join(" ", sort keys %seen), $refused{$number} // "", "step $number: what does not fit is refused");
+}
+
 @steps = drawn(3, @steps);
 my %number = map { $_ => m{/(\d\d)-} } @steps;
 # As mutants.t builds them: most of the time goes into the compiler.
-%r = run("printf '%s\\n' " . join(" ", map { "'$_ $dir/step-$number{$_}'" } @steps)
-        . " | xargs -P 2 -L 1 sh -c 'common/cpu/cudacc -D__CUDA_ARCH__=800 -O1 -g0 -Werror -Icommon \$0 "
+%r = run("printf '%s\\n' " . join(" ", map { "'$_ $dir/step-$number{$_} " . architecture($_) . "0'" } @steps)
+        . " | xargs -P 2 -L 1 sh -c 'common/cpu/cudacc -D__CUDA_ARCH__=\$2 -O1 -g0 -Werror -Icommon \$0 "
         . "$build/harness/*.o $build/problems/*.o $build/neox/*.o -o \$1'");
-is($r{code}, 0, "they are compiled for 8.0") or diag($r{out}, $r{err});
+is($r{code}, 0, "they are compiled for an older device") or diag($r{out}, $r{err});
 for my $source (@steps) {
     my $step = "$dir/step-$number{$source}";
     my $small = small_cases("$build/step-$number{$source}");
     %r = run("$step --seed 1 $small");
-    is($r{code}, 0, "$source: right, compiled for 8.0") or diag($r{out}, $r{err});
+    is($r{code}, 0, "$source: right, compiled for " . architecture($source)) or diag($r{out}, $r{err});
     is($r{err}, "", "$source: nothing on stderr");
 }
 

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static int arch = 900; /* what a kernel may ask for here is what compute capability 9.0 has */
-
-int cpu_compiled_for(int number)
-{
-    return arch = number;
-}
-
 cudaError_t cudaGetDeviceCount(int *count)
 {
     if (!count)
@@ -35,15 +28,16 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     if (device != 0 || !prop)
         return result(prop ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    const struct capability c = capability();
     size_t available, total;
     cudaError_t error = cudaMemGetInfo(&available, &total);
     *prop = (struct cudaDeviceProp){
         .name = "CPU backend",
         .totalGlobalMem = total,
         .sharedMemPerBlock = SHARED_DEFAULT,
-        .sharedMemPerBlockOptin = SHARED_OPTIN,
-        .sharedMemPerMultiprocessor = SHARED_OPTIN + 1024,
-        .reservedSharedMemPerBlock = 1024,
+        .sharedMemPerBlockOptin = (size_t)c.shared_a_block,
+        .sharedMemPerMultiprocessor = (size_t)c.shared_an_sm,
+        .reservedSharedMemPerBlock = (size_t)(c.shared_an_sm - c.shared_a_block),
         .totalConstMem = 65536,
         .regsPerBlock = 65536,
         .regsPerMultiprocessor = 65536,
@@ -51,11 +45,11 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         .maxThreadsPerBlock = MAX_THREADS,
         .maxThreadsDim = {MAX_THREADS, MAX_THREADS, 64},
         .maxGridSize = {0x7fffffff, 65535, 65535},
-        .major = arch / 100,
-        .minor = arch % 100 / 10,
+        .major = c.arch / 100,
+        .minor = c.arch % 100 / 10,
         .multiProcessorCount = worker_count(),
-        .maxThreadsPerMultiProcessor = 2048,
-        .maxBlocksPerMultiProcessor = 32,
+        .maxThreadsPerMultiProcessor = c.threads_an_sm,
+        .maxBlocksPerMultiProcessor = c.blocks_an_sm,
         .l2CacheSize = 32 << 20,
         .memoryBusWidth = 64,
         .integrated = 1,

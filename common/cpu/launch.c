@@ -149,7 +149,7 @@ static cudaError_t run_kernel(void *state)
     pthread_mutex_lock(&one_launch);
     fault_catch_signals();
     struct function *f = find_function(k->function);
-    l.shared_limit = f->dynamic_limit ? SHARED_OPTIN : SHARED_DEFAULT;
+    l.shared_limit = f->dynamic_limit ? (size_t)capability().shared_a_block : SHARED_DEFAULT;
     l.run = blocks_to_run(l.blocks);
     l.multiprocessors = worker_count();
     l.id = ++launches;
@@ -275,7 +275,8 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
         return result(cudaSuccess);
     pthread_mutex_lock(&one_launch);
     struct function *p = find_function(f);
-    int fits = value >= 0 && (size_t)value + p->static_shared <= SHARED_OPTIN;
+    int fits =
+        value >= 0 && (size_t)value + p->static_shared <= (size_t)capability().shared_a_block;
     if (fits)
         p->dynamic_limit = (size_t)value;
     /* A launch by arguments that choose the kernel does not tell which it is: it may have as much
@@ -315,17 +316,19 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *f, enum cudaSharedMemConfig c
     return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
-/* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
+/* By threads, blocks and shared memory of a multiprocessor; registers are not known here. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads,
                                                           size_t shared)
 {
     if (!blocks || !f || threads < 1 || threads > MAX_THREADS)
         return result(cudaErrorInvalidValue);
-    int by_threads = 2048 / ((threads + WARP - 1) / WARP * WARP);
-    int by_shared = (int)(228 * 1024 / (shared + 1024));
+    const struct capability c = capability();
+    int by_threads = c.threads_an_sm / ((threads + WARP - 1) / WARP * WARP);
+    size_t taken = shared + (size_t)(c.shared_an_sm - c.shared_a_block);
+    int by_shared = taken ? (int)((size_t)c.shared_an_sm / taken) : c.blocks_an_sm;
     *blocks = by_threads < by_shared ? by_threads : by_shared;
-    if (*blocks > 32)
-        *blocks = 32;
+    if (*blocks > c.blocks_an_sm)
+        *blocks = c.blocks_an_sm;
     return result(cudaSuccess);
 }
 

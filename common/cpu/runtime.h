@@ -1,5 +1,5 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, launch.c,
+ * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, capability.c, launch.c,
  * graph_nodes.c, device.c, tensor_map.c. A file calls only files that come before it. README.md
  * says where between them the instruments stand, and tests/layers.t sees to it. */
 #ifndef RUNTIME_H
@@ -26,7 +26,7 @@ enum {
     SHARED_ALIGN = 1024, /* of dynamic shared memory, at most; so far into the arena it may begin */
     ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024 + SHARED_ALIGN,
     SHARED_DEFAULT = 48 * 1024, /* bytes a block may have unless its kernel opts in */
-    SHARED_OPTIN = 227 * 1024   /* and if it does */
+    SHARED_MOST = 227 * 1024    /* and if it does, on the device that gives the most */
 };
 
 enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
@@ -285,6 +285,14 @@ cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaM
                             struct work *work);
 cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
 int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
+
+/* --- capability.c ----------------------------------------------------------------------------- */
+struct capability {
+    int arch;                                      /* 900: of compute capability 9.0 */
+    int shared_a_block;                            /* bytes, for a kernel that has opted in */
+    int shared_an_sm, threads_an_sm, blocks_an_sm; /* an sm: a multiprocessor */
+};
+struct capability capability(void); /* of the device */
 
 /* --- launch.c --------------------------------------------------------------------------------- */
 /* Makes the work of a launch by pointers to its arguments, from this place. */

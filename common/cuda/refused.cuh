@@ -1,10 +1,23 @@
-/* refused.cuh: whether a candidate of a tuner is one on this device.
+/* refused.cuh: whether a variant, or a candidate of a tuner, is one on this device.
  */
 #pragma once
 
 #include "harness/harness.h"
 
 #include <stdio.h>
+
+// A block has `bytes` of shared memory, dynamic and static, and this device does not let it.
+// Returns the status of its rows and leaves the reason in why, or NULL.
+static inline const char *lacks_room(int bytes, char *why, size_t size)
+{
+    int room = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    if (bytes <= room) {
+        return NULL;
+    }
+    snprintf(why, size, "%d bytes of shared memory a block, and there are %d", bytes, room);
+    return "refused-room";
+}
 
 // snippet: refuse
 // A candidate that this device does not run as it is meant: its tiles are more than a block may
@@ -14,20 +27,15 @@
 // and leaves the reason in why, or NULL.
 static inline const char *refused_here(const void *kernel, int bytes, char *why, size_t size)
 {
-    int room = 0;
-    CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     cudaFuncAttributes made;
     CUDA_CHECK(cudaFuncGetAttributes(&made, kernel));
     const int spilled = (int)made.localSizeBytes;
-    if (bytes > room) {
-        snprintf(why, size, "%d bytes of shared memory a block, and there are %d", bytes, room);
-        return "refused-room";
-    }
-    if (spilled > 0) {
+    const char *status = lacks_room(bytes, why, size);
+    if (!status && spilled > 0) {
         snprintf(why, size, "%d registers a thread, and %d bytes spilled", made.numRegs, spilled);
-        return "refused-spills";
+        status = "refused-spills";
     }
-    return NULL;
+    return status;
 }
 // end snippet: refuse
 

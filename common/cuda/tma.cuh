@@ -252,31 +252,6 @@ typedef struct tensor_layout {
 } tensor_layout;
 // end snippet: map
 
-// Whether the device has these instructions. If not, one line and exit code 77.
-static inline void need_tma()
-{
-    int major = 0, minor = 0;
-    CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-    CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
-    if (!kf_on_cpu() && major < 9) {
-        kf_die(KF_CANNOT_RUN,
-               "bulk tensor copies need compute capability 9.0, and this device has %d.%d", major,
-               minor);
-    }
-}
-
-// The same for wgmma, which newer devices do not have either: code for sm_90a runs on 9.0 alone.
-static inline void need_wgmma()
-{
-    int major = 0, minor = 0;
-    CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-    CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
-    if (!kf_on_cpu() && (major != 9 || minor != 0)) {
-        kf_die(KF_CANNOT_RUN, "wgmma needs compute capability 9.0, and this device has %d.%d",
-               major, minor);
-    }
-}
-
 // The driver's function: it is asked for by name, so that nobody has to link the driver.
 static inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder()
 {

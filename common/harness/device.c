@@ -87,6 +87,44 @@ static void require(cudaError_t error)
                advice ? "; " : "", advice ? advice : "");
 }
 
+/* The device as the driver describes it; device gets the versions. */
+static struct cudaDeviceProp find_device(kf_device *device)
+{
+    int driver = 0, number = 0;
+    require(cudaDriverGetVersion(&driver));
+    if (driver == 0)
+        kf_die(KF_CANNOT_RUN,
+               "no usable device: no NVIDIA driver is loaded; the CPU build runs without one");
+    version_text(device->driver, sizeof device->driver, driver);
+    version_text(device->toolkit, sizeof device->toolkit, CUDART_VERSION);
+    if (driver > 0 && driver / 1000 < CUDART_VERSION / 1000)
+        kf_die(KF_CANNOT_RUN,
+               "the driver supports CUDA %s, this build needs %s; update the driver "
+               "or rebuild with an older toolkit",
+               device->driver, device->toolkit);
+    int count = 0;
+    require(cudaGetDeviceCount(&count));
+    require(count > 0 ? cudaSuccess : cudaErrorNoDevice);
+    require(cudaGetDevice(&number));
+    struct cudaDeviceProp properties;
+    require(cudaGetDeviceProperties(&properties, number));
+    return properties;
+}
+
+void kf_need_architecture(const kf_program *program)
+{
+    kf_device device;
+    const struct cudaDeviceProp p = find_device(&device);
+    const char *needed = program->architecture ? program->architecture : "0";
+    char *only = NULL;
+    long need = strtol(needed, &only, 10), has = 10 * p.major + p.minor;
+    if (has < need || (*only == 'a' && has != need))
+        kf_die(KF_CANNOT_RUN,
+               "step %.*s needs compute capability %ld.%ld%s, and this device, %s, is %d.%d",
+               (int)strcspn(program->step, "-"), program->step, need / 10, need % 10,
+               has < need ? "" : " and no other", p.name, p.major, p.minor);
+}
+
 const kf_device *kf_open_device(void)
 {
     static kf_device device;
@@ -96,24 +134,7 @@ const kf_device *kf_open_device(void)
         device = (kf_device){"cpu", "cpu", "-", "cpu", "-", "-", 1 << 20};
         return &device;
     }
-    int driver = 0, number = 0;
-    require(cudaDriverGetVersion(&driver));
-    if (driver == 0)
-        kf_die(KF_CANNOT_RUN,
-               "no usable device: no NVIDIA driver is loaded; the CPU build runs without one");
-    version_text(device.driver, sizeof device.driver, driver);
-    version_text(device.toolkit, sizeof device.toolkit, CUDART_VERSION);
-    if (driver > 0 && driver / 1000 < CUDART_VERSION / 1000)
-        kf_die(KF_CANNOT_RUN,
-               "the driver supports CUDA %s, this build needs %s; update the driver "
-               "or rebuild with an older toolkit",
-               device.driver, device.toolkit);
-    int count = 0;
-    require(cudaGetDeviceCount(&count));
-    require(count > 0 ? cudaSuccess : cudaErrorNoDevice);
-    require(cudaGetDevice(&number));
-    struct cudaDeviceProp properties;
-    require(cudaGetDeviceProperties(&properties, number));
+    const struct cudaDeviceProp properties = find_device(&device);
     snprintf(device.bus, sizeof device.bus, "%04x-%02x-%02x", (unsigned)properties.pciDomainID,
              (unsigned)properties.pciBusID, (unsigned)properties.pciDeviceID);
     snprintf(device.compute, sizeof device.compute, "%d.%d", properties.major, properties.minor);

@@ -125,6 +125,9 @@ typedef struct kf_timeline {
 
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
+    /* As in its header: the least compute capability that has its instructions, "75" for 7.5, or
+     * the only one, "90a" for 9.0. */
+    const char *architecture KF_ELSE("75");
     const kf_case *cases KF_ELSE(NULL);
     int n_cases KF_ELSE(0);
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */

@@ -481,6 +481,7 @@ int kf_main(const kf_program *program, int argc, char **argv)
     tell_backend(s.options.seed);
     snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
     s.timings = kf_timings_of(program, &s.n_timings);
+    kf_need_architecture(program);
     s.device = kf_open_device();
     if (kf_corners()) {
         kf_run_corners(&s);

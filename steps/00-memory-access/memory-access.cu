@@ -1,6 +1,7 @@
 /* 00-memory-access: one copy, many ways for a warp to reach the same bytes
  *
  * Grows from: nothing
+ * Architecture: 75
  *
  * Idea     y is a copy of x. In every variant each element is loaded once and stored once. What
  *          changes is which lane of a warp takes which element, and by which way it comes. A warp

@@ -1,6 +1,7 @@
 /* 01-naive-attention: attention as three kernels, with the S x S matrix in memory
  *
  * Grows from: nothing
+ * Architecture: 75
  *
  * Idea     Write down the definition. One kernel for the scores q k^T / sqrt(D), one for the
  *          softmax of each row, one for the weighted sum of v. Each is a page of plain loops. Two

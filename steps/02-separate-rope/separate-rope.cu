@@ -1,6 +1,7 @@
 /* 02-separate-rope: the baseline of Part II, RoPE on Q, RoPE on K, then attention
  *
  * Grows from: 01-naive-attention
+ * Architecture: 75
  *
  * Idea     Rotate q and k with one small kernel each, then run attention on the rotated copies.
  *          Attention is one kernel now: a block of 256 threads owns one query, and its row of

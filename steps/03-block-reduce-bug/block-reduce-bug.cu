@@ -1,6 +1,7 @@
 /* 03-block-reduce-bug: a block reduction whose result reaches one warp of eight
  *
  * Grows from: 02-separate-rope
+ * Architecture: 75
  * Data: --case D128 --map step-03-map.tsv
  *
  * Idea     Step 02 pays 10 barriers for each of its two reductions. A warp can reduce its 32 values

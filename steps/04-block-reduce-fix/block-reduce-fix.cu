@@ -1,6 +1,7 @@
 /* 04-block-reduce-fix: the fix, the second bug that it hides, and the right version
  *
  * Grows from: 03-block-reduce-bug
+ * Architecture: 75
  *
  * Idea     Warp 0 writes the result to partial[0], and after the barrier every thread reads it.
  * Predict  Every element right, at the price of nothing: the barrier was there already.

@@ -1,6 +1,7 @@
 /* 05-v1-table: V1, both rotations inside attention, cosines and sines from a table
  *
  * Grows from: 02-separate-rope
+ * Architecture: 75
  * Profile: kernels=attention warm --case D2048
  *
  * Idea     One launch instead of three. A block rotates its query once, while it copies it to

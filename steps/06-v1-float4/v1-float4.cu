@@ -1,6 +1,7 @@
 /* 06-v1-float4: V1 with 16-byte loads of q, k, cosines and sines
  *
  * Grows from: 05-v1-table
+ * Architecture: 75
  * Profile: kernels=attention warm --case D2048 --case D2048-H32
  *
  * Idea     Four pairs at once. One 16-byte load each of the key's lower half, its upper half, the

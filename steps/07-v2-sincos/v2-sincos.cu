@@ -1,6 +1,7 @@
 /* 07-v2-sincos: V2, no table: cosines and sines computed where they are needed
  *
  * Grows from: 06-v1-float4
+ * Architecture: 75
  * Profile: kernels=attention warm --case D2048 --case D2048-H32
  *
  * Idea     Trade bandwidth for the special function units. Angle, cosine and sine are computed in

@@ -1,6 +1,7 @@
 /* 08-v3-multi-query: V3, several queries a block share the rotation of every key
  *
  * Grows from: 07-v2-sincos
+ * Architecture: 75
  *
  * Idea     A block owns four queries in place of one. It stages all four, and a thread that has
  *          turned a pair of its key uses the pair four times. So a head rotates its keys S/4 times
@@ -17,6 +18,7 @@
  */
 #include "cuda/attention_rows.cuh"
 #include "cuda/float4.cuh"
+#include "cuda/refused.cuh"
 #include "cuda/rope_ladder.cuh"
 
 enum { QUERIES = 4 }; // a block
@@ -307,6 +309,16 @@ static const kf_case more_heads[] = {
      .flags = KF_VERIFY_ONLY},
 };
 
+// Eight wide queries are more than 64 KB, which is what a block gets with compute capability 7.5.
+static const char *eight_refused(const kf_case *c, char *why, size_t size)
+{
+    attention_args a = {};
+    a.Sk = c->shape.Sk;
+    a.D = c->shape.D;
+    const int scratch = THREADS * (int)sizeof(float);
+    return lacks_room((int)query_and_scores(a, 8) + scratch, why, size);
+}
+
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
@@ -340,6 +352,7 @@ static const kf_variant variants[] = {
      .about = "eight queries a block",
      .launch = launch_by<8, float>,
      .applies = worth_a_try,
+     .refused = eight_refused,
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v3-float4",

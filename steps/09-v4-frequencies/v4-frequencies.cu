@@ -1,6 +1,7 @@
 /* 09-v4-frequencies: V4, frequencies in shared memory, and all threads at one key
  *
  * Grows from: 08-v3-multi-query
+ * Architecture: 75
  *
  * Idea     Two changes, timed apart and together. The frequencies are the same for every key: a
  *          block computes them once, into shared memory, and powf leaves the inner loop. And all

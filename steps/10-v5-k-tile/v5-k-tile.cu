@@ -1,11 +1,11 @@
 /* 10-v5-k-tile: V5, whole rows of K staged in shared memory and rotated there
  *
  * Grows from: 09-v4-frequencies
+ * Architecture: 75
  *
  * Idea     A block copies a tile of whole keys into shared memory, with all its threads and
  *          coalesced loads. Then a thread takes a key of the tile and rotates it in registers
- *          while it takes its dot product. How many keys fit is a matter of budget: the log
- *          allowed 40 KB.
+ *          while it takes its dot product. How many fit is a matter of budget: the log's is 40 KB.
  * Predict  At D = 2048 that is 3 keys, so 64 are 22 tiles with two barriers each, and 3 of 256
  *          threads do all the dot products: slower than separate by about 3. At D = 128 all keys
  *          fit in one tile: about level. With all the shared memory of an H200 26 fit, but then a
@@ -19,6 +19,7 @@
  *          and 512 it wins in 40 KB, which was not predicted.
  */
 #include "cuda/fp32_angles.cuh"
+#include "cuda/refused.cuh"
 #include "cuda/rope_ladder.cuh"
 
 enum {
@@ -401,6 +402,13 @@ static bool full_tile(const kf_case *c)
     return ladder_near(c) && ((c->shape.R == 128 && c->shape.D == 128) || c->shape.Sq < 4);
 }
 
+// A budget that is more than this device lets a block have.
+template <int budget>
+static const char *budget_refused(const kf_case *, char *why, size_t size)
+{
+    return lacks_room(budget, why, size);
+}
+
 static const kf_variant variants[] = {
     {.name = "separate",
      .about = "RoPE on q, RoPE on k, attention: three launches",
@@ -423,12 +431,14 @@ static const kf_variant variants[] = {
      .about = "v5 in 80 KB",
      .launch = launch_within<80 * KB>,
      .applies = timed,
+     .refused = budget_refused<80 * KB>,
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-113k",
      .about = "v5 in 113 KB: two blocks still share a multiprocessor",
      .launch = launch_within<113 * KB>,
      .applies = timed,
+     .refused = budget_refused<113 * KB>,
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-opt-in",
@@ -465,6 +475,7 @@ static const kf_variant variants[] = {
      .about = "v5-all in 113 KB",
      .launch = launch_all_within<113 * KB>,
      .applies = timed,
+     .refused = budget_refused<113 * KB>,
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-all-opt-in",

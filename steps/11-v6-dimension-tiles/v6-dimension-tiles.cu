@@ -1,6 +1,7 @@
 /* 11-v6-dimension-tiles: V6, tiles of 32 keys by 256 dimensions
  *
  * Grows from: 10-v5-k-tile
+ * Architecture: 75
  *
  * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33
  *          KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over several

@@ -1,6 +1,7 @@
 /* 12-v6-partial-rotary: V6 that turns only the first R dimensions
  *
  * Grows from: 11-v6-dimension-tiles
+ * Architecture: 75
  *
  * Idea     Step 11 turned the dimensions beyond R as well, by nothing. Stop the rotating loop at R
  *          and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of

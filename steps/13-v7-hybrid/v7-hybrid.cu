@@ -1,6 +1,7 @@
 /* 13-v7-hybrid: V7, keys rotated once by their own kernel, queries where used
  *
  * Grows from: 05-v1-table
+ * Architecture: 75
  * Profile: kernels=attention --case D2048-R128 --case D2048-R128-H12
  *
  * Idea     A query is used by one block, a key by all the blocks of its head. So the query is

@@ -1,6 +1,7 @@
 /* 14-fair-baseline: how much of V7's gain was fusion, and what the same shape allows
  *
  * Grows from: 13-v7-hybrid
+ * Architecture: 75
  *
  * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel
  *          that we have. Each changes one thing of the one before: the waits of the host, q

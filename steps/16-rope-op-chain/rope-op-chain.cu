@@ -1,6 +1,7 @@
 /* 16-rope-op-chain: RoPE as a framework runs it, every operation a kernel
  *
  * Grows from: 02-separate-rope
+ * Architecture: 75
  * Profile: each --case large --variant rebuild --variant four-each
  *
  * Idea     Write RoPE as model code does, x * cos + rotate_half(x) * sin, and run each operation as

@@ -1,6 +1,7 @@
 /* 17-rope-table: the op chain with its cosines and sines kept in a table
  *
  * Grows from: 16-rope-op-chain
+ * Architecture: 75
  * Profile: --case large --variant cached
  *
  * Idea     Cosines and sines depend on the position alone, so they are computed once and kept. Five

@@ -1,6 +1,7 @@
 /* 18-rope-one-kernel: RoPE alone in one kernel that reads x once
  *
  * Grows from: 17-rope-table
+ * Architecture: 75
  * Profile: --case large
  *
  * Idea     A thread takes a pair, turns it and stores it. Nothing that lies between x and y goes to

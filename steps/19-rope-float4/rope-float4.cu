@@ -1,6 +1,7 @@
 /* 19-rope-float4: RoPE alone with float4, and the table read once for many sequences
  *
  * Grows from: 18-rope-one-kernel
+ * Architecture: 75
  * Profile: --case large --case large-interleaved
  *
  * Idea     Two changes to the kernel that reads the table, apart and together. float4: a thread

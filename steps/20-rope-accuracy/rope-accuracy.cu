@@ -1,6 +1,7 @@
 /* 20-rope-accuracy: how far off cosines and sines are, and what accuracy costs
  *
  * Grows from: 19-rope-float4
+ * Architecture: 75
  * Profile: --case bare-near --case bare-far --case rope-near --case rope-far
  *
  * Idea     A rotation is as good as its cosine and sine. There are two errors in them: the angle is

@@ -1,6 +1,7 @@
 /* 21-flash-forward: attention in one pass over the keys, and no S x S matrix
  *
  * Grows from: 01-naive-attention
+ * Architecture: 75
  * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
@@ -19,6 +20,7 @@
  */
 #include "tiles.cuh"
 #include "other_ways.cuh"
+#include "cuda/refused.cuh"
 #include "problems/flash_cases.h"
 
 #include <float.h>
@@ -259,6 +261,13 @@ static bool is_telling(const kf_case *c)
     return c->flags & (KF_STEEP | KF_RISING | KF_FALLING) && !(c->flags & KF_FLAT);
 }
 
+// At D = 128 the tiles are more than the 64 KB that a block gets with compute capability 7.5.
+static const char *tiles_refused(const kf_case *c, char *why, size_t size)
+{
+    const size_t bytes = c->shape.D == 64 ? sizeof(tiles<64>) : sizeof(tiles<128>);
+    return lacks_room((int)bytes, why, size);
+}
+
 #define MATRIX(S)                                                                                  \
     {                                                                                              \
         .name = "matrix-S" #S, .shape = {.B = 4, .H = 8, .Sq = S, .Sk = S, .D = 64},               \
@@ -286,20 +295,24 @@ static const kf_variant variants[] = {
     {.name = "flash",
      .about = "one pass over the keys, no matrix",
      .launch = launch<flash<64>, flash<128>>,
-     .applies = fits},
+     .applies = fits,
+     .refused = tiles_refused},
     {.name = "two-passes",
      .about = "the largest score first, in a pass of its own",
      .launch = launch<two_passes<64>, two_passes<128>>,
-     .applies = fits},
+     .applies = fits,
+     .refused = tiles_refused},
     {.name = "no-rescale",
      .about = "what is summed up keeps its old maximum",
      .launch = launch<wrong<64, NO_RESCALE>, wrong<128, NO_RESCALE>>,
      .applies = is_telling,
+     .refused = tiles_refused,
      .predicted = rises_show},
     {.name = "no-max",
      .about = "no maximum is subtracted",
      .launch = launch<wrong<64, NO_MAX>, wrong<128, NO_MAX>>,
      .applies = is_telling,
+     .refused = tiles_refused,
      .predicted = overflow_shows},
 };
 

@@ -1,6 +1,7 @@
 /* 22-flash-tensor-cores: the same pass on tensor cores, in five rungs
  *
  * Grows from: 21-flash-forward
+ * Architecture: 80
  * Profile: --case D64-S2048 --case D128-S2048
  *
  * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and take away,
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "22-flash-tensor-cores",
         .title = "the same pass on tensor cores, in five rungs",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

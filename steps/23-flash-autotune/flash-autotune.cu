@@ -1,6 +1,7 @@
 /* 23-flash-autotune: which tile is the fastest, by trying
  *
  * Grows from: 22-flash-tensor-cores
+ * Architecture: 80
  * Record: --tuned tuned-flash.tsv
  *
  * Idea     The last rung of step 22 with the tile's size, the number of warps and that of stages
@@ -284,6 +285,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "23-flash-autotune",
         .title = "which tile is the fastest, by trying",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 24-flash-backward: the gradient, in two kernels and seven products
  *
  * Grows from: 23-flash-autotune
+ * Architecture: 80
  * Record: --tuned tuned-flash-backward.tsv
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
@@ -366,6 +367,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "24-flash-backward",
         .title = "the gradient, in two kernels and seven products",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 25-delta-cache: rowsum(dO * O) once, and not in every block
  *
  * Grows from: 24-flash-backward
+ * Architecture: 80
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
  *
  * Idea     delta is one number a query. dq's kernel has it in a register, and the other one makes
@@ -312,6 +313,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "25-delta-cache",
         .title = "rowsum(dO * O) once, and not in every block",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 26-one-pass-backward: five products in one kernel, and who adds up dq
  *
  * Grows from: 25-delta-cache
+ * Architecture: 80
  * Record: --tuned tuned-one-pass.tsv
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
  * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048
@@ -237,6 +238,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "26-one-pass-backward",
         .title = "five products in one kernel, and who adds up dq",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 27-k-pretranspose: K turned over in memory, so that no tile is turned on the chip
  *
  * Grows from: 25-delta-cache
+ * Architecture: 80
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
  * Idea     For q k^T k's rows are operands as they lie, for dS k its columns. A transposed copy
@@ -477,6 +478,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "27-k-pretranspose",
         .title = "K turned over in memory, so that no tile is turned on the chip",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

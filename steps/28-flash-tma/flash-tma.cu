@@ -227,12 +227,6 @@ static bool overwrites_as_predicted(const kf_run *run, const kf_diagnosis *seen,
 
 // --- Tables --------------------------------------------------------------------------------------
 
-static void setup(kf_run *run)
-{
-    need_tma();
-    kf_flash_setup(run);
-}
-
 #define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192), shape(d, 16384)
 
 static const kf_case cases[] = {
@@ -295,11 +289,12 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "28-flash-tma",
         .title = "tiles by the copy engine, and a store that hits the next head",
+        .architecture = "90",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,
         .n_variants = KF_COUNT_OF(variants),
-        .setup = setup,
+        .setup = kf_flash_setup,
         .reference = kf_flash_reference,
         .cost = kf_flash_cost,
         .timings = timings,

@@ -213,7 +213,6 @@ static void launch_recorded(const kf_run *run, cudaStream_t stream)
 
 static void setup(kf_run *run)
 {
-    need_wgmma();
     kf_flash_setup(run);
     const int64_t rows[3] = {ROLES, MOST_ROWS, 4};
     kf_scratch(run, timeline.tensor, "RNC", KF_I32, rows);
@@ -294,6 +293,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "29-flash-wgmma",
         .title = "the forward pass on Hopper's own tensor core instructions, in rungs",
+        .architecture = "90a",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

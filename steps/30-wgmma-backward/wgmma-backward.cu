@@ -166,7 +166,6 @@ static void setup(kf_run *run)
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
-    need_wgmma();
     kf_flash_backward_setup(run, flash_forward::launch);
     kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
     kf_scratch(run, "minus_delta", "BHSD", KF_F32, rows);
@@ -206,6 +205,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "30-wgmma-backward",
         .title = "five products on Hopper's own tensor core instructions, in rungs",
+        .architecture = "90a",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

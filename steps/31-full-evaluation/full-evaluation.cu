@@ -216,7 +216,6 @@ static void setup(kf_run *run)
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
-    need_wgmma();
     pass_of(run->c)->setup(run);
     if (pass_of(run->c)->gradient) {
         kf_scratch(run, "lse2", "BHSD", KF_F32, rows);
@@ -351,6 +350,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "31-full-evaluation",
         .title = "both passes, alone and in one call, at every length, and cuDNN",
+        .architecture = "90a",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

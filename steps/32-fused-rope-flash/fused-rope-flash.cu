@@ -1,6 +1,7 @@
 /* 32-fused-rope-flash: attention that turns its own tiles, 512 to 131072 positions
  *
  * Grows from: 23-flash-autotune
+ * Architecture: 80
  * Profile: kernels=attention|fused|flash|backward each --case forward-D128-S8192
  * Profile: --case forward-D128-S65536 --case backward-D128-S8192
  *
@@ -11,8 +12,7 @@
  * Predict  Of the win at S = 512 most is launches: against one kernel little is left. A key is
  *          turned S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
  *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
- *          more than turning. Backward, where queries are turned again, it loses less: a tile has
- *          five products instead of two.
+ *          more than turning. Backward it loses less: a tile has five products instead of two.
  * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Beside
  *          attention alone fusing loses as much at every length; what shrinks is what it saves. Of
  *          that loss angles are more than half, the way through registers is more than a third,
@@ -318,6 +318,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "32-fused-rope-flash",
         .title = "attention that turns its own tiles, 512 to 131072 positions",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 33-small-tiles: a remedy: smaller tiles and more stages; and larger ones
  *
  * Grows from: 32-fused-rope-flash
+ * Architecture: 80
  * Record: --tuned tuned-fused.tsv
  * Profile: kernels=fused --case forward-D64-S8192 --case forward-D128-S8192
  *
@@ -14,9 +15,8 @@
  *          the tables, and these are in no stage. Small tiles win at D = 64, S = 512 alone, where
  *          128 rows leave multiprocessors without a block.
  * Outcome  Small tiles lose more than the multiplier says: half of the products hide half as much
- *          turning. 256 rows gain a little from 16384 on, and still lose to op by op. A stage more
- *          costs a block at D = 128. At D = 64, S = 512 small tiles win by little, 128 rows with
- *          more keys and warps by more.
+ *          turning. 256 rows gain a little from 16384 on, and lose to op by op. A stage more costs
+ *          a block at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
  */
 #include "cuda/refused.cuh"
 #include "cuda/rope_passes.cuh"
@@ -276,6 +276,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "33-small-tiles",
         .title = "a remedy: smaller tiles and more stages; and larger ones",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

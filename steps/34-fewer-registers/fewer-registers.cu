@@ -1,6 +1,7 @@
 /* 34-fewer-registers: turned values in place of raw ones, a remedy that was proposed
  *
  * Grows from: 32-fused-rope-flash
+ * Architecture: 80
  * Profile: kernels=fused|attention --case forward-D64-S8192 --case forward-D128-S8192
  *
  * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing turned ones
@@ -352,6 +353,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "34-fewer-registers",
         .title = "turned values in place of raw ones, a remedy that was proposed",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 35-shared-tables: a remedy: cosines and sines of a tile in shared memory
  *
  * Grows from: 32-fused-rope-flash
+ * Architecture: 80
  * Profile: kernels=fused|staged --case forward-D64-S8192 --case forward-D128-S8192
  *
  * Idea     The log's fourth remedy, of the forward pass: angles of a tile of keys come into shared
@@ -241,6 +242,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "35-shared-tables",
         .title = "a remedy: cosines and sines of a tile in shared memory",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 36-dispatch-by-length: a remedy: fused up to some length, op by op beyond
  *
  * Grows from: 32-fused-rope-flash
+ * Architecture: 80
  * Record: --tuned tuned-dispatch.tsv
  *
  * Idea     The log's first remedy, of the forward pass: where fusing loses, do not fuse. Both ways
@@ -224,6 +225,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "36-dispatch-by-length",
         .title = "a remedy: fused up to some length, op by op beyond",
+        .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -513,7 +513,6 @@ static void setup(kf_run *run)
     const int64_t queries[4] = {s.B, s.H, s.Sq, s.D};
     const int64_t rows[4] = {s.B, s.H, padded_rows(s.Sq), 1};
     const int64_t sums[4] = {s.B, s.H, padded_rows(s.Sq), s.D};
-    need_wgmma();
     pass_of(run->c)->setup(run);
     if (is_either_pass(run->c)) {
         op_by_op::setup(run);
@@ -605,6 +604,7 @@ int main(int argc, char **argv)
     const kf_program program = {
         .step = "37-rotate-k-once",
         .title = "keys turned once, queries inside, on the best kernels",
+        .architecture = "90a",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

@@ -1,6 +1,7 @@
 /* 38-add-micro: a residual add in fp16, and which pair of kernels makes 1.25
  *
  * Grows from: 19-rope-float4
+ * Architecture: 75
  * Profile: --case add --case add-norm
  *
  * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]

@@ -1,6 +1,7 @@
 /* 39-add-decode: the same add on one row, where it is launched and hardly works
  *
  * Grows from: 38-add-micro
+ * Architecture: 75
  *
  * Idea     A model that writes one token at a time adds one row, [1, 1, 2560], not 1024. Step 38's
  *          kernels at that size and at every power of two up to 4096 rows, on the three clocks.

@@ -1,6 +1,7 @@
 /* 40-neox-not-called: an integration that never calls the new kernel
  *
  * Grows from: 39-add-decode
+ * Architecture: 75
  * Libraries: cublasLt
  *
  * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds a layer, and the

@@ -1,6 +1,7 @@
 /* 41-neox-layouts: what a raw pointer does not say: strides, type, stream
  *
  * Grows from: 40-neox-not-called
+ * Architecture: 75
  * Libraries: cublasLt
  *
  * Idea     A kernel that is handed an address and a length takes the rest for granted: elements one

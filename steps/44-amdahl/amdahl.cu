@@ -1,6 +1,7 @@
 /* 44-amdahl: where a token's time goes, and what a faster add can give
  *
  * Grows from: 43-neox-order
+ * Architecture: 75
  * Libraries: cublasLt
  *
  * Idea     One decode step of the model, taken apart by kind of operation, in two ways that must

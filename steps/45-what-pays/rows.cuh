@@ -62,8 +62,10 @@ enum {
 };
 
 /* Blocks of ROW_THREADS whose threads an SM can hold: it holds 2048 with compute capability 9 and
- * 10, and elsewhere 1536 at least. */
-#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+ * 10, 1024 with 7.5, and elsewhere 1536 at least. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+enum { ROW_BLOCKS_AN_SM = 1024 / ROW_THREADS };
+#elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
 enum { ROW_BLOCKS_AN_SM = 1536 / ROW_THREADS };
 #else
 enum { ROW_BLOCKS_AN_SM = 2048 / ROW_THREADS };

@@ -189,6 +189,11 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     memset(properties, 0, sizeof *properties);
     strcpy(properties->name, "FAKE G-100 (test)");
     properties->major = 9;
+    if (!strcmp(knob("FAKE_DEVICE"), "turing")) {
+        properties->major = 7;
+        properties->minor = 5;
+    } else if (!strcmp(knob("FAKE_DEVICE"), "newer"))
+        properties->major = 10;
     properties->l2CacheSize = L2_BYTES;
     return cudaSuccess;
 }

@@ -1,6 +1,7 @@
 /* fake.h: a CUDA runtime that computes nothing and whose clock is ours, for tests of the harness.
  *
  * FAKE_DEVICE=none|old-driver|wrong-build   what kf_open_device meets
+ * FAKE_DEVICE=turing|newer                  one of compute capability 7.5 or 10.0, else 9.0
  * FAKE_MEMORY=bytes                         how much device memory there is (default 1 GB)
  * FAKE_FREE=bytes                           what cudaMemGetInfo claims is free (default: the truth)
  * FAKE_NOISE=percent                        work takes up to so much longer, at random

@@ -462,6 +462,7 @@ int main(int argc, char **argv)
     bool cold = getenv("TOY_COLD") != NULL;
     kf_program program = {.step = "99-toy",
                           .title = "a step for tests",
+                          .architecture = getenv("TOY_ARCHITECTURE"),
                           .cases = cases,
                           .n_cases = KF_COUNT_OF(cases),
                           .variants = variants,

@@ -12,7 +12,7 @@ use List::Util qw(shuffle);
 use lib dirname(__FILE__) . "/../../common/make/verify";
 use Source qw(masked bodies);
 our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases older_steps instrumented_programs tested_book drawn);
+    small_cases architecture older_steps instrumented_programs tested_book drawn);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -77,9 +77,15 @@ sub small_cases {
     return join " ", map { "--case $_" } @small;
 }
 
+# What the header of the source of a step says that it needs: 75, 80, 90 or 90a.
+sub architecture {
+    my ($source) = @_;
+    return slurp($source) =~ /\A\/\*(?:(?!\*\/).)*?^ \* Architecture: (\S+)$/ms ? $1 : "";
+}
+
 # The sources of steps that have other code for devices before compute capability 9.0: a branch on
-# __CUDA_ARCH__ outside functions, or in one that a kernel calls, itself or by others. A step whose header
-# names an architecture runs on no such device.
+# __CUDA_ARCH__ outside functions, or in one that a kernel calls, itself or by others. A step that
+# needs 9.0 runs on no such device.
 sub older_steps {
     return grep {
         my $source = $_;
@@ -109,7 +115,7 @@ sub older_steps {
             push @reached, grep { $_->[2] =~ /\b$function->[0]\(/ } @others if $function->[0];
             @others = grep { my $f = $_; !grep { $_ == $f } @reached } @others;
         }
-        ($outside || grep { $_->[1] =~ /__global__/ } @reached) && slurp($source) !~ /^ \* Architecture:/m;
+        ($outside || grep { $_->[1] =~ /__global__/ } @reached) && architecture($source) !~ /^9/;
     } glob("steps/[0-9][0-9]-*/*.cu");
 }
 

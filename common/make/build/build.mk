@@ -99,10 +99,10 @@ define cpu_link
 endef
 
 # --- nvcc ----------------------------------------------------------------------------------------
-# sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
-GENCODE := $(if $(ARCH),-gencode arch=compute_$(ARCH)$(comma)code=sm_$(ARCH),\
-    -gencode arch=compute_80$(comma)code=sm_80 -gencode arch=compute_80$(comma)code=compute_80 \
-    -gencode arch=compute_90a$(comma)code=sm_90a)
+# sm_75, sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
+gencode = -gencode arch=compute_$1$(comma)code=sm_$1
+gencode_80 := $(call gencode,80) -gencode arch=compute_80$(comma)code=compute_80 $(call gencode,90a)
+GENCODE := $(if $(ARCH),$(call gencode,$(ARCH)),$(call gencode,75) $(gencode_80))
 CUDA := build/cuda
 CUDA_CFLAGS := -O2 -g -Xcompiler -std=c11,-Wall,-Wextra,-Werror -Icommon
 CUDA_CXXFLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Icommon
@@ -124,13 +124,19 @@ $(CUDA)/%.o: common/%.cu $(CUDA)/flags
 # A step says in its header what it links on a GPU: " * Libraries: cublasLt".
 libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
 
-# And the oldest architecture that has its instructions, where that is not sm_80: " * Architecture: 90". It
-# is compiled for that one, unless ARCH names a newer. What ends in an a has no PTX for newer devices.
-architecture = $(shell sed -n 's,^ \* Architecture: *,,p' $1)
-new_enough = $(if $(filter %a,$1),$(filter $1,$(ARCH)),$(filter-out 7% 8%,$(ARCH)))
-gencode_from = -gencode arch=compute_$1$(comma)code=sm_$1 \
-    $(if $(filter %a,$1),,-gencode arch=compute_$1$(comma)code=compute_$1)
-gencode_for = $(if $1,$(if $(call new_enough,$1),$(GENCODE),$(call gencode_from,$1)),$(GENCODE))
+# And the oldest architecture that has its instructions: " * Architecture: 80". It is compiled for that one
+# and for those above that are newer, or for the one that ARCH names, if that is as new. What ends in an a
+# has no PTX for newer devices.
+architecture = $(or $(shell sed -n 's,^ \* Architecture: *,,p' $1),75)
+older_than_75 := 5% 6% 70 72
+older_than_80 := 5% 6% 7%
+older_than_90 := 5% 6% 7% 8%
+new_enough = $(if $(filter %a,$1),$(filter $1,$(ARCH)),$(filter-out $(older_than_$1),$(ARCH)))
+gencode_from_75 = $(GENCODE)
+gencode_from_80 = $(gencode_80)
+gencode_from_90 = $(call gencode,90) -gencode arch=compute_90$(comma)code=compute_90
+gencode_from_90a = $(call gencode,90a)
+gencode_for = $(if $(call new_enough,$1),$(GENCODE),$(if $(ARCH),$(call gencode,$1),$(gencode_from_$1)))
 
 # Of instructions that only one architecture has, ptxas may make something slow, and only remarks on it.
 watched = $(if $(reader),,$(filter %a,$(call architecture,$<)))
@@ -296,7 +302,7 @@ cuda:
 	@echo 'cuda: nothing compiled: $(no_nvcc)'
 else
 cuda: $(cuda_programs)
-	@echo 'cuda: compiled for $(if $(ARCH),sm_$(ARCH),sm_80 and sm_90a): $(words $(selected)) steps'
+	@echo 'cuda: compiled for $(if $(ARCH),sm_$(ARCH),sm_75$(comma) sm_80 and sm_90a): $(words $(selected)) steps'
 endif
 
 ifeq ($(firstword $(choice)),cuda)

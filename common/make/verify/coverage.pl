@@ -2,7 +2,8 @@
 # coverage.pl [STEP ...]: which lines of kernels, and of what launches them, does no verified case run?
 #
 # Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. One that
-# has other code for devices before compute capability 9.0 does so once more, built for 8.0. A line that some
+# has other code for devices before compute capability 9.0 does so once more, built for the oldest that it runs
+# on. A line that some
 # step or variant runs is run. The others are printed, but for those that tests/uncovered.tsv, if there is
 # one, names with a reason. Exit 1 if there are any, or if one that is named is run.
 use strict;
@@ -10,7 +11,7 @@ use warnings;
 use File::Temp qw(tempdir);
 use lib qw(tests/lib common/make/verify);
 use Source qw(masked bodies line_of);
-use Workbook qw(slurp run have older_steps);
+use Workbook qw(slurp run have architecture older_steps);
 
 my $list = 'tests/uncovered.tsv';
 my @steps = @ARGV ? map { glob "steps/$_-*/*.cu" } @ARGV : glob 'steps/[0-9][0-9]-*/*.cu';
@@ -50,7 +51,7 @@ sub counted {
 }
 
 my %older = map { $_ => 1 } older_steps();
-my @builds = map { [$_, ""], $older{$_} ? [$_, "-D__CUDA_ARCH__=800"] : () } @steps;
+my @builds = map { [$_, ""], $older{$_} ? [$_, "-D__CUDA_ARCH__=" . architecture($_) . "0"] : () } @steps;
 my @pids;
 for my $worker (0 .. $workers - 1) {
     my $pid = fork // die;
