@@ -3,6 +3,7 @@
  * once through makecontext and from then on jumps with _setjmp and _longjmp. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #define _DARWIN_C_SOURCE
+#define _XOPEN_SOURCE 700 /* without it macOS has no ucontext.h */
 #include "fiber.h"
 
 #include <stdint.h>
@@ -11,6 +12,9 @@
 #include <unistd.h>
 #ifdef CPU_PORTABLE
 #include <ucontext.h>
+#ifdef __APPLE__ /* calls them deprecated */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
 #endif
 
 #ifndef MAP_NORESERVE
