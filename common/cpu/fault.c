@@ -62,8 +62,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
         fail_thread(w, cudaErrorLaunchFailure, "illegal instruction");
     if (fiber_is_guard(w->stacks, MAX_THREADS, info->si_addr))
         fail_thread(w, cudaErrorIllegalAddress, "stack overflow");
+#ifndef __APPLE__ /* which sends SIGBUS for pages that may not be touched */
     if (number == SIGBUS && info->si_code == BUS_ADRALN)
         fail_thread(w, cudaErrorMisalignedAddress, "misaligned address");
+#endif
 #ifdef SI_KERNEL
     /* An x86 names no address for what its wide loads and stores find misaligned, nor for one with
      * bits that no address has. */

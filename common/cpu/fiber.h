@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 
-#if !defined(__x86_64__) && !defined(CPU_PORTABLE)
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(CPU_PORTABLE)
 #define CPU_PORTABLE 1
 #endif
 

@@ -515,6 +515,7 @@ void test_math()
     static_assert(sizeof(float3) == 12 && alignof(float4) == 16 && sizeof(uchar4) == 4, "");
     static_assert(alignof(double2) == 16 && sizeof(short3) == 6 && alignof(int2) == 8, "");
     CHECK(make_float4(1, 2, 3, 4).w == 4 && dim3(3).y == 1);
+    CHECK(std::numeric_limits<char>::is_signed); /* as for nvcc, on every machine */
 }
 
 /* Memory that nobody wrote is NaN. */

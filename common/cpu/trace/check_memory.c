@@ -4,6 +4,7 @@
 
 #include "cpu_trace.h"
 #include <sys/mman.h>
+#include <unistd.h>
 
 uintptr_t region;
 size_t region_used;
@@ -39,6 +40,9 @@ static void set_up(void)
     uint64_t all = ARENA_AT + ARENA;
     if (cells)
         return;
+    if (sysconf(_SC_PAGESIZE) > PAGE)
+        give_up(1, "check: this machine's pages have %ld bytes: need a kernel with pages of %d",
+                sysconf(_SC_PAGESIZE), PAGE);
     region = (uintptr_t)reserve(REGION, PROT_NONE);
     cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
     cached = reserve(all / 4 * sizeof *cached, PROT_READ | PROT_WRITE);
