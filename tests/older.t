@@ -33,6 +33,11 @@ for my $case (["22", "75", "compute capability 8.0, and this device, CPU backend
     is($r{out}, "", "and nothing else");
 }
 
+# Between 8.0 and 9.0 are devices with less shared memory than either.
+%r = run("$build/step-24", KF_CAPTURE => 1, CUDACPU_ARCH => 86);
+like("$r{code} $r{err}", qr/\A77 24-\S+: variant \S+, case D128\S+: .*; this device lets no block have that much; [^\n]*\n\z/,
+    "step 24 with 8.6: a line says which variant finds no room");
+
 # What is refused with 7.5, and the rest of the small cases is right.
 my %refused = ("08" => "queries-8", 10 => "v5-113k v5-80k v5-all-113k", 21 => "flash no-max no-rescale two-passes");
 for my $source (drawn(4, grep { architecture($_) eq "75" } @all)) {

@@ -50,10 +50,16 @@ void kf_check(cudaError_t error, const char *what, const char *file, int line)
     if (error == cudaSuccess)
         return;
     const char *advice = kf_error_advice(error);
+    int code = kf_error_exit_code(error);
+    if (error == cudaErrorInvalidValue &&
+        strstr(what, "cudaFuncAttributeMaxDynamicSharedMemorySize")) {
+        advice = "this device lets no block have that much; choose another --case or --variant";
+        code = KF_CANNOT_RUN;
+    }
     const char *slash = strrchr(file, '/');
-    kf_die(kf_error_exit_code(error), "%s%s at %s:%d failed: %s (%s)%s%s", doing, what,
-           slash ? slash + 1 : file, line, cudaGetErrorString(error), cudaGetErrorName(error),
-           advice ? "; " : "", advice ? advice : "");
+    kf_die(code, "%s%s at %s:%d failed: %s (%s)%s%s", doing, what, slash ? slash + 1 : file, line,
+           cudaGetErrorString(error), cudaGetErrorName(error), advice ? "; " : "",
+           advice ? advice : "");
 }
 
 /* "NVIDIA H200" -> "nvidia-h200" */
