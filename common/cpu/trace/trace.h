@@ -186,6 +186,8 @@ void *trace_map(size_t bytes); /* pages for an allocation, MAP_FAILED if there a
 void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type);
 int trace_freed(void *p);                  /* true: the instrument keeps the pages */
 void trace_written(void *p, size_t bytes); /* by the host */
+/* A library is about to use memory. True: it must not, and that is told. */
+int trace_library(const struct cpu_access *a);
 /* The device sets rows of its memory to a value, or copies them to another place of its own. */
 void trace_moved(int copies, size_t width, size_t height);
 /* A kernel, or the host, frees what it has of malloc or new. False: it is the host's. */
