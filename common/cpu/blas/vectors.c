@@ -233,13 +233,13 @@ static cublasStatus_t reduce(cublasHandle_t handle, struct call c)
                      &(struct call){CALL("cublas" #L "scal", run_scal, id), .n = n, .c = x,        \
                                     .ldc = incx, .alpha_at = alpha});                              \
     }                                                                                              \
-    EXTREME(L, T, id, amax, AMAX)                                                                  \
-    EXTREME(L, T, id, amin, AMIN)
-#define EXTREME(L, T, id, name, which)                                                             \
-    cublasStatus_t cublasI##L##name(cublasHandle_t handle, int n, const T *x, int incx,            \
+    EXTREME(l, T, id, amax, AMAX)                                                                  \
+    EXTREME(l, T, id, amin, AMIN)
+#define EXTREME(l, T, id, name, which)                                                             \
+    cublasStatus_t cublasI##l##name(cublasHandle_t handle, int n, const T *x, int incx,            \
                                     int *result)                                                   \
     {                                                                                              \
-        return reduce(handle, (struct call){CALL("cublasI" #L#name, run_extreme, id), .n = n,      \
+        return reduce(handle, (struct call){CALL("cublasI" #l#name, run_extreme, id), .n = n,      \
                                             .k = which, .a = x, .lda = incx, .c = result});        \
     }
 BLAS_TYPES(FUNCTIONS)

@@ -125,16 +125,16 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int size, const void *A,
                                     int ldb, cudaStream_t stream);
 
 /* The functions that there are for each type: cublasSaxpy, cublasDaxpy and so on. */
-#define CPU_BLAS_FUNCTIONS(L, T)                                                                   \
+#define CPU_BLAS_FUNCTIONS(L, l, T)                                                                \
     cublasStatus_t cublas##L##axpy(cublasHandle_t handle, int n, const T *alpha, const T *x,       \
                                    int incx, T *y, int incy);                                      \
     cublasStatus_t cublas##L##copy(cublasHandle_t handle, int n, const T *x, int incx, T *y,       \
                                    int incy);                                                      \
     cublasStatus_t cublas##L##swap(cublasHandle_t handle, int n, T *x, int incx, T *y, int incy);  \
     cublasStatus_t cublas##L##scal(cublasHandle_t handle, int n, const T *alpha, T *x, int incx);  \
-    cublasStatus_t cublasI##L##amax(cublasHandle_t handle, int n, const T *x, int incx,            \
+    cublasStatus_t cublasI##l##amax(cublasHandle_t handle, int n, const T *x, int incx,            \
                                     int *result);                                                  \
-    cublasStatus_t cublasI##L##amin(cublasHandle_t handle, int n, const T *x, int incx,            \
+    cublasStatus_t cublasI##l##amin(cublasHandle_t handle, int n, const T *x, int incx,            \
                                     int *result);                                                  \
     cublasStatus_t cublas##L##gemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,   \
                                    const T *alpha, const T *A, int lda, const T *x, int incx,      \
@@ -207,10 +207,10 @@ CPU_BLAS_DOT(Cdotc, cuComplex)
 CPU_BLAS_DOT(Zdotu, cuDoubleComplex)
 CPU_BLAS_DOT(Zdotc, cuDoubleComplex)
 /* --- matrices.c and, for gemm, products.c ----------------------------------------------------- */
-CPU_BLAS_FUNCTIONS(S, float)
-CPU_BLAS_FUNCTIONS(D, double)
-CPU_BLAS_FUNCTIONS(C, cuComplex)
-CPU_BLAS_FUNCTIONS(Z, cuDoubleComplex)
+CPU_BLAS_FUNCTIONS(S, s, float)
+CPU_BLAS_FUNCTIONS(D, d, double)
+CPU_BLAS_FUNCTIONS(C, c, cuComplex)
+CPU_BLAS_FUNCTIONS(Z, z, cuDoubleComplex)
 CPU_BLAS_REAL(S, float)
 CPU_BLAS_REAL(D, double)
 CPU_BLAS_GER(Sger, float)
