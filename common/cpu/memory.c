@@ -734,3 +734,29 @@ cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool, 
         return result(cudaErrorInvalidValue);
     return cudaMallocAsync(p, bytes, stream);
 }
+
+cudaError_t cpu_library_access(const struct cpu_access *a)
+{
+    const size_t bytes = a->height ? (a->height - 1) * a->pitch + a->width : 0;
+    if (!bytes || sticky_error() != cudaSuccess)
+        return sticky_error();
+    pthread_mutex_lock(&lock);
+    const struct allocation *home = find(a->p);
+    const size_t behind = home ? (size_t)(home->p + home->bytes - (const char *)a->p) : bytes;
+    const size_t all = home ? home->bytes : 0;
+    pthread_mutex_unlock(&lock);
+    int wrong = TRACE_CHECK(library(a), 0);
+    if (!wrong && (behind < bytes || (uintptr_t)a->p < 65536)) {
+        wrong = 1;
+        if (home)
+            complain("%s: %s has %zu bytes, of which %zu lie past the end of its allocation of %zu "
+                     "bytes",
+                     a->call, a->what, bytes, bytes - behind, all);
+        else
+            complain("%s: %s has %zu bytes at %p, where no device memory is", a->call, a->what,
+                     bytes, a->p);
+    }
+    if (wrong)
+        set_sticky_error(cudaErrorIllegalAddress);
+    return sticky_error();
+}

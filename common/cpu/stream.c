@@ -272,6 +272,16 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t f, v
         stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run_callback, free, c}));
 }
 
+cudaError_t cpu_library_call(cudaStream_t stream, cudaError_t (*run)(void *state),
+                             void (*drop)(void *state), void *state)
+{
+    if (sticky_error() != cudaSuccess) {
+        drop(state);
+        return result(cudaSuccess);
+    }
+    return result(stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run, drop, state}));
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     if (!exec)

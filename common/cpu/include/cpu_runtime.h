@@ -120,6 +120,22 @@ void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
 
+/* For libraries that work on device memory (blas/). A call of theirs is work of a stream, or a node of
+ * its capture; `drop` frees the state. */
+cudaError_t cpu_library_call(cudaStream_t stream, cudaError_t (*run)(void *state),
+                             void (*drop)(void *state), void *state);
+/* One is about to use `height` rows of `width` bytes, `pitch` bytes apart. What is no memory of the
+ * device's is told in a line and becomes a fault: cudaErrorIllegalAddress. */
+enum { CPU_ACCESS_READ = 1, CPU_ACCESS_WRITE = 2 }; /* none: no matter what is written there */
+struct cpu_access {
+    const char *call, *what; /* "cublasSgemm", "A" */
+    const void *site;        /* where the program calls it */
+    const void *p;
+    size_t width, height, pitch;
+    int access;
+};
+cudaError_t cpu_library_access(const struct cpu_access *a);
+
 #ifdef CPU_TRACE
 /* What an instrumented kernel reports itself; cpu_trace.h is what the host asks. */
 void cpu_trace_atomic(const volatile void *p, size_t bytes);

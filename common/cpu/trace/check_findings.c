@@ -155,6 +155,12 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         if (f->object.what) {
             fputs("; it lies ", out);
             put_where(out, f, &place[2]);
+        } else if (!f->kernel) {
+            fputs(", where no device memory is", out);
+        }
+        if (!f->kernel) { /* of a library's function */
+            fprintf(out, "; called at %s:%d", place[0].file, place[0].line);
+            return;
         }
         if (place[0].caller && !strchr(f->text, '%'))
             fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "cpu_trace.h"
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -169,6 +170,45 @@ void cpu_name_memory(void *p, const char *name)
     struct object *o = object_at((uintptr_t)p);
     if (o)
         o->name = name;
+}
+
+/* The allocation or variable that holds p, or NULL. */
+static const struct object *object_of(uintptr_t p)
+{
+    if (p - region < region_used)
+        return object_near(p);
+    for (int i = 1; i < n_objects; i++)
+        if (p - objects[i].p < objects[i].bytes)
+            return &objects[i];
+    return NULL;
+}
+
+int trace_library(const struct cpu_access *a)
+{
+    const uintptr_t p = (uintptr_t)a->p;
+    const size_t bytes = (a->height - 1) * a->pitch + a->width;
+    const struct object *o = object_of(p);
+    const struct side side = {.code = code_of(a->site)};
+    char text[200];
+    if (!o || p < o->p || bytes > o->p + o->bytes - p || o->freed) {
+        snprintf(text, sizeof text, "%s of %s has %zu bytes", a->what, a->call, bytes);
+        finding_add(o && o->freed ? FREED : BOUNDS, NULL, &side, 1, 0, o, p, text);
+        return 1;
+    }
+    if (p - region >= region_used)
+        return 0; /* a variable, which begins with zeros */
+    for (size_t i = 0; a->access & CPU_ACCESS_READ && i < a->height; i++)
+        for (size_t k = 0; k < a->width; k++)
+            if (!bits_at(written, p - region + i * a->pitch + k, 1)) {
+                snprintf(text, sizeof text, "%s reads what was never written of %s", a->call,
+                         a->what);
+                finding_add(UNINITIALISED, NULL, &side, 1, 0, o, p + i * a->pitch + k, text);
+                i = a->height;
+                break;
+            }
+    for (size_t i = 0; a->access & CPU_ACCESS_WRITE && i < a->height; i++)
+        set_bits(written, p - region + i * a->pitch, a->width, 1);
+    return 0;
 }
 
 int memory_leaks(void)

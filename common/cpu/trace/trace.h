@@ -188,6 +188,8 @@ int trace_freed(void *p);                     /* true: the instrument keeps the 
 void trace_written(void *p, size_t bytes);    /* by the host */
 void trace_registered(void *p, size_t bytes); /* the host's own memory, which kernels may touch */
 void trace_unregistered(void *p);
+/* A library is about to use memory. True: it must not, and that is told. */
+int trace_library(const struct cpu_access *a);
 /* The device sets rows of its memory to a value, or copies them to another place of its own. */
 void trace_moved(int copies, size_t width, size_t height);
 /* A kernel, or the host, frees what it has of malloc or new. False: it is the host's. */

@@ -1,0 +1,85 @@
+/* Complex numbers as two real ones, for C and C++. */
+#ifndef CPU_CUCOMPLEX_H
+#define CPU_CUCOMPLEX_H
+
+#include <math.h>
+#include "vector_types.h"
+
+typedef float2 cuFloatComplex;
+typedef double2 cuDoubleComplex;
+typedef cuFloatComplex cuComplex;
+
+/* Quotients divide by the larger part first, so that no square overflows; so do absolute values. */
+#define CPU_COMPLEX(C, T, make, f, square_root, absolute)                                          \
+    static inline C make(T re, T im)                                                               \
+    {                                                                                              \
+        C z;                                                                                       \
+        z.x = re;                                                                                  \
+        z.y = im;                                                                                  \
+        return z;                                                                                  \
+    }                                                                                              \
+    static inline T cuCreal##f(C z)                                                                \
+    {                                                                                              \
+        return z.x;                                                                                \
+    }                                                                                              \
+    static inline T cuCimag##f(C z)                                                                \
+    {                                                                                              \
+        return z.y;                                                                                \
+    }                                                                                              \
+    static inline C cuConj##f(C z)                                                                 \
+    {                                                                                              \
+        return make(z.x, -z.y);                                                                    \
+    }                                                                                              \
+    static inline C cuCadd##f(C a, C b)                                                            \
+    {                                                                                              \
+        return make(a.x + b.x, a.y + b.y);                                                         \
+    }                                                                                              \
+    static inline C cuCsub##f(C a, C b)                                                            \
+    {                                                                                              \
+        return make(a.x - b.x, a.y - b.y);                                                         \
+    }                                                                                              \
+    static inline C cuCmul##f(C a, C b)                                                            \
+    {                                                                                              \
+        return make(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);                                 \
+    }                                                                                              \
+    static inline C cuCdiv##f(C a, C b)                                                            \
+    {                                                                                              \
+        const T s = 1 / (absolute(b.x) + absolute(b.y));                                           \
+        const T ar = a.x * s, ai = a.y * s, br = b.x * s, bi = b.y * s;                            \
+        const T d = 1 / (br * br + bi * bi);                                                       \
+        return make((ar * br + ai * bi) * d, (ai * br - ar * bi) * d);                             \
+    }                                                                                              \
+    static inline T cuCabs##f(C z)                                                                 \
+    {                                                                                              \
+        const T x = absolute(z.x), y = absolute(z.y);                                              \
+        const T large = x > y ? x : y, small = x > y ? y : x;                                      \
+        if (large == 0 || large - large != 0)                                                      \
+            return x + y;                                                                          \
+        return large * square_root(1 + small / large * (small / large));                           \
+    }
+CPU_COMPLEX(cuFloatComplex, float, make_cuFloatComplex, f, sqrtf, fabsf)
+CPU_COMPLEX(cuDoubleComplex, double, make_cuDoubleComplex, , sqrt, fabs)
+#undef CPU_COMPLEX
+
+static inline cuComplex make_cuComplex(float re, float im)
+{
+    return make_cuFloatComplex(re, im);
+}
+static inline cuComplex cuCfmaf(cuComplex a, cuComplex b, cuComplex c)
+{
+    return make_cuFloatComplex(fmaf(a.x, b.x, c.x) - a.y * b.y, fmaf(a.x, b.y, c.y) + a.y * b.x);
+}
+static inline cuDoubleComplex cuCfma(cuDoubleComplex a, cuDoubleComplex b, cuDoubleComplex c)
+{
+    return make_cuDoubleComplex(fma(a.x, b.x, c.x) - a.y * b.y, fma(a.x, b.y, c.y) + a.y * b.x);
+}
+static inline cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex z)
+{
+    return make_cuDoubleComplex(z.x, z.y);
+}
+static inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z)
+{
+    return make_cuFloatComplex((float)z.x, (float)z.y);
+}
+
+#endif

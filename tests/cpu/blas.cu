@@ -1,0 +1,600 @@
+/* cuBLAS against plain loops: all four types, all forms of operands, odd sizes and leading
+ * dimensions, both pointer modes, what is not read, wrong arguments, streams and capture. nvcc
+ * compiles it too, with -lcublas. */
+#include "check.h"
+
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <complex>
+#include <vector>
+
+typedef std::complex<float> complex_f;
+typedef std::complex<double> complex_d;
+
+static unsigned seed = 1;
+static int draw() /* small whole numbers: sums of their products are exact in every type */
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (int)(seed >> 24) % 7 - 3;
+}
+template <class T>
+static T value()
+{
+    return T(draw());
+}
+template <>
+complex_f value<complex_f>()
+{
+    return {float(draw()), float(draw())};
+}
+template <>
+complex_d value<complex_d>()
+{
+    return {double(draw()), double(draw())};
+}
+template <class T>
+static T conjugate(T v)
+{
+    return v;
+}
+static complex_f conjugate(complex_f v)
+{
+    return std::conj(v);
+}
+static complex_d conjugate(complex_d v)
+{
+    return std::conj(v);
+}
+
+/* An array on both sides. */
+template <class T>
+struct array {
+    std::vector<T> host;
+    T *device = nullptr;
+    explicit array(size_t n) : host(n)
+    {
+        for (T &v : host)
+            v = value<T>();
+        cudaMalloc(&device, n * sizeof(T));
+        put();
+    }
+    array(const array &) = delete;
+    ~array()
+    {
+        cudaFree(device);
+    }
+    void put()
+    {
+        cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
+    }
+    std::vector<T> got() const
+    {
+        std::vector<T> v(host.size());
+        cudaMemcpy(v.data(), device, v.size() * sizeof(T), cudaMemcpyDeviceToHost);
+        return v;
+    }
+};
+
+template <class T>
+static T element(const std::vector<T> &a, int ld, cublasOperation_t op, int i, int j)
+{
+    const T v = op == CUBLAS_OP_N ? a[i + j * ld] : a[j + i * ld];
+    return op == CUBLAS_OP_C ? conjugate(v) : v;
+}
+/* Row i, column j of a matrix of which one triangle counts. */
+template <class T>
+static T symmetric(const std::vector<T> &a, int ld, cublasFillMode_t uplo, int i, int j)
+{
+    const bool there = uplo == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j;
+    return there ? a[i + j * ld] : a[j + i * ld];
+}
+template <class T>
+static T triangular(const std::vector<T> &a, int ld, cublasFillMode_t uplo, cublasDiagType_t diag,
+                    cublasOperation_t op, int i, int j)
+{
+    if (op != CUBLAS_OP_N)
+        std::swap(i, j);
+    if (i == j && diag == CUBLAS_DIAG_UNIT)
+        return T(1);
+    const bool there = uplo == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j;
+    const T v = there ? a[i + j * ld] : T(0);
+    return op == CUBLAS_OP_C ? conjugate(v) : v;
+}
+
+/* The functions of a type, so that one template tests them all. C is what CUDA calls the type. */
+#define FUNCTIONS(L, I, T, C, R, nrm2_, asum_, dot_)                                               \
+    template <>                                                                                    \
+    struct blas<T> {                                                                               \
+        typedef C type;                                                                            \
+        typedef R real;                                                                            \
+        static constexpr auto axpy = cublas##L##axpy;                                              \
+        static constexpr auto copy = cublas##L##copy;                                              \
+        static constexpr auto swap = cublas##L##swap;                                              \
+        static constexpr auto scal = cublas##L##scal;                                              \
+        static constexpr auto amax = cublasI##I##amax;                                             \
+        static constexpr auto amin = cublasI##I##amin;                                             \
+        static constexpr auto nrm2 = cublas##nrm2_;                                                \
+        static constexpr auto asum = cublas##asum_;                                                \
+        static constexpr auto dot = cublas##dot_;                                                  \
+        static constexpr auto gemv = cublas##L##gemv;                                              \
+        static constexpr auto trmv = cublas##L##trmv;                                              \
+        static constexpr auto trsv = cublas##L##trsv;                                              \
+        static constexpr auto gemm = cublas##L##gemm;                                              \
+        static constexpr auto batched = cublas##L##gemmBatched;                                    \
+        static constexpr auto strided = cublas##L##gemmStridedBatched;                             \
+        static constexpr auto symm = cublas##L##symm;                                              \
+        static constexpr auto syrk = cublas##L##syrk;                                              \
+        static constexpr auto trmm = cublas##L##trmm;                                              \
+        static constexpr auto trsm = cublas##L##trsm;                                              \
+        static constexpr auto geam = cublas##L##geam;                                              \
+        static constexpr auto dgmm = cublas##L##dgmm;                                              \
+    };
+template <class T>
+struct blas;
+FUNCTIONS(S, s, float, float, float, Snrm2, Sasum, Sdot)
+FUNCTIONS(D, d, double, double, double, Dnrm2, Dasum, Ddot)
+FUNCTIONS(C, c, complex_f, cuComplex, float, Scnrm2, Scasum, Cdotu)
+FUNCTIONS(Z, z, complex_d, cuDoubleComplex, double, Dznrm2, Dzasum, Zdotu)
+
+template <class T>
+static typename blas<T>::type *as(T *p)
+{
+    return reinterpret_cast<typename blas<T>::type *>(p);
+}
+template <class T>
+static const typename blas<T>::type *as(const T *p)
+{
+    return reinterpret_cast<const typename blas<T>::type *>(p);
+}
+#define OK(call) CHECK((call) == CUBLAS_STATUS_SUCCESS)
+
+static const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
+static const cublasFillMode_t fills[] = {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER};
+static const cublasSideMode_t sides[] = {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT};
+static const cublasDiagType_t diags[] = {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT};
+
+template <class T>
+static void vectors(cublasHandle_t h)
+{
+    typedef typename blas<T>::real R;
+    const int n = 37, incx = 3, incy = 2;
+    array<T> x(n * incx), y(n * incy);
+    const T alpha = value<T>() + T(4);
+    std::vector<T> want = y.host;
+    for (int i = 0; i < n; i++)
+        want[i * incy] += alpha * x.host[i * incx];
+    OK(blas<T>::axpy(h, n, as(&alpha), as(x.device), incx, as(y.device), incy));
+    CHECK(y.got() == want);
+
+    T dot = 0, got_dot = T(-1);
+    R squares = 0, sizes = 0, most = -1, least = 1e9, got_norm = -1, got_sum = -1;
+    int at_most = 0, at_least = 0, got_most = -1, got_least = -1;
+    for (int i = 0; i < n; i++) {
+        const T v = x.host[i * incx];
+        const R size = std::abs(std::real(v)) + std::abs(std::imag(v));
+        dot += v * want[i * incy];
+        squares += std::norm(v);
+        sizes += size;
+        if (size > most)
+            most = size, at_most = i + 1;
+        if (size < least)
+            least = size, at_least = i + 1;
+    }
+    OK(blas<T>::dot(h, n, as(x.device), incx, as(y.device), incy, as(&got_dot)));
+    OK(blas<T>::nrm2(h, n, as(x.device), incx, &got_norm));
+    OK(blas<T>::asum(h, n, as(x.device), incx, &got_sum));
+    OK(blas<T>::amax(h, n, as(x.device), incx, &got_most));
+    OK(blas<T>::amin(h, n, as(x.device), incx, &got_least));
+    CHECK(got_dot == dot && got_sum == sizes && got_most == at_most && got_least == at_least);
+    CHECK(std::abs(got_norm - std::sqrt(squares)) < 1e-5 * got_norm);
+
+    /* The same with scalars and results on the device. */
+    array<T> scalars(2);
+    array<int> index(1);
+    scalars.host[0] = alpha;
+    scalars.put();
+    OK(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE));
+    OK(blas<T>::scal(h, n, as(scalars.device), as(x.device), incx));
+    OK(blas<T>::dot(h, n, as(x.device), incx, as(y.device), incy, as(scalars.device + 1)));
+    OK(blas<T>::amax(h, n, as(x.device), incx, index.device));
+    OK(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
+    std::vector<T> scaled = x.host;
+    for (int i = 0; i < n; i++)
+        scaled[i * incx] *= alpha;
+    CHECK(x.got() == scaled && scalars.got()[1] == alpha * dot && index.got()[0] > 0);
+
+    OK(blas<T>::copy(h, n, as(x.device), incx, as(y.device), incy));
+    for (int i = 0; i < n; i++)
+        want[i * incy] = scaled[i * incx];
+    CHECK(y.got() == want);
+    array<T> z(n);
+    OK(blas<T>::swap(h, n, as(y.device), incy, as(z.device), -1)); /* from the end */
+    for (int i = 0; i < n; i++)
+        CHECK(z.got()[n - 1 - i] == want[i * incy]);
+    int none = -1;
+    OK(blas<T>::amax(h, 0, as(x.device), 1, &none));
+    CHECK(none == 0);
+}
+
+template <class T>
+static void matrices(cublasHandle_t h)
+{
+    const int sizes[][3] = {{1, 1, 1}, {5, 3, 7}, {33, 17, 9}, {4, 6, 0}};
+    const T nan = T(NAN), zero = 0, one = 1;
+    for (const auto &s : sizes)
+        for (cublasOperation_t ta : ops)
+            for (cublasOperation_t tb : ops) {
+                const int m = s[0], n = s[1], k = s[2], ldc = m + 2;
+                const int lda = (ta == CUBLAS_OP_N ? m : k) + 1,
+                          ldb = (tb == CUBLAS_OP_N ? k : n) + 3;
+                array<T> a(lda * (m + k)), b(ldb * (n + k)), c(3 * ldc * n);
+                const T alpha = value<T>(), beta = value<T>();
+                for (const T &keep : {beta, zero}) {
+                    if (keep == zero)
+                        c.host.assign(c.host.size(), nan);
+                    c.put();
+                    std::vector<T> want = c.host;
+                    for (int j = 0; j < n; j++)
+                        for (int i = 0; i < m; i++) {
+                            T sum = 0;
+                            for (int l = 0; l < k; l++)
+                                sum +=
+                                    element(a.host, lda, ta, i, l) * element(b.host, ldb, tb, l, j);
+                            T &to = want[i + j * ldc];
+                            to = alpha * sum + (keep == zero ? zero : keep * to);
+                        }
+                    OK(blas<T>::gemm(h, ta, tb, m, n, k, as(&alpha), as(a.device), lda,
+                                     as(b.device), ldb, as(&keep), as(c.device), ldc));
+                    const std::vector<T> got = c.got();
+                    bool right = true;
+                    for (int j = 0; j < n; j++)
+                        for (int i = 0; i < ldc; i++)
+                            right &= i < m          ? got[i + j * ldc] == want[i + j * ldc]
+                                     : keep == zero ? got[i + j * ldc] != got[i + j * ldc]
+                                                    : got[i + j * ldc] == want[i + j * ldc];
+                    CHECK(right);
+                }
+                /* gemv; y holds NaN, with a gap */
+                array<T> x(2 * (m + n)), y(2 * (m + n));
+                y.host.assign(y.host.size(), nan);
+                y.put();
+                const int ld = m + 1, rows = ta == CUBLAS_OP_N ? m : n,
+                          cols = ta == CUBLAS_OP_N ? n : m;
+                array<T> g(ld * n);
+                OK(blas<T>::gemv(h, ta, m, n, as(&alpha), as(g.device), ld, as(x.device), 2,
+                                 as(&zero), as(y.device), 2));
+                const std::vector<T> got = y.got();
+                for (int i = 0; i < rows; i++) {
+                    T sum = 0;
+                    for (int l = 0; l < cols; l++)
+                        sum += element(g.host, ld, ta, i, l) * x.host[2 * l];
+                    CHECK(got[2 * i] == alpha * sum && got[2 * i + 1] != got[2 * i + 1]);
+                }
+                /* geam: the sum of both, turned; alpha 0: A is not read */
+                const int lea = (ta == CUBLAS_OP_N ? m : n) + 1,
+                          leb = (tb == CUBLAS_OP_N ? m : n) + 2;
+                array<T> p(lea * (m + n)), q(leb * (m + n)), r(m * n);
+                OK(blas<T>::geam(h, ta, tb, m, n, as(&alpha), as(p.device), lea, as(&beta),
+                                 as(q.device), leb, as(r.device), m));
+                for (int j = 0; j < n; j++)
+                    for (int i = 0; i < m; i++)
+                        CHECK(r.got()[i + j * m] == alpha * element(p.host, lea, ta, i, j) +
+                                                        beta * element(q.host, leb, tb, i, j));
+                OK(blas<T>::geam(h, ta, tb, m, n, as(&zero), nullptr, lea, as(&one), as(q.device),
+                                 leb, as(r.device), m));
+            }
+
+    /* Several at once, in steps and by their addresses. */
+    const int m = 5, n = 4, k = 3, batches = 3;
+    array<T> a(m * k * batches), b(k * n * batches), c(m * n * batches), d(m * n * batches);
+    array<size_t> at_a(batches), at_b(batches), at_d(batches);
+    for (int i = 0; i < batches; i++) {
+        at_a.host[i] = reinterpret_cast<size_t>(a.device + i * m * k);
+        at_b.host[i] = reinterpret_cast<size_t>(b.device + i * k * n);
+        at_d.host[i] = reinterpret_cast<size_t>(d.device + i * m * n);
+    }
+    at_a.put(), at_b.put(), at_d.put();
+    OK(blas<T>::strided(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, as(&one), as(a.device), m, m * k,
+                        as(b.device), k, k * n, as(&zero), as(c.device), m, m * n, batches));
+    OK(blas<T>::batched(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, as(&one),
+                        reinterpret_cast<typename blas<T>::type **>(at_a.device), m,
+                        reinterpret_cast<typename blas<T>::type **>(at_b.device), k, as(&zero),
+                        reinterpret_cast<typename blas<T>::type **>(at_d.device), m, batches));
+    const std::vector<T> strided = c.got(), batched = d.got();
+    for (int i = 0; i < m * n * batches; i++) {
+        const int p = i / (m * n), row = i % (m * n) % m, col = i % (m * n) / m;
+        T sum = 0;
+        for (int l = 0; l < k; l++)
+            sum += a.host[p * m * k + row + l * m] * b.host[p * k * n + l + col * k];
+        CHECK(strided[i] == sum && batched[i] == sum);
+    }
+}
+
+/* Triangles, symmetric matrices, diagonals. */
+template <class T>
+static void triangles(cublasHandle_t h)
+{
+    const int m = 6, n = 5, k = 4, ldb = m + 1, ldc = m + 2;
+    const T alpha = value<T>() + T(5), zero = 0, one = 1;
+    for (cublasFillMode_t uplo : fills) {
+        for (cublasSideMode_t side : sides) {
+            const int o = side == CUBLAS_SIDE_LEFT ? m : n, lda = o + 1;
+            array<T> a(lda * o), b(ldb * n), c(ldc * n);
+            c.host.assign(c.host.size(), T(NAN));
+            c.put();
+            for (int i = 0; i < o; i++) /* quotients are exact */
+                a.host[i + i * lda] = T(i % 2 ? 2 : -1);
+            a.put();
+            OK(blas<T>::symm(h, side, uplo, m, n, as(&alpha), as(a.device), lda, as(b.device), ldb,
+                             as(&zero), as(c.device), ldc));
+            std::vector<T> got = c.got();
+            for (int j = 0; j < n; j++)
+                for (int i = 0; i < m; i++) {
+                    T sum = 0;
+                    for (int l = 0; l < o; l++)
+                        sum += side == CUBLAS_SIDE_LEFT
+                                   ? symmetric(a.host, lda, uplo, i, l) * b.host[l + j * ldb]
+                                   : b.host[i + l * ldb] * symmetric(a.host, lda, uplo, l, j);
+                    CHECK(got[i + j * ldc] == alpha * sum);
+                }
+            for (cublasOperation_t op : ops)
+                for (cublasDiagType_t diag : diags) {
+                    OK(blas<T>::trmm(h, side, uplo, op, diag, m, n, as(&one), as(a.device), lda,
+                                     as(b.device), ldb, as(c.device), ldc));
+                    got = c.got();
+                    for (int j = 0; j < n; j++)
+                        for (int i = 0; i < m; i++) {
+                            T sum = 0;
+                            for (int l = 0; l < o; l++)
+                                sum += side == CUBLAS_SIDE_LEFT
+                                           ? triangular(a.host, lda, uplo, diag, op, i, l) *
+                                                 b.host[l + j * ldb]
+                                           : b.host[i + l * ldb] *
+                                                 triangular(a.host, lda, uplo, diag, op, l, j);
+                            CHECK(got[i + j * ldc] == sum);
+                        }
+                    /* and back */
+                    OK(blas<T>::trsm(h, side, uplo, op, diag, m, n, as(&alpha), as(a.device), lda,
+                                     as(c.device), ldc));
+                    got = c.got();
+                    for (int j = 0; j < n; j++)
+                        for (int i = 0; i < m; i++)
+                            CHECK(std::abs(got[i + j * ldc] - alpha * b.host[i + j * ldb]) < 1e-3);
+                    array<T> x(2 * o);
+                    OK(blas<T>::trmv(h, uplo, op, diag, o, as(a.device), lda, as(x.device), 2));
+                    const std::vector<T> y = x.got();
+                    for (int i = 0; i < o; i++) {
+                        T sum = 0;
+                        for (int l = 0; l < o; l++)
+                            sum += triangular(a.host, lda, uplo, diag, op, i, l) * x.host[2 * l];
+                        CHECK(y[2 * i] == sum);
+                    }
+                    OK(blas<T>::trsv(h, uplo, op, diag, o, as(a.device), lda, as(x.device), 2));
+                    CHECK(std::abs(x.got()[2] - x.host[2]) < 1e-3);
+                }
+            array<T> v(3 * o), e(m * n);
+            OK(blas<T>::dgmm(h, side, m, n, as(b.device), ldb, as(v.device), 3, as(e.device), m));
+            for (int j = 0; j < n; j++)
+                for (int i = 0; i < m; i++)
+                    CHECK(e.got()[i + j * m] ==
+                          b.host[i + j * ldb] * v.host[3 * (side == CUBLAS_SIDE_LEFT ? i : j)]);
+        }
+        for (cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+            const int lda = (op == CUBLAS_OP_N ? n : k) + 1;
+            array<T> a(lda * (n + k)), c(n * n);
+            OK(blas<T>::syrk(h, uplo, op, n, k, as(&alpha), as(a.device), lda, as(&one),
+                             as(c.device), n));
+            const std::vector<T> got = c.got();
+            for (int j = 0; j < n; j++)
+                for (int i = 0; i < n; i++) {
+                    T sum = 0;
+                    for (int l = 0; l < k; l++)
+                        sum += element(a.host, lda, op, i, l) * element(a.host, lda, op, j, l);
+                    const bool there = uplo == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j;
+                    CHECK(got[i + j * n] == c.host[i + j * n] + (there ? alpha * sum : zero));
+                }
+        }
+    }
+}
+
+/* What is for real numbers alone. */
+static void reals(cublasHandle_t h)
+{
+    const int m = 4, n = 3, lda = m + 1;
+    array<double> a(lda * n), x(2 * m), y(n), s(m * m), z(m);
+    const double alpha = 3, beta = -2, c = 0.6, sn = 0.8;
+    OK(cublasDger(h, m, n, &alpha, x.device, 2, y.device, 1, a.device, lda));
+    OK(cublasDsymv(h, CUBLAS_FILL_MODE_UPPER, m, &alpha, s.device, m, x.device, 2, &beta, z.device,
+                   1));
+    const std::vector<double> got = a.got(), sum = z.got();
+    for (int i = 0; i < m; i++) {
+        double want = beta * z.host[i];
+        for (int j = 0; j < m; j++)
+            want += alpha * symmetric(s.host, m, CUBLAS_FILL_MODE_UPPER, i, j) * x.host[2 * j];
+        CHECK(sum[i] == want);
+        for (int j = 0; j < n; j++)
+            CHECK(got[i + j * lda] == a.host[i + j * lda] + alpha * x.host[2 * i] * y.host[j]);
+    }
+    OK(cublasDrot(h, n, x.device, 1, y.device, 1, &c, &sn));
+    CHECK(std::abs(x.got()[1] - (c * x.host[1] + sn * y.host[1])) < 1e-12);
+    CHECK(std::abs(y.got()[1] - (c * y.host[1] - sn * x.host[1])) < 1e-12);
+    array<complex_f> u(m), v(n), w(m * n);
+    const complex_f two(2, 1);
+    OK(cublasCgerc(h, m, n, as(&two), as(u.device), 1, as(v.device), 1, as(w.device), m));
+    CHECK(w.got()[1 + m] == w.host[1 + m] + two * u.host[1] * std::conj(v.host[1]));
+    complex_f dot;
+    OK(cublasCdotc(h, 1, as(u.device), 1, as(v.device), 1, as(&dot)));
+    CHECK(dot == std::conj(u.host[0]) * v.host[0]);
+}
+
+/* 16 bits, with sums of 32; 8 bits, with sums of integers. */
+template <class T>
+static void narrow(cublasHandle_t h, cudaDataType type)
+{
+    const int m = 5, n = 6, k = 7;
+    std::vector<T> a(m * k), b(k * n), c(m * n);
+    for (auto *v : {&a, &b, &c})
+        for (T &e : *v)
+            e = T(float(draw()) + 0.125f * float(draw()));
+    T *p, *q;
+    float *wide;
+    cudaMalloc(&p, (a.size() + b.size()) * sizeof(T));
+    cudaMalloc(&q, c.size() * sizeof(T));
+    cudaMalloc(&wide, c.size() * sizeof(float));
+    cudaMemcpy(p, a.data(), a.size() * sizeof(T), cudaMemcpyHostToDevice);
+    cudaMemcpy(p + m * k, b.data(), b.size() * sizeof(T), cudaMemcpyHostToDevice);
+    cudaMemcpy(q, c.data(), c.size() * sizeof(T), cudaMemcpyHostToDevice);
+    const float alpha = 0.5f, beta = 2, zero = 0;
+    OK(cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, p, type, m, p + m * k, type, k,
+                    &beta, q, type, m, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP));
+    OK(cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, p, type, m, p + m * k, type, k,
+                    &zero, wide, CUDA_R_32F, m, CUDA_R_32F, CUBLAS_GEMM_DEFAULT));
+    std::vector<T> got(m * n);
+    std::vector<float> got_wide(m * n);
+    cudaMemcpy(got.data(), q, m * n * sizeof(T), cudaMemcpyDeviceToHost);
+    cudaMemcpy(got_wide.data(), wide, m * n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < m * n; i++) {
+        float sum = 0;
+        for (int l = 0; l < k; l++)
+            sum += float(a[i % m + l * m]) * float(b[l + i / m * k]);
+        CHECK(float(got[i]) == float(T(alpha * sum + beta * float(c[i]))));
+        CHECK(got_wide[i] == alpha * sum);
+    }
+    cudaFree(p), cudaFree(q), cudaFree(wide);
+}
+static void halves(cublasHandle_t h)
+{
+    narrow<__half>(h, CUDA_R_16F);
+    narrow<__nv_bfloat16>(h, CUDA_R_16BF);
+    const __half one(1.0f), zero(0.0f);
+    __half *p, v[3] = {__half(3.0f), __half(0.5f), __half(-1.0f)};
+    cudaMalloc(&p, sizeof v);
+    cudaMemcpy(p, v, sizeof v, cudaMemcpyHostToDevice);
+    OK(cublasHgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p, 1, p + 1, 1, &zero, p + 2, 1));
+    cudaMemcpy(v, p, sizeof v, cudaMemcpyDeviceToHost);
+    CHECK(float(v[2]) == 1.5f);
+    cudaFree(p);
+
+    /* Multiples of 4, as a GPU wants them. */
+    const int n = 8;
+    std::vector<signed char> a(n * n), b(n * n);
+    for (int i = 0; i < n * n; i++)
+        a[i] = (signed char)(i * 5), b[i] = (signed char)(i * 7);
+    signed char *q;
+    int *sum, got[n * n];
+    const int two = 2, none = 0;
+    cudaMalloc(&q, 2 * n * n);
+    cudaMalloc(&sum, sizeof got);
+    cudaMemcpy(q, a.data(), n * n, cudaMemcpyHostToDevice);
+    cudaMemcpy(q + n * n, b.data(), n * n, cudaMemcpyHostToDevice);
+    OK(cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, n, n, n, &two, q, CUDA_R_8I, n, q + n * n,
+                    CUDA_R_8I, n, &none, sum, CUDA_R_32I, n, CUBLAS_COMPUTE_32I,
+                    CUBLAS_GEMM_DEFAULT));
+    cudaMemcpy(got, sum, sizeof got, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n * n; i++) {
+        int want = 0;
+        for (int l = 0; l < n; l++)
+            want += a[l + i % n * n] * b[l + i / n * n];
+        CHECK(got[i] == 2 * want);
+    }
+    CHECK(cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &two, q, CUDA_R_8I, n, q, CUDA_R_16F,
+                       n, &none, sum, CUDA_R_32I, n, CUBLAS_COMPUTE_32I,
+                       CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS);
+    cudaFree(q), cudaFree(sum);
+}
+
+static void arguments(cublasHandle_t h)
+{
+    const cublasStatus_t invalid = CUBLAS_STATUS_INVALID_VALUE;
+    const float one = 1;
+    array<float> a(16);
+    float *p = a.device;
+    CHECK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, -1, 2, 2, &one, p, 2, p, 2, &one, p, 2) ==
+          invalid);
+    CHECK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 4, 2, 2, &one, p, 3, p, 2, &one, p, 4) ==
+          invalid);
+    CHECK(cublasSgemm(h, CUBLAS_OP_T, CUBLAS_OP_N, 4, 2, 2, &one, p, 1, p, 2, &one, p, 4) ==
+          invalid);
+    CHECK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 4, 2, &one, p, 2, p, 3, &one, p, 2) ==
+          invalid);
+    CHECK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 4, 2, 2, &one, p, 4, p, 2, &one, p, 3) ==
+          invalid);
+    CHECK(cublasSgemv(h, CUBLAS_OP_N, 4, 4, &one, p, 3, p, 1, &one, p, 1) == invalid);
+    CHECK(cublasSgemv(h, CUBLAS_OP_N, 4, 4, &one, p, 4, p, 0, &one, p, 1) == invalid);
+    CHECK(cublasCreate(nullptr) != CUBLAS_STATUS_SUCCESS);
+    OK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 0, 2, 2, &one, p, 1, p, 2, &one, p, 1));
+    int version = 0;
+    cublasMath_t mode;
+    OK(cublasGetVersion(h, &version));
+    OK(cublasSetMathMode(h, CUBLAS_TF32_TENSOR_OP_MATH));
+    OK(cublasGetMathMode(h, &mode));
+    OK(cublasSetMathMode(h, CUBLAS_DEFAULT_MATH));
+    CHECK(version >= 120000 && mode == CUBLAS_TF32_TENSOR_OP_MATH);
+
+    /* Copies of columns and of vectors with gaps. */
+    array<float> b(30);
+    std::vector<float> got(30, 9);
+    OK(cublasSetMatrix(3, 4, sizeof(float), a.host.data(), 4, b.device, 5));
+    OK(cublasGetMatrix(3, 4, sizeof(float), b.device, 5, got.data(), 3));
+    for (int i = 0; i < 12; i++)
+        CHECK(got[i] == a.host[i % 3 + i / 3 * 4]);
+    OK(cublasSetVector(4, sizeof(float), a.host.data(), 2, b.device, 3));
+    CHECK(b.got()[9] == a.host[6]);
+}
+
+/* A call is captured with its scalars, and runs when the graph does. */
+static void capture(cublasHandle_t h)
+{
+    array<float> x(4), y(4);
+    float alpha = 2;
+    cudaStream_t stream, same;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStreamCreate(&stream);
+    OK(cublasSetStream(h, stream));
+    OK(cublasGetStream(h, &same));
+    CHECK(same == stream);
+    CHECK_ERROR(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    OK(cublasSaxpy(h, 4, &alpha, x.device, 1, y.device, 1));
+    CHECK_ERROR(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    alpha = 100;
+    CHECK(y.got() == y.host);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    cudaGraphLaunch(exec, stream);
+    cudaGraphLaunch(exec, stream);
+    CHECK_ERROR(cudaStreamSynchronize(stream), cudaSuccess);
+    for (int i = 0; i < 4; i++)
+        CHECK(y.got()[i] == y.host[i] + 4 * x.host[i]);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    OK(cublasSetStream(h, nullptr));
+    cudaStreamDestroy(stream);
+}
+
+int main()
+{
+    cublasHandle_t h;
+    OK(cublasCreate(&h));
+    vectors<float>(h);
+    vectors<double>(h);
+    vectors<complex_f>(h);
+    vectors<complex_d>(h);
+    matrices<float>(h);
+    matrices<double>(h);
+    matrices<complex_f>(h);
+    matrices<complex_d>(h);
+    triangles<float>(h);
+    triangles<double>(h);
+    triangles<complex_f>(h);
+    triangles<complex_d>(h);
+    reals(h);
+    halves(h);
+    arguments(h);
+    capture(h);
+    OK(cublasDestroy(h));
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    return check_result();
+}
