@@ -335,15 +335,16 @@ is("$r{code} $r{out}", "4   counting ended with code 1: 99-mine: variant plain: 
 
 # --- Every step ------------------------------------------------------------------------------------
 my $programs = instrumented_programs();
-if ($programs =~ /^- (.*)/) {
-    note($1);
-    done_testing();
-    exit;
-}
 # The rows of some cases, in order.
 sub rows_of {
     my ($text, %case) = @_;
     return join "", grep { !/^#/ && (!%case || /^step\t/ || $case{(split /\t/)[2]}) } $text =~ /^.*\n/mg;
+}
+# Such rows without the counts of local memory, in which compilers differ.
+sub rows_but_local {
+    my ($head, @rows) = map { [split /\t/] } split /\n/, rows_of(@_);
+    my @kept = grep { $head->[$_] !~ /^local_/ } 0 .. $#$head;
+    return join "", map { my $row = $_; join("\t", map { $row->[$_] // "" } @kept) . "\n" } $head, @rows;
 }
 my @steps = glob("steps/[0-9][0-9]-*/*.cu");
 my @numbers = map { m{/(\d\d)-} } @steps;
@@ -372,9 +373,10 @@ for my $source (@steps) {
     my ($by) = slurp($recorded) =~ /^# compiler: (.*)$/m;
     my ($here) = slurp($fresh) =~ /^# compiler: (.*)$/m;
   SKIP: {
-        skip "$recorded is by $by, this is $here", 1 if $by ne $here;
+        skip "$recorded is by $by, this is $here", 1 if $by ne $here && $here !~ /^clang/;
         my %case = map { $_ => 1 } slurp("$dir/$number.cases") =~ /--case (\S+)/g;
-        ok(rows_of(slurp($fresh)) eq rows_of(slurp($recorded), %case), "$name counts what its recorded rows say")
+        my $rows = $by eq $here ? \&rows_of : \&rows_but_local;
+        ok($rows->(slurp($fresh)) eq $rows->(slurp($recorded), %case), "$name counts what its recorded rows say")
             or diag("make step-$number count BACKEND=cpu, then look at\n"
                 . "  diff $recorded build/data/cpu/step-$number-counts.tsv");
     }

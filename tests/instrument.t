@@ -32,6 +32,7 @@ my @expected = (
     "locals: global_ld_requests=4 global_ld_sectors=19 $store local_ld_requests=1",
     "spaces: global_ld_requests=1 global_ld_sectors=2 $store shared_ld_requests=1 "
         . "shared_ld_wavefronts=1 shared_st_requests=1 shared_st_wavefronts=1",
+    "updates: global_ld_requests=2 global_ld_sectors=8 global_st_requests=5 global_st_sectors=68",
     "named: global_ld_requests=1 global_ld_sectors=4 $store by three=6 visits=32",
 );
 is_deeply([split /\n/, $r{out}], \@expected, "each kernel does what its source says");
@@ -205,10 +206,27 @@ is($r{err}, "check: no kernel ran\n", "a program whose launch is refused has not
 %r = run("common/cpu/cudacc $own -o $dir/plain && nm $dir/plain | grep -ciE 'tsan|trace|sanitizer'");
 is($r{out}, "0\n", "a plain program contains nothing of it");
 
-SKIP: {
-    skip "no clang++", 1 if system("command -v clang++ >/dev/null");
-    %r = run("CXX=clang++ common/cpu/cudacc --check $own -o $dir/own");
-    is("$r{code} $r{err}", "2 cudacc: --count and --check need g++, and CXX is clang++: CXX=g++ chooses it\n",
-        "clang++ is refused in one line");
+# clang++ counts and finds the same, from 14 on: of what there is all are tried.
+for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_SEED} } map { "clang++-$_" } 15 .. 20) {
+    my $cudacc = "CXX=$cxx CC=" . $cxx =~ s/clang\+\+/clang/r . " common/cpu/cudacc";
+    for (["-O2", "counted", \@expected], ["-O1", "counted", \@expected], ["-O2", "counted-ptx", \@ptx]) {
+        my ($level, $name, $want) = @$_;
+        %r = run("$cudacc --count $level tests/cpu/$name.cu -o $dir/clang && $dir/clang");
+        is_deeply([split /\n/, $r{out}], $want, "$cxx $level counts the same of $name.cu") or diag($r{err});
+    }
+    %r = run("$cudacc --check $own -o $dir/own && $dir/own");
+    is($r{err}, "check: no findings\n", "$cxx: a program without findings");
+    for (["shared-race", "lane_to_lane"], ["wgmma-fence", "read_between"], ["out-of-bounds", "own_array"]) {
+        my ($file, $name) = @$_;
+        my $rule = $file =~ tr/-/ /r;
+        my $source = "tests/check/$file.cu";
+        my @text = split /\n/, slurp($source);
+        my $lines = join "|", map { $_ + 1 } grep { $text[$_] =~ /(?:fault|seen) here: $name$/ } 0 .. $#text;
+        %r = run("$cudacc --check -g1 $source -o $dir/faults && $dir/faults $name fault");
+        like($r{err}, qr/^$rule: .*\b$file\.cu:(?:$lines)\b/m, "$cxx: $name of $source is found")
+            or diag($r{err});
+        %r = run("$dir/faults $name right");
+        is($r{err}, "check: no findings\n", "$cxx: and nothing in its twin");
+    }
 }
 done_testing();

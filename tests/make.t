@@ -167,9 +167,9 @@ for ("--case D8", "--case=D8", "--variant plain") {
 %r = in_tree("make -s step-01 try BACKEND=cpu ARGS='--code 1'");
 is($r{code}, 2, "what is right and breaks a rule fails");
 like($r{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m, "and it says which");
-stand_in("case \" \$* \" in *' -c '*) echo 'cudacc: --count and --check need g++' >&2; exit 2 ;; esac\n");
+stand_in("case \" \$* \" in *' -c '*) echo 'cudacc: no such instrument' >&2; exit 2 ;; esac\n");
 %r = in_tree("touch steps/01-one/one.cu && make step-01 count BACKEND=cpu");
-is_deeply([errors($r{err})], ["cudacc: --count and --check need g++"], "a compiler that cannot: its line alone");
+is_deeply([errors($r{err})], ["cudacc: no such instrument"], "a compiler that cannot: its line alone");
 in_tree("rm -r build/cpu work && mv cudacc common/cpu/cudacc");
 
 sub refused {

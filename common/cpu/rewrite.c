@@ -941,12 +941,12 @@ static int inline_ptx(int i)
     }
     char *held = format(""), *call = format("::cpu_asm(&cpu_s%d, cpu_r%d)", id, id);
     if (p && p->held) {
-        held = format("uint64_t cpu_h%d[%d]; ", id, a.operands);
+        held = format("__attribute__((uninitialized)) uint64_t cpu_h%d[%d]; ", id, a.operands);
         call = format("::cpu_asm_held(&cpu_s%d, cpu_r%d, cpu_h%d)", id, id, id);
     }
     replace(i, close,
             format("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
-                   "uint64_t cpu_r%d[%d]; %s%s%s; %s} while (0)",
+                   "__attribute__((uninitialized)) uint64_t cpu_r%d[%d]; %s%s%s; %s} while (0)",
                    id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
                    literal(files[tokens[i].file]), tokens[i].line, id, registers ? registers : 1,
                    held, in, call, out));

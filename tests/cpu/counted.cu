@@ -176,6 +176,14 @@ __global__ void spaces(const float *x, float *y)
     y[threadIdx.x] = p[threadIdx.x];
 }
 
+// What is added to is loaded first, and four zeros in a row are four stores, each of 16 sectors.
+__global__ void updates(const float *x, float *y)
+{
+    y[threadIdx.x] += x[threadIdx.x];
+    float *z = y + 64 + 4 * threadIdx.x;
+    z[0] = z[1] = z[2] = z[3] = 0;
+}
+
 // Named counters: 32, and 3 for each of two lanes.
 __global__ void named(const float *x, float *y)
 {
@@ -225,6 +233,7 @@ int main()
     halves<<<1, 32>>>(x, y);
     locals<<<1, 32>>>(x, y);
     spaces<<<1, 32>>>(x, y);
+    updates<<<1, 32>>>(x, y);
     named<<<1, 32>>>(x, y);
     show();
     cudaFree(x);

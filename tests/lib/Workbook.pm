@@ -141,8 +141,6 @@ sub instrumented_programs {
     my %r = run("make -s programs BACKEND=cpu");
     die "make programs: $r{err}" if $r{code};
     chomp(my $folder = $r{out});
-    %r = run('set -- $(sh common/make/build/toolchain.sh "$CXX" "$CC"); printf __clang__ | $1 -E -P -x c++ -');
-    return "- only g++ builds programs that count or check" if $r{out} =~ /1/;
     my @wanted = map { my ($n) = m{/(\d\d)-}; ("$folder-count/step-$n", "$folder-check/step-$n") }
         glob("steps/[0-9][0-9]-*/*.cu");
     %r = run("make -s -j2 @wanted");

@@ -1,4 +1,4 @@
-/* g++ -fsanitize=thread also turns the __atomic builtins into calls. They do what they say and
+/* -fsanitize=thread also turns the __atomic builtins into calls. They do what they say and
  * report nothing: a kernel's atomic reports itself, in cuda_runtime.h, as the one operation that it
  * is. */
 #include <stdint.h>

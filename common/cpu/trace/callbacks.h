@@ -1,4 +1,4 @@
-/* What g++ -fsanitize=thread calls at each load and store, for the file that defines seen(). */
+/* What -fsanitize=thread calls at each load and store, for the file that defines seen(). */
 #include "../runtime.h"
 #include "symbols.h"
 #include "trace.h"

@@ -285,13 +285,10 @@ $(NUMBERS:%=exercise-%): exercise-%:
 	@sh common/make/reader/exercise.sh $(call source,$*) $(call exercise,$*) '$(FORCE)'
 exercise: $(selected:%=exercise-%)
 
-# Verified first, then checked, then counted. clang++ builds no program that checks or counts.
-clang := $(if $(filter try test test-all,$(MAKECMDGOALS)),$(shell printf __clang__ | $(CXX) -E -P -x c++ - | grep 1))
-CHECKS_TRY := $(if $(clang),$(filter $(CUDA),$(CHECKS)),$(CHECKS))
-COUNTS_TRY := $(if $(clang),,$(CPU)-count)
-$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS_TRY:=/try-%) $(COUNTS_TRY:=/try-%)
+# Verified first, then checked, then counted.
+$(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS)/try-% $(CPU)-count/try-%
 	@sh common/make/reader/try.sh step-$* '$<' \
-	    '$(if $(CHECKS_TRY),$(call checks,$(CHECKS_TRY)/try-$*))' '$(COUNTS_TRY:=/try-$*)' $(ARGS)
+	    '$(call checks,$(CHECKS)/try-$*)' '$(CPU)-count/try-$*' $(ARGS)
 try: $(tries:%=try-%)
 
 # --- The GPU -------------------------------------------------------------------------------------
@@ -323,7 +320,7 @@ TESTS := $(or $(TESTS),$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcar
 # Programs are built first, so that tests which run side by side find them; two at a time, unless this
 # make has been told how many. What was asked of it is not passed on to those that the tests start.
 tested := $(NUMBERS:%=$(CPU)/step-%) \
-    $(if $(clang),,$(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n))
+    $(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n)
 # What is dear is drawn by a seed, unless everything is asked for; last come the CPU seconds of each file.
 timed := perl tests/lib/timed.pl
 test test-all: export TEST_TIMES := $(CURDIR)/build/test-times.$(shell echo $$$$)

@@ -92,7 +92,7 @@ esac
     say 1 "nothing ran, so nothing is known to be right"
 }
 digest right "$work/run" >"$work/right"
-[ -n "$check" ] || say 0 "right, and not checked: only g++ builds programs that check"
+[ -n "$check" ] || say 0 "right, and not checked"
 
 # shellcheck disable=SC2086
 $check "$@" ${seed:+--seed "$seed"} >"$work/check" 2>&1
@@ -124,7 +124,7 @@ for own in steps/"${step#step-}"-*/try.sh; do
         say 1 "not right yet: its results are right, and it does not do what the task asks, see above"
     }
 done
-[ -n "$count" ] || say 0 "right: verified and checked; not counted: only g++ builds programs that count"
+[ -n "$count" ] || say 0 "right: verified and checked, and not counted"
 sh common/make/reader/cost.sh "$step" "$count" "$@" >"$work/cost"
 code=$?
 case $code in
