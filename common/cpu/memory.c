@@ -408,13 +408,13 @@ static cudaError_t run_copy(void *state)
 }
 
 /* Whether [p, p+bytes) is known not to be memory on that side. Unknown memory may be either: the
- * host's, or a __device__ variable. */
+ * host's, or a __device__ variable. What the host has page-locked the device may use as well. */
 static int wrong_side(const void *p, size_t bytes, int device)
 {
     pthread_mutex_lock(&lock);
     const struct allocation *a = find(p);
     int wrong = a && ((size_t)(a->p + a->bytes - (const char *)p) < bytes ||
-                      a->type == (device ? cudaMemoryTypeHost : cudaMemoryTypeDevice));
+                      (!device && a->type == cudaMemoryTypeDevice));
     pthread_mutex_unlock(&lock);
     return wrong;
 }
