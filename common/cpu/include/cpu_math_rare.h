@@ -34,18 +34,6 @@ inline T cpu_add(T a, T b)
     return r == 0 && error == 0 && way == 'd' && a != 0 ? -(T)0 : cpu_directed<way, T>(r, error);
 }
 template <char way, class T>
-inline T cpu_fma(T a, T b, T c)
-{
-    const T r = std::fma(a, b, c);
-    if (!std::isfinite(r))
-        return cpu_directed<way, T>(
-            r, cpu_overflow(r, std::isfinite(a) && std::isfinite(b) && std::isfinite(c)));
-    /* a * b + c - r, of which the sign counts */
-    const T high = cpu_rounded(a * b), low = std::fma(a, b, -high);
-    const T rest = cpu_rounded(high - r) + c;
-    return cpu_directed<way, T>(r, rest + low);
-}
-template <char way, class T>
 inline T cpu_mul(T a, T b)
 {
     const T r = cpu_rounded(a * b);
