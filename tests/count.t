@@ -340,6 +340,8 @@ sub rows_of {
     my ($text, %case) = @_;
     return join "", grep { !/^#/ && (!%case || /^step\t/ || $case{(split /\t/)[2]}) } $text =~ /^.*\n/mg;
 }
+# Where clang++ makes some requests more, see common/cpu/README.md.
+my %others = map { $_ => 1 } qw(26 29 41);
 # Such rows without the counts of local memory, in which compilers differ.
 sub rows_but_local {
     my ($head, @rows) = map { [split /\t/] } split /\n/, rows_of(@_);
@@ -373,7 +375,7 @@ for my $source (@steps) {
     my ($by) = slurp($recorded) =~ /^# compiler: (.*)$/m;
     my ($here) = slurp($fresh) =~ /^# compiler: (.*)$/m;
   SKIP: {
-        skip "$recorded is by $by, this is $here", 1 if $by ne $here && $here !~ /^clang/;
+        skip "$recorded is by $by, this is $here", 1 if $by ne $here && ($here !~ /^clang/ || $others{$number});
         my %case = map { $_ => 1 } slurp("$dir/$number.cases") =~ /--case (\S+)/g;
         my $rows = $by eq $here ? \&rows_of : \&rows_but_local;
         ok($rows->(slurp($fresh)) eq $rows->(slurp($recorded), %case), "$name counts what its recorded rows say")

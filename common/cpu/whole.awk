@@ -107,6 +107,9 @@ function place(base, name,    p)
 # Stores of nothing but zeros do not become a memset, nor does a loop of copies become a memcpy.
 /^attributes #[0-9]+ = / { sub(/}$/, "\"no-builtin-memset\" \"no-builtin-memcpy\" }") }
 
+# #pragma unroll, which g++ does not know: the body of a loop is one piece of code for all lanes.
+/, !llvm\.loop ![0-9]+/ { sub(/, !llvm\.loop ![0-9]+/, "") }
+
 # What -ftrivial-auto-var-init writes is no store of the program.
 /^ *store .*, !annotation / { $0 = $0 ", !nosanitize !{}" }
 
