@@ -60,6 +60,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         .canMapHostMemory = 1,
         .unifiedAddressing = 1,
         .managedMemory = 1,
+        .cooperativeLaunch = 1,
     };
     return error;
 }
@@ -109,11 +110,11 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = p.minor;
         break;
     case cudaDevAttrManagedMemory:
+    case cudaDevAttrCooperativeLaunch:
         *value = 1;
         break;
     case cudaDevAttrClockRate: /* no clock that means anything */
     case cudaDevAttrMemoryClockRate:
-    case cudaDevAttrCooperativeLaunch:
         *value = 0;
         break;
     default:

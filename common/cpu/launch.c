@@ -172,6 +172,30 @@ static void drop_kernel(void *state)
     free(k);
 }
 
+/* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
+static int blocks_at_once(uint64_t threads, size_t shared)
+{
+    int by_threads = 2048 / (int)((threads + WARP - 1) / WARP * WARP);
+    int by_shared = (int)(228 * 1024 / (shared + 1024));
+    int least = by_threads < by_shared ? by_threads : by_shared;
+    return least < 32 ? least : 32;
+}
+
+/* The blocks of a cooperative launch have to be on the device at once. */
+static cudaError_t check_together(const struct cpu_kernel *k)
+{
+    const uint64_t blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z;
+    const int each = blocks_at_once((uint64_t)k->block.x * k->block.y * k->block.z, k->shared);
+    const uint64_t most = (uint64_t)each * (uint64_t)worker_count();
+    if (blocks <= most)
+        return cudaSuccess;
+    complain("kernel %s (launched at %s:%d): a cooperative launch of %llu blocks; at most %llu are "
+             "there at once: %d on each of %d multiprocessors%s",
+             k->name, k->file, k->line, (unsigned long long)blocks, (unsigned long long)most, each,
+             worker_count(), CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
+    return cudaErrorCooperativeLaunchTooLarge;
+}
+
 static cudaError_t check(const struct cpu_kernel *k)
 {
     uint3 g = k->grid, b = k->block;
@@ -185,7 +209,7 @@ static cudaError_t check(const struct cpu_kernel *k)
     size_t limit = f->dynamic_limit ? f->dynamic_limit : SHARED_DEFAULT;
     pthread_mutex_unlock(&one_launch);
     if (k->shared <= limit)
-        return cudaSuccess;
+        return k->together ? check_together(k) : cudaSuccess;
     complain("kernel %s (launched at %s:%d): %zu bytes of dynamic shared memory; at most %zu%s",
              k->name, k->file, k->line, k->shared, limit,
              limit == SHARED_DEFAULT ? " without cudaFuncSetAttribute" : "");
@@ -251,16 +275,11 @@ cudaError_t cudaFuncSetCacheConfig(const void *f, enum cudaFuncCache config)
     return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
-/* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads,
                                                           size_t shared)
 {
     if (!blocks || !f || threads < 1 || threads > MAX_THREADS)
         return result(cudaErrorInvalidValue);
-    int by_threads = 2048 / ((threads + WARP - 1) / WARP * WARP);
-    int by_shared = (int)(228 * 1024 / (shared + 1024));
-    *blocks = by_threads < by_shared ? by_threads : by_shared;
-    if (*blocks > 32)
-        *blocks = 32;
+    *blocks = blocks_at_once((uint64_t)threads, shared);
     return result(cudaSuccess);
 }

@@ -640,7 +640,8 @@ static struct kernel *find_kernel(int name, int arguments, int given, int *known
     return distinct > 1 ? NULL : found ? found : only;
 }
 
-/* cudaLaunchKernel((void *)kernel, ...): the kernel's type tells what its arguments are. */
+/* cudaLaunchKernel((void *)kernel, ...), or the cooperative one: the kernel's type tells what its
+ * arguments are. */
 static void keep_type(int i)
 {
     int open = i + 2, close = open + 1 + is(open + 1, "const") + 2;
@@ -715,13 +716,13 @@ static const struct {
     {"cudaArray*", "CUDA arrays are", "use cudaMalloc"},
     {"cudaMallocArray*", "CUDA arrays are", "use cudaMalloc"},
     {"cudaMalloc3D*", "CUDA arrays are", "use cudaMalloc"},
-    {"cooperative_groups", "cooperative groups are", "use the _sync functions, or two launches"},
-    {"cudaLaunchCooperative*", "cooperative grids are", "use two launches"},
+    {"cudaLaunchCooperativeKernelMultiDevice", "a grid on several devices is", "use one device"},
+    {"this_multi_grid", "a grid on several devices is", "use one device"},
+    {"this_cluster", "thread block clusters are", "run this kernel on a GPU"},
     {"nvcuda", "wmma is", "run this kernel on a GPU"},
     {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaLaunchKernelExC", "an extended launch by a pointer is", "use cudaLaunchKernelEx"},
-    {"cudaLaunchAttributeCooperative", "cooperative grids are", "use two launches"},
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPool*", "memory pools are", "use cudaMalloc"},
     {"cudaIpc*", "memory shared between processes is", "use one process"},
@@ -1036,7 +1037,7 @@ static void rewrite(void)
             i = shared(i);
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
-        } else if (is(i, "cudaLaunchKernel")) {
+        } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
             keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
             launch_extended(i, in_device);
