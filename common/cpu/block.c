@@ -5,10 +5,16 @@
  * order: forward, reverse or random. A program whose result depends on it lacks a barrier.
  *
  * A fiber runs thread after thread in a loop. Only when a thread waits does the next thread get
- * another fiber, so a kernel without barriers runs on one stack and never switches. */
+ * another fiber, so a kernel without barriers runs on one stack and never switches.
+ *
+ * The blocks of a cooperative launch are all there at once. Each has a struct worker, which stays
+ * with one OS thread; those of an OS thread take turns. A block stops where all its threads wait at
+ * grid.sync, or where all that could run sleep. */
 #include "runtime.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,7 +89,8 @@ static void sleeps_on(struct worker *w)
         if (sleeps != GONE && (sleeps < MANY || atomic_load(&o->slept_at) + RECENT < now))
             return;
     }
-    if (joined == (uint64_t)l->multiprocessors || atomic_load(&l->next) >= l->run)
+    if ((joined == (uint64_t)l->multiprocessors && !l->kernel->together) ||
+        atomic_load(&l->next) >= l->run)
         fault_stuck(w, "waits in vain");
 }
 
@@ -100,7 +107,8 @@ static void wake_yielded(struct worker *w)
     w->yielded = 0;
 }
 
-/* The thread to run next, or -1 when none can. */
+/* The thread to run next, or -1 when none can. With check, a block that sleeps does not make room
+ * for others: what it has done so far would have no end. */
 static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
@@ -110,6 +118,10 @@ static int pick(struct worker *w)
         w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
     if (!w->warps[w->warp].ready) {
         if (!w->ready_warps && w->yielded) {
+            if (CPU_TRACE != 2 && w->launch->kernel->together) {
+                w->rest = ASLEEP;
+                return -1;
+            }
             wake_yielded(w);
             if (w->launch->multiprocessors > 1)
                 sched_yield(); /* what they wait for may be up to another block */
@@ -151,6 +163,10 @@ static __attribute__((noreturn)) void stuck(struct worker *w)
 void block_wait(struct worker *w)
 {
     int me = (int)w->now, next = pick(w);
+    if (next < 0 && w->rest) {
+        fiber_switch(&w->fiber[w->threads[me].fiber], &w->native);
+        return;
+    }
     if (next < 0)
         stuck(w);
     if (enter(w, (unsigned)next))
@@ -168,11 +184,8 @@ static void pause_once(struct worker *w)
     w->paused = 1;
 }
 
-static void open_barrier(struct worker *w, struct barrier *b)
+static void release(struct worker *w, struct barrier *b)
 {
-    if (b->mixed)
-        fault_stuck(w, "barrier divergence");
-    TRACE(barrier(w, (int)(b - w->barriers)));
     goes_on(w);
     pause_once(w);
     w->progress++;
@@ -187,6 +200,19 @@ static void open_barrier(struct worker *w, struct barrier *b)
                                             : b->count > 0;
     b->arrived = b->count = 0;
     w->warp = pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
+}
+
+static void open_barrier(struct worker *w, struct barrier *b)
+{
+    if (b->mixed)
+        fault_stuck(w, "barrier divergence");
+    if (w->threads[b->first].op == CPU_GRID_SYNC) {
+        TRACE_COUNT(grid_barrier(w), (void)0);
+        w->rest = AT_GRID; /* until all blocks are: go_on_again */
+        return;
+    }
+    TRACE(barrier(w, (int)(b - w->barriers)));
+    release(w, b);
 }
 
 static void thread_exits(struct worker *w)
@@ -213,7 +239,7 @@ static void fiber_body(void)
         w->launch->kernel->entry(w->launch->kernel->arguments);
         thread_exits(w);
         int next = pick(w);
-        if (next < 0 && w->live)
+        if (next < 0 && w->live && !w->rest)
             stuck(w);
         if (next >= 0 && enter(w, (unsigned)next)) {
             w->threads[next].fiber = me;
@@ -242,12 +268,28 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
     return (uint64_t)(((unsigned __int128)step * i + l->seed) % l->blocks);
 }
 
-static void run_block(struct worker *w, uint64_t place)
+/* Goes on with the block until it has ended or rests. */
+static void go_on(struct worker *w)
+{
+    int first = pick(w);
+    if (enter(w, (unsigned)first))
+        w->threads[first].fiber = take_fiber(w);
+    fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
+    if (w->rest)
+        return;
+    copies_end_block(w);
+    flights_end_block(w);
+}
+
+static void begin_block(struct worker *w, uint64_t place)
 {
     const struct cpu_kernel *k = w->launch->kernel;
     blockIdx.x = (unsigned)(place % k->grid.x);
     blockIdx.y = (unsigned)(place / k->grid.x % k->grid.y);
     blockIdx.z = (unsigned)(place / k->grid.x / k->grid.y);
+    w->block = blockIdx;
+    w->place = place;
+    w->rest = RESTS_NOT;
     w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
                 w->launch->id << 32;
     w->random |= w->random == 0;
@@ -271,12 +313,7 @@ static void run_block(struct worker *w, uint64_t place)
     TRACE(block(w, place));
     w->warp = pick_lane(w, w->ready_warps);
     w->now = w->warp * WARP;
-    int first = pick(w);
-    enter(w, (unsigned)first);
-    w->threads[first].fiber = take_fiber(w);
-    fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
-    copies_end_block(w);
-    flights_end_block(w);
+    go_on(w);
 }
 
 static void prepare(struct worker *w)
@@ -303,27 +340,190 @@ static void prepare(struct worker *w)
     w->variables = 0;
 }
 
-void block_run_all(struct worker *w)
+/* From here on it is one of those whose threads sleep, or do not. */
+static void take_part(struct worker *w)
 {
     struct launch *l = w->launch;
-    prepare(w);
     goes_on(w);
+    w->running = 1;
     w->peer = atomic_load(&l->workers);
     while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))
         ;
-    if (sigsetjmp(w->escape, 0)) {
+}
+
+/* --- Cooperative launches --------------------------------------------------------------------- */
+
+static pthread_mutex_t grid = PTHREAD_MUTEX_INITIALIZER; /* guards at_grid, ended, rounds */
+static pthread_cond_t grid_changed = PTHREAD_COND_INITIALIZER;
+
+static void tell_others(void)
+{
+    pthread_mutex_lock(&grid);
+    pthread_cond_broadcast(&grid_changed);
+    pthread_mutex_unlock(&grid);
+}
+
+/* Variables in shared memory lie at the same places in all blocks of an OS thread, whichever came
+ * to a variable first. */
+static void place_as(struct worker *w, const struct worker *other)
+{
+    const size_t from = w->shared_used + w->gaps, to = other->shared_used + other->gaps;
+    if (to > from)
+        memset(w->arena + from, 0xff, to - from);
+    w->shared_used = other->shared_used;
+    w->gaps = other->gaps;
+    w->dynamic = other->dynamic;
+    w->variables = other->variables;
+    memcpy(w->variable, other->variable, sizeof w->variable);
+}
+
+static void turn_to(struct worker *w)
+{
+    if (w != cpu_worker)
+        place_as(w, cpu_worker);
+    cpu_worker = w;
+}
+
+/* The block has had its turn. The last one that comes to the grid's barrier opens it. */
+static void turn_ends(struct worker *w)
+{
+    struct launch *l = w->launch;
+    TRACE_CHECK(rests(w), (void)0);
+    if (w->rest == ASLEEP)
+        return;
+    atomic_store(&w->sleeps, GONE);
+    pthread_mutex_lock(&grid);
+    w->round = l->rounds;
+    l->at_grid += w->rest == AT_GRID;
+    l->ended += w->rest != AT_GRID;
+    if (l->at_grid == l->blocks) {
+        TRACE_CHECK(grid_opens(), (void)0);
+        l->at_grid = 0;
+        l->rounds++;
+    }
+    if (!l->at_grid || l->at_grid + l->ended == l->blocks)
+        pthread_cond_broadcast(&grid_changed);
+    pthread_mutex_unlock(&grid);
+}
+
+/* Waits until the grid's barrier, at which w and all other blocks of the OS thread are, has opened.
+ */
+static void wait_for_grid(struct worker *w)
+{
+    struct launch *l = w->launch;
+    pthread_mutex_lock(&grid);
+    while (!l->error && w->round == l->rounds && l->at_grid + l->ended < l->blocks)
+        pthread_cond_wait(&grid_changed, &grid);
+    const int never = w->round == l->rounds && !l->error;
+    pthread_mutex_unlock(&grid);
+    if (!never)
+        return;
+    char why[100];
+    snprintf(why, sizeof why, "barrier divergence: %llu of the grid's %llu blocks have ended",
+             (unsigned long long)l->ended, (unsigned long long)l->blocks);
+    turn_to(w);
+    blockIdx = w->block;
+    fault_stuck(w, why);
+}
+
+static int is_grid_open(struct worker *w)
+{
+    pthread_mutex_lock(&grid);
+    const int open = w->round != w->launch->rounds;
+    pthread_mutex_unlock(&grid);
+    return open;
+}
+
+/* Goes on with a block that rests, if it may. */
+static int go_on_again(struct worker *w)
+{
+    if (w->rest == AT_GRID && !is_grid_open(w))
+        return 0;
+    turn_to(w);
+    blockIdx = w->block;
+    TRACE_CHECK(block_again(w), (void)0);
+    if (w->rest == AT_GRID)
+        release(w, &w->barriers[0]);
+    else
+        wake_yielded(w);
+    if (w->launch->multiprocessors > 1)
+        sched_yield(); /* what a block waits for may be up to another OS thread */
+    w->rest = RESTS_NOT;
+    go_on(w);
+    turn_ends(w);
+    return 1;
+}
+
+/* A kernel has failed: its threads will never end, so the next begins anew. */
+static void forget(struct worker *home)
+{
+    for (struct worker *w = cpu_worker = home; w; w = w->beside) {
         atomic_store(&w->sleeps, GONE);
-        w->fibers = w->idles = 0; /* their threads will never end: start all anew */
+        w->fibers = w->idles = 0;
         w->running = 0;
         copies_forget(w);
         flights_forget(w);
-        return;
     }
-    w->running = 1;
-    for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;)
-        run_block(w, place_of(l, i));
-    atomic_store(&w->sleeps, GONE);
-    w->running = 0;
+    tell_others();
+}
+
+static void run_together(struct worker *home)
+{
+    struct launch *l = home->launch;
+    struct worker *w = NULL;
+    for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;) {
+        w = w ? worker_beside(w) : home;
+        w->launch = l;
+        if (w != home) {
+            prepare(w);
+            take_part(w);
+            turn_to(w);
+        }
+        begin_block(w, place_of(l, i));
+        turn_ends(w);
+    }
+    const struct worker *end = w ? w->beside : home;
+    for (int went_on = 1; !l->error;) {
+        struct worker *waits = NULL;
+        for (went_on = 0, w = home; w != end && !l->error; w = w->beside) {
+            if (w->rest && !go_on_again(w))
+                waits = w;
+            else
+                went_on |= w->rest != RESTS_NOT;
+        }
+        if (!waits && !went_on)
+            break;
+        if (!went_on)
+            wait_for_grid(waits);
+    }
+    if (l->error)
+        forget(home);
+    cpu_worker = home;
+}
+
+/* Apart from who takes a fault: nothing of it is in a register then. */
+static __attribute__((noinline)) void run_launch(struct worker *w)
+{
+    struct launch *l = w->launch;
+    take_part(w);
+    if (l->kernel->together)
+        run_together(w);
+    for (uint64_t i;
+         !l->kernel->together && !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;)
+        begin_block(w, place_of(l, i));
+    for (; w; w = w->beside) {
+        atomic_store(&w->sleeps, GONE);
+        w->running = 0;
+    }
+}
+
+void block_run_all(struct worker *w)
+{
+    prepare(w);
+    if (sigsetjmp(w->escape, 0))
+        forget(cpu_worker->home);
+    else
+        run_launch(w);
 }
 
 /* Calls from kernels. */
@@ -354,6 +554,22 @@ int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
         open_barrier(w, b);
     block_wait(w);
     return b->result;
+}
+
+void cpu_grid_barrier(const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_GRID_SYNC, file, line);
+    if (!w->launch->kernel->together)
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: grid.sync in a launch that is not cooperative: need "
+                   "cudaLaunchCooperativeKernel, or the attribute of cudaLaunchKernelEx",
+                   file, line);
+    cpu_block_barrier(CPU_GRID_SYNC, 0, file, line);
+}
+
+int cpu_grid_together(void)
+{
+    return cpu_worker && cpu_worker->running && cpu_worker->launch->kernel->together;
 }
 
 void cpu_named_barrier(int id, int threads, int wait, const char *file, int line)

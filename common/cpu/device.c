@@ -69,6 +69,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         .hostRegisterSupported = 1,
         .memoryPoolsSupported = 1,
         .singleToDoublePrecisionPerfRatio = 2,
+        .cooperativeLaunch = 1,
     };
     return error;
 }

@@ -9,7 +9,7 @@ static const struct work nothing = {.type = cudaGraphNodeTypeEmpty};
 
 static cudaError_t kernel_work(const struct cudaKernelNodeParams *p, struct work *work)
 {
-    return p ? launch_work(p, "a node of a graph", 0, NULL, work) : cudaErrorInvalidValue;
+    return p ? launch_work(p, "a node of a graph", 0, 0, NULL, work) : cudaErrorInvalidValue;
 }
 
 static cudaError_t set_work(const struct cudaMemsetParams *p, struct work *work)

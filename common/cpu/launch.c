@@ -173,6 +173,32 @@ static void drop_kernel(void *state)
     free(k);
 }
 
+/* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
+static int blocks_at_once(uint64_t threads, size_t shared)
+{
+    const struct capability c = capability();
+    int by_threads = c.threads_an_sm / (int)((threads + WARP - 1) / WARP * WARP);
+    size_t taken = shared + (size_t)(c.shared_an_sm - c.shared_a_block);
+    int by_shared = taken ? (int)((size_t)c.shared_an_sm / taken) : c.blocks_an_sm;
+    int least = by_threads < by_shared ? by_threads : by_shared;
+    return least < c.blocks_an_sm ? least : c.blocks_an_sm;
+}
+
+/* The blocks of a cooperative launch have to be on the device at once. */
+static cudaError_t check_together(const struct cpu_kernel *k)
+{
+    const uint64_t blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z;
+    const int each = blocks_at_once((uint64_t)k->block.x * k->block.y * k->block.z, k->shared);
+    const uint64_t most = (uint64_t)each * (uint64_t)worker_count();
+    if (blocks <= most)
+        return cudaSuccess;
+    complain("kernel %s (launched at %s:%d): a cooperative launch of %llu blocks; at most %llu are "
+             "there at once: %d on each of %d multiprocessors%s",
+             k->name, k->file, k->line, (unsigned long long)blocks, (unsigned long long)most, each,
+             worker_count(), CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
+    return cudaErrorCooperativeLaunchTooLarge;
+}
+
 static cudaError_t check(const struct cpu_kernel *k)
 {
     uint3 g = k->grid, b = k->block;
@@ -186,7 +212,7 @@ static cudaError_t check(const struct cpu_kernel *k)
     size_t limit = f->dynamic_limit ? f->dynamic_limit : SHARED_DEFAULT;
     pthread_mutex_unlock(&one_launch);
     if (k->shared <= limit)
-        return cudaSuccess;
+        return k->together ? check_together(k) : cudaSuccess;
     complain("kernel %s (launched at %s:%d): %zu bytes of dynamic shared memory; at most %zu%s",
              k->name, k->file, k->line, k->shared, limit,
              limit == SHARED_DEFAULT ? " without cudaFuncSetAttribute" : "");
@@ -201,7 +227,7 @@ void cpu_know_kernel(const struct cpu_prototype *prototype)
 }
 
 cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
-                        cudaStream_t stream, struct work *work)
+                        int together, cudaStream_t stream, struct work *work)
 {
     if (!p->func)
         return cudaErrorInvalidDeviceFunction;
@@ -229,6 +255,7 @@ cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, 
                              .grid = {p->gridDim.x, p->gridDim.y, p->gridDim.z},
                              .block = {p->blockDim.x, p->blockDim.y, p->blockDim.z},
                              .shared = p->sharedMemBytes,
+                             .together = together,
                              .stream = stream};
     cudaError_t error = check(k);
     if (error != cudaSuccess) {
@@ -240,13 +267,13 @@ cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, 
     return cudaSuccess;
 }
 
-cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, cudaStream_t stream,
-                             const char *file, int line)
+cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
+                             cudaStream_t stream, const char *file, int line)
 {
     struct work work;
     cudaError_t error = sticky_error();
     if (error == cudaSuccess)
-        error = launch_work(params, file, line, stream, &work);
+        error = launch_work(params, file, line, together, stream, &work);
     return result(error == cudaSuccess ? stream_submit(stream, work) : error);
 }
 
@@ -316,19 +343,12 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *f, enum cudaSharedMemConfig c
     return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
-/* By threads, blocks and shared memory of a multiprocessor; registers are not known here. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads,
                                                           size_t shared)
 {
     if (!blocks || !f || threads < 1 || threads > MAX_THREADS)
         return result(cudaErrorInvalidValue);
-    const struct capability c = capability();
-    int by_threads = c.threads_an_sm / ((threads + WARP - 1) / WARP * WARP);
-    size_t taken = shared + (size_t)(c.shared_an_sm - c.shared_a_block);
-    int by_shared = taken ? (int)((size_t)c.shared_an_sm / taken) : c.blocks_an_sm;
-    *blocks = by_threads < by_shared ? by_threads : by_shared;
-    if (*blocks > c.blocks_an_sm)
-        *blocks = c.blocks_an_sm;
+    *blocks = blocks_at_once((uint64_t)threads, shared);
     return result(cudaSuccess);
 }
 

@@ -636,7 +636,8 @@ static struct kernel *find_kernel(int name, int arguments, int given, int *known
     return distinct > 1 ? NULL : found ? found : only;
 }
 
-/* cudaLaunchKernel((void *)kernel, ...): the kernel's type tells what its arguments are. */
+/* cudaLaunchKernel((void *)kernel, ...), or the cooperative one: the kernel's type tells what its
+ * arguments are. */
 static void keep_type(int i)
 {
     int open = i + 2, close = open + 1 + is(open + 1, "const") + 2;
@@ -657,7 +658,8 @@ static void known_kernel(int i)
         if (!is(i - 1, "reinterpret_cast") || !is(first, "("))
             return;
         first++;
-    } else if (is_name(i - 1) || is(i - 2, "cudaLaunchKernel")) {
+    } else if (is_name(i - 1) || is(i - 2, "cudaLaunchKernel") ||
+               is(i - 2, "cudaLaunchCooperativeKernel")) {
         return;
     }
     first += is(first, "&");
@@ -747,12 +749,12 @@ static const struct {
     {"cudaArray*", "CUDA arrays are", "use cudaMalloc"},
     {"cudaMallocArray*", "CUDA arrays are", "use cudaMalloc"},
     {"cudaMalloc3DArray", "CUDA arrays are", "use cudaMalloc"},
-    {"cooperative_groups", "cooperative groups are", "use the _sync functions, or two launches"},
-    {"cudaLaunchCooperative*", "cooperative grids are", "use two launches"},
+    {"cudaLaunchCooperativeKernelMultiDevice", "a grid on several devices is", "use one device"},
+    {"this_multi_grid", "a grid on several devices is", "use one device"},
+    {"this_cluster", "thread block clusters are", "run this kernel on a GPU"},
     {"nvcuda", "wmma is", "run this kernel on a GPU"},
     {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
-    {"cudaLaunchAttributeCooperative", "cooperative grids are", "use two launches"},
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
     {"cudaIpc*", "memory shared between processes is", "use one process"},
@@ -1071,7 +1073,7 @@ static void rewrite(void)
             i = shared(i);
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
-        } else if (is(i, "cudaLaunchKernel")) {
+        } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
             keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
             launch_extended(i, in_device);

@@ -46,6 +46,9 @@ struct launch {
     struct worker *_Atomic workers; /* that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;
+    /* Of a cooperative launch: blocks that wait at the grid's barrier, and those that have ended;
+     * how often it has opened. */
+    uint64_t at_grid, ended, rounds;
 };
 
 /* A CUDA thread of the block being run: its fiber and, while it waits, what it waits for. */
@@ -103,7 +106,12 @@ struct mbarrier {
     int waiters;
 };
 
-/* One OS thread that runs blocks, one after the other, and the block it runs. */
+/* Why a block has stopped: it never does, has ended, or waits. Blocks of a cooperative launch take
+ * turns. */
+enum rest { RESTS_NOT, ASLEEP, AT_GRID };
+
+/* One OS thread that runs blocks, one after the other, and the block it runs. In a cooperative
+ * launch it has one of these for each of its blocks, and the first is the others' home. */
 struct worker {
     struct launch *launch;
     int running;   /* inside a kernel */
@@ -129,10 +137,14 @@ struct worker {
     char *stacks, *arena;
     size_t shared_used, gaps; /* bytes of variables; in front of them and between them */
     size_t dynamic;           /* where dynamic shared memory begins; 0: no thread has come to it */
-    sigjmp_buf escape;        /* out of a kernel that failed */
-    struct trace *trace;      /* what an instrument keeps */
-    struct async *async;      /* copies of each thread that are under way, or NULL; ptx/copies.c */
-    int async_used;           /* by the block that runs */
+    sigjmp_buf escape;        /* out of a kernel that failed; home's */
+    struct worker *home, *beside; /* beside: the next that has the same home, or NULL */
+    uint3 block;                  /* its index, and its number */
+    uint64_t place, round;        /* round: how often the grid's barrier had opened when it came */
+    enum rest rest;
+    struct trace *trace; /* what an instrument keeps */
+    struct async *async; /* copies of each thread that are under way, or NULL; ptx/copies.c */
+    int async_used;      /* by the block that runs */
     uint64_t async_random;
     struct mbarrier *mbarriers; /* of the block, in the order in which they were made */
     int n_mbarriers, made;      /* made: in this block, those that are gone as well */
@@ -152,6 +164,8 @@ struct worker {
 /* --- worker.c --------------------------------------------------------------------------------- */
 extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
 struct worker *worker_new(void);           /* makes this OS thread a worker */
+/* Another for a block of this OS thread, which follows w, and is made when there is none. */
+struct worker *worker_beside(struct worker *w);
 
 /* --- fault.c ---------------------------------------------------------------------------------- */
 extern const char *const op_names[]; /* by enum cpu_op */
@@ -297,7 +311,7 @@ struct capability capability(void); /* of the device */
 /* --- launch.c --------------------------------------------------------------------------------- */
 /* Makes the work of a launch by pointers to its arguments, from this place. */
 cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
-                        cudaStream_t stream, struct work *work);
+                        int together, cudaStream_t stream, struct work *work);
 int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one a core */
 
 #endif

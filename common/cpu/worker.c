@@ -12,15 +12,30 @@ int cpu_in_kernel(void)
     return cpu_worker && cpu_worker->running;
 }
 
+static struct worker *new_at(struct worker *home)
+{
+    struct worker *w = calloc(1, sizeof *w);
+    void *arena = NULL;
+    if (!w || posix_memalign(&arena, 2 * SHARED_ALIGN, ARENA) ||
+        !(w->stacks = fiber_area(MAX_THREADS)))
+        give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);
+    w->arena = arena;
+    w->home = home ? home : w;
+    return w;
+}
+
 struct worker *worker_new(void)
 {
     enum { SIGNALS = 64 * 1024 }; /* bytes of stack for on_signal, as a thread's own may be full */
-    struct worker *w = calloc(1, sizeof *w);
-    void *signals = malloc(SIGNALS), *arena = NULL;
-    if (!w || !signals || posix_memalign(&arena, 2 * SHARED_ALIGN, ARENA) ||
-        !(w->stacks = fiber_area(MAX_THREADS)) ||
-        sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
-        give_up(1, "no memory for the stacks of %d threads", MAX_THREADS);
-    w->arena = arena;
-    return cpu_worker = w;
+    void *signals = malloc(SIGNALS);
+    if (!signals || sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
+        give_up(1, "no memory for the stack of signals");
+    return cpu_worker = new_at(NULL);
+}
+
+struct worker *worker_beside(struct worker *w)
+{
+    if (!w->beside)
+        w->beside = new_at(w->home);
+    return w->beside;
 }

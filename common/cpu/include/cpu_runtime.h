@@ -25,6 +25,7 @@ struct cpu_kernel {
     uint3 grid, block;
     size_t shared; /* bytes of dynamic shared memory */
     int early;     /* it may begin before the kernel in front of it in the stream has ended */
+    int together;  /* a cooperative launch: all blocks are there at once */
     cudaStream_t stream;
 };
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream);
@@ -41,8 +42,8 @@ struct cpu_prototype {
     int parameters;
 };
 void cpu_know_kernel(const struct cpu_prototype *prototype);
-cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, cudaStream_t stream,
-                             const char *file, int line);
+cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
+                             cudaStream_t stream, const char *file, int line);
 int cpu_in_kernel(void); /* whether a kernel calls, and not the host */
 
 /* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
@@ -62,6 +63,7 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_SYNCTHREADS_COUNT,
               CPU_SYNCTHREADS_AND,
               CPU_SYNCTHREADS_OR,
+              CPU_GRID_SYNC,
               CPU_NANOSLEEP,
               CPU_MBARRIER, /* the name says which, and for what */
               CPU_NAMED_BARRIER,
@@ -89,6 +91,9 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
 
 /* A barrier of the block; the result is that of __syncthreads_count and its like. */
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line);
+/* grid.sync of a cooperative launch; and whether this is one. */
+void cpu_grid_barrier(const char *file, int line);
+int cpu_grid_together(void);
 /* bar.sync and bar.arrive: barrier id (1 to 15) opens when `threads` threads have come. */
 void cpu_named_barrier(int id, int threads, int wait, const char *file, int line);
 /* A warp operation: returns when every lane in mask has called it. */

@@ -79,7 +79,8 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_WGMMA_LEFT_GROUPS, "wgmma_left_groups") /* likewise; all warps */                        \
     X(CPU_LAUNCH_DEPENDENTS, "launch_dependents") /* the next launch may begin; all threads */     \
     X(CPU_EARLY_LAUNCHES, "early_launches") /* that may begin before the one in front ends */      \
-    X(CPU_CACHE_HINTS, "cache_hints")       /* accesses by .cg or .cs; all threads */
+    X(CPU_CACHE_HINTS, "cache_hints")       /* accesses by .cg or .cs; all threads */              \
+    X(CPU_GRID_BARRIERS, "grid_barriers")   /* grid.sync, of each block */
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];

@@ -378,7 +378,7 @@ struct cpu_config {
     size_t shared;
     cudaStream_t stream;
     const char *file;
-    int line, early = 0;
+    int line, early = 0, together = 0;
     cpu_config(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr, CPU_PLACE)
         : grid(grid), block(block), shared(shared), stream(stream), file(file), line(line)
     {
@@ -414,6 +414,7 @@ inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const 
                     c.block,
                     c.shared,
                     c.early,
+                    c.together,
                     c.stream};
     return cpu_launch_kernel(&k, c.stream);
 }
@@ -475,7 +476,7 @@ inline cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void *
 {
     const cudaKernelNodeParams params = {const_cast<void *>(f), grid,      block,
                                          (unsigned)shared,      arguments, nullptr};
-    return cpu_launch_known(&params, stream, file, line);
+    return cpu_launch_known(&params, 0, stream, file, line);
 }
 /* None of the attributes that a launch may have is known to be kept by a launch by pointers. */
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void **arguments,
@@ -487,9 +488,29 @@ inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *
                             file, line);
 }
 
-/* An extended launch. The attributes that there are permit a kernel to begin early. It begins in
- * its turn all the same, and check holds it to what it may do before griddepcontrol.wait. The
- * rewriter writes the name, and a configuration for its place. */
+template <class... P>
+inline cudaError_t cudaLaunchCooperativeKernel(void (*f)(P...), dim3 grid, dim3 block,
+                                               void **arguments, size_t shared = 0,
+                                               cudaStream_t stream = nullptr, CPU_PLACE)
+{
+    cpu_config config(grid, block, shared, stream, file, line);
+    config.together = 1;
+    return cpu_launch_call(config, "cudaLaunchCooperativeKernel", reinterpret_cast<const void *>(f),
+                           f, cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
+}
+
+inline cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block,
+                                               void **arguments, size_t shared = 0,
+                                               cudaStream_t stream = nullptr, CPU_PLACE)
+{
+    const cudaKernelNodeParams params = {const_cast<void *>(f), grid,      block,
+                                         (unsigned)shared,      arguments, nullptr};
+    return cpu_launch_known(&params, 1, stream, file, line);
+}
+
+/* An extended launch. Of the attributes that there are one makes it cooperative, another permits a
+ * kernel to begin early. It begins in its turn all the same, and check holds it to what it may do
+ * before griddepcontrol.wait. The rewriter writes the name, and a configuration for its place. */
 template <class... P>
 inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
                                       const cudaLaunchConfig_t *c, void (*f)(P...),
@@ -497,9 +518,12 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
 {
     cpu_config config(c->gridDim, c->blockDim, c->dynamicSmemBytes, c->stream, place.file,
                       place.line);
-    for (unsigned i = 0; i < c->numAttrs; i++)
+    for (unsigned i = 0; i < c->numAttrs; i++) {
         config.early |= c->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
                         c->attrs[i].val.programmaticStreamSerializationAllowed;
+        config.together |=
+            c->attrs[i].id == cudaLaunchAttributeCooperative && c->attrs[i].val.cooperative != 0;
+    }
     return cpu_launch_call(config, name, reinterpret_cast<const void *>(f), f,
                            std::tuple<P...>(std::forward<P>(a)...));
 }

@@ -84,6 +84,7 @@ enum cudaDriverEntryPointQueryResult {
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeAccessPolicyWindow = 1,
+    cudaLaunchAttributeCooperative = 2,
     cudaLaunchAttributeSynchronizationPolicy = 3,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8
@@ -107,7 +108,7 @@ struct cudaAccessPolicyWindow {
 };
 typedef union cudaLaunchAttributeValue {
     char pad[64];
-    int programmaticStreamSerializationAllowed, priority;
+    int cooperative, programmaticStreamSerializationAllowed, priority;
     struct cudaAccessPolicyWindow accessPolicyWindow;
     enum cudaSynchronizationPolicy syncPolicy;
 } cudaLaunchAttributeValue;

@@ -56,6 +56,41 @@ static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
     return 1;
 }
 
+/* What is known of a block that rests: which bytes of its shared memory are written. */
+struct trace {
+    uint8_t written[ARENA / 8 + 1];
+};
+
+static size_t shared_bits(const struct worker *w)
+{
+    return (w->shared_used + w->gaps) / 8 + 1;
+}
+
+void trace_rests(struct worker *w)
+{
+    if (!w->rest)
+        return;
+    if (w->n_mbarriers || pending_copies || proxy_used)
+        fault_stop(w, cudaErrorNotSupported,
+                   "check does not follow mbarriers and asynchronous copies over a grid.sync");
+    if (!w->trace)
+        w->trace = need_memory(malloc(sizeof *w->trace), "what check knows");
+    memcpy(w->trace->written, written + ARENA_AT / 8, shared_bits(w));
+}
+
+/* What came before the barrier is behind all threads. So the block begins anew, with the same
+ * shared memory. */
+void trace_block_again(struct worker *w)
+{
+    trace_block(w, w->place);
+    memcpy(written + ARENA_AT / 8, w->trace->written, shared_bits(w));
+}
+
+void trace_grid_opens(void)
+{
+    order_grid_opens();
+}
+
 void trace_block(struct worker *w, uint64_t place)
 {
     races_end();
@@ -292,7 +327,7 @@ static inline void race(int me, struct cell *c, record mine, enum kind kind, int
                         uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
                         int is_shared)
 {
-    uint32_t start = is_shared ? order.block_start : order.launch_start;
+    uint32_t start = is_shared ? order.block_start : order.grid_start;
     if (!(told && kind == READ) && conflicts(c->write, mine, start, me, is_shared))
         report_race(me, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
                     is_shared);
@@ -412,7 +447,7 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
     }
     const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : -1;
     const int is_shared = at >= (int64_t)ARENA_AT;
-    const uint32_t start = is_shared ? order.block_start : order.launch_start;
+    const uint32_t start = is_shared ? order.block_start : order.grid_start;
     for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
         const record r = cells[at / 4 + i / 4].write;
         if (!is_atomic(r) || when_of(r) < start ||

@@ -132,8 +132,9 @@ extern struct ordering {
     const struct cpu_kernel *kernel; /* of the launch */
     uint64_t block;                  /* that runs */
     uint32_t now, launch_start, block_start, barrier_end;
-    int cached;     /* the launch has made a ld.global.nc */
-    uint32_t early; /* when the first of the launches began that may still run; 0: none may */
+    uint32_t grid_start; /* the grid's last barrier, or the launch's start */
+    int cached;          /* the launch has made a ld.global.nc */
+    uint32_t early;      /* when the first of the launches began that may still run; 0: none may */
     /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
      */
     uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
@@ -180,7 +181,8 @@ int order_unfinished(record r, int me);
 void order_grid_wait(int thread);
 void order_grids_done(void);
 void order_launch(const struct cpu_kernel *kernel);
-void order_block(uint64_t place);
+void order_block(uint64_t place); /* begins, or goes on after a barrier of the grid */
+void order_grid_opens(void);
 void order_tick(void);        /* time goes on */
 void order_join(int barrier); /* these three are what the hooks tell; a barrier, a warp operation */
 void order_barrier(struct worker *w, int barrier);

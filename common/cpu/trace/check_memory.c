@@ -252,6 +252,10 @@ void memory_launch(void)
 
 void memory_block(struct worker *w)
 {
+    static uintptr_t arena; /* of the block before */
+    for (int i = 0; i < n_variables; i++)
+        variables[i].p += (uintptr_t)w->arena - arena;
+    arena = (uintptr_t)w->arena;
     memset(written + ARENA_AT / 8, 0, (w->shared_used + w->gaps) / 8 + 1);
 }
 

@@ -75,7 +75,7 @@ void order_tick(void)
     for (int i = 0; i < MAX_THREADS; i++)
         if (order.clock[i])
             memset(order.clock[i], 0, offsetof(struct clock, phases));
-    order.now = order.launch_start = order.block_start = order.barrier_end = 1;
+    order.now = order.launch_start = order.grid_start = order.block_start = order.barrier_end = 1;
     order.early = front.start = 0;
     n_starts = n_syncs = n_polls = 0;
     start_add();
@@ -167,7 +167,7 @@ void order_launch(const struct cpu_kernel *kernel)
     n_starts = n_syncs = 0;
     order_tick();
     order.early = kernel->early && front.start && front.stream == kernel->stream ? front.start : 0;
-    order.launch_start = order.now;
+    order.launch_start = order.grid_start = order.now;
     unwaited = order.early && !front_waited ? front.last : 0;
     front.start = order.early ? order.early : order.now;
     front.last = order.now;
@@ -224,6 +224,12 @@ void order_block(uint64_t place)
         free(order.lane_sees[i]);
         order.lane_sees[i] = NULL;
     }
+}
+
+void order_grid_opens(void)
+{
+    order_tick();
+    order.grid_start = order.now;
 }
 
 void order_join(int barrier)
@@ -297,7 +303,7 @@ const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires
 {
     struct change *c = &changes[at / 4 % CHANGES];
     int thread = (int)cpu_worker->now, i = 0;
-    int early = c->p == at && c->when >= order.launch_start && c->when < order.block_start &&
+    int early = c->p == at && c->when >= order.grid_start && c->when < order.block_start &&
                 c->shown != order.block_start && bytes == c->bytes &&
                 !order_released(cells[at / 4].write, thread);
     while (i < n_polls &&

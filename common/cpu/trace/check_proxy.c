@@ -198,7 +198,7 @@ static void piece_add(int op, int64_t at, unsigned bytes, int written, int atomi
 /* The thread that issues comes after what others did here, or is about to race with them. */
 static int comes_after(record r, int me, int64_t at, int atomic)
 {
-    if (when_of(r) < order.launch_start || (atomic && is_atomic(r)))
+    if (when_of(r) < order.grid_start || (atomic && is_atomic(r)))
         return 1;
     return when_of(r) >= order.block_start ? ordered(r, me)
                                            : is_shared(at) || order_released(r, me);

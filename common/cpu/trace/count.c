@@ -234,6 +234,13 @@ void trace_barrier(struct worker *w, int barrier)
         trace_release(w, i);
 }
 
+void trace_grid_barrier(struct worker *w)
+{
+    w->trace->tally.value[CPU_GRID_BARRIERS]++;
+    for (int i = 0; i < MAX_WARPS; i++)
+        trace_release(w, i);
+}
+
 void trace_launch_end(struct launch *l)
 {
     static uint8_t registers[DEPTHS / 8];

@@ -49,6 +49,12 @@ void trace_block(struct worker *w, uint64_t place);
 void trace_join(struct worker *w, int barrier);    /* the running thread has come to it */
 void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask); /* likewise */
+/* Of a cooperative launch: all threads of the block have come to the grid's barrier. Then, for
+ * check: a block has had its turn, and rests or has ended; the barrier opens; a block goes on. */
+void trace_grid_barrier(struct worker *w);
+void trace_rests(struct worker *w);
+void trace_grid_opens(void);
+void trace_block_again(struct worker *w);
 int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for the instrument */
 /* All threads wait: it tells threads[].caller of those that do so in inline PTX. */
 void trace_callers(struct worker *w);

@@ -1,0 +1,676 @@
+/* Cooperative groups: names for sets of threads, over the warp and block operations of
+ * cuda_runtime.h. A group of lanes is a mask; what it does counts as the operation that it is made
+ * of. reduce, scan and memcpy_async are in headers of their own. */
+#ifndef CPU_COOPERATIVE_GROUPS_H
+#define CPU_COOPERATIVE_GROUPS_H
+
+#include "cuda_runtime.h"
+
+#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+namespace cooperative_groups
+{
+
+class thread_block;
+class coalesced_group;
+template <unsigned N, class Parent = void>
+class thread_block_tile;
+
+namespace details
+{
+inline unsigned block_size()
+{
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+inline unsigned block_thread()
+{
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+inline unsigned lane()
+{
+    return block_thread() % 32;
+}
+
+/* The lane that has this rank among those of the mask, or -1. */
+inline int nth_lane(unsigned mask, unsigned rank)
+{
+    for (; mask && rank; rank--)
+        mask &= mask - 1;
+    return mask ? __builtin_ctz(mask) : -1;
+}
+
+/* A bit for each lane of the mask, by rank, out of a bit for each lane of the warp. */
+inline unsigned packed(unsigned mask, unsigned lanes)
+{
+    unsigned ranks = 0;
+    for (unsigned rank = 0; mask; mask &= mask - 1, rank++)
+        ranks |= (lanes >> __builtin_ctz(mask) & 1) << rank;
+    return ranks;
+}
+
+/* A value of more than 8 bytes takes a shuffle for each 8 of them. */
+template <class T>
+inline T shuffle(cpu_op op, unsigned mask, const T &v, int delta, int width, const char *file,
+                 int line)
+{
+    static_assert(std::is_trivially_copyable<T>::value,
+                  "shuffles take values that can be copied byte by byte");
+    if constexpr (sizeof(T) <= 8) {
+        return cpu_value<T>(cpu_shuffle(op, mask, cpu_bits(v), delta, width, file, line));
+    } else {
+        uint64_t words[(sizeof(T) + 7) / 8] = {};
+        memcpy(words, &v, sizeof v);
+        for (uint64_t &word : words)
+            word = cpu_shuffle(op, mask, word, delta, width, file, line);
+        T whole = v;
+        memcpy(static_cast<void *>(&whole), words, sizeof whole);
+        return whole;
+    }
+}
+
+template <class T>
+using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+enum kind { BLOCK, LANES, GRID };
+struct access;
+} // namespace details
+
+/* Any group but a tile of fixed size. */
+class thread_group
+{
+  protected:
+    details::kind kind;
+    unsigned mask, which, of; /* of lanes: who they are; which group of how many it is */
+    bool is_tile;             /* lanes side by side, from a multiple of their number on */
+    explicit thread_group(details::kind kind, unsigned mask = 0, unsigned which = 0,
+                          unsigned of = 1, bool is_tile = false)
+        : kind(kind), mask(mask), which(which), of(of), is_tile(is_tile)
+    {
+    }
+    friend struct details::access;
+
+  public:
+    unsigned long long num_threads() const;
+    unsigned long long size() const
+    {
+        return num_threads();
+    }
+    unsigned long long thread_rank() const;
+    void sync(CPU_PLACE) const;
+};
+
+class grid_group : public thread_group
+{
+    grid_group() : thread_group(details::GRID)
+    {
+    }
+    friend grid_group this_grid();
+
+  public:
+    struct arrival_token {
+    };
+    bool is_valid() const
+    {
+        return cpu_grid_together();
+    }
+    void sync(CPU_PLACE) const
+    {
+        cpu_grid_barrier(file, line);
+    }
+    arrival_token barrier_arrive() const
+    {
+        return {};
+    }
+    void barrier_wait(arrival_token &&, CPU_PLACE) const
+    {
+        cpu_grid_barrier(file, line);
+    }
+    static dim3 dim_blocks()
+    {
+        return gridDim;
+    }
+    static dim3 group_dim()
+    {
+        return gridDim;
+    }
+    static unsigned long long num_blocks()
+    {
+        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+    }
+    static dim3 block_index()
+    {
+        return blockIdx;
+    }
+    static unsigned long long block_rank()
+    {
+        return blockIdx.x + gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+    }
+    static dim3 dim_threads()
+    {
+        return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
+    }
+    static dim3 thread_index()
+    {
+        return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
+                    blockIdx.z * blockDim.z + threadIdx.z);
+    }
+    static unsigned long long num_threads()
+    {
+        return num_blocks() * details::block_size();
+    }
+    static unsigned long long size()
+    {
+        return num_threads();
+    }
+    static unsigned long long thread_rank()
+    {
+        return block_rank() * details::block_size() + details::block_thread();
+    }
+};
+
+inline grid_group this_grid()
+{
+    return grid_group();
+}
+
+/* Room for tiles of several warps, which are not known here. */
+template <unsigned threads = 1024>
+struct block_tile_memory {
+};
+
+class thread_block : public thread_group
+{
+    thread_block() : thread_group(details::BLOCK)
+    {
+    }
+    friend thread_block this_thread_block();
+
+  public:
+    struct arrival_token {
+    };
+    static void sync(CPU_PLACE)
+    {
+        cpu_block_barrier(CPU_SYNCTHREADS, 0, file, line);
+    }
+    arrival_token barrier_arrive() const
+    {
+        return {};
+    }
+    void barrier_wait(arrival_token &&, CPU_PLACE) const
+    {
+        sync(file, line);
+    }
+    static dim3 group_index()
+    {
+        return blockIdx;
+    }
+    static dim3 thread_index()
+    {
+        return threadIdx;
+    }
+    static dim3 dim_threads()
+    {
+        return blockDim;
+    }
+    static dim3 group_dim()
+    {
+        return blockDim;
+    }
+    static unsigned num_threads()
+    {
+        return details::block_size();
+    }
+    static unsigned size()
+    {
+        return num_threads();
+    }
+    static unsigned thread_rank()
+    {
+        return details::block_thread();
+    }
+};
+
+inline thread_block this_thread_block()
+{
+    return thread_block();
+}
+template <unsigned threads>
+inline thread_block this_thread_block(block_tile_memory<threads> &)
+{
+    return this_thread_block();
+}
+
+/* Some lanes of a warp. */
+class coalesced_group : public thread_group
+{
+    coalesced_group(unsigned mask, unsigned which, unsigned of, bool is_tile = false)
+        : thread_group(details::LANES, mask, which, of, is_tile)
+    {
+    }
+    friend struct details::access;
+
+    int lane_of(unsigned rank) const
+    {
+        return details::nth_lane(mask, rank);
+    }
+
+  public:
+    unsigned num_threads() const
+    {
+        return (unsigned)__builtin_popcount(mask);
+    }
+    unsigned size() const
+    {
+        return num_threads();
+    }
+    unsigned thread_rank() const
+    {
+        return (unsigned)__builtin_popcount(mask & ((1u << details::lane()) - 1));
+    }
+    unsigned meta_group_rank() const
+    {
+        return which;
+    }
+    unsigned meta_group_size() const
+    {
+        return of;
+    }
+    void sync(CPU_PLACE) const
+    {
+        cpu_warp(CPU_SYNCWARP, mask, 0, file, line);
+    }
+    /* The value of the thread with that rank; or of the one so many ranks away, and its own where
+     * there is none. */
+    template <class T>
+    details::plain<T> shfl(T &&v, int rank, CPU_PLACE) const
+    {
+        const int from = size() == 32 ? rank : lane_of((unsigned)rank);
+        return details::shuffle<details::plain<T>>(CPU_SHFL, mask, v, from, 32, file, line);
+    }
+    template <class T>
+    details::plain<T> shfl_down(T &&v, unsigned delta, CPU_PLACE) const
+    {
+        const unsigned rank = thread_rank();
+        const int from = delta < size() - rank ? lane_of(rank + delta) : (int)details::lane();
+        return details::shuffle<details::plain<T>>(CPU_SHFL, mask, v, from, 32, file, line);
+    }
+    template <class T>
+    details::plain<T> shfl_up(T &&v, unsigned delta, CPU_PLACE) const
+    {
+        const unsigned rank = thread_rank();
+        const int from = delta <= rank ? lane_of(rank - delta) : (int)details::lane();
+        return details::shuffle<details::plain<T>>(CPU_SHFL, mask, v, from, 32, file, line);
+    }
+    int any(int predicate, CPU_PLACE) const
+    {
+        return __any_sync(mask, predicate, file, line);
+    }
+    int all(int predicate, CPU_PLACE) const
+    {
+        return __all_sync(mask, predicate, file, line);
+    }
+    unsigned ballot(int predicate, CPU_PLACE) const
+    {
+        return details::packed(mask, __ballot_sync(mask, predicate, file, line));
+    }
+    template <class T>
+    unsigned match_any(T v, CPU_PLACE) const
+    {
+        return details::packed(mask, __match_any_sync(mask, v, file, line));
+    }
+    template <class T>
+    unsigned match_all(T v, int &same, CPU_PLACE) const
+    {
+        return details::packed(mask, __match_all_sync(mask, v, &same, file, line));
+    }
+};
+
+namespace details
+{
+struct access {
+    static unsigned mask(const thread_group &g)
+    {
+        return g.mask;
+    }
+    template <unsigned N, class P>
+    static unsigned mask(const thread_block_tile<N, P> &g)
+    {
+        return g.mask();
+    }
+    static coalesced_group lanes(unsigned mask, unsigned which = 0, unsigned of = 1,
+                                 bool is_tile = false)
+    {
+        return coalesced_group(mask, which, of, is_tile);
+    }
+    static coalesced_group as_lanes(const thread_group &g)
+    {
+        return coalesced_group(g.mask, g.which, g.of, g.is_tile);
+    }
+    static thread_group part(const thread_group &g, unsigned n, const char *file, int line);
+};
+} // namespace details
+
+/* A whole tile of N lanes; Parent is what it was taken of. */
+template <unsigned N, class Parent>
+class thread_block_tile
+{
+    static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0,
+                  "tiles are of 1, 2, 4, 8, 16 or 32 threads: larger ones are not supported by the "
+                  "CPU backend");
+    unsigned which, of;
+
+    static unsigned mask()
+    {
+        return ~0u >> (32 - N) << (details::lane() & ~(N - 1));
+    }
+    friend struct details::access;
+
+  public:
+    thread_block_tile(unsigned which, unsigned of) : which(which), of(of)
+    {
+    }
+    template <class P>
+    thread_block_tile(const thread_block_tile<N, P> &g)
+        : which(g.meta_group_rank()), of(g.meta_group_size())
+    {
+    }
+    operator coalesced_group() const
+    {
+        return details::access::lanes(mask(), which, of, true);
+    }
+    static constexpr unsigned num_threads()
+    {
+        return N;
+    }
+    static constexpr unsigned size()
+    {
+        return N;
+    }
+    static unsigned thread_rank()
+    {
+        return details::block_thread() & (N - 1);
+    }
+    unsigned meta_group_rank() const
+    {
+        return which;
+    }
+    unsigned meta_group_size() const
+    {
+        return of;
+    }
+    static void sync(CPU_PLACE)
+    {
+        cpu_warp(CPU_SYNCWARP, mask(), 0, file, line);
+    }
+    template <class T>
+    details::plain<T> shfl(T &&v, int rank, CPU_PLACE) const
+    {
+        return details::shuffle<details::plain<T>>(CPU_SHFL, mask(), v, rank, N, file, line);
+    }
+    template <class T>
+    details::plain<T> shfl_down(T &&v, unsigned delta, CPU_PLACE) const
+    {
+        return details::shuffle<details::plain<T>>(CPU_SHFL_DOWN, mask(), v, (int)delta, N, file,
+                                                   line);
+    }
+    template <class T>
+    details::plain<T> shfl_up(T &&v, unsigned delta, CPU_PLACE) const
+    {
+        return details::shuffle<details::plain<T>>(CPU_SHFL_UP, mask(), v, (int)delta, N, file,
+                                                   line);
+    }
+    template <class T>
+    details::plain<T> shfl_xor(T &&v, unsigned lanes, CPU_PLACE) const
+    {
+        return details::shuffle<details::plain<T>>(CPU_SHFL_XOR, mask(), v, (int)lanes, N, file,
+                                                   line);
+    }
+    int any(int predicate, CPU_PLACE) const
+    {
+        return __any_sync(mask(), predicate, file, line);
+    }
+    int all(int predicate, CPU_PLACE) const
+    {
+        return __all_sync(mask(), predicate, file, line);
+    }
+    unsigned ballot(int predicate, CPU_PLACE) const
+    {
+        return details::packed(mask(), __ballot_sync(mask(), predicate, file, line));
+    }
+    template <class T>
+    unsigned match_any(T v, CPU_PLACE) const
+    {
+        return details::packed(mask(), __match_any_sync(mask(), v, file, line));
+    }
+    template <class T>
+    unsigned match_all(T v, int &same, CPU_PLACE) const
+    {
+        return details::packed(mask(), __match_all_sync(mask(), v, &same, file, line));
+    }
+};
+
+/* The lanes of the warp that come here together: all that neither wait elsewhere nor have exited
+ * when none of the warp can go on otherwise. */
+inline coalesced_group coalesced_threads(CPU_PLACE)
+{
+    return details::access::lanes(__activemask(file, line));
+}
+
+inline thread_block_tile<1> this_thread()
+{
+    return thread_block_tile<1>(0, 1);
+}
+
+/* --- Parts of groups -------------------------------------------------------------------------- */
+
+template <unsigned N>
+inline thread_block_tile<N, thread_block> tiled_partition(const thread_block &)
+{
+    return {details::block_thread() / N, (details::block_size() + N - 1) / N};
+}
+template <unsigned N, unsigned M, class P>
+inline thread_block_tile<N, thread_block_tile<M, P>>
+tiled_partition(const thread_block_tile<M, P> &g)
+{
+    static_assert(N < M, "a tile is smaller than the one that it is a part of");
+    return {g.thread_rank() / N, M / N};
+}
+
+/* Parts of n lanes of a block, or of lanes. Those of lanes that are no tile have ranks in a row,
+ * and need not lie side by side. */
+inline thread_group details::access::part(const thread_group &g, unsigned n, const char *file,
+                                          int line)
+{
+    if (n < 1 || n > 32 || (n & (n - 1)) || g.kind == GRID)
+        cpu_trap(
+            cudaErrorLaunchFailure,
+            "tiled_partition: need a thread_block or lanes of a warp, and 1, 2, 4, 8, 16 or 32 "
+            "threads",
+            file, line);
+    const unsigned size = (unsigned)g.num_threads(), rank = (unsigned)g.thread_rank();
+    const unsigned begin = rank & ~(n - 1), left = size - begin < n ? size - begin : n;
+    if (g.kind == LANES && size <= n)
+        return g;
+    if (g.kind == BLOCK || g.is_tile)
+        return lanes(~0u >> (32 - left) << (lane() & ~(n - 1)), rank / n, (size + n - 1) / n, true);
+    unsigned part = 0;
+    for (unsigned i = 0; i < left; i++)
+        part |= 1u << nth_lane(g.mask, begin + i);
+    return lanes(part, rank / n, (size + n - 1) / n);
+}
+inline thread_group tiled_partition(const thread_group &g, unsigned n, CPU_PLACE)
+{
+    return details::access::part(g, n, file, line);
+}
+inline coalesced_group tiled_partition(const coalesced_group &g, unsigned n, CPU_PLACE)
+{
+    return details::access::as_lanes(details::access::part(g, n, file, line));
+}
+
+namespace details
+{
+template <class G>
+inline coalesced_group halves(const G &g, bool set, const char *file, int line)
+{
+    const unsigned mask = access::mask(g), those = __ballot_sync(mask, set, file, line);
+    if (those == 0 || those == mask)
+        return access::lanes(mask);
+    return access::lanes(set ? those : mask & ~those, set, 2);
+}
+/* A group for each label, in the order of their first lanes. */
+template <class G, class T>
+inline coalesced_group labels(const G &g, T label, const char *file, int line)
+{
+    if constexpr (std::is_same<T, bool>::value) {
+        return halves(g, label, file, line);
+    } else {
+        static_assert(std::is_integral<T>::value || std::is_pointer<T>::value,
+                      "the labels of labeled_partition are integers or pointers");
+        const unsigned mask = access::mask(g), mine = __match_any_sync(mask, label, file, line);
+        const unsigned first = mine & -mine;
+        const unsigned firsts = __ballot_sync(mask, 1u << lane() == first, file, line);
+        return access::lanes(mine, (unsigned)__builtin_popcount(firsts & (first - 1)),
+                             (unsigned)__builtin_popcount(firsts));
+    }
+}
+} // namespace details
+
+inline coalesced_group binary_partition(const coalesced_group &g, bool set, CPU_PLACE)
+{
+    return details::halves(g, set, file, line);
+}
+template <unsigned N, class P>
+inline coalesced_group binary_partition(const thread_block_tile<N, P> &g, bool set, CPU_PLACE)
+{
+    return details::halves(g, set, file, line);
+}
+template <class T>
+inline coalesced_group labeled_partition(const coalesced_group &g, T label, CPU_PLACE)
+{
+    return details::labels(g, label, file, line);
+}
+template <class T, unsigned N, class P>
+inline coalesced_group labeled_partition(const thread_block_tile<N, P> &g, T label, CPU_PLACE)
+{
+    return details::labels(g, label, file, line);
+}
+
+/* --- Functions of any group ------------------------------------------------------------------- */
+
+inline unsigned long long thread_group::num_threads() const
+{
+    return kind == details::GRID    ? grid_group::num_threads()
+           : kind == details::BLOCK ? details::block_size()
+                                    : (unsigned)__builtin_popcount(mask);
+}
+inline unsigned long long thread_group::thread_rank() const
+{
+    return kind == details::GRID ? grid_group::thread_rank()
+           : kind == details::BLOCK
+               ? details::block_thread()
+               : (unsigned)__builtin_popcount(mask & ((1u << details::lane()) - 1));
+}
+inline void thread_group::sync(const char *file, int line) const
+{
+    if (kind == details::GRID)
+        cpu_grid_barrier(file, line);
+    else if (kind == details::BLOCK)
+        cpu_block_barrier(CPU_SYNCTHREADS, 0, file, line);
+    else
+        cpu_warp(CPU_SYNCWARP, mask, 0, file, line);
+}
+
+template <class G>
+inline void sync(const G &g, CPU_PLACE)
+{
+    g.sync(file, line);
+}
+template <class G>
+inline auto thread_rank(const G &g)
+{
+    return g.thread_rank();
+}
+template <class G>
+inline auto group_size(const G &g)
+{
+    return g.num_threads();
+}
+
+template <class G, class F, class... A>
+inline void invoke_one(const G &g, F &&f, A &&...a)
+{
+    if (g.thread_rank() == 0)
+        std::forward<F>(f)(std::forward<A>(a)...);
+}
+template <class G, class F, class... A>
+inline auto invoke_one_broadcast(const G &g, F &&f, A &&...a)
+{
+    details::plain<decltype(std::forward<F>(f)(std::forward<A>(a)...))> result{};
+    if (g.thread_rank() == 0)
+        result = std::forward<F>(f)(std::forward<A>(a)...);
+    return g.shfl(result, 0);
+}
+
+/* --- Operators -------------------------------------------------------------------------------- */
+
+template <class T>
+struct plus {
+    T operator()(T a, T b) const
+    {
+        return a + b;
+    }
+};
+template <class T>
+struct less {
+    T operator()(T a, T b) const
+    {
+        return b < a ? b : a;
+    }
+};
+template <class T>
+struct greater {
+    T operator()(T a, T b) const
+    {
+        return a < b ? b : a;
+    }
+};
+template <class T>
+struct bit_and {
+    T operator()(T a, T b) const
+    {
+        return a & b;
+    }
+};
+template <class T>
+struct bit_or {
+    T operator()(T a, T b) const
+    {
+        return a | b;
+    }
+};
+template <class T>
+struct bit_xor {
+    T operator()(T a, T b) const
+    {
+        return a ^ b;
+    }
+};
+
+namespace details
+{
+/* What each thread has of all up to its own rank: ranks 1, 2, 4, ... away are taken in turn. */
+template <class G, class T, class F>
+inline T scan(const G &g, T v, F &&op, const char *file, int line)
+{
+    for (unsigned i = 1; i < g.size(); i *= 2) {
+        T before = g.shfl_up(v, i, file, line);
+        if (i <= g.thread_rank())
+            v = op(v, before);
+    }
+    return v;
+}
+} // namespace details
+} // namespace cooperative_groups
+
+#undef CPU_PLACE
+#endif

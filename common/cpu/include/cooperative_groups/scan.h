@@ -1,0 +1,44 @@
+/* What each thread of a group has together with those of lower rank. */
+#ifndef CPU_COOPERATIVE_GROUPS_SCAN_H
+#define CPU_COOPERATIVE_GROUPS_SCAN_H
+
+#include "../cooperative_groups.h"
+
+#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+namespace cooperative_groups
+{
+template <class G, class T, class F,
+          class = decltype(std::declval<F>()(std::declval<T>(), std::declval<T>()))>
+inline details::plain<T> inclusive_scan(const G &g, T &&v, F &&op, CPU_PLACE)
+{
+    return details::scan<G, details::plain<T>>(g, v, op, file, line);
+}
+template <class G, class T>
+inline details::plain<T> inclusive_scan(const G &g, T &&v, CPU_PLACE)
+{
+    return inclusive_scan(g, v, plus<details::plain<T>>(), file, line);
+}
+
+/* Rank 0 has T(). A sum of integers needs no further shuffle. */
+template <class G, class T, class F,
+          class = decltype(std::declval<F>()(std::declval<T>(), std::declval<T>()))>
+inline details::plain<T> exclusive_scan(const G &g, T &&v, F &&op, CPU_PLACE)
+{
+    typedef details::plain<T> value;
+    const value with = inclusive_scan(g, v, op, file, line);
+    if constexpr (std::is_integral<value>::value &&
+                  std::is_same<details::plain<F>, plus<value>>::value)
+        return (value)(with - v);
+    const value before = g.shfl_up(with, 1, file, line);
+    return g.thread_rank() == 0 ? value() : before;
+}
+template <class G, class T>
+inline details::plain<T> exclusive_scan(const G &g, T &&v, CPU_PLACE)
+{
+    return exclusive_scan(g, v, plus<details::plain<T>>(), file, line);
+}
+} // namespace cooperative_groups
+
+#undef CPU_PLACE
+#endif
