@@ -179,7 +179,8 @@ my @unsupported = (
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
     ['#include <mma.h>', 'mma.h'],
     ['#include <cuda/barrier>', 'cuda/barrier'],
-    ['#include "cublas_v2.h"', 'cublas_v2.h'],
+    ['#include <cublasXt.h>', 'cublasXt.h'],
+    ['int f = cublasXtCreate(0);', 'cublasXtCreate'],
     ['int main_() { return cudaMemPoolExportPointer(0, 0); }', 'cudaMemPoolExportPointer'],
     ['__global__ void k(cudaMipmappedThing_t t, int *p) { *p = 1; }', 'cudaMipmappedThing_t'],
     ['__global__ void k(__nv_bfloat16 *p) {}', '__nv_bfloat16'],
@@ -278,6 +279,42 @@ for my $right ("const __grid_constant__ CUtensorMap m", "const CUtensorMap *m", 
     (my $text = $map) =~ s/const CUtensorMap m/$right/;
     ($out, $rc) = source($text . "int main() { return 0; }\n");
     is("$rc $out", "0 ", "not $right");
+}
+# cuBLAS, where there is OpenBLAS.
+SKIP: {
+    ($out, $rc) = run("$cudacc -O1 -Wall -Wextra -Werror blas.cu -lcublas -o $dir/blas");
+    skip 'no OpenBLAS', 7 if $rc == 2 && $out =~ /needs OpenBLAS/;
+    is("$rc $out", '0 ', 'blas compiles without a word, with -lcublas');
+    ($out, $rc) = run("$dir/blas");
+    like("$rc $out", qr/^0 \d+ checks, 0 failed$/, 'cuBLAS') or diag($out);
+    my $calls = "#include <cublas_v2.h>\nint main()\n{\n    cublasHandle_t h;\n    float *a, *y, one = 1;\n"
+        . "    cublasCreate(&h);\n    cudaMalloc(&a, 64);\n    cudaMalloc(&y, 16);\n%s"
+        . "    cublasDestroy(h);\n    return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 3 : 0;\n}\n";
+    my $past = sprintf $calls, "    cublasSscal(h, 5, &one, y, 1);\n";
+    source($past);
+    ($out, $rc) = run("$dir/prog");
+    is("$rc $out", "3 cublasSscal: x has 20 bytes, of which 4 lie past the end of its allocation of 16 bytes\n",
+        'a vector that leaves its allocation');
+    if (@traced) {
+        ($out, $rc) = source($past, '', '--check');
+        ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
+        is($out, "out of bounds: x of cublasSscal has 20 bytes; it lies at offset 0 of the allocation of file.cu:8 "
+                . "(16 bytes); called at file.cu:9\ncheck: 1 finding, 2 remarks\n", 'and with --check');
+        source(sprintf($calls, "    cublasSscal(h, 4, &one, a, 2);\n"), '', '--check');
+        ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
+        is($out, "uninitialised read: cublasSscal reads what was never written of x; it lies at offset 0 of the allocation of "
+                . "file.cu:7 (64 bytes); called at file.cu:9\ncheck: 1 finding, 2 remarks\n", 'what nobody has written');
+        source(sprintf($calls, "    cudaMemset(a, 0, 64);\n    cublasScopy(h, 4, a, 2, y, 1);\n    cublasSscal(h, 4, &one, y, 1);\n"),
+            '', '--check');
+        ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
+        is($out, "check: no kernel ran, 2 remarks\n", 'what cuBLAS writes is written');
+    }
+    run("cp -r " . ($ENV{CUDACPU_BUILD} // "$root/build/cpu/$cxx[0]") . " $dir/build && rm $dir/build/stamp-blas && mkdir $dir/bin");
+    write_file('bin/pkg-config', "#!/bin/sh\n[ \$1 = --exists ] || echo -lno-such-blas\n");
+    chmod 0755, "$dir/bin/pkg-config";
+    ($out, $rc) = source($past, "CUDACPU_BUILD=$dir/build PATH=$dir/bin:\$PATH");
+    like("$rc $out", qr/\A2 cudacc: a program that calls cuBLAS needs OpenBLAS, which is not found: install libopenblas-dev [^\n]*\n\z/,
+        'without OpenBLAS there is a line');
 }
 # A kernel that runs past an array is stopped, and says where; so is a number that is none.
 ($out, $rc) = source("__global__ void k(float *p) { p[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
