@@ -388,7 +388,9 @@ static void turn_to(struct worker *w)
 static void turn_ends(struct worker *w)
 {
     struct launch *l = w->launch;
-    TRACE_CHECK(rests(w), (void)0);
+    const char *why = TRACE_CHECK(rests(w), NULL);
+    if (why)
+        fault_stop(w, cudaErrorNotSupported, "%s", why);
     if (w->rest == ASLEEP)
         return;
     atomic_store(&w->sleeps, GONE);

@@ -1,6 +1,8 @@
 /* Races on global memory, between blocks but for the last two. */
 #include "ptx.cuh"
 
+#include <cooperative_groups.h>
+
 template <bool fault>
 __global__ void count_without_atomic(const int *x, int *bins)
 {
@@ -610,6 +612,32 @@ static bool run_dq_counted_too_early()
     return came_out<fault>(dq.p, sums_of_rows(3, 64));
 }
 
+/* Each block needs what all have written, twice. */
+template <bool fault>
+__global__ void grid_not_waited_for(const int *x, int *sums, int *y)
+{
+    auto grid = cooperative_groups::this_grid();
+    sums[blockIdx.x] = x[blockIdx.x];
+    grid.sync();
+    int sum = 0;
+    for (unsigned b = 0; b < gridDim.x; b++)
+        sum += sums[b]; // seen here: grid_not_waited_for
+    if (!fault)         // fault here: grid_not_waited_for
+        grid.sync();
+    sums[blockIdx.x] = sum; // seen here: grid_not_waited_for
+    grid.sync();
+    y[blockIdx.x] = sums[gridDim.x - 1 - blockIdx.x];
+}
+
+template <bool fault>
+static bool run_grid_not_waited_for()
+{
+    array<int> x(numbers(4)), sums(4), y(4);
+    void *arguments[] = {&x.p, &sums.p, &y.p};
+    cudaLaunchCooperativeKernel(grid_not_waited_for<fault>, dim3(4), dim3(1), arguments);
+    return came_out<fault>(y.p, std::vector<int>(4, 1 + 2 + 3 + 4));
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -635,6 +663,8 @@ int main(int argc, char **argv)
         SUBTLE(dq_not_acquired, "the counter is waited for by a relaxed load without a fence"),
         SUBTLE(dq_not_released, "the counter of those who have added is relaxed, not released"),
         SUBTLE(dq_counted_too_early, "a block counts as done while a warp of it still adds"),
+        SUBTLE(grid_not_waited_for,
+               "a block writes what others read since the grid's last barrier"),
     };
     return suite("global race", list, argc, argv);
 }

@@ -2,6 +2,8 @@
  * before, so that the read is a race and not of memory that nobody has written. */
 #include "ptx.cuh"
 
+#include <cooperative_groups.h>
+
 static __device__ int warp_sum(int v)
 {
     for (int bit = 16; bit > 0; bit /= 2)
@@ -731,6 +733,33 @@ static bool run_arrived_and_went_on()
     return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
 }
 
+/* Tiles of 8 lanes turn their numbers round in shared memory. */
+template <bool fault>
+__global__ void tile_not_waited_for(const int *x, int *y)
+{
+    __shared__ int cell[64];
+    const int t = threadIdx.x;
+    auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
+    cell[t] = 0;
+    __syncthreads();
+    cell[t] = x[t]; // seen here: tile_not_waited_for
+    if (!fault)     // fault here: tile_not_waited_for
+        tile.sync();
+    y[t] = cell[t ^ 7]; // seen here: tile_not_waited_for
+}
+
+template <bool fault>
+static bool run_tile_not_waited_for()
+{
+    const auto in = numbers(64);
+    array<int> x(in), y(64);
+    tile_not_waited_for<fault><<<1, 64>>>(x, y);
+    std::vector<int> want(64);
+    for (size_t i = 0; i < 64; i++)
+        want[i] = in[i ^ 7];
+    return came_out<fault>(y.p, want);
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -759,6 +788,7 @@ int main(int argc, char **argv)
         SUBTLE(stages_of_two, "a ring of two stages where two tiles are copied ahead"),
         SUBTLE(rows_of_lanes, "ldmatrix reads rows that other lanes have just stored"),
         SUBTLE(arrived_and_went_on, "a warp writes again after it arrived where others wait"),
+        SUBTLE(tile_not_waited_for, "lanes of a tile exchange without tile.sync"),
     };
     return suite("shared race", list, argc, argv);
 }

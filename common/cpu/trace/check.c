@@ -66,16 +66,16 @@ static size_t shared_bits(const struct worker *w)
     return (w->shared_used + w->gaps) / 8 + 1;
 }
 
-void trace_rests(struct worker *w)
+const char *trace_rests(struct worker *w)
 {
     if (!w->rest)
-        return;
+        return NULL;
     if (w->n_mbarriers || pending_copies || proxy_used)
-        fault_stop(w, cudaErrorNotSupported,
-                   "check does not follow mbarriers and asynchronous copies over a grid.sync");
+        return "check does not follow mbarriers and asynchronous copies over a grid.sync";
     if (!w->trace)
         w->trace = need_memory(malloc(sizeof *w->trace), "what check knows");
     memcpy(w->trace->written, written + ARENA_AT / 8, shared_bits(w));
+    return NULL;
 }
 
 /* What came before the barrier is behind all threads. So the block begins anew, with the same

@@ -52,7 +52,7 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask); /* l
 /* Of a cooperative launch: all threads of the block have come to the grid's barrier. Then, for
  * check: a block has had its turn, and rests or has ended; the barrier opens; a block goes on. */
 void trace_grid_barrier(struct worker *w);
-void trace_rests(struct worker *w);
+const char *trace_rests(struct worker *w); /* why it cannot; NULL: it can */
 void trace_grid_opens(void);
 void trace_block_again(struct worker *w);
 int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for the instrument */
