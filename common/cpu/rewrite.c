@@ -7,8 +7,10 @@
  *   __launch_bounds__(n, m)       a call where the kernel begins
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
  *
- * rewrite --missing PLACE NAME   a header that was not found is refused, if it is the toolkit's
+ * rewrite --calls                the output is only for a compiler to find mistakes in: a launch is
+ *                                a call of the kernel, and __shared__ is static
  * rewrite --merge FILE           FILE is the source with __CUDA_ARCH__: both become one
+ * rewrite --missing PLACE NAME   a header that was not found is refused, if it is the toolkit's
  * rewrite --unknown PLACE NAME   a name that g++ does not know is refused, if it is CUDA's
  *
  * Text from system headers, ours among them, passes unread. What the backend cannot do is reported
@@ -54,6 +56,8 @@ static struct launch *launches;
 static char **files;
 static int token_count, edit_count, kernel_count, launch_count, file_count, shared_count,
     variable_count;
+static int calls;        /* --calls: the output is plain C++, only to be looked at by a compiler */
+static int in_system;    /* what is read comes from a macro of a system header */
 static int traced;       /* --trace: the output is for `count` or `check` */
 static const char *ours; /* --headers: the folder of the backend's */
 
@@ -61,12 +65,13 @@ static const char *ours; /* --headers: the folder of the backend's */
 #define APPEND(array, count, ...)                                                                  \
     do {                                                                                           \
         if (!((count) & ((count)-1)))                                                              \
-            (array) = allocate((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array));    \
+            (array) =                                                                              \
+                rewrite_allocate((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array));  \
         (array)[count] = __VA_ARGS__;                                                              \
         (count)++;                                                                                 \
     } while (0)
 
-static void *allocate(void *old, size_t bytes)
+void *rewrite_allocate(void *old, size_t bytes)
 {
     void *p = realloc(old, bytes);
     if (!p) {
@@ -82,7 +87,7 @@ static char *format(const char *f, ...)
     va_start(list, f);
     int n = vsnprintf(NULL, 0, f, list);
     va_end(list);
-    char *s = allocate(NULL, (size_t)n + 1);
+    char *s = rewrite_allocate(NULL, (size_t)n + 1);
     va_start(list, f);
     vsnprintf(s, (size_t)n + 1, f, list);
     va_end(list);
@@ -109,6 +114,13 @@ static void unsupported(int i, const char *what, const char *hint)
             files[tokens[i].file], tokens[i].line, (int)(verb - what), what, tokens[i].n,
             tokens[i].s, verb, hint);
     exit(2);
+}
+
+/* What nvcc refuses as well, and a compiler of plain C++ would not. */
+static void __attribute__((noreturn)) mistake(int i, const char *what)
+{
+    fprintf(stderr, "%s:%d: error: %s\n", files[tokens[i].file], tokens[i].line, what);
+    exit(1);
 }
 
 /* Tokens first..last become text. */
@@ -149,6 +161,19 @@ static const char *skip_raw_string(const char *p) /* at the quote of R"x(...)x" 
     size_t n = strlen(close);
     free(close);
     return end ? end + n : open + strlen(open);
+}
+
+const char *rewrite_token_end(const char *p)
+{
+    const char *s = p;
+    if (*p == '"' || *p == '\'')
+        return skip_quoted(p);
+    if (!isalnum((unsigned char)*p) && *p != '_')
+        return p + 1;
+    int number = isdigit((unsigned char)*p) != 0;
+    while (isalnum((unsigned char)*p) || *p == '_' || (number && (*p == '.' || *p == '\'')))
+        p++;
+    return *p == '"' && p[-1] == 'R' && p - s <= 3 ? skip_raw_string(p) : p;
 }
 
 /* The number of a file of the user's; -1 for a system header. A macro of a system header, used in
@@ -246,6 +271,7 @@ static void directive(const char *p, const char *end, int *line, int *file)
             system |= *q == '3';
         if (system && *file >= 0 && number == 1)
             check_header(name + 1, (int)(close - name - 1), *line, *file);
+        in_system = system;
         *line = (int)number - 1; /* the newline that ends the marker counts */
         *file = find_file(name + 1, (int)(close - name - 1), system);
     } else if (*file >= 0 && sscanf(p, "#pragma %*s") == 0) {
@@ -278,19 +304,12 @@ static void read_tokens(const char *p)
             continue;
         }
         fresh = 0;
-        if (isalnum((unsigned char)*p) || *p == '_') {
-            int number = isdigit((unsigned char)*p) != 0;
-            while (isalnum((unsigned char)*p) || *p == '_' || (number && (*p == '.' || *p == '\'')))
-                p++;
-            if (*p == '"' && p[-1] == 'R' && p - s <= 3)
-                p = skip_raw_string(p);
-        } else if (*p == '"' || *p == '\'') {
-            p = skip_quoted(p);
-        } else {
-            p++;
-        }
+        p = rewrite_token_end(p);
         if (file >= 0)
-            APPEND(tokens, token_count, (struct token){s, (int)(p - s), line, file});
+            APPEND(
+                tokens, token_count,
+                (struct token){s, (int)(p - s), line, file,
+                               in_system ? 0 : rewrite_column(files[file], line, s, (int)(p - s))});
         for (const char *q = s; q < p; q++)
             line += *q == '\n'; /* raw strings */
     }
@@ -411,6 +430,24 @@ static int same_name(int i, int k)
     return tokens[i].n == tokens[k].n && memcmp(tokens[i].s, tokens[k].s, (size_t)tokens[i].n) == 0;
 }
 
+/* A kernel returns void. What else stands in front of its name are qualifiers and attributes. */
+static void check_result(int i, int name)
+{
+    static const char *const types[] = {"int",  "float", "double", "char",
+                                        "bool", "long",  "short",  "unsigned"};
+    int start = statement_start(i), commas;
+    if (is(start, "template") && match_angle(start + 1, 1, &commas) > 0)
+        start = match_angle(start + 1, 1, &commas) + 1;
+    for (int t = start; t < name; t++) {
+        if (is(t, "(")) /* of a qualifier */
+            t = match(t, 1);
+        for (size_t n = 0; n < sizeof types / sizeof *types; n++)
+            if (is(t, types[n]))
+                mistake(name, format("kernel %.*s returns %s; a kernel returns void",
+                                     tokens[name].n, tokens[name].s, types[n]));
+    }
+}
+
 static void note_kernel(int i)
 {
     struct kernel k = {.parameters = 0};
@@ -424,6 +461,7 @@ static void note_kernel(int i)
         return;
     open = end;
     k.name = open - 1;
+    check_result(i, k.name);
     check_maps(&tokens[k.name], open);
     while (k.end < token_count && !is(k.end, ";") && !is(k.end, "{"))
         k.end++;
@@ -441,6 +479,9 @@ static void note_kernel(int i)
     }
     APPEND(kernels, kernel_count, k);
 }
+
+static const char not_initialised[] =
+    "cannot be initialised: let one thread assign to it, then __syncthreads()";
 
 /* One __shared__ statement; returns its last token. */
 static int shared(int at)
@@ -468,6 +509,9 @@ static int shared(int at)
             i = match(i, 1);
         base = format("%s%s%s", base, is(first, ":") ? "" : " ", text_of(first, i));
     }
+    if (is(i, "="))
+        mistake(i - 1, format("__shared__ variable %.*s %s", tokens[i - 1].n, tokens[i - 1].s,
+                              not_initialised));
     out = format("struct%s cpu_t%d_align {}; using cpu_t%d =%s;", align, id, id, base);
     for (int end = -1; !is(end, ";"); i = end + 1, part++) {
         int name = i;
@@ -475,6 +519,9 @@ static int shared(int at)
             name++;
         for (end = name + 1; is(end, "[");)
             end = match(end, 1) + 1;
+        if (is_name(name) && (is(end, "=") || is(end, "{") || is(end, "(")))
+            mistake(name, format("__shared__ variable %.*s %s", tokens[name].n, tokens[name].s,
+                                 not_initialised));
         if (!is_name(name) || !(is(end, ",") || is(end, ";")))
             unsupported(at, "this form of declaration is",
                         "declare plain variables or arrays without initialisers");
@@ -571,13 +618,18 @@ static void launch_extended(int i, int in_device)
     insert(i + 2, format("%s, ::cpu_config(1, 1), ", quoted(first, last ? last : close - 1)));
 }
 
-/* Whether the name means something else as well: a function of the host, or, where std is in use,
- * perhaps one of its headers. */
-static int is_overloaded(int name)
+static int uses_std(void)
 {
-    for (int i = 0; i < token_count; i++) {
+    for (int i = 0; i < token_count; i++)
         if (is(i, "using") && is(i + 1, "namespace") && is(i + 2, "std"))
             return 1;
+    return 0;
+}
+
+/* Whether the name means a function of the host as well. */
+static int is_host_function(int name)
+{
+    for (int i = 0; i < token_count; i++) {
         if (!same_name(i, name) || !is(i + 1, "(") || match(i + 1, 1) < 0 ||
             !(is_name(i - 1) || is(i - 1, "*") || is(i - 1, "&") || is(i - 1, ">")))
             continue;
@@ -588,6 +640,12 @@ static int is_overloaded(int name)
             return 1;
     }
     return 0;
+}
+
+/* Whether the name means something else as well, or, where std is in use, perhaps does. */
+static int is_overloaded(int name)
+{
+    return uses_std() || is_host_function(name);
 }
 
 /* A pointer to this one of several functions, behind its declaration, which launches use. */
@@ -683,6 +741,14 @@ static void known_kernel(int i)
         }
 }
 
+/* The text of tokens in the place where the first of them stands. */
+static char *placed(int first, int last)
+{
+    const struct token *t = &tokens[first];
+    return format("\n# %d \"%s\"\n%*s%.*s", t->line, files[t->file], t->column ? t->column - 1 : 0,
+                  "", (int)(tokens[last].s + tokens[last].n - t->s), t->s);
+}
+
 static void launch(const struct launch *l)
 {
     int arguments, known, first[PARAMETERS], last[PARAMETERS], commas;
@@ -690,6 +756,12 @@ static void launch(const struct launch *l)
     int open = close + 3, end = match(open, 1), given = end > 0 ? parts(open, first, last) : 0;
     if (is(name, ">"))
         name = match_angle(name, -1, &commas) - 1;
+    if (calls) {
+        insert(start, format("(::cpu_config(%s), ", placed(i + 3, close - 1)));
+        replace(i, close + 2, format(""));
+        insert_after(end, format(")"));
+        return;
+    }
     struct kernel *k = find_kernel(name, arguments, given, &known);
     if (known && !k) {
         insert(start,
@@ -713,13 +785,48 @@ static void launch(const struct launch *l)
     insert(end, more);
 }
 
+/* Names of kernels that are functions of std too. */
+static int is_std_function(int i)
+{
+    static const char *const names[] = {"copy",   "fill",      "swap", "move",
+                                        "reduce", "transform", "sort", "merge"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (is(i, names[n]))
+            return 1;
+    return 0;
+}
+
+/* A statement that calls a kernel as if it were a function. */
+static void check_calls(void)
+{
+    for (int i = 1; i < token_count; i++) {
+        int commas, open = i + 1;
+        if (!is_name(i) || !(is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, ")")))
+            continue;
+        if (is(open, "<") && !is(open + 1, "<"))
+            open = match_angle(open, 1, &commas) + 1;
+        if (!is(open, "(") || !is(match(open, 1) + 1, ";"))
+            continue;
+        for (int k = 0; k < kernel_count; k++)
+            if (same_name(kernels[k].name, i) && !is_std_function(i) && !is_host_function(i))
+                mistake(i, format("kernel %.*s is called without a launch: write "
+                                  "%.*s<<<blocks, threads>>>(...)",
+                                  tokens[i].n, tokens[i].s, tokens[i].n, tokens[i].s));
+    }
+}
+
 /* A launch is noted; which kernel it is, is found when all are known. */
 static void note_launch(int i, int in_device)
 {
-    int arguments, start = callee_start(i - 1, &arguments), close = i + 3;
-    while (close < token_count && !(adjacent3(close, ">") && is(close + 3, "(")) && !is(close, ";"))
+    int arguments, start = callee_start(i - 1, &arguments), close = i + 3, parted = 0;
+    while (close < token_count && !(adjacent3(close, ">") && is(close + 3, "(")) &&
+           !is(close, ";")) {
+        parted |= is(close, ",");
         close =
             is(close, "(") || is(close, "[") || is(close, "{") ? match(close, 1) + 1 : close + 1;
+    }
+    if (start >= 0 && adjacent3(close, ">") && !parted)
+        mistake(i, "a launch needs two numbers at least, <<<blocks, threads>>>");
     if (start < 0 || !adjacent3(close, ">"))
         unsupported(i, "this form of launch is", "write kernel<<<grid, block>>>(arguments)");
     if (in_device) {
@@ -1074,7 +1181,12 @@ static void rewrite(void)
         } else if (is(i, "__shared__")) {
             if (!in_device)
                 unsupported(i, "a shared variable outside a kernel is", "declare it in the kernel");
-            i = shared(i);
+            int at = i, start = statement_start(i);
+            i = shared(at);
+            if (calls) {
+                edit_count--;
+                replace(at, at, format(is(start, "extern") || is(start, "static") ? "" : "static"));
+            }
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
         } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
@@ -1085,6 +1197,7 @@ static void rewrite(void)
             check_limits(i);
         }
     }
+    check_calls();
     for (int i = 0; i < launch_count; i++)
         launch(&launches[i]);
 }
@@ -1097,22 +1210,60 @@ static int by_place(const void *a, const void *b)
     return x->order - y->order;
 }
 
+static int written; /* bytes of the line that is being written */
+
+static void write_text(const char *s, size_t n)
+{
+    fwrite(s, 1, n, stdout);
+    written += (int)n;
+    for (size_t i = n; i > 0; i--)
+        if (s[i - 1] == '\n') {
+            written = (int)(n - i);
+            break;
+        }
+}
+
+/* What is written next is the user's line. */
+static void write_marker(const struct token *t)
+{
+    printf("\n# %d \"%s\"\n", t->line, files[t->file]);
+    written = 0;
+}
+
+/* Text that stays, from `from` to `to`; *i is the first token behind what is written. Each token
+ * comes to its column of the user's line. */
+static void write_kept(const char *from, const char *to, int *i)
+{
+    while (*i < token_count && tokens[*i].s < from)
+        ++*i;
+    for (; *i < token_count && tokens[*i].s < to; ++*i) {
+        const struct token *t = &tokens[*i];
+        write_text(from, (size_t)(t->s - from));
+        from = t->s;
+        if (t->column && written >= t->column)
+            write_marker(t);
+        if (t->column)
+            written += printf("%*s", t->column - 1 - written, "");
+    }
+    write_text(from, (size_t)(to - from));
+}
+
 static void write_out(const char *text)
 {
+    int next = 0;
     qsort(edits, (size_t)edit_count, sizeof *edits, by_place);
     for (int i = 0; i < edit_count; i++) {
         const struct edit *e = &edits[i];
         if (e->from < text)
             continue; /* inside text that went */
-        fwrite(text, 1, (size_t)(e->from - text), stdout);
-        fputs(e->text, stdout);
+        write_kept(text, e->from, &next);
+        write_text(e->text, strlen(e->text));
         text = e->to;
         if (e->next >= 0 && e->next < token_count &&
-            memchr(e->from, '\n', (size_t)(e->to - e->from))) {
-            printf("\n# %d \"%s\"\n", tokens[e->next - 1].line, files[tokens[e->next - 1].file]);
-        }
+            memchr(e->from, '\n', (size_t)(e->to - e->from)))
+            write_marker(&tokens[e->next - 1]);
     }
-    fputs(text, stdout);
+    write_kept(text, text + strlen(text), &next);
 }
 
 /* Names that nobody but CUDA gives. */
@@ -1168,10 +1319,10 @@ static int is_cuda_name(const char *s)
 static char *read_all(FILE *f)
 {
     size_t n = 0, size = 1 << 20, got;
-    char *text = allocate(NULL, size);
+    char *text = rewrite_allocate(NULL, size);
     while ((got = fread(text + n, 1, size - n - 1, f)) > 0)
         if ((n += got) > size / 2)
-            text = allocate(text, size *= 2);
+            text = rewrite_allocate(text, size *= 2);
     if (ferror(f)) {
         fputs("rewrite: the preprocessed source cannot be read\n", stderr);
         exit(1);
@@ -1210,6 +1361,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0) {
             traced = 1;
+        } else if (strcmp(argv[i], "--calls") == 0) {
+            calls = 1;
         } else if (strcmp(argv[i], "--headers") == 0) {
             ours = argv[++i];
         } else if (strcmp(argv[i], "--merge") == 0) {
