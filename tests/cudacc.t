@@ -83,6 +83,17 @@ run("mkdir -p $dir/ro/common && cp -R common/cpu $dir/ro/common && touch $dir/ro
 is("$r{code} $r{err}", "0 ", "a repository that cannot be written");
 ok(-e glob("$dir/home/cudacpu/*/stamp"), "what is built lies in the user's cache");
 
+# --- The book's program of one's own: wrong as it stands, right with the barrier ---
+SKIP: {
+    skip "there is no g++", 2 unless have("g++");
+    %r = run("CXX=g++ $cudacc --check -run common/own/reverse.cu");
+    ok($r{code} == 1 && $r{out} eq "512 of 1024 wrong\n" && $r{err} =~ /^shared race: .*reverse\.cu:12 .*reverse\.cu:11 /m,
+        "a reversal without a barrier is a race") or diag($r{err});
+    spew("$dir/reverse.cu", slurp("common/own/reverse.cu") =~ s/(\n    y\[)/\n    __syncthreads();$1/r);
+    %r = run("CXX=g++ $cudacc --check -run $dir/reverse.cu");
+    is("$r{code} $r{out}$r{err}", "0 0 of 1024 wrong\ncheck: no findings\n", "and with it none");
+}
+
 # --- Mistakes: what g++ says of plain C++, to the letter ---
 my %plain = (
     semicolon => "int main()\n{\n\tint   a = 1   /* c */\n\tint b   = 2;\n\treturn a;\n}\n",
