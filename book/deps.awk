@@ -76,7 +76,7 @@ function own_output(source, command,   file) {
     print target ": " file
     if (file in made) return
     made[file] = 1
-    print file ": " source " $(CPU)/runtime"
+    print file ": " source " $(addsuffix /runtime,$(CPU))"
     print "\t@mkdir -p $(@D); common/cpu/cudacc " (command == "run" ? "" : "--" command " ") "-run " \
         source " >$@.out 2>&1; \\"
     print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
