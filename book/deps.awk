@@ -70,6 +70,18 @@ function output(step, command, order, args,   env, file, program) {
     print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
 }
 
+# The same of a program of the reader's own, from its source.
+function own_output(source, command,   file) {
+    file = outputs "/" encode(source " " command) ".txt"
+    print target ": " file
+    if (file in made) return
+    made[file] = 1
+    print file ": " source " $(addsuffix /runtime,$(CPU))"
+    print "\t@mkdir -p $(@D); common/cpu/cudacc " (command == "run" ? "" : "--" command " ") "-run " \
+        source " >$@.out 2>&1; \\"
+    print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
+}
+
 FNR == 1 {
     script = FILENAME ~ /\.gp$/
     target = (script ? charts : tree) "/" base(FILENAME) (script ? ".svg" : ".json")
@@ -103,7 +115,9 @@ script {
         need(plots "/" substr(line, RSTART + 6, RLENGTH - 6) ".gp")
         line = substr(line, RSTART + RLENGTH)
     }
-    if ($0 ~ /^```+ *\{[^}]*\.output/)
+    if ($0 ~ /^```+ *\{[^}]*\.output[^}]* own=/)
+        own_output(attribute($0, "own"), attribute($0, "command"))
+    else if ($0 ~ /^```+ *\{[^}]*\.output/)
         output(attribute($0, "step"), attribute($0, "command"), attribute($0, "order"), \
             attribute($0, "args"))
 }

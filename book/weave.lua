@@ -225,11 +225,33 @@ local function fold(line)
     return table.concat(folded, "\n")
 end
 
--- command=count and command=check take the program that is built with that instrument.
+-- What was printed, whose first line tells the exit status, below the command that was typed.
+local function shown_output(what, needle, name, exit, typed)
+    local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
+    if not lines then return fail(what .. ": the program was not run", needle) end
+    local status = table.remove(lines, 1):match("^exit (%d+)$")
+    if status ~= (exit or "0") then
+        return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (exit or "0")
+            .. ": " .. (lines[#lines] or "no output"), needle)
+    end
+    for i, line in ipairs(lines) do lines[i] = fold(line) end
+    return pandoc.Div({
+        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. typed) } }, { class = "from" }),
+        code_block(table.concat(lines, "\n"), "text"),
+    }, { class = "output" })
+end
+
+-- command=count and command=check take the program that is built with that instrument; own= is a source
+-- that is no step's, and command= says how cudacc builds it.
 local function output(el)
     local a = el.attributes
     local args = a.args or ""
     local command = a.command or "run"
+    if a.own then
+        local flag = command == "run" and "" or "--" .. command .. " "
+        return shown_output("output of " .. a.own, "own=" .. a.own, encode(a.own .. " " .. command),
+            a.exit, "common/cpu/cudacc " .. flag .. "-run " .. a.own)
+    end
     local setting = a.order and "CUDACPU_ORDER=" .. a.order or ""
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args
     local needle = a.args and 'args="' .. a.args .. '"' or ".output"
@@ -238,22 +260,11 @@ local function output(el)
         return fail(what .. ": command=" .. command .. " is not run, count or check", needle)
     end
     local name = encode(a.step .. " " .. command .. " " .. setting .. " " .. args)
-    local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
-    if not lines then return fail(what .. ": the program was not run", needle) end
-    local status = table.remove(lines, 1):match("^exit (%d+)$")
-    if status ~= (a.exit or "0") then
-        return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (a.exit or "0")
-            .. ": " .. (lines[#lines] or "no output"), needle)
-    end
-    for i, line in ipairs(lines) do lines[i] = fold(line) end
     if args ~= "" then args = " " .. args end
     local typed = "make step-" .. a.step .. " " .. command
         .. ' BACKEND=cpu ARGS="--seed 1' .. args .. '"'
     if setting ~= "" then typed = setting .. " " .. typed end
-    return pandoc.Div({
-        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. typed) } }, { class = "from" }),
-        code_block(table.concat(lines, "\n"), "text"),
-    }, { class = "output" })
+    return shown_output(what, needle, name, a.exit, typed)
 end
 
 -- Figures and tables from rows --------------------------------------------------------------------

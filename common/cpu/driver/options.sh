@@ -77,7 +77,7 @@ while [ $# -gt 0 ]; do
     option=$1 name=${1%%=*} value=${1#*=}
     shift
     case $option in
-    -o | --output-file | -run | --run | -run-args | --run-args) ;; # the same program
+    -o | --output-file | -run | --run | -run-args | --run-args | --) ;; # the same program
     *) asked="$asked$(quote "$option")" ;;
     esac
 

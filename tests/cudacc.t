@@ -1,0 +1,143 @@
+#!/usr/bin/env perl
+# cudacc as a command: nvcc's flags, --help, where it may be called from, programs that are kept, and
+# mistakes told as a compiler says them of the user's own file.
+use strict;
+use warnings;
+use Cwd qw(getcwd);
+use Test::More;
+use lib "tests/lib";
+use Workbook;
+
+my ($root, $dir) = (getcwd(), scratch_dir());
+my $cudacc = "$root/common/cpu/cudacc";
+run("$cudacc --runtime-only");
+my $cpu_seconds = sub { my @t = times; return $t[2] + $t[3] };
+
+# --- The screen of help ---
+my %r = run("$cudacc --help");
+cmp_ok($r{out} =~ tr/\n//, "<=", 24, "--help has at most 24 lines");
+is_deeply([grep { length > 80 } split /\n/, $r{out}], [], "of at most 80 columns");
+like($r{out}, qr/\Q$_\E/, "--help names $_") for qw(-run --count --check -c -dlink CUDACPU_ORDER -arch --version);
+%r = run("$cudacc --version");
+like($r{out}, qr/\Acudacc: .*release 13\.0.*\n\z/, "--version is one line");
+
+# --- Flags, with several files, from a folder with a blank ---
+spew("$dir/a b/main.cu", <<'END');
+#include <cstdio>
+#include "value.h"
+extern __device__ int added;
+extern __constant__ int table[2];
+__device__ int other(int);
+__global__ void k(int *x) { *x = other(VALUE) + added + table[1]; }
+int main(int argc, char **argv)
+{
+    int *p, h;
+    cudaMalloc(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost);
+    printf("%d %s\n", h, argc > 1 ? argv[1] : "-");
+    return 3;
+}
+END
+spew("$dir/a b/other.cu", "__device__ int added = 100;\n__constant__ int table[2] = {1, 2000};\n"
+    . "__device__ int other(int x) { return x; }\n");
+spew("$dir/a b/in/value.h", "#define VALUE 5\n");
+sub in_folder { return run("cd '$dir/a b' && $_[0]", @_[1 .. $#_]) }
+%r = in_folder("$cudacc -arch=sm_80 -gencode arch=compute_70,code=sm_70 -gencode=arch=compute_80,code=sm_80 -lineinfo "
+    . "-Xcompiler -Wall,-O1 --include-path in -lcudart --std c++14 -rdc=true -dc main.cu other.cu");
+is("$r{code} $r{out}", "0 ", "nvcc's flags are taken");
+is($r{err} =~ s/ is ignored: [^\n]+//gr, join("", map { "cudacc: $_\n" } qw(-arch -gencode -lineinfo -lcudart -std=c++14)),
+    "a line for each that is ignored");
+%r = in_folder("$cudacc main.o other.o -o 'the program' && './the program'");
+is("$r{code} $r{out}$r{err}", "3 2105 -\n", "objects of several files are linked; variables and functions of another file");
+%r = in_folder("$cudacc -dlink -o rt.o && \${CXX:-g++} main.o other.o rt.o -pthread -lm -o linked && ./linked");
+is("$r{code} $r{out}$r{err}", "3 2105 -\n", "and by g++ with -dlink's object");
+%r = in_folder("cp main.cu main.txt; $cudacc -x cu -I=in main.txt other.cu -o x || $cudacc -x cu -Iin main.txt other.cu -o x; ./x");
+like($r{out}, qr/^2105 -$/m, "-x cu");
+%r = run("$cudacc --lineinf x.cu");
+is("$r{code} $r{err}", "2 cudacc: unknown option --lineinf; the nearest that is known is -lineinfo\n", "the nearest name");
+%r = run("$cudacc -ptx $dir/a\\ b/other.cu");
+is("$r{code} $r{err}", "2 cudacc: -ptx is not supported: no code for a GPU is made here\n", "-ptx is refused");
+
+# --- By a symbolic link to a symbolic link, and what it has kept ---
+symlink $cudacc, "$dir/first";
+symlink "first", "$dir/second";
+in_folder("$dir/second -run -Iin main.cu other.cu -- 'x y'");
+%r = in_folder("$dir/second -run -Iin main.cu other.cu -- 'x y'");
+is("$r{code} $r{out}$r{err}", "3 2105 x y\n", "through links; -run gives the program's arguments and its exit code");
+my $before = $cpu_seconds->();
+%r = in_folder("$dir/second -Iin main.cu other.cu -o again");
+my $spent = $cpu_seconds->() - $before;
+cmp_ok($spent, "<", 0.15, "a second run of unchanged files takes $spent s of the CPU");
+spew("$dir/a b/in/value.h", "#define VALUE 6\n");
+%r = in_folder("$dir/second -run -Iin main.cu other.cu");
+is("$r{code} $r{out}", "3 2106 -\n", "a header that has changed is seen");
+spew("$dir/warns.cu", "int main() { int unused; return 0; }\n");
+my %first = run("cd $dir && $cudacc -Wall warns.cu -o w");
+%r = run("cd $dir && $cudacc -Wall warns.cu -o w");
+ok($r{err} =~ /unused/ && $r{err} eq $first{err}, "a warning is told again") or diag($r{err});
+
+# --- A repository that cannot be written: build is a file ---
+run("mkdir -p $dir/ro/common && cp -R common/cpu $dir/ro/common && touch $dir/ro/build");
+%r = run("cd $dir && ro/common/cpu/cudacc 'a b/other.cu' -c -o o.o", CUDACPU_BUILD => undef, XDG_CACHE_HOME => "$dir/home");
+is("$r{code} $r{err}", "0 ", "a repository that cannot be written");
+ok(-e glob("$dir/home/cudacpu/*/stamp"), "what is built lies in the user's cache");
+
+# --- The book's program of one's own: wrong as it stands, right with the barrier ---
+SKIP: {
+    skip "there is no g++", 2 unless have("g++");
+    %r = run("CXX=g++ $cudacc --check -run common/own/reverse.cu");
+    ok($r{code} == 1 && $r{out} eq "512 of 1024 wrong\n" && $r{err} =~ /^shared race: .*reverse\.cu:12 .*reverse\.cu:11 /m,
+        "a reversal without a barrier is a race") or diag($r{err});
+    spew("$dir/reverse.cu", slurp("common/own/reverse.cu") =~ s/(\n    y\[)/\n    __syncthreads();$1/r);
+    %r = run("CXX=g++ $cudacc --check -run $dir/reverse.cu");
+    is("$r{code} $r{out}$r{err}", "0 0 of 1024 wrong\ncheck: no findings\n", "and with it none");
+}
+
+# --- Mistakes: what g++ says of plain C++, to the letter ---
+my %plain = (
+    semicolon => "int main()\n{\n\tint   a = 1   /* c */\n\tint b   = 2;\n\treturn a;\n}\n",
+    tabs => "int main() {\n\tint *p = 0;\tdouble   d = p;\n\treturn d;\n}\n",
+    brace => "int main() {\n    if (1) {\n    return 0;\n",
+    constant => "void f(char *s);\nint main() { const char *p = \"a\"; f(  p ); }\n",
+    member => "struct A { int value; };\nint main() { A a;   a.  valeu = 1; a->value = 2; }\n",
+    include => "#include \"not-here.h\"\nint main() {}\n",
+);
+SKIP: {
+    skip "there is no g++", scalar keys %plain unless have("g++");
+    for (sort keys %plain) {
+        spew("$dir/$_.cu", $plain{$_});
+        my %ours = run("cd $dir && CXX=g++ $cudacc -c $_.cu -o o.o");
+        my %theirs = run("cd $dir && g++ -x c++ -std=gnu++17 -c $_.cu -o o.o");
+        ok($theirs{code}, "$_ is a mistake");
+        is("$ours{code} $ours{err}", "1 $theirs{err}", "$_: said as g++ says it");
+    }
+}
+
+# And of CUDA: the first line, the line that is shown, and none of the backend's own names.
+my $kernel = "__global__ void k(int *x, int n) {}\nint main() { int *p = 0; float *q = 0;   ";
+my @mistakes = (
+    ["${kernel}k<<<1,  1>>>(p); }", qr/^m\.cu:2:\d+: error: too few arguments to function \W+void k\(int\*, int\)/m],
+    ["${kernel}k<<<1,  1>>>(p, 1, 2); }", qr/^m\.cu:2:\d+: error: too many arguments to function \W+void k\(int\*, int\)/m],
+    ["${kernel}k<<<1,  1>>>(q, 1); }", qr/^m\.cu:2:55: error: cannot convert \W+float\*\W+ to \W+int\*\W+\n[^\n]*k<<<1,  1>>>\(q, 1\); }\n +\| {55}\^$/m],
+    ["${kernel}kk<<<1,  1>>>(p, 1); }", qr/^m\.cu:2:42: error: \W+kk\W+ was not declared/m],
+    ["${kernel}k<<<blocks,  1>>>(p, 1); }", qr/^m\.cu:2:46: error: \W+blocks\W+ was not declared/m],
+    ["${kernel}k<<1,  1>>(p, 1); }", qr/^m\.cu:2:\d+: error: invalid operands/m],
+    ["${kernel}k<<<1>>>(p, 1); }", qr/\Am\.cu:2: error: a launch needs two numbers at least, <<<blocks, threads>>>\n\z/],
+    ["${kernel}k<<<1, 1>>(p, 1); }", qr/\Am\.cu:2: this form of launch [^\n]*write kernel<<<grid, block>>>\(arguments\)\n\z/],
+    ["${kernel}k(p, 1); }", qr/\Am\.cu:2: error: kernel k is called without a launch: write k<<<blocks, threads>>>\(\.\.\.\)\n\z/],
+    ["__global__ int k() { return 1; }", qr/\Am\.cu:1: error: kernel k returns int; a kernel returns void\n\z/],
+    map({ ["__global__ void k() {\n    __shared__ int $_; }", qr/\Am\.cu:2: error: __shared__ variable a cannot be initialised: /] }
+        "a = 1", "a[2] = {1, 2}"),
+    ["__global__ void k(int *x) { __shared__ float b[4];   b.y = 1; }", qr/^m\.cu:1:56: error: request for member \W+y\W+ in \W+b\W+, which is of non-class type \W+float \[4\]/m],
+    ["__global__ void k() {\n  __synchthreads(); }", qr/\Am\.cu:2: __synchthreads is not supported by the CPU backend; did you mean __syncthreads\?\n\z/],
+);
+SKIP: {
+    skip "there is no g++", scalar @mistakes unless have("g++");
+    for (@mistakes) {
+        spew("$dir/m.cu", "$_->[0]\n");
+        my %r = run("cd $dir && CXX=g++ $cudacc -c m.cu -o o.o");
+        ok($r{code} && $r{err} =~ $_->[1] && $r{err} !~ /cpu_(?!runtime)|common\/cpu/, "a mistake: $_->[0]") or diag($r{err});
+    }
+}
+done_testing();
