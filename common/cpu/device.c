@@ -80,17 +80,18 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     if (!value || device != 0)
         return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
     cudaError_t error = cudaGetDeviceProperties(p, device);
-    switch (attribute) {
-#define CPU_CASE(name, number, v)                                                                  \
-    case name:                                                                                     \
-        *value = (int)(v);                                                                         \
-        break;
-        CPU_ATTRIBUTES(CPU_CASE)
-#undef CPU_CASE
-    default:
-        return result(cudaErrorInvalidValue);
-    }
-    return error;
+#define CPU_ROW(name, number, v) {name, (int)(v)},
+    const struct {
+        enum cudaDeviceAttr attribute;
+        int value;
+    } rows[] = {CPU_ATTRIBUTES(CPU_ROW)};
+#undef CPU_ROW
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].attribute == attribute) {
+            *value = rows[i].value;
+            return error;
+        }
+    return result(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceSynchronize(void)

@@ -118,6 +118,8 @@ int rewrite_column(const char *file, int line, const char *token, int n)
     static const char *last_file;
     static int last_line, next;
     const struct user_file *f = find_source(file);
+    if (!f->words)
+        return 0;
     if (file != last_file || line != last_line)
         next = first_of(f, line);
     last_file = file;

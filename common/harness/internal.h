@@ -206,7 +206,7 @@ typedef struct kf_device {
     char name[256], slug[256], compute[16], bus[32], driver[16], toolkit[16];
     int64_t l2_bytes;
 } kf_device;
-const kf_device *kf_open_device(void); /* none that we can use: a line, exit 77 */
+const kf_device *kf_open_device(void);                /* none that we can use: a line, exit 77 */
 void kf_need_architecture(const kf_program *program); /* the device has less: the same */
 void kf_doing(const char *variant, const char *case_name); /* for kf_check to name; or NULL */
 int kf_error_exit_code(cudaError_t error);

@@ -239,7 +239,7 @@ static cublasStatus_t reduce(cublasHandle_t handle, struct call c)
     cublasStatus_t cublasI##l##name(cublasHandle_t handle, int n, const T *x, int incx,            \
                                     int *result)                                                   \
     {                                                                                              \
-        return reduce(handle, (struct call){CALL("cublasI" #l#name, run_extreme, id), .n = n,      \
+        return reduce(handle, (struct call){CALL("cublasI" #l #name, run_extreme, id), .n = n,     \
                                             .k = which, .a = x, .lda = incx, .c = result});        \
     }
 BLAS_TYPES(FUNCTIONS)

@@ -125,8 +125,8 @@ void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
 
-/* For libraries that work on device memory (blas/). A call of theirs is work of a stream, or a node of
- * its capture; `drop` frees the state. */
+/* For libraries that work on device memory (blas/). A call of theirs is work of a stream, or a node
+ * of its capture; `drop` frees the state. */
 cudaError_t cpu_library_call(cudaStream_t stream, cudaError_t (*run)(void *state),
                              void (*drop)(void *state), void *state);
 /* One is about to use `height` rows of `width` bytes, `pitch` bytes apart. What is no memory of the
