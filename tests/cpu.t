@@ -190,7 +190,6 @@ my @unsupported = (
     ["__host__ __device__ int f(int a\n#ifdef __CUDA_ARCH__\n, int b = 1\n#endif\n) { return a; }", 'the head of a function', 'file.cu:2'],
     ["void f()\n{\n    auto g = [] __device__ (int i) {\n#ifdef __CUDA_ARCH__\nreturn i;\n#else\nreturn 0;\n#endif\n}; }", 'a lambda that __CUDA_ARCH__', 'file.cu:2'],
     ['#include "asks.h"', '__CUDA_ARCH__', 'asks.h:6'],
-    ['__shared__ int s[4]; __global__ void k() {}', 'outside a kernel'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__device__ void f() { cooperative_groups::this_cluster().sync(); }', 'clusters'],

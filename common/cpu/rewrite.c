@@ -3,6 +3,7 @@
  *   k<T><<<g, b, s, st>>>(args)   ::cpu_launch("k<T>", k<T>, ::cpu_config(g, b, s, st), args)
  *   __shared__ float a[32], b;    references into the block's arena, placed when first met
  *   extern __shared__ T s[];      a reference into the arena, no more aligned than declared
+ *   both outside functions        that reference, where each function begins that names it
  *   __global__, __device__ ...    nothing
  *   __launch_bounds__(n, m)       a call where the kernel begins
  *   asm("..." : "=r"(a) : "r"(b)) operands to registers, a call, and back
@@ -49,13 +50,20 @@ struct launch {
     int at, close; /* tokens: the first <, and the first > behind the configuration */
 };
 
+/* A __shared__ variable outside functions: each function that names it begins with `text`. */
+struct outside {
+    int name;
+    char *text;
+};
+
 static struct token *tokens;
 static struct edit *edits;
 static struct kernel *kernels;
 static struct launch *launches;
+static struct outside *outsides;
 static char **files;
 static int token_count, edit_count, kernel_count, launch_count, file_count, shared_count,
-    variable_count;
+    variable_count, outside_count;
 static int calls;        /* --calls: the output is plain C++, only to be looked at by a compiler */
 static int in_system;    /* what is read comes from a macro of a system header */
 static int traced;       /* --trace: the output is for `count` or `check` */
@@ -483,11 +491,12 @@ static void note_kernel(int i)
 static const char not_initialised[] =
     "cannot be initialised: let one thread assign to it, then __syncthreads()";
 
-/* One __shared__ statement; returns its last token. */
-static int shared(int at)
+/* One __shared__ statement, in a function or outside; returns its last token. */
+static int shared(int at, int in_device)
 {
     int i = statement_start(at), dynamic = 0, id = shared_count++, part = 0, commas;
     char *base = format(""), *align = format(""), *out, *t;
+    const char *unused = in_device ? "" : "__attribute__((unused)) ";
     for (; !is(i, ";") && !is(i, "="); i++) { /* all up to the first declarator */
         int first = i;
         if (i < 0 || i >= token_count)
@@ -528,17 +537,47 @@ static int shared(int at)
         char *type = format("cpu_t%d_%d", id, part);
         t = format("%s using %s = cpu_t%d %s%s; ", out, type, id, text_of(i, name - 1),
                    text_of(name + 1, end - 1));
-        if (dynamic)
-            out = format("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align));", t, type,
-                         tokens[name].n, tokens[name].s, type, id);
-        else
-            out = format("%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; %s &%.*s = "
-                         "::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));",
-                         t, type, tokens[name].n, tokens[name].s, type, tokens[name].n,
-                         tokens[name].s, type, type, id);
+        if (!dynamic)
+            t = format("%s%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; ", t, unused,
+                       type, tokens[name].n, tokens[name].s);
+        char *place = dynamic
+                          ? format("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align));",
+                                   unused, type, tokens[name].n, tokens[name].s, type, id)
+                          : format("%s%s &%.*s = ::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));",
+                                   unused, type, tokens[name].n, tokens[name].s, type, type, id);
+        out = in_device ? format("%s%s", t, place) : t;
+        if (!in_device)
+            APPEND(outsides, outside_count, ((struct outside){name, place}));
     }
     replace(statement_start(at), i - 1, out);
     return i - 1;
+}
+
+/* A function of the device begins at `from` and has its body at `open`. Shared variables from
+ * outside that it names are placed in a scope around the body, where its own variables may have the
+ * same names; a parameter hides one altogether. */
+static void place_outside(int from, int open)
+{
+    const int close = match(open, 1);
+    int placed = 0;
+    for (int v = 0; v < outside_count; v++) {
+        int hidden = 0, named = 0;
+        for (int i = from; i < open; i++)
+            hidden |= same_name(i, outsides[v].name);
+        for (int k = v + 1; k < outside_count; k++) /* declared again */
+            hidden |= same_name(outsides[k].name, outsides[v].name);
+        for (int i = open; i < close && !named; i++)
+            named = same_name(i, outsides[v].name) && !is(i - 1, ".") &&
+                    !(is(i - 1, ">") && is(i - 2, "-"));
+        if (!named || hidden)
+            continue;
+        insert(open + 1, format("%s ", outsides[v].text));
+        placed = 1;
+    }
+    if (placed) {
+        insert(open + 1, format("{"));
+        insert(close, format("}"));
+    }
 }
 
 /* Launches. */
@@ -1128,7 +1167,7 @@ static void variable(int i)
 
 static void rewrite(void)
 {
-    int depth = 0, parens = 0, device_depth = -1, device_next = 0;
+    int depth = 0, parens = 0, device_depth = -1, device_next = 0, device_from = 0;
     char *bounds = NULL; /* of the kernel that begins */
     for (int i = 0; i < token_count; i++) {
         int in_device = device_depth >= 0;
@@ -1144,6 +1183,8 @@ static void rewrite(void)
         } else if (is(i, "{")) {
             if (device_next && !in_device)
                 device_depth = depth;
+            if (device_next && !in_device && !calls)
+                place_outside(device_from, i);
             if (device_next && bounds)
                 insert(i + 1, format("::cpu_bounds%s; ", bounds));
             bounds = NULL;
@@ -1165,6 +1206,8 @@ static void rewrite(void)
                 note_kernel(i);
             else if (traced && !in_device)
                 variable(i);
+            if (!device_next)
+                device_from = i;
             device_next = 1;
             replace(i, i, format(""));
         } else if (is(i, "__host__") || is(i, "__constant__") || is(i, "__managed__") ||
@@ -1179,10 +1222,8 @@ static void rewrite(void)
         } else if (is(i, "__noinline__") && !is(i - 1, "(") && !is(i - 1, ",")) {
             replace(i, i, format("__attribute__((noinline))"));
         } else if (is(i, "__shared__")) {
-            if (!in_device)
-                unsupported(i, "a shared variable outside a kernel is", "declare it in the kernel");
             int at = i, start = statement_start(i);
-            i = shared(at);
+            i = shared(at, in_device);
             if (calls) {
                 edit_count--;
                 replace(at, at, format(is(start, "extern") || is(start, "static") ? "" : "static"));

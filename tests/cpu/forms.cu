@@ -44,6 +44,31 @@ __global__ void big(T *p)
     p[threadIdx.x] = room[31 - threadIdx.x];
 }
 
+/* Shared variables outside functions, and what hides them. */
+__shared__ int sent[32], *sent_to;
+extern __shared__ int tail[];
+extern __shared__ int tail[];
+struct Sent {
+    int sent;
+};
+__device__ int received()
+{
+    return sent[31 - threadIdx.x] + tail[threadIdx.x];
+}
+__device__ int hides(int sent, Sent s)
+{
+    int tail = 5;
+    return 100 * (sent + tail + s.sent);
+}
+__global__ void __launch_bounds__(32) send(int *p)
+{
+    sent[threadIdx.x] = tail[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x == 0)
+        sent_to = p;
+    __syncthreads();
+    sent_to[threadIdx.x] = received() + hides(1, {2});
+}
+
 /* Defaults: at the declaration alone, of templates, of a type with a comma in it. */
 __global__ void add(int *p, int a = 1, float b = 2.5f * 2, const int *q = nullptr);
 __global__ void add(int *p, int a, float b, const int *q)
@@ -222,6 +247,10 @@ int main()
     *pair_of = {4, 2};
     refers<<<1, 1>>>(*pair_of, p);
     expect("a reference", p[0], 42);
+
+    send<<<1, 32, 128>>>(p);
+    cudaDeviceSynchronize();
+    expect("shared variables outside functions", p[7], 24 + 7 + 800);
 
     int *at = p, eight = 8;
     void *arguments[] = {&at, &eight};

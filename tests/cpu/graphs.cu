@@ -6,6 +6,7 @@
 #include <cstring>
 #include <cuda.h>
 #include <cuda_profiler_api.h>
+#include <nvtx3/nvToolsExt.h>
 #include <vector>
 
 __global__ void add(int *p, int n, int v)
@@ -125,6 +126,17 @@ static void test_graph()
     CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(host[0] == 9 && host[99] == 9 && calls == 1);
+
+    nvtxEventAttributes_t event = {};
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    event.message.ascii = "no profiler looks";
+    CHECK(event.size == 48 && nvtxRangePushEx(&event) == NVTX_NO_PUSH_POP_TRACKING);
+    CHECK(nvtxRangePush("a range") == NVTX_NO_PUSH_POP_TRACKING);
+    CHECK(nvtxRangePop() == NVTX_NO_PUSH_POP_TRACKING);
+    nvtxRangeEnd(nvtxRangeStart("another"));
+    nvtxMark("now");
 
     // Other parameters: in what is executable, in the graph, and in a clone of it.
     params = kernel_node((void *)add, n, add_one);

@@ -150,7 +150,7 @@ __global__ void forms(int *out, const int *in)
     GIVE(18, r);
     asm("add.u64 %0, %1, 4;" : "=l"(wide) : "l"(in + lane));
     GIVE(19, wide - (uint64_t)(in + lane));
-    asm("{ .reg .b32 t; mov.u32 %0, %%laneid; mov.u32 t, %%ntid.x; mad.lo.s32 %0, t, 100, %0;"
+    asm("{ .reg .b32 t; mov.u32 %0, %%laneid; mov.u32 t, %ntid.x; mad.lo.s32 %0, t, 100, %0;"
         " mov.u32 t, %%ctaid.x; add.u32 %0, %0, t; mov.u32 t, %%lanemask_lt; popc.b32 t, t;"
         " add.u32 %0, %0, t; }"
         : "=r"(r));

@@ -100,19 +100,19 @@ int parse_is_word(const struct name *n, const char *s)
 }
 
 /* A name: of a register with its %, of an instruction or a special register with dots in it. In a
- * statement with operands %% is one %. Length 0 when there is none. */
+ * statement with operands %% is one %, and so is % before a letter. Length 0 when there is none. */
 struct name parse_word(struct parser *s, int dots)
 {
     parse_skip_blanks(s);
     struct name w = {s->p, 0, -1, PTX_NONE};
     if (*s->p == '%') {
         s->p++;
-        if (s->constraints && *s->p != '%')
+        if (s->constraints && *s->p == '%')
+            w.s = s->p++;
+        else if (s->constraints && !is_start(*s->p))
             parse_wrong(s, w.s,
                         "%.6s: %%0 to %%%d are operands, and the name of a register has %%%%", w.s,
                         (int)strlen(s->constraints) - 1);
-        if (s->constraints)
-            w.s = s->p++;
     } else if (!is_start(*s->p)) {
         return w;
     }

@@ -1,0 +1,155 @@
+/* NVTX marks ranges of time for a profiler. There is none, and the calls answer as they do then. */
+#ifndef CPU_NVTX3_NV_TOOLS_EXT_H
+#define CPU_NVTX3_NV_TOOLS_EXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NVTX_VERSION 3
+#define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
+#define NVTX_NO_PUSH_POP_TRACKING ((int)-2)
+
+typedef uint64_t nvtxRangeId_t;
+typedef struct nvtxDomainRegistration_st *nvtxDomainHandle_t;
+typedef struct nvtxStringRegistration_st *nvtxStringHandle_t;
+
+typedef enum nvtxColorType_t { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 } nvtxColorType_t;
+typedef enum nvtxMessageType_t {
+    NVTX_MESSAGE_UNKNOWN = 0,
+    NVTX_MESSAGE_TYPE_ASCII = 1,
+    NVTX_MESSAGE_TYPE_UNICODE = 2,
+    NVTX_MESSAGE_TYPE_REGISTERED = 3
+} nvtxMessageType_t;
+typedef enum nvtxPayloadType_t {
+    NVTX_PAYLOAD_UNKNOWN = 0,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
+    NVTX_PAYLOAD_TYPE_INT64 = 2,
+    NVTX_PAYLOAD_TYPE_DOUBLE = 3,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 4,
+    NVTX_PAYLOAD_TYPE_INT32 = 5,
+    NVTX_PAYLOAD_TYPE_FLOAT = 6
+} nvtxPayloadType_t;
+
+typedef union nvtxMessageValue_t {
+    const char *ascii;
+    const wchar_t *unicode;
+    nvtxStringHandle_t registered;
+} nvtxMessageValue_t;
+
+typedef struct nvtxEventAttributes_v2 {
+    uint16_t version;
+    uint16_t size;
+    uint32_t category;
+    int32_t colorType;
+    uint32_t color;
+    int32_t payloadType;
+    int32_t reserved0;
+    union {
+        uint64_t ullValue;
+        int64_t llValue;
+        double dValue;
+        uint32_t uiValue;
+        int32_t iValue;
+        float fValue;
+    } payload;
+    int32_t messageType;
+    nvtxMessageValue_t message;
+} nvtxEventAttributes_t;
+
+static inline void nvtxInitialize(const void *reserved)
+{
+    (void)reserved;
+}
+
+static inline void nvtxMarkA(const char *message)
+{
+    (void)message;
+}
+static inline void nvtxMarkEx(const nvtxEventAttributes_t *event)
+{
+    (void)event;
+}
+
+static inline int nvtxRangePushA(const char *message)
+{
+    (void)message;
+    return NVTX_NO_PUSH_POP_TRACKING;
+}
+static inline int nvtxRangePushEx(const nvtxEventAttributes_t *event)
+{
+    (void)event;
+    return NVTX_NO_PUSH_POP_TRACKING;
+}
+static inline int nvtxRangePop(void)
+{
+    return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static inline nvtxRangeId_t nvtxRangeStartA(const char *message)
+{
+    (void)message;
+    return 0;
+}
+static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event)
+{
+    (void)event;
+    return 0;
+}
+static inline void nvtxRangeEnd(nvtxRangeId_t id)
+{
+    (void)id;
+}
+
+static inline nvtxDomainHandle_t nvtxDomainCreateA(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+static inline void nvtxDomainDestroy(nvtxDomainHandle_t domain)
+{
+    (void)domain;
+}
+static inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain,
+                                                           const char *text)
+{
+    (void)domain;
+    (void)text;
+    return NULL;
+}
+static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
+{
+    (void)domain;
+    (void)event;
+}
+static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
+                                        const nvtxEventAttributes_t *event)
+{
+    (void)domain;
+    (void)event;
+    return NVTX_NO_PUSH_POP_TRACKING;
+}
+static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain)
+{
+    (void)domain;
+    return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static inline void nvtxNameCategoryA(uint32_t category, const char *name)
+{
+    (void)category;
+    (void)name;
+}
+static inline void nvtxNameOsThreadA(uint32_t thread, const char *name)
+{
+    (void)thread;
+    (void)name;
+}
+
+#define nvtxMark nvtxMarkA
+#define nvtxRangePush nvtxRangePushA
+#define nvtxRangeStart nvtxRangeStartA
+#define nvtxDomainCreate nvtxDomainCreateA
+#define nvtxDomainRegisterString nvtxDomainRegisterStringA
+#define nvtxNameCategory nvtxNameCategoryA
+#define nvtxNameOsThread nvtxNameOsThreadA
+#endif
