@@ -152,16 +152,16 @@ for my $f (@run) {
 }
 
 # --- What is no fault, or a milder one -----------------------------------------------------------
-my $leak = qr/leak: 16 bytes, allocated at \S+:19, are never freed/;
-my $same = qr/same value written: write at \S+:76 .* and write at \S+:76 .*/;
+my $leak = qr/leak: 24 bytes, allocated at \S+:26, are never freed/;
+my $same = qr/same value written: write at \S+:83 .* and write at \S+:83 .*/;
 my @judged = (
     ["memory of kernels, by new and delete", "list", 0],
     ["memory of kernels, by malloc and free", "scratch", 0],
     ["nobody deletes it", "lost", 1, $leak],
     ["nobody deletes it, and nobody asks for leaks", "lost", 0, $leak, "CUDACPU_LEAKS=0"],
-    ["past what malloc gave", "past", 1, qr/out of bounds: .* 0 bytes past the end of the allocation of \S+:34 .*/],
-    ["freed twice", "twice", 1, qr/freed memory: .* the allocation of \S+:34 .*/],
-    ["what malloc gave is not written", "unwritten", 1, qr/uninitialised read: .* the allocation of \S+:34 .*/],
+    ["past what malloc gave", "past", 1, qr/out of bounds: .* 0 bytes past the end of the allocation of \S+:41 .*/],
+    ["freed twice", "twice", 1, qr/freed memory: .* the allocation of \S+:41 .*/],
+    ["what malloc gave is not written", "unwritten", 1, qr/uninitialised read: .* the allocation of \S+:41 .*/],
     ["a sum of doubles by compare-and-swap", "doubles", 0],
     ["the same in shared memory", "doubles-", 0],
     ["a plain load, and an atomic that is no compare-and-swap", "looks", 1, qr/global race: .*/],
@@ -169,7 +169,7 @@ my @judged = (
     ["several threads write the same value", "same", 0, $same],
     ["and other threads another", "different", 1, qr/global race: .*/],
     ["several lines of a race are one", "both", 1, qr/global race: .*/],
-    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:118 .*/],
+    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:125 .*/],
     ["threads leave before __syncthreads", "leave-0", 0],
     ["before __syncwarp", "leave-1", 0],
     ["before a vote", "leave-2", 0],

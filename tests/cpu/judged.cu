@@ -10,6 +10,13 @@ struct node {
     __device__ node(int value, node *next) : value(value), next(next)
     {
     }
+    __device__ virtual int worth() const
+    {
+        return value;
+    }
+    __device__ virtual ~node()
+    {
+    }
 };
 __device__ node *head;
 
@@ -23,7 +30,7 @@ __global__ void take_apart(int *out)
     int total = 0;
     while (head) {
         node *gone = head;
-        total += gone->value;
+        total += gone->worth();
         head = gone->next;
         delete gone;
     }

@@ -54,12 +54,4 @@ void __tsan_atomic_signal_fence(int order)
 void __tsan_init(void)
 {
 }
-void __tsan_vptr_update(void **p, void *value)
-{
-    (void)p, (void)value;
-}
-void __tsan_vptr_read(void **p)
-{
-    (void)p;
-}
 #pragma GCC visibility pop

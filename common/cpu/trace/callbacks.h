@@ -61,6 +61,17 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
 SIZES(read, 0)
 SIZES(write, 1)
 
+/* An object's pointer to its virtual functions is memory like any other. */
+void __tsan_vptr_update(void **p, void *value)
+{
+    (void)value;
+    pieces((uintptr_t)p, sizeof *p, 1, HERE);
+}
+void __tsan_vptr_read(void **p)
+{
+    pieces((uintptr_t)p, sizeof *p, 0, HERE);
+}
+
 /* Calls of the C library in a kernel come here: cudacc renames them in the object. */
 void *cpu_trace_memcpy(void *to, const void *from, size_t bytes)
 {
