@@ -34,7 +34,7 @@ sub tried {
             }
         }
         # A signal of the machine's is a line, as on x86-64.
-        like($r{err}, qr/^kernel overflow .*: thread \(0,0,0\): stack overflow\n\z/m, "a stack that is full, $by")
+        like($r{err}, qr/^kernel overflow .*: thread \(0,0,0\): stack overflow$/m, "a stack that is full, $by")
             if $name eq "api";
     }
     %r = run("$qemu $dir/diverge 0");
@@ -62,9 +62,9 @@ for my $name (qw(reals integers), $whole ? qw(memory lanes boxes async forms) : 
 }
 
 # --- Steps ---------------------------------------------------------------------------------------
-# Of each kind one: plain, a race, tensor cores, sums by turns, bulk copies, wgmma, a model.
-my @numbers = $whole ? qw(00 04 15 22 26 29 41)
-    : drawn(46, map { m{/(\d\d)-} } glob("steps/[0-9][0-9]-*/*.cu"));
+# Of several kinds one: plain accesses, a race, half precision, tensor cores. qemu is slow.
+my @compared = qw(00 04 17 22);
+my @numbers = $whole ? @compared : drawn(scalar @compared, @compared);
 my $make = "make -s BACKEND=cpu";
 my $built = "build/cpu/$cross{CXX}";
 sub wanted {
@@ -101,8 +101,8 @@ for my $n (@numbers) {
         spew("$dir/$n.$name.found", join "", grep { /: \d+ findings?|^    \S.*: / } $r{out} =~ /^.*\n/mg);
     }
   TODO: {
-        # In the case without keys: 80 requests of cp.async where x86-64 has 64. Why is not known yet.
-        local $TODO = "g++ makes other code of step 22's copies" if $n eq "22";
+        # In the case without keys: 80 requests of cp.async where x86-64 has 64.
+        local $TODO = "why step 22 counts more cp.async without keys is not known" if $n eq "22";
         is(rows("$dir/$n.ours"), rows("$dir/$n.theirs"), "step $n counts what x86-64 counts");
     }
     is(slurp("$dir/$n.ours.found"), slurp("$dir/$n.theirs.found"), "step $n: check finds the same");
