@@ -1,8 +1,9 @@
 /* cuBLAS against plain loops: all four types, all forms of operands, odd sizes and leading
- * dimensions, both pointer modes, what is not read, wrong arguments, streams and capture. nvcc
- * compiles it too, with -lcublas. */
+ * dimensions, both pointer modes, what is not read, wrong arguments, streams and capture; and
+ * cublasLt. nvcc compiles it too, with -lcublas -lcublasLt. */
 #include "check.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -574,6 +575,153 @@ static void capture(cublasHandle_t h)
     cudaStreamDestroy(stream);
 }
 
+/* Sizes and distances are multiples of 8, as a GPU wants them of 16-bit numbers. */
+struct matmul {
+    static const int m = 16, n = 8, k = 24, ld = 32, batches = 2, apart = ld * k;
+    cublasLtHandle_t lt;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t a, b, c, d;
+    template <class V>
+    cublasStatus_t set(cublasLtMatmulDescAttributes_t attribute, V v)
+    {
+        return cublasLtMatmulDescSetAttribute(desc, attribute, &v, sizeof v);
+    }
+    cublasLtMatrixLayout_t layout(cudaDataType type, int rows, int columns, int leading)
+    {
+        cublasLtMatrixLayout_t l;
+        const int32_t count = batches;
+        const int64_t stride = apart;
+        OK(cublasLtMatrixLayoutCreate(&l, type, rows, columns, leading));
+        OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                            sizeof count));
+        OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                            sizeof stride));
+        return l;
+    }
+    matmul(cudaDataType type, cudaDataType out, cublasOperation_t transa, cublasOperation_t transb)
+    {
+        OK(cublasLtCreate(&lt));
+        OK(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+        OK(set(CUBLASLT_MATMUL_DESC_TRANSA, transa));
+        OK(set(CUBLASLT_MATMUL_DESC_TRANSB, transb));
+        a = transa ? layout(type, k, m, ld) : layout(type, m, k, ld);
+        b = transb ? layout(type, n, k, ld) : layout(type, k, n, ld);
+        c = layout(out, m, n, ld - 8), d = layout(out, m, n, ld);
+    }
+    cublasStatus_t heuristic(int *found)
+    {
+        cublasLtMatmulPreference_t preference;
+        cublasLtMatmulHeuristicResult_t result;
+        const uint64_t bytes = 0;
+        OK(cublasLtMatmulPreferenceCreate(&preference));
+        OK(cublasLtMatmulPreferenceSetAttribute(
+            preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes));
+        const cublasStatus_t status =
+            cublasLtMatmulAlgoGetHeuristic(lt, desc, a, b, c, d, preference, 1, &result, found);
+        OK(cublasLtMatmulPreferenceDestroy(preference));
+        return status;
+    }
+    ~matmul()
+    {
+        OK(cublasLtMatrixLayoutDestroy(a));
+        OK(cublasLtMatrixLayoutDestroy(b));
+        OK(cublasLtMatrixLayoutDestroy(c));
+        OK(cublasLtMatrixLayoutDestroy(d));
+        OK(cublasLtMatmulDescDestroy(desc));
+        OK(cublasLtDestroy(lt));
+    }
+};
+
+/* Every form of operands, each with each epilogue. */
+template <class T, class Out>
+static void matmuls(cudaDataType type, cudaDataType out)
+{
+    typedef matmul M;
+    const float alpha = 0.5f, beta = 2;
+    const cublasLtEpilogue_t epilogues[] = {
+        CUBLASLT_EPILOGUE_DEFAULT,   CUBLASLT_EPILOGUE_RELU,         CUBLASLT_EPILOGUE_BIAS,
+        CUBLASLT_EPILOGUE_RELU_BIAS, CUBLASLT_EPILOGUE_GELU,         CUBLASLT_EPILOGUE_GELU_BIAS,
+        CUBLASLT_EPILOGUE_GELU_AUX,  CUBLASLT_EPILOGUE_GELU_AUX_BIAS};
+    array<T> a(2 * M::apart), b(2 * M::apart);
+    array<Out> c(2 * M::apart), d(2 * M::apart), aux(2 * M::apart), bias(2 * M::m);
+    for (int form = 0; form < 4; form++)
+        for (const cublasLtEpilogue_t epilogue : epilogues) {
+            const bool ta = form & 1, tb = form & 2;
+            M p(type, out, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N);
+            OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue));
+            OK(p.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.device));
+            OK(p.set(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, int64_t(M::m)));
+            OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux.device));
+            OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, int64_t(M::ld)));
+            OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, int64_t(M::apart)));
+            d.put(), aux.put();
+            OK(cublasLtMatmul(p.lt, p.desc, &alpha, a.device, p.a, b.device, p.b, &beta, c.device,
+                              p.c, d.device, p.d, nullptr, nullptr, 0, nullptr));
+            const std::vector<Out> got = d.got(), before = aux.got();
+            int wrong = 0;
+            for (int at = 0; at < 2 * M::apart; at++) {
+                const int batch = at / M::apart, i = at % M::apart % M::ld,
+                          j = at % M::apart / M::ld;
+                if (i >= M::m || j >= M::n) {
+                    wrong += float(got[at]) != float(d.host[at]);
+                    continue;
+                }
+                const T *x = &a.host[batch * M::apart], *y = &b.host[batch * M::apart];
+                float sum = beta * float(c.host[batch * M::apart + i + j * (M::ld - 8)]);
+                for (int l = 0; l < M::k; l++)
+                    sum += alpha * float(x[ta ? l + i * M::ld : i + l * M::ld]) *
+                           float(y[tb ? j + l * M::ld : l + j * M::ld]);
+                if (epilogue & CUBLASLT_EPILOGUE_BIAS)
+                    sum += float(bias.host[batch * M::m + i]);
+                const bool gelu = epilogue & CUBLASLT_EPILOGUE_GELU;
+                const float kept = epilogue & 128 ? float(Out(sum)) : float(aux.host[at]);
+                wrong += float(before[at]) != kept;
+                float want = sum;
+                if (gelu)
+                    want = 0.5f * sum *
+                           (1 + std::tanh(std::sqrt(2 / 3.14159265f) *
+                                          (sum + 0.044715f * sum * sum * sum)));
+                else if (epilogue & CUBLASLT_EPILOGUE_RELU)
+                    want = std::max(sum, 0.0f);
+                const float room = gelu ? (sizeof(Out) == 4 ? 1e-5f : 0.01f) : 0;
+                wrong += !(std::fabs(float(got[at]) - float(Out(want))) <=
+                           room * std::max(1.0f, std::fabs(want)));
+            }
+            CHECK(wrong == 0);
+        }
+}
+
+/* What a matmul refuses, the heuristic does too. */
+static void refusals()
+{
+    const float one = 1;
+    array<float> x(2 * matmul::apart);
+    int found = -1;
+    const auto both = [&](matmul &p, cublasStatus_t want) {
+        CHECK(p.heuristic(&found) == want && found == (want == CUBLAS_STATUS_SUCCESS));
+        CHECK(cublasLtMatmul(p.lt, p.desc, &one, x.device, p.a, x.device, p.b, &one, x.device, p.c,
+                             x.device, p.d, nullptr, nullptr, 0, nullptr) != CUBLAS_STATUS_SUCCESS);
+    };
+    const cublasOperation_t N = CUBLAS_OP_N;
+    matmul p(CUDA_R_32F, CUDA_R_32F, N, N);
+    both(p, CUBLAS_STATUS_SUCCESS); /* but C is D, and they are described differently */
+    OK(p.set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T));
+    both(p, CUBLAS_STATUS_INVALID_VALUE);
+    OK(p.set(CUBLASLT_MATMUL_DESC_TRANSA, N));
+    CHECK(p.set(CUBLASLT_MATMUL_DESC_TRANSA, int64_t(0)) == CUBLAS_STATUS_INVALID_VALUE);
+    OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DGELU));
+    OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, int64_t(matmul::ld)));
+#ifdef CPU_CUBLASLT_H /* a GPU does these */
+    both(p, CUBLAS_STATUS_NOT_SUPPORTED);
+    OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT));
+    const int32_t row = CUBLASLT_ORDER_ROW;
+    OK(cublasLtMatrixLayoutSetAttribute(p.a, CUBLASLT_MATRIX_LAYOUT_ORDER, &row, sizeof row));
+    both(p, CUBLAS_STATUS_NOT_SUPPORTED);
+    matmul doubles(CUDA_R_64F, CUDA_R_64F, N, N);
+    both(doubles, CUBLAS_STATUS_NOT_SUPPORTED);
+#endif
+}
+
 int main()
 {
     cublasHandle_t h;
@@ -594,6 +742,11 @@ int main()
     halves(h);
     arguments(h);
     capture(h);
+    matmuls<float, float>(CUDA_R_32F, CUDA_R_32F);
+    matmuls<__half, __half>(CUDA_R_16F, CUDA_R_16F);
+    matmuls<__nv_bfloat16, __nv_bfloat16>(CUDA_R_16BF, CUDA_R_16BF);
+    matmuls<__nv_bfloat16, float>(CUDA_R_16BF, CUDA_R_32F);
+    refusals();
     OK(cublasDestroy(h));
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     return check_result();

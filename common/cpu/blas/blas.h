@@ -1,7 +1,7 @@
 /* What the files of cuBLAS share: the handle, and calls on their way from the API to OpenBLAS. A
  * program that calls cuBLAS is linked with them, and with OpenBLAS; none of this is in the runtime,
  * of which it uses what cpu_runtime.h declares. From the bottom to the top: handle.c, products.c,
- * vectors.c, matrices.c. */
+ * lt.c, vectors.c, matrices.c. */
 #ifndef BLAS_H
 #define BLAS_H
 
@@ -26,6 +26,16 @@ union scalar {
     __half h;
 };
 
+/* What cublasLtMatmul does besides a product: C is read where D is not written; a bias is added to
+ * each column; an activation, of what `aux` gets. NULL: there is no bias, or no aux. */
+struct fusion {
+    const void *c, *bias;
+    void *aux;
+    int ldc, ld_aux;
+    long long stride_c, stride_bias, stride_aux;
+    enum { BLAS_NONE, BLAS_RELU, BLAS_GELU } activation;
+};
+
 /* One call, with all its arguments: `run` makes it now, or when a graph runs. */
 struct call {
     const char *name;
@@ -46,6 +56,8 @@ struct call {
     int batches, arrays;
     long long stride_a, stride_b, stride_c;
     cudaDataType type_c, sum;
+    int fused; /* there is a fusion */
+    struct fusion fusion;
     int variant; /* of functions that differ in little */
 };
 
@@ -99,5 +111,10 @@ static inline enum CBLAS_SIDE blas_side(cublasSideMode_t side)
 {
     return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
 }
+
+/* --- products.c ------------------------------------------------------------------------------- */
+/* Products whose types may differ: not supported are those that cublas_v2.h does not list. */
+cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
+                                   cublasComputeType_t compute);
 
 #endif

@@ -2,6 +2,7 @@
 #include "../ptx/real.h"
 #include "blas.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,42 @@ static float *widened(cudaDataType type, const void *p, int rows, int columns, i
     return wide;
 }
 
-static cudaError_t narrow_product(const struct call *c, const void *a, const void *b, void *out)
+/* Where the matrix of a batch begins, in numbers of type C. */
+static void *of_batch(const struct call *c, const void *p, long long stride, int batch)
+{
+    return p ? (char *)p + batch * stride * (long long)blas_size(c->type_c) : NULL;
+}
+
+static float activated(const struct call *c, float v)
+{
+    switch (c->fusion.activation) {
+    case BLAS_RELU:
+        return v < 0 ? 0 : v;
+    case BLAS_GELU: /* sqrt(2 / pi) */
+        return 0.5f * v * (1 + tanhf(0.7978845608f * (v + 0.044715f * v * v * v)));
+    default:
+        return v;
+    }
+}
+
+/* Adds the bias to sums that are not rounded yet, and applies the activation. */
+static void finish(const struct call *c, float *sum, int batch)
+{
+    const void *bias = of_batch(c, c->fusion.bias, c->fusion.stride_bias, batch);
+    void *aux = of_batch(c, c->fusion.aux, c->fusion.stride_aux, batch);
+    for (size_t j = 0; j < (size_t)c->n; j++)
+        for (size_t i = 0; i < (size_t)c->m; i++) {
+            float *v = &sum[j * (size_t)c->m + i];
+            if (bias)
+                *v += narrow_value(c->type_c, bias, i);
+            if (aux)
+                put_narrow(c->type_c, aux, j * (size_t)c->fusion.ld_aux + i, *v);
+            *v = activated(c, *v);
+        }
+}
+
+static cudaError_t narrow_product(const struct call *c, const void *a, const void *b, void *out,
+                                  int batch)
 {
     const int n_a = c->transa == CUBLAS_OP_N, n_b = c->transb == CUBLAS_OP_N;
     const int rows_a = n_a ? c->m : c->k, rows_b = n_b ? c->k : c->n;
@@ -48,12 +84,16 @@ static cudaError_t narrow_product(const struct call *c, const void *a, const voi
     float *wide_b = widened(c->type, b, rows_b, n_b ? c->n : c->k, c->ldb);
     float *sum = calloc((size_t)c->m * (size_t)c->n, sizeof *sum);
     const cudaError_t error = wide_a && wide_b && sum ? cudaSuccess : cudaErrorMemoryAllocation;
+    const size_t ld_in = (size_t)(c->fused ? c->fusion.ldc : c->ldc);
+    const void *in = c->fused ? of_batch(c, c->fusion.c, c->fusion.stride_c, batch) : out;
     if (error == cudaSuccess) {
         for (size_t j = 0; beta != 0 && j < (size_t)c->n; j++)
             for (size_t i = 0; i < (size_t)c->m; i++)
-                sum[j * (size_t)c->m + i] = narrow_value(c->type_c, out, j * (size_t)c->ldc + i);
+                sum[j * (size_t)c->m + i] = narrow_value(c->type_c, in, j * ld_in + i);
         cblas_sgemm(CblasColMajor, blas_op(c->transa), blas_op(c->transb), c->m, c->n, c->k, alpha,
                     wide_a, blas_most(rows_a, 1), wide_b, blas_most(rows_b, 1), beta, sum, c->m);
+        if (c->fused)
+            finish(c, sum, batch);
         for (size_t j = 0; j < (size_t)c->n; j++)
             for (size_t i = 0; i < (size_t)c->m; i++)
                 put_narrow(c->type_c, out, j * (size_t)c->ldc + i, sum[j * (size_t)c->m + i]);
@@ -85,7 +125,20 @@ static void clear(void *p, int rows, int columns, int ld, size_t size)
         memset((char *)p + j * (size_t)ld * size, 0, (size_t)rows * size);
 }
 
-static cudaError_t product(const struct call *c, const void *a, const void *b, void *out)
+/* Says what a fusion is about to use, as blas_matrix does. */
+static int fusion_matrices(const struct call *c, int keeps, int batch)
+{
+    const struct fusion *f = &c->fusion;
+    const size_t size = blas_size(c->type_c);
+    return (!keeps || blas_matrix(c, "C", of_batch(c, f->c, f->stride_c, batch), c->m, c->n, f->ldc,
+                                  size, CPU_ACCESS_READ)) &&
+           (!f->bias || blas_matrix(c, "the bias", of_batch(c, f->bias, f->stride_bias, batch),
+                                    c->m, 1, c->m, size, CPU_ACCESS_READ)) &&
+           (!f->aux || blas_matrix(c, "aux", of_batch(c, f->aux, f->stride_aux, batch), c->m, c->n,
+                                   f->ld_aux, size, CPU_ACCESS_WRITE));
+}
+
+static cudaError_t product(const struct call *c, const void *a, const void *b, void *out, int batch)
 {
     const int n_a = c->transa == CUBLAS_OP_N, n_b = c->transb == CUBLAS_OP_N;
     const size_t size = blas_size(c->type), size_c = blas_size(c->type_c);
@@ -95,15 +148,16 @@ static cudaError_t product(const struct call *c, const void *a, const void *b, v
                                CPU_ACCESS_READ) ||
                   !blas_matrix(c, "B", b, n_b ? c->k : c->n, n_b ? c->n : c->k, c->ldb, size,
                                CPU_ACCESS_READ))) ||
-        !blas_matrix(c, "C", out, c->m, c->n, c->ldc, size_c,
-                     CPU_ACCESS_WRITE | (keeps ? CPU_ACCESS_READ : 0)))
+        (c->fused && !fusion_matrices(c, keeps, batch)) ||
+        !blas_matrix(c, c->fused ? "D" : "C", out, c->m, c->n, c->ldc, size_c,
+                     CPU_ACCESS_WRITE | (keeps && !c->fused ? CPU_ACCESS_READ : 0)))
         return cudaErrorIllegalAddress;
     if (!keeps)
         clear(out, c->m, c->n, c->ldc, size_c);
     if (c->sum == CUDA_R_32I)
         integer_product(c, a, b, out);
-    else if (c->type != c->type_c || size < sizeof(float))
-        return narrow_product(c, a, b, out);
+    else if (c->type != c->type_c || size < sizeof(float) || c->fused)
+        return narrow_product(c, a, b, out, batch);
     switch (c->type) {
 #define GEMM(L, l, T, id, V)                                                                       \
     case id:                                                                                       \
@@ -131,11 +185,11 @@ static cudaError_t run_products(const struct call *c)
     for (int i = 0; i < c->batches && error == cudaSuccess; i++)
         if (c->arrays)
             error = product(c, ((const void *const *)c->a)[i], ((const void *const *)c->b)[i],
-                            ((void *const *)c->c)[i]);
+                            ((void *const *)c->c)[i], i);
         else
             error = product(c, (const char *)c->a + i * c->stride_a * size,
                             (const char *)c->b + i * c->stride_b * size,
-                            (char *)c->c + i * c->stride_c * size_c);
+                            (char *)c->c + i * c->stride_c * size_c, i);
     return error;
 }
 
@@ -191,8 +245,8 @@ BLAS_TYPES(GEMM_FUNCTIONS)
 GEMM_FUNCTIONS(H, h, __half, CUDA_R_16F, )
 
 /* Types of a call of cublasGemmEx, and what they make of sums and scalars. */
-static cublasStatus_t typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
-                                     cublasComputeType_t compute)
+cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
+                                   cublasComputeType_t compute)
 {
     const cudaDataType a = c.type, out = c.type_c;
     switch (compute) {
@@ -232,7 +286,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    return typed_products(
+    return blas_typed_products(
         handle,
         (struct call){SHAPE, .name = "cublasGemmEx", .type = typeA, .type_c = typeC, .batches = 1},
         typeB, compute);
@@ -247,10 +301,10 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
                                    cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    return typed_products(handle,
-                          (struct call){SHAPE, .name = "cublasGemmBatchedEx", .type = typeA,
-                                        .type_c = typeC, .batches = batches, .arrays = 1},
-                          typeB, compute);
+    return blas_typed_products(handle,
+                               (struct call){SHAPE, .name = "cublasGemmBatchedEx", .type = typeA,
+                                             .type_c = typeC, .batches = batches, .arrays = 1},
+                               typeB, compute);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
@@ -263,9 +317,10 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    return typed_products(handle,
-                          (struct call){SHAPE, .name = "cublasGemmStridedBatchedEx", .type = typeA,
-                                        .type_c = typeC, .batches = batches, .stride_a = strideA,
-                                        .stride_b = strideB, .stride_c = strideC},
-                          typeB, compute);
+    return blas_typed_products(handle,
+                               (struct call){SHAPE, .name = "cublasGemmStridedBatchedEx",
+                                             .type = typeA, .type_c = typeC, .batches = batches,
+                                             .stride_a = strideA, .stride_b = strideB,
+                                             .stride_c = strideC},
+                               typeB, compute);
 }
