@@ -190,6 +190,7 @@ my @unsupported = (
     ["__host__ __device__ int f(int a\n#ifdef __CUDA_ARCH__\n, int b = 1\n#endif\n) { return a; }", 'the head of a function', 'file.cu:2'],
     ["void f()\n{\n    auto g = [] __device__ (int i) {\n#ifdef __CUDA_ARCH__\nreturn i;\n#else\nreturn 0;\n#endif\n}; }", 'a lambda that __CUDA_ARCH__', 'file.cu:2'],
     ['#include "asks.h"', '__CUDA_ARCH__', 'asks.h:6'],
+    ["#ifdef __CUDA_ARCH__\n__host__ __device__ void f() {}\n#else\n__device__ void f() {}\n#endif", 'a function that __CUDA_ARCH__', 'file.cu:5'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__device__ void f() { cooperative_groups::this_cluster().sync(); }', 'clusters'],
@@ -230,18 +231,20 @@ is("$rc $out", '0 ', '__CUDA_ARCH__ in a comment');
 ($out, $rc) = source("int main() { return __CUDA_ARCH__ - 800; }\n", '', '-D__CUDA_ARCH__=800');
 is("$rc $out", '0 ', '__CUDA_ARCH__ on the command line');
 # The device is then of that kind, or of one that CUDACPU_ARCH names, and has as much shared memory.
-for my $case (['', '', '9.0', 227], ['-D__CUDA_ARCH__=800', '', '8.0', 163], ['-D__CUDA_ARCH__=1210', '', '12.1', 99],
-    ['', '75', '7.5', 64], ['-D__CUDA_ARCH__=800', '86', '8.6', 99]) {
-    my ($flags, $arch, $is, $kib) = @$case;
+for my $case (['', '', '9.0', 227, 2048, 32], ['-D__CUDA_ARCH__=800', '', '8.0', 163, 2048, 32],
+    ['-D__CUDA_ARCH__=1210', '', '12.1', 99, 1536, 24], ['', '75', '7.5', 64, 1024, 16],
+    ['-D__CUDA_ARCH__=800', '86', '8.6', 99, 1536, 16], ['', '87', '8.7', 163, 1536, 16], ['', '89', '8.9', 99, 1536, 24]) {
+    my ($flags, $arch, $is, $kib, $threads, $blocks) = @$case;
     ($out, $rc) = source("#include <stdio.h>\n__global__ void k() {}\nint main()\n{\n    cudaDeviceProp p;\n    int major = 0, minor = 0;\n"
             . "    cudaGetDeviceProperties(&p, 0);\n"
             . "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
             . "    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);\n"
             . "    int kib = 227;\n"
             . "    while (cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, kib * 1024 + 1) != 0)\n        kib--;\n"
-            . "    printf(\"%d.%d %d.%d %d\\n\", p.major, p.minor, major, minor, kib + 1);\n}\n", '', $flags);
+            . "    printf(\"%d.%d %d.%d %d \", p.major, p.minor, major, minor, kib + 1);\n"
+            . "    printf(\"%d %d\\n\", p.maxThreadsPerMultiProcessor, p.maxBlocksPerMultiProcessor);\n}\n", '', $flags);
     ($out) = run("CUDACPU_ARCH=$arch $dir/prog") if $rc == 0;
-    is($out, "$is $is $kib\n", "the device's capability, $flags $arch");
+    is($out, "$is $is $kib $threads $blocks\n", "the device's capability, $flags $arch");
 }
 ($out, $rc) = run("CUDACPU_ARCH=7.5 $dir/prog");
 is("$rc $out", "2 CUDACPU_ARCH=7.5: need a compute capability from 70, as 75 or 90\n", "and what is none");

@@ -335,9 +335,11 @@ static void test_memory()
     CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), cudaSuccess);
     CHECK(kept == threshold);
     CHECK_ERROR(cudaMallocFromPoolAsync(&d, 256, pool, 0), cudaSuccess);
+    unsigned long long zero = 0, high = 0, now = 0;
+    CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high), cudaSuccess);
+    CHECK(high >= 256);
     CHECK_ERROR(cudaFreeAsync(d, 0), cudaSuccess);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-    unsigned long long zero = 0, high = 1, now = 0;
     CHECK_ERROR(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero), cudaSuccess);
     CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high), cudaSuccess);
     CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now), cudaSuccess);

@@ -128,8 +128,8 @@ __global__ void tiles(int *out)
     const int rank = (int)tile.thread_rank();
     const float before = cg::exclusive_scan(tile, rank == 3 ? INFINITY : 1.0f);
     o[22] = before == (rank > 3 ? INFINITY : (float)rank);
-    cg::coalesced_group lanes = tile;
-    o[23] = lanes.shfl(t, N == 32 ? rank + 1 : (rank + 1) % N); // of a warp the last has the first
+    __syncwarp();
+    o[23] = cg::coalesced_threads().shfl(t, t % 32 + 1); // of a warp the last has the first's
     tile.sync();
 }
 
@@ -161,7 +161,7 @@ void test_tiles()
                         : t % 2 ? t
                                 : most) &&
               o[21] == (N > 1 || t % 2 == 0 ? most : t));
-        CHECK(o[22] == 1 && o[23] == first + (rank + 1) % N);
+        CHECK(o[22] == 1 && o[23] == t / 32 * 32 + (t + 1) % 32);
     }
 }
 
