@@ -191,6 +191,7 @@ my @unsupported = (
     ["void f()\n{\n    auto g = [] __device__ (int i) {\n#ifdef __CUDA_ARCH__\nreturn i;\n#else\nreturn 0;\n#endif\n}; }", 'a lambda that __CUDA_ARCH__', 'file.cu:2'],
     ['#include "asks.h"', '__CUDA_ARCH__', 'asks.h:6'],
     ["#ifdef __CUDA_ARCH__\n__host__ __device__ void f() {}\n#else\n__device__ void f() {}\n#endif", 'a function that __CUDA_ARCH__', 'file.cu:5'],
+    ["#ifdef __CUDA_ARCH__\nconst int a = int(1);\n#else\nconst int a = int(2);\n#endif", 'a declaration that __CUDA_ARCH__', 'file.cu:5'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__device__ void f() { cooperative_groups::this_cluster().sync(); }', 'clusters'],
