@@ -222,7 +222,7 @@ for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_SEED} } map { "clang
         . "    cudaMemset(p, 0, 4096);\n    k<<<1, 32>>>(p, (eight *)(p + 512));\n    cudaFree(p);\n}\n";
     close $f;
     %r = run("$cudacc --count -O2 $dir/lies.cu -o $dir/clang && $dir/clang");
-    is(join(" ", $r{err} =~ /^(global_.._requests +\d+)$/mg) =~ s/ +/ /gr, "global_ld_requests 8 global_st_requests 2",
+    is(join(" ", $r{out} =~ /^(global_.._requests +\d+)$/mg) =~ s/ +/ /gr, "global_ld_requests 8 global_st_requests 2",
         "$cxx: pieces of a copy are as wide as both sides are aligned") or diag($r{err});
     %r = run("$cudacc --check $own -o $dir/own && $dir/own");
     is($r{err}, "check: no findings\n", "$cxx: a program without findings");
