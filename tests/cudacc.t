@@ -130,7 +130,7 @@ my %plain = (
     brace => "int main() {\n    if (1) {\n    return 0;\n",
     constant => "void f(char *s);\nint main() { const char *p = \"a\"; f(  p ); }\n",
     member => "struct A { int value; };\nint main() { A a;   a.  valeu = 1; a->value = 2; }\n",
-    twice => "void f(int);\nint main() { f(1);   f(1, 2); }\n",
+    operator => "int main() { int *p = 0;   p    +    p; }\n",
     include => "#include \"not-here.h\"\nint main() {}\n",
 );
 SKIP: {
