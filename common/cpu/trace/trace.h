@@ -27,6 +27,16 @@
 #define TRACE(call) ((void)0)
 #endif
 
+/* An address that tells how deep in calls the caller of this function is: less is deeper. With
+ * aarch64 a function's own frame lies below the registers that it saves, so two that one kernel
+ * calls would seem to be called from different depths; the first word of the frame is the address
+ * of the caller's. */
+#ifdef __aarch64__
+#define CALLERS_DEPTH (*(const void **)__builtin_frame_address(0))
+#else
+#define CALLERS_DEPTH __builtin_frame_address(0)
+#endif
+
 struct worker;
 struct launch;
 
