@@ -779,6 +779,7 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 {
     return cudaMallocFromPoolAsync(p, bytes, pool, stream);
 }
+#include "cpu_texture.h"
 #undef CPU_PLACE
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC
