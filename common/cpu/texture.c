@@ -399,17 +399,26 @@ struct taps {
 
 static int64_t address(int64_t i, int64_t n, enum cudaTextureAddressMode mode)
 {
-    const int64_t twice = (i % (2 * n) + 2 * n) % (2 * n);
+    if (i >= 0 && i < n)
+        return i;
     switch (mode) {
     case cudaAddressModeWrap:
-        return twice % n;
+        return (i % n + n) % n;
     case cudaAddressModeMirror:
-        return twice < n ? twice : 2 * n - 1 - twice;
+        i = (i % (2 * n) + 2 * n) % (2 * n);
+        return i < n ? i : 2 * n - 1 - i;
     case cudaAddressModeBorder:
-        return i >= 0 && i < n ? i : -1;
+        return -1;
     default:
-        return i < 0 ? 0 : i < n ? i : n - 1;
+        return i < 0 ? 0 : n - 1;
     }
+}
+
+/* The greatest integer that is not greater than x, of numbers that an integer holds. */
+static int64_t whole(double x)
+{
+    const int64_t i = (int64_t)x;
+    return i - (x < (double)i);
 }
 
 /* between: the filter is linear, and elements have their values at their middles. */
@@ -421,13 +430,14 @@ static struct taps taps_of(double x, size_t elements, enum cudaTextureAddressMod
         x *= n;
     else if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
         mode = cudaAddressModeClamp; /* those are for normalized coordinates */
-    if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
-        x = fmod(x, 2 * n);
-    if (isnan(x))
-        x = 0;
-    x = x < -far ? -far : x > far ? far : x;
-    const int64_t fixed = (int64_t)floor(between ? (x - 0.5) * 256 + 0.5 : floor(x) * 256);
-    const int64_t i = (fixed - (fixed & 255)) / 256;
+    if (!(x > -far && x < far)) {
+        if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
+            x = fmod(x, 2 * n);
+        x = isnan(x) ? 0 : x < -far ? -far : x > far ? far : x;
+    }
+    if (!between)
+        return (struct taps){{address(whole(x), (int64_t)elements, mode), 0}, 0};
+    const int64_t fixed = whole((x - 0.5) * 256 + 0.5), i = (fixed - (fixed & 255)) / 256;
     const int64_t right = address(i + 1, (int64_t)elements, mode);
     return (struct taps){{address(i, (int64_t)elements, mode), right}, (float)(fixed & 255) / 256};
 }
