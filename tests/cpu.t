@@ -23,7 +23,7 @@ sub run {
 # Compiles all, two at a time.
 my (%built, @jobs);
 for my $cxx (@cxx) {
-    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order arch graphs rare);
+    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order arch graphs rare texture);
 }
 push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
@@ -47,15 +47,15 @@ for my $j (@jobs) {
 }
 
 for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
-    for my $name (qw(semantics api float16 fast diverge order arch graphs rare)) {
-        next if $variant =~ /portable/ && $name =~ /api|float16|fast|arch|graphs|rare/;
+    for my $name (qw(semantics api float16 fast diverge order arch graphs rare texture)) {
+        next if $variant =~ /portable/ && $name =~ /api|float16|fast|arch|graphs|rare|texture/;
         my ($log) = run("cat $dir/$name$variant.log");
         ok(-x "$dir/$name$variant" && $log eq '', "$name$variant compiles without a word")
             or diag($log);
     }
-    for my $name (qw(semantics api float16 fast arch graphs rare)) {
+    for my $name (qw(semantics api float16 fast arch graphs rare texture)) {
         next if $variant =~ /portable/ && $name ne 'semantics';
-        for my $order ($name =~ /float16|fast|arch|graphs|rare/ ? 'forward' : qw(forward reverse random)) {
+        for my $order ($name =~ /float16|fast|arch|graphs|rare|texture/ ? 'forward' : qw(forward reverse random)) {
             my ($out, $rc) = run("CUDACPU_ORDER=$order $dir/$name$variant 2>/dev/null");
             ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "$name$variant, $order") or diag($out);
         }
@@ -172,8 +172,11 @@ like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch o
 
 # What is not supported is one line, exit code 2.
 my @unsupported = (
-    ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2D<float>(t, 0, 0); }', 'textures'],
-    ['__global__ void k(float *p) { surf2Dwrite(1.0f, p, 0, 0); }', 'surfaces'],
+    ['texture<float, 2> t;', 'a texture reference (texture) is'],
+    ['static surface<void, 2> s;', 'a surface reference (surface) is'],
+    ['void f(float *p) { cudaBindTexture(0, 0, p, 4); }', 'a texture reference (cudaBindTexture) is'],
+    ['cudaMipmappedArray_t a;', 'a mipmapped array'],
+    ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2DLod<float>(t, 0, 0, 1); }', 'tex2DLod'],
     ['__global__ void a() {} __global__ void k() { a<<<1, 1>>>(); }', 'dynamic parallelism'],
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
     ['#include <mma.h>', 'mma.h'],
