@@ -316,6 +316,36 @@ SKIP: {
     like("$rc $out", qr/\A2 cudacc: a program that calls cuBLAS needs OpenBLAS, which is not found: install libopenblas-dev [^\n]*\n\z/,
         'without OpenBLAS there is a line');
 }
+# A fetch that the object is not for stops the kernel with a line; so does an object that is none.
+my $kernels = "__global__ void one(cudaTextureObject_t t, float *p) { *p = tex1D<float>(t, 0.5f); }\n"
+    . "__global__ void whole(cudaTextureObject_t t, float *p) { p[threadIdx.x] = tex1Dfetch<float>(t, (int)threadIdx.x); }\n"
+    . "__global__ void odd(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, 2, 0); }\n";
+my $objects = "int main()\n{\n    float *p;\n    cudaMalloc(&p, 256);\n    cudaMemset(p, 0, 256);\n    cudaResourceDesc r = {};\n"
+    . "    r.resType = cudaResourceTypeLinear;\n    r.res.linear.devPtr = p;\n    r.res.linear.desc = cudaCreateChannelDesc<float>();\n"
+    . "    r.res.linear.sizeInBytes = 128;\n    cudaTextureDesc d = {};\n    cudaTextureObject_t t;\n"
+    . "    cudaCreateTextureObject(&t, &r, &d, NULL);\n%s    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 3;\n}\n";
+for my $case (["one<<<1, 1>>>(t, p);", qr/tex1D of an object of linear memory: need tex1Dfetch \(file\.cu:1\)/],
+    ["cudaDestroyTextureObject(t); whole<<<1, 1>>>(t, p);", qr/tex1Dfetch: there is no texture object 0x[0-9a-f]+ \(file\.cu:2\)/],
+    ["cudaDeviceReset(); whole<<<1, 1>>>(t, p);", qr/tex1Dfetch: there is no texture object/],
+    ["odd<<<1, 1>>>(t);", qr/surf2Dwrite: there is no surface object/],
+    ["cudaArray_t a; cudaMallocArray(&a, &r.res.linear.desc, 8, 8, cudaArraySurfaceLoadStore); r.res.array.array = a; "
+        . "r.resType = cudaResourceTypeArray; cudaCreateSurfaceObject(&t, &r); odd<<<1, 1>>>(t);",
+        qr/surf2Dwrite of 4 bytes at byte 2 of a row: need a multiple of 4 \(file\.cu:3\)/]) {
+    source($kernels . sprintf($objects, $case->[0]));
+    ($out, $rc) = run("$dir/prog");
+    ok($rc == 3 && $out =~ /\Akernel [^\n]*(?:$case->[1])[^\n]*\n\z/, "one line: $case->[0]") or diag("$rc: $out");
+}
+if (@traced) {
+    my $twice = sprintf($objects, "    whole<<<2, 32>>>(t, p + 32);\n    cudaFree(p);\n");
+    source($kernels . $twice, '', '--count');
+    ($out) = run("$dir/prog");
+    my %count = $out =~ /^(\w+) +(\d+)$/mg;
+    is("$count{texture_fetches} $count{global_st_requests}", '64 2', 'fetches are counted by themselves');
+    ok(!exists $count{global_ld_requests}, 'and are no loads') or diag($out);
+    source($kernels . $twice, '', '--check');
+    ($out) = run("$dir/prog 2>&1 | sed 's,$dir/,,g'");
+    like($out, qr/^leak: a texture object, made at file\.cu:16, is never destroyed$/m, 'an object that is not destroyed');
+}
 # A kernel that runs past an array is stopped, and says where; so is a number that is none.
 ($out, $rc) = source("__global__ void k(float *p) { p[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
         . "int main() { float *p; cudaMalloc(&p, 1000); k<<<8, 256>>>(p);\n"

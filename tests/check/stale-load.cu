@@ -1,5 +1,6 @@
-/* Loads by ld.global.nc, or __ldg, of memory that their launch writes. They go through a cache that
- * is not told of stores, so they may find what was there before the launch, whatever is in order.
+/* Loads by ld.global.nc, __ldg or a texture of memory that their launch writes. They go through a
+ * cache that is not told of stores, so they may find what was there before the launch, whatever is
+ * in order.
  */
 #include "bulk.cuh"
 #include "ptx.cuh"
