@@ -242,7 +242,7 @@ static void test_dimensions()
     d.filterMode = cudaFilterModePoint;
     d.normalizedCoords = 1;
     cudaTextureObject_t mixed = texture_of(two, d);
-    CHECK((fetched<float, TWO>(mixed, 1.375f, 1.9f) == 1 + 64)); // x wraps, y is clamped
+    CHECK((fetched<float, TWO>(mixed, 1.375f, 1.1f) == 1 + 64)); // x wraps, y is clamped
     for (cudaTextureObject_t t : {t2, t3, pitched, mixed})
         CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(two), cudaSuccess);
@@ -375,8 +375,10 @@ static void test_layers()
     };
     for (const row &r : rows) {
         const float wanted = (float)(16 * r.face + r.s + 2 * r.t);
-        CHECK((fetched<float, CUBE>(t6, r.x, r.y, r.z) == wanted));
-        CHECK((fetched<float, CUBE_LAYERED>(t12, r.x, r.y, r.z, 1) == wanted + 6 * 16));
+        // A GPU's division may be off by one of the 8 bits.
+        const float v = fetched<float, CUBE>(t6, r.x, r.y, r.z);
+        const float second = fetched<float, CUBE_LAYERED>(t12, r.x, r.y, r.z, 1);
+        CHECK(fabsf(v - wanted) < 0.03f && fabsf(second - wanted - 6 * 16) < 0.03f);
     }
     for (cudaTextureObject_t t : {t1, t2, t6, t12})
         cudaDestroyTextureObject(t);
