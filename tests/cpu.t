@@ -221,6 +221,8 @@ for my $text ('int f() { return cudax; }', 'int f() { return misspelt; }', '#inc
     ($out, $rc) = source("\n$text\nint main() { return 0; }\n");
     ok($rc == 1 && $out =~ /^file\.cu:2:/m && $out !~ /backend/, "the compiler's messages: $text") or diag("$rc: $out");
 }
+($out, $rc) = source("bool less(int texture, int n) { return texture < n; }\nint main() { return less(1, 0); }\n");
+is("$rc $out", '0 ', 'a variable may be called texture');
 # What is the same with it and without means nothing.
 my $same = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\nint a;\n#endif\n";
 for my $cxx (@cxx) {
@@ -259,6 +261,8 @@ write_file('own/mine.h', "enum { MINE = 0 };\n");
 is("$rc $out", '0 ', 'nor from CPATH, whose other folders are kept');
 for my $option ("-isystem $dir/toolkit/include", "-I$dir/toolkit/include", "-I $dir/toolkit/include") {
     ($out, $rc) = source("#include <cuda_runtime.h>\n#include <driver_types.h>\n#include \"vector_functions.h\"\n"
+            . join("", map { "#include <$_.h>\n" } qw(texture_types surface_types channel_descriptor
+                texture_indirect_functions surface_indirect_functions))
             . "int main() { return 0; }\n", '', $option);
     is("$rc $out", '0 ', "headers of a toolkit are not mixed in, $option");
     ($out, $rc) = source("#include <curand.h>\nint main() { return 0; }\n", '', $option);

@@ -114,7 +114,7 @@ static int is_name(int i)
            (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
 }
 
-/* "textures are" and token tex2D: "textures (tex2D) are not supported ..." */
+/* "mipmaps are" and token tex2DLod: "mipmaps (tex2DLod) are not supported ..." */
 static void unsupported(int i, const char *what, const char *hint)
 {
     const char *verb = strrchr(what, ' ');
@@ -916,7 +916,8 @@ static void check_limits(int i)
         unsupported(i, "a tile of more than 32 threads is",
                     "use the whole block, or shared memory");
     if ((is(i, "texture") || is(i, "surface")) && is(i + 1, "<") &&
-        (i == 0 || is(i - 1, ";") || is(i - 1, "}") || is(i - 1, "static") || is(i - 1, "extern")))
+        (i == 0 || is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "static") ||
+         is(i - 1, "extern")))
         unsupported(i, is(i, "texture") ? "a texture reference is" : "a surface reference is",
                     "CUDA 12 has none either: use an object, cudaTextureObject_t or "
                     "cudaSurfaceObject_t");
