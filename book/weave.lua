@@ -225,6 +225,14 @@ local function fold(line)
     return table.concat(folded, "\n")
 end
 
+local function printed(typed, lines)
+    for i, line in ipairs(lines) do lines[i] = fold(line) end
+    return pandoc.Div({
+        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. typed) } }, { class = "from" }),
+        code_block(table.concat(lines, "\n"), "text"),
+    }, { class = "output" })
+end
+
 -- What was printed, whose first line tells the exit status, below the command that was typed.
 local function shown_output(what, needle, name, exit, typed)
     local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
@@ -234,11 +242,20 @@ local function shown_output(what, needle, name, exit, typed)
         return fail(what .. ": exit status " .. tostring(status) .. ", not " .. (exit or "0")
             .. ": " .. (lines[#lines] or "no output"), needle)
     end
-    for i, line in ipairs(lines) do lines[i] = fold(line) end
-    return pandoc.Div({
-        pandoc.Div({ pandoc.Plain { pandoc.Code("$ " .. typed) } }, { class = "from" }),
-        code_block(table.concat(lines, "\n"), "text"),
-    }, { class = "output" })
+    return printed(typed, lines)
+end
+
+-- What was printed where the book is not made, by a program that is not here: a file that begins with the
+-- command, "$ command".
+local function recorded_output(el)
+    local path = el.attributes.file or "(no file)"
+    local lines = lines_of(path)
+    if not lines then return fail("recorded output: " .. path .. " does not exist", path) end
+    local typed = (table.remove(lines, 1) or ""):match("^%$ (.+)$")
+    if not typed then
+        return fail("recorded output: " .. path .. " does not begin with its command, \"$ command\"", path)
+    end
+    return printed(typed, lines)
 end
 
 -- command=count and command=check take the program that is built with that instrument; own= is a source
@@ -865,10 +882,11 @@ end
 
 local function code(el)
     if el.classes:includes("output") then return output(el) end
+    if el.classes:includes("recorded") then return recorded_output(el) end
     if el.classes:includes("rows") then return row_table(el) end
     if el.attributes.snippet or el.attributes.step then return listing(el) end
     if el.text:match("%S") then return code_block(el.text, el.classes[1] or "text") end
-    fail("an empty code block: name a step= and a snippet=, or use .output or .rows", "```")
+    fail("an empty code block: name a step= and a snippet=, or use .output, .recorded or .rows", "```")
 end
 
 -- A paragraph that is only a word in bold announces what follows.

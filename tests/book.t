@@ -59,7 +59,7 @@ sub fixture {
         if (-d $_) { make_path("$to$rest") }
         else { copy($_, "$to$rest") or die "$_: $!"; chmod 0755, "$to$rest" if -x $_ }
     } }, "tests/book");
-    edit("$to/chapters/01-sum.md", qr{file=tests/book/}, "file=$to/") for 1 .. 2;
+    edit("$to/chapters/01-sum.md", qr{file=tests/book/}, "file=$to/") for 1 .. 3;
     return $to;
 }
 
@@ -133,6 +133,8 @@ has($page, qr{<img[^>]*charts/03-time\.svg[^>]*alt="Time of a call against D, bo
     'a chart has its alt text');
 has($text, qr/step 03 on the CPU backend: --seed 1 --case D=64 order forward/,
     'the output is the program\'s');
+has($text, qr{\$ cudacc --check -run sum\.cu}, 'a recorded output stands below its command');
+has($page, qr{check: sum\.cu:7: a race with sum\.cu:9}, 'and is what was printed');
 has($text, qr/order reverse: 224/, 'the order of the threads reaches it');
 has($page, qr{<h2 id="step-03">}, 'a step can be linked to');
 has($page, qr{try <span class="one-line">ARGS="--case</span> D=64"</code>}, 'no line ends within the hyphens of an option');
@@ -380,6 +382,10 @@ fault('a table that goes on with no rows', qr/and_where="variant=dq:m16-n16"/, '
 fault('a table that goes on in a file without its columns', qr/%.1f" caption="Each.* and_file=tuned-sum/,
     '%.2f" and_file=ceilings',
     qr{^table of rows.*ceilings\.tsv has no column variant$});
+fault('recorded output that is not there', qr{recorded/sum\.txt}, 'recorded/mean.txt',
+    qr{^recorded output: \S+/recorded/mean\.txt does not exist$});
+fault('recorded output without its command', qr{cpu/recorded/sum\.txt}, 'cpu/step-03-counts.tsv',
+    qr{^recorded output: \S+ does not begin with its command, "\$ command"$});
 fault('an unexpected exit status', qr/args="--case D=64"/, 'args="--exit 3"',
     qr{^output of step 03 --exit 3: exit status 3, not 0: });
 fault('a command that is none', qr/command=count/, 'command=bound',
