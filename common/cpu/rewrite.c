@@ -114,7 +114,7 @@ static int is_name(int i)
            (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
 }
 
-/* "textures are" and token tex2D: "textures (tex2D) are not supported ..." */
+/* "mipmaps are" and token tex2DLod: "mipmaps (tex2DLod) are not supported ..." */
 static void unsupported(int i, const char *what, const char *hint)
 {
     const char *verb = strrchr(what, ' ');
@@ -880,21 +880,15 @@ static void note_launch(int i, int in_device)
 static const struct {
     const char *name, *what, *hint;
 } limits[] = {
-    {"tex1D*", "textures are", "read through a pointer"},
-    {"tex2D*", "textures are", "read through a pointer"},
-    {"tex3D*", "textures are", "read through a pointer"},
-    {"texCubemap*", "textures are", "read through a pointer"},
-    {"cudaTexture*", "textures are", "read through a pointer"},
-    {"cudaCreateTexture*", "textures are", "read through a pointer"},
-    {"cudaBindTexture*", "textures are", "read through a pointer"},
-    {"surf1D*", "surfaces are", "write through a pointer"},
-    {"surf2D*", "surfaces are", "write through a pointer"},
-    {"surf3D*", "surfaces are", "write through a pointer"},
-    {"cudaSurface*", "surfaces are", "write through a pointer"},
-    {"cudaCreateSurface*", "surfaces are", "write through a pointer"},
-    {"cudaArray*", "CUDA arrays are", "use cudaMalloc"},
-    {"cudaMallocArray*", "CUDA arrays are", "use cudaMalloc"},
-    {"cudaMalloc3DArray", "CUDA arrays are", "use cudaMalloc"},
+    {"cudaBindTexture*", "a texture reference is", "CUDA 12 has none either: use a texture object"},
+    {"cudaUnbindTexture", "a texture reference is",
+     "CUDA 12 has none either: use a texture object"},
+    {"textureReference", "a texture reference is", "CUDA 12 has none either: use a texture object"},
+    {"cudaBindSurfaceToArray", "a surface reference is",
+     "CUDA 12 has none either: use a surface object"},
+    {"cudaMallocMipmappedArray", "a mipmapped array is", "use an array for each level"},
+    {"cudaMipmappedArray_t", "a mipmapped array is", "use an array for each level"},
+    {"cudaResourceViewDesc", "a view of another format is", "make the array of that format"},
     {"cudaLaunchCooperativeKernelMultiDevice", "a grid on several devices is", "use one device"},
     {"this_multi_grid", "a grid on several devices is", "use one device"},
     {"this_cluster", "thread block clusters are", "run this kernel on a GPU"},
@@ -921,8 +915,12 @@ static void check_limits(int i)
         atoi(tokens[i + 2].s) > 32)
         unsupported(i, "a tile of more than 32 threads is",
                     "use the whole block, or shared memory");
-    if (is(i, "texture") && is(i + 1, "<"))
-        unsupported(i, "textures are", "read through a pointer");
+    if ((is(i, "texture") || is(i, "surface")) && is(i + 1, "<") &&
+        (i == 0 || is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "static") ||
+         is(i - 1, "extern")))
+        unsupported(i, is(i, "texture") ? "a texture reference is" : "a surface reference is",
+                    "CUDA 12 has none either: use an object, cudaTextureObject_t or "
+                    "cudaSurfaceObject_t");
     if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))
         unsupported(i, "libcu++ is", "use the built-in functions");
 }
@@ -1310,9 +1308,9 @@ static void write_out(const char *text)
 /* Names that nobody but CUDA gives. */
 static int is_cuda_name(const char *s)
 {
-    static const char *const begins[] = {"cublas", "curand", "cufft", "cusparse", "nvrtc",
-                                         "nvtx",   "__nv",   "tex1D", "tex2D",    "tex3D",
-                                         "surf1D", "surf2D", "surf3D"};
+    static const char *const begins[] = {"cublas",     "curand", "cufft",  "cusparse", "nvrtc",
+                                         "nvtx",       "__nv",   "tex1D",  "tex2D",    "tex3D",
+                                         "texCubemap", "surf1D", "surf2D", "surf3D"};
     static const char *const math[] = {"normcdf",
                                        "normcdfinv",
                                        "erfinv",

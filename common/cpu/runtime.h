@@ -1,7 +1,8 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, capability.c, launch.c,
- * graph_nodes.c, device.c, tensor_map.c. A file calls only files that come before it. README.md
- * says where between them the instruments stand, and tests/layers.t sees to it. */
+ * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, array.c, texture.c,
+ * capability.c, launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files that come
+ * before it. README.md says where between them the instruments stand, and tests/layers.t sees to
+ * it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -298,7 +299,25 @@ cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work
 cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             struct work *work);
 cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
+/* How far p lies behind the start of its allocation; 0 where that is not known. */
+size_t memory_offset(const void *p);
 int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
+
+/* --- array.c ---------------------------------------------------------------------------------- */
+/* Of each row the elements follow each other, and so do rows and slices. */
+struct cudaArray {
+    char *p;
+    struct cudaChannelFormatDesc desc;
+    struct cudaExtent extent; /* in elements; a height or depth of 0: there is none */
+    unsigned flags, element;  /* element: its bytes */
+    struct cudaArray *next;
+};
+/* Bytes of an element, or 0 where no such element can be. */
+unsigned array_element(const struct cudaChannelFormatDesc *desc);
+void array_reset(void); /* frees all */
+
+/* --- texture.c -------------------------------------------------------------------------------- */
+void texture_reset(void); /* destroys all objects, of surfaces too */
 
 /* --- capability.c ----------------------------------------------------------------------------- */
 struct capability {

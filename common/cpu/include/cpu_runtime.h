@@ -125,6 +125,33 @@ void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
 
+/* Textures and surfaces, in registers: four numbers of 32 bits, or an element's bytes. A fetch that
+ * the object is not for stops the kernel. */
+enum cpu_view {
+    CPU_1D,
+    CPU_2D,
+    CPU_3D,
+    CPU_1D_LAYERED,
+    CPU_2D_LAYERED,
+    CPU_CUBEMAP,
+    CPU_CUBEMAP_LAYERED
+};
+struct cpu_texel {
+    uint32_t part[4];
+};
+struct cpu_texel cpu_texture(enum cpu_view view, cudaTextureObject_t t, float x, float y, float z,
+                             int layer, const char *file, int line);
+struct cpu_texel cpu_texture_fetch(cudaTextureObject_t t, int x, const char *file, int line);
+struct cpu_texel cpu_texture_gather(cudaTextureObject_t t, float x, float y, int component,
+                                    const char *file, int line);
+/* x in bytes; z is a slice, a layer or a face. bytes: 1, 2, 4, 8 or 16. */
+struct cpu_texel cpu_surface_read(enum cpu_view view, cudaSurfaceObject_t s, int x, int y, int z,
+                                  unsigned bytes, enum cudaSurfaceBoundaryMode mode,
+                                  const char *file, int line);
+void cpu_surface_write(enum cpu_view view, struct cpu_texel v, cudaSurfaceObject_t s, int x, int y,
+                       int z, unsigned bytes, enum cudaSurfaceBoundaryMode mode, const char *file,
+                       int line);
+
 /* For libraries that work on device memory (blas/). A call of theirs is work of a stream, or a node
  * of its capture; `drop` frees the state. */
 cudaError_t cpu_library_call(cudaStream_t stream, cudaError_t (*run)(void *state),
