@@ -898,8 +898,6 @@ static const struct {
     {"cudaLaunchCooperativeKernelMultiDevice", "a grid on several devices is", "use one device"},
     {"this_multi_grid", "a grid on several devices is", "use one device"},
     {"this_cluster", "thread block clusters are", "run this kernel on a GPU"},
-    {"nvcuda", "wmma is", "run this kernel on a GPU"},
-    {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
@@ -923,8 +921,6 @@ static void check_limits(int i)
                     "use the whole block, or shared memory");
     if (is(i, "texture") && is(i + 1, "<"))
         unsupported(i, "textures are", "read through a pointer");
-    if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))
-        unsupported(i, "libcu++ is", "use the built-in functions");
 }
 
 /* Inline PTX. */

@@ -110,6 +110,8 @@ struct cpu_asm_site {
     struct ptx_program *program; /* when it has run */
 };
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
+/* The same for a header's statement: the place is that of the caller, for reports. */
+void cpu_asm_at(struct cpu_asm_site *site, uint64_t *reg, const char *file, int line);
 /* The same where instructions go on to use some operands' variables later: held[k] is the address
  * of operand k, or 0 where it is no variable and only its value counts. */
 void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held);

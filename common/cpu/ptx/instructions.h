@@ -285,6 +285,8 @@ PTX_BY_LANE("prefetch", "tensormap", "addr", ptx_prefetch_tensormap)
 PTX_BY_LANE("mbarrier", "init" PTX_SHARED_B64, "addr b32", ptx_mbarrier_init)
 PTX_BY_LANE("mbarrier", "inval" PTX_SHARED_B64, "addr", ptx_mbarrier_inval)
 PTX_BY_LANE("mbarrier", "arrive" PTX_ORDER PTX_SHARED_B64, "=b64 addr ?b32", ptx_mbarrier_arrive)
+PTX_BY_LANE("mbarrier", "arrive_drop" PTX_ORDER PTX_SHARED_B64, "=b64 addr ?b32",
+            ptx_mbarrier_arrive)
 PTX_BY_LANE("mbarrier", "arrive expect_tx" PTX_ORDER PTX_SHARED_B64, "=b64 addr b32",
             ptx_mbarrier_arrive)
 PTX_BY_LANE("mbarrier", "expect_tx ?relaxed ?cta|cluster" PTX_SHARED_B64, "addr b32",
@@ -296,6 +298,7 @@ PTX_BY_LANE("mbarrier", "try_wait" PTX_ORDER PTX_SHARED_B64, "=pred addr b64 ?b3
             ptx_mbarrier_wait)
 PTX_BY_LANE("mbarrier", "try_wait parity" PTX_ORDER PTX_SHARED_B64, "=pred addr b32 ?b32",
             ptx_mbarrier_wait)
+PTX_BY_LANE("cp", "async mbarrier arrive ?noinc" PTX_SHARED_B64, "addr", ptx_cp_async_arrive)
 PTX_BY_LANE("mbarrier", "pending_count b64", "=b32 b64", ptx_mbarrier_pending)
 PTX_BY_LANE("fence", "mbarrier_init release cluster", "", ptx_fence_mbarrier_init)
 

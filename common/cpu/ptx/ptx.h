@@ -132,6 +132,9 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(nc, "nc")                                                                                    \
     X(L2_cache_hint, "L2::cache_hint")                                                             \
     X(expect_tx, "expect_tx")                                                                      \
+    X(mbarrier, "mbarrier")                                                                        \
+    X(arrive_drop, "arrive_drop")                                                                  \
+    X(noinc, "noinc")                                                                              \
     X(try_wait, "try_wait")                                                                        \
     X(parity, "parity")                                                                            \
     X(noftz, "noftz")                                                                              \
