@@ -334,6 +334,11 @@ PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 bf16 bf16 f32", "=4xf32 2xb32 1x
 PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f16 f16 f16 f16", "=2xb32 2xb32 1xb32 2xb32", ptx_mma)
 PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 tf32 tf32 f32", "=4xf32 4xb32 2xb32 4xf32", ptx_mma)
 PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1xb32 4xf32", ptx_mma)
+#define PTX_BYTES " row col ?satfinite s32 s8|u8 s8|u8 s32"
+PTX_BY_WARP("mma", PTX_MMA "m16n8k16" PTX_BYTES, "=4xb32 2xb32 1xb32 4xb32", ptx_mma_bytes)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k32" PTX_BYTES, "=4xb32 4xb32 2xb32 4xb32", ptx_mma_bytes)
+PTX_BY_WARP("mma", PTX_MMA "m8n8k4 row col f64 f64 f64 f64", "=2xf64 1xf64 1xf64 2xf64",
+            ptx_mma_double)
 #define PTX_ROWS " ?shared|shared::cta b16"
 #define PTX_MOVE(n)                                                                                \
     PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x" n " ?trans" PTX_ROWS, "=" n "xb32 addr",         \
