@@ -65,7 +65,10 @@ struct thread {
     const char *name;     /* its text, */
     uint64_t *registers;  /* and the lane's registers; ptx/run.c */
     const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
-    const char *caller;   /* of a wait in vain, ", called at ..."; NULL: nobody knows */
+    const volatile void *polled; /* the last atomic load, what it found, how often in a row */
+    uint64_t found;
+    unsigned polls;
+    const char *caller; /* of a wait in vain, ", called at ..."; NULL: nobody knows */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */

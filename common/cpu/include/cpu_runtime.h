@@ -123,6 +123,8 @@ void cpu_grid_wait(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);
+/* An atomic load has found that. A thread that finds the same at one place over and over sleeps. */
+void cpu_polled(const volatile void *p, const void *found, size_t bytes);
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);

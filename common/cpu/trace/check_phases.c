@@ -18,6 +18,7 @@ static struct state {
     int n;
     record announced_at, brought_at;
     uint64_t announced, brought; /* bytes, in this phase */
+    int copies;                  /* of cp.async, which it has to wait for as well */
 } * states;
 static int n_states;
 
@@ -92,11 +93,11 @@ void phase_arrives(int thread, uint32_t code, int id)
         s->arrivals[s->n++] = record_of(thread, code, 0);
 }
 
-/* The last to arrive knows it, if he knows of all others. */
+/* The last to arrive knows it, if he knows of all others and no copy is to come. */
 void phase_complete(int thread, int id)
 {
     struct state *s = &states[id];
-    int knows = s->brought == 0;
+    int knows = s->brought == 0 && !s->copies;
     for (int i = 0; i < s->n && knows; i++)
         knows = ordered(s->arrivals[i], thread);
     s->phase++;
@@ -106,6 +107,7 @@ void phase_complete(int thread, int id)
         clock_acquire(thread, s->complete);
     s->n = 0;
     s->announced = s->brought = 0;
+    s->copies = 0;
 }
 
 /* The thread wants the first phase of that parity which it does not know. */
@@ -154,9 +156,10 @@ static int too_early(const struct state *s, const char *what, int thread, uint32
 
 void phase_copies(int thread, uint32_t code, int id, int op)
 {
-    const struct state *s = &states[id];
+    struct state *s = &states[id];
     if (!op)
         return;
+    s->copies = 1;
     proxy_brings(op, id % MBARRIERS, s->phase);
     if (too_early(s, "copies", thread, code, id))
         proxy_told(op);
