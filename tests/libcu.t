@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# cuda::barrier and cuda::pipeline, and nvcuda::wmma, on the CPU: results in each order of threads, whenever copies
-# take effect; what the instruments say. The faults that check finds are in check/.
+# cuda::barrier and cuda::pipeline, nvcuda::wmma, and the toolkit's libcu++ where there is a toolkit, on the CPU:
+# results in each order of threads, whenever copies take effect; what the instruments say. The faults that check finds
+# are in check/.
 use strict;
 use warnings;
 use Test::More;
@@ -56,5 +57,49 @@ SKIP: {
     my %mma = map { /^mma(_flops)? +([\d ]+)$/ ? ($1 // "" => [split " ", $2]) : () } split /\n/, $r{out};
     is("@{$mma{''}}[0] @{$mma{_flops}}[0]", 32 * (5 * 3 * 2 + 2 + 1) . " " . 32 * (5 * 3 * 2 * 4096 + 2 * 2048 + 512), "mma is counted") or diag($r{out});
     unlike($r{out}, qr/^local_/m, "fragments are no memory");
+}
+
+# Without a toolkit its headers are a line, and ours need none.
+spew("$dir/atomic.cu", "#include <cuda/barrier>\n#include <cuda/std/atomic>\nint main()\n{\n}\n");
+spew("$dir/ours.cu", "#include <cuda/pipeline>\n#include <mma.h>\nint main()\n{\n}\n");
+spew("$dir/ptx.cu", "#include <cuda/ptx>\nint main()\n{\n}\n");
+my %r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/atomic.cu -o $dir/atomic");
+is("$r{code} $r{err}", "2 $dir/atomic.cu:2: header <cuda/std/atomic> comes with the CUDA toolkit, which is not in /nowhere\n",
+    "a header of a toolkit that is not there");
+%r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/ours.cu -o $dir/ours");
+is("$r{code} $r{err}", "0 ", "ours need no toolkit");
+
+SKIP: {
+    %r = run("common/cpu/cudacc $dir/atomic.cu -o $dir/atomic");
+    skip "the toolkit's headers are not here", 1 if $r{err} =~ /comes with the CUDA toolkit/;
+    is("$r{code} $r{err}", "0 ", "after a header of ours, atomics of the toolkit");
+    %r = run("common/cpu/cudacc $dir/ptx.cu -o $dir/ptx");
+    like("$r{code} $r{err}", qr/^2 \S+ptx\.cu:1: header <cuda\/ptx> is not supported by the CPU backend/, "<cuda/ptx> is a line");
+    for my $cxx (@cxx) {
+        my $portable = build("portable", $cxx, "");
+        for my $order (qw(forward reverse random)) {
+            my %r = run("timeout 60 $portable", CUDACPU_ORDER => $order, CUDACPU_WORKERS => 1);
+            ok($r{code} == 0 && $r{out} =~ /^\d+ checks, 0 failed$/m, "the toolkit's libcu++, $cxx, $order")
+                or diag($r{out}, $r{err});
+        }
+    }
+    skip "the instruments need g++", 1 if $cxx[0] ne "g++";
+    my $checked = build("portable", "g++", "--check");
+    %r = run("timeout 60 $checked");
+    ok($r{code} == 0 && $r{err} =~ /^check: no findings/m, "check finds nothing in portable") or diag($r{out}, $r{err});
+    %r = run("timeout 60 " . build("portable", "g++", "--count"));
+    # An addition of each of eight warps; fetch_max is a loop. Two blocks take a ticket.
+    my ($atomics) = $r{out} =~ /^global_atomic_requests +([\d ]+)$/m;
+    my @atomics = split " ", $atomics // "";
+    ok(@atomics == 5 && $atomics[0] == 0 && $atomics[1] > 8 && $atomics[3] == 2, "atomics are counted") or diag($r{out});
+    # A message whose flag is set or read without an order is a race.
+    for my $order ("flag->store(1, cuda::memory_order_release)", "flag->load(cuda::memory_order_acquire)") {
+        my $text = slurp("tests/cpu/portable.cu") =~ s{"check.h"}{"tests/cpu/check.h"}r;
+        my $relaxed = $order =~ s/release|acquire/relaxed/r;
+        $text =~ s/\Q$order\E/$relaxed/ or die $order;
+        spew("$dir/relaxed.cu", $text);
+        %r = run("common/cpu/cudacc --check -I. $dir/relaxed.cu -o $dir/relaxed && timeout 60 $dir/relaxed");
+        like($r{err}, qr/^global race: .* in kernel message\b/m, "check finds $relaxed") or diag($r{out});
+    }
 }
 done_testing();

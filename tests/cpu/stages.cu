@@ -219,6 +219,36 @@ __global__ void primitives(const float4 *x, float4 *y)
     y[2 * N + t] = cell[1][t];
 }
 
+// Bulk copies that the barrier counts, and the arrival of inline PTX that is one of those it is
+// made for.
+__global__ void counted(const float4 *x, float4 *y)
+{
+    __shared__ alignas(16) float4 cell[2][N];
+    __shared__ block_barrier bar;
+    const int t = threadIdx.x;
+    if (t == 0) {
+        init(&bar, N);
+        cuda::device::experimental::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    block_barrier::arrival_token token = 0;
+    if (t == 0) {
+        cuda::device::memcpy_async_tx(&cell[0][0], x, cuda::aligned_size_t<16>(sizeof cell[0]),
+                                      bar);
+        token = cuda::device::barrier_arrive_tx(bar, 1, sizeof cell[0]);
+    } else {
+        token = bar.arrive();
+    }
+    bar.wait(std::move(token));
+    y[t] = cell[0][N - 1 - t];
+    __pipeline_memcpy_async(&cell[1][t], x + N + t, 16);
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(cuda::device::barrier_native_handle(bar)))
+                 : "memory");
+    bar.wait_parity(true);
+    y[N + t] = cell[1][N - 1 - t];
+}
+
 template <class T, class F>
 static void same(const char *name, const T *y, size_t n, F want)
 {
@@ -302,6 +332,12 @@ int main()
         return i < 4 * N   ? x[i] + (e < 2 ? x[4 * N + i] : 0)
                : i < 8 * N ? x[8 * N + 4 * (N - 1 - t) + e]
                            : x[12 * N + i - 8 * N];
+    });
+    counted<<<1, N>>>((const float4 *)x, (float4 *)y);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    same("counted", y, 8 * N, [=](int i) {
+        const int tile = i / (4 * N), t = i / 4 % N;
+        return x[4 * N * tile + 4 * (N - 1 - t) + i % 4];
     });
     cudaFree(x);
     cudaFree(y);

@@ -122,12 +122,6 @@ inline void copies_arrive(uint64_t *at, CPU_PLACE)
     cpu_asm_in<'l'>(&reg[0], at);
     cpu_asm_at(&site, reg, file, line);
 }
-inline void copies_arrive_noinc(uint64_t *at, CPU_PLACE)
-{
-    CPU_SITE("cp.async.mbarrier.arrive.noinc.b64 [%0];", "l", 1)
-    cpu_asm_in<'l'>(&reg[0], at);
-    cpu_asm_at(&site, reg, file, line);
-}
 /* A bulk copy, of which the mbarrier counts the bytes. */
 inline void bulk_load(void *to, const void *from, unsigned bytes, uint64_t *at, CPU_PLACE)
 {
@@ -138,6 +132,13 @@ inline void bulk_load(void *to, const void *from, unsigned bytes, uint64_t *at, 
     cpu_asm_in<'l'>(&reg[1], from);
     cpu_asm_in<'r'>(&reg[2], bytes);
     cpu_asm_in<'r'>(&reg[3], (unsigned)__cvta_generic_to_shared(at));
+    cpu_asm_at(&site, reg, file, line);
+}
+
+/* What was written to shared memory is there for bulk copies. */
+inline void fence_proxy(CPU_PLACE)
+{
+    CPU_SITE("fence.proxy.async.shared::cta;", nullptr, 0)
     cpu_asm_at(&site, reg, file, line);
 }
 
