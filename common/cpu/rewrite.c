@@ -246,6 +246,13 @@ static int is_toolkit_header(const char *name)
     return 0;
 }
 
+/* The toolkit's libcu++, which is plain C++ where no nvcc compiles it; but for inline PTX. */
+static int is_portable_header(const char *name)
+{
+    return (strncmp(name, "cuda/", 5) == 0 || strncmp(name, "nv/", 3) == 0) &&
+           strcmp(name, "cuda/ptx") != 0;
+}
+
 static void __attribute__((noreturn)) refuse_header(const char *place, const char *name)
 {
     fprintf(stderr,
@@ -262,7 +269,9 @@ static void check_header(const char *path, int n, int line, int file)
         tail = p + 9; /* a folder above may be called anything */
     if (!tail)
         tail = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    if (is_toolkit_header(tail))
+    if (strncmp(tail, "cccl/", 5) == 0)
+        tail += 5;
+    if (is_toolkit_header(tail) && !is_portable_header(tail))
         refuse_header(format("%s:%d", files[file], line), tail);
     free(name);
 }
@@ -892,8 +901,6 @@ static const struct {
     {"cudaLaunchCooperativeKernelMultiDevice", "a grid on several devices is", "use one device"},
     {"this_multi_grid", "a grid on several devices is", "use one device"},
     {"this_cluster", "thread block clusters are", "run this kernel on a GPU"},
-    {"nvcuda", "wmma is", "run this kernel on a GPU"},
-    {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
@@ -921,8 +928,6 @@ static void check_limits(int i)
         unsupported(i, is(i, "texture") ? "a texture reference is" : "a surface reference is",
                     "CUDA 12 has none either: use an object, cudaTextureObject_t or "
                     "cudaSurfaceObject_t");
-    if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))
-        unsupported(i, "libcu++ is", "use the built-in functions");
 }
 
 /* Inline PTX. */

@@ -66,7 +66,10 @@ struct thread {
     const char *name;     /* its text, */
     uint64_t *registers;  /* and the lane's registers; ptx/run.c */
     const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
-    const char *caller;   /* of a wait in vain, ", called at ..."; NULL: nobody knows */
+    const volatile void *polled; /* the last atomic load, what it found, how often in a row */
+    uint64_t found;
+    unsigned polls;
+    const char *caller; /* of a wait in vain, ", called at ..."; NULL: nobody knows */
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
@@ -190,7 +193,16 @@ int copies_chance(struct worker *w);
 void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
 void copies_commit(struct worker *w);
 void copies_wait(struct worker *w, uint32_t pending);
-void copies_wait_all(struct worker *w);  /* also for those in no group yet */
+void copies_wait_all(struct worker *w); /* also for those in no group yet */
+/* The number of the running thread's open group: those that are committed have smaller ones. */
+unsigned copies_open(struct worker *w);
+/* One of its copies that are under way is no longer this file's. False: there is none. */
+struct copied {
+    char *to;
+    const char *from;
+    unsigned bytes, read, group;
+};
+int copies_hand_over(struct worker *w, struct copied *c);
 void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
 void copies_forget(struct worker *w);    /* after a fault: it never does */
 
@@ -219,6 +231,10 @@ void phases_block(struct worker *w); /* a block begins, and has none */
 struct box;
 void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m, int op);
 void flights_store(struct worker *w, const struct box *b, uint32_t tile, int adds, int op);
+/* A copy by cp.async of the running thread that counts for an mbarrier from now on; and what it
+ * has waited for itself, by groups below `group`. */
+void flights_copy(struct worker *w, const struct copied *c, struct mbarrier *m);
+void flights_copied(struct worker *w, unsigned group);
 void flights_commit(struct worker *w);
 /* Waits for all of the thread's groups but the latest `pending`: until the tiles are read, or until
  * the arrays are written as well. Returns how many of those groups are under way still. */

@@ -110,6 +110,8 @@ struct cpu_asm_site {
     struct ptx_program *program; /* when it has run */
 };
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
+/* The same for a header's statement: the place is that of the caller, for reports. */
+void cpu_asm_at(struct cpu_asm_site *site, uint64_t *reg, const char *file, int line);
 /* The same where instructions go on to use some operands' variables later: held[k] is the address
  * of operand k, or 0 where it is no variable and only its value counts. */
 void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held);
@@ -121,6 +123,8 @@ void cpu_grid_wait(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);
+/* An atomic load has found that. A thread that finds the same at one place over and over sleeps. */
+void cpu_polled(const volatile void *p, const void *found, size_t bytes);
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);

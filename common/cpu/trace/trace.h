@@ -107,7 +107,7 @@ void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes);
  * lane's thread issues an operation, at its statement. The operation may then read and write what
  * it says, from its issue until it is done: until then nobody may write the one or touch the other.
  * What ordinary accesses wrote it finds only behind a fence.proxy.async. */
-enum proxy_what { TRACE_BULK, TRACE_WGMMA };
+enum proxy_what { TRACE_BULK, TRACE_WGMMA, TRACE_COPIES };
 enum proxy_space { TRACE_PROXY_SHARED = 1, TRACE_PROXY_GLOBAL = 2 };
 /* The operation's number, for what follows; the numbers of a block begin with 1. */
 int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what);
@@ -130,6 +130,8 @@ void trace_mbarrier_phase(struct worker *w, int id);
 void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
+/* The thread's copies by cp.async that are under way count for it. */
+void trace_mbarrier_copies(struct worker *w, int lane, int id);
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
 /* wgmma, for check, and of the first function for count. The variables that a product holds, from
