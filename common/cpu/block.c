@@ -294,6 +294,7 @@ static void begin_block(struct worker *w, uint64_t place)
                 w->launch->id << 32;
     w->random |= w->random == 0;
     w->turn++;
+    swap_last_error(cudaSuccess); /* what other blocks did wrong is none of its concern */
     w->paused = 0;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
@@ -521,11 +522,13 @@ static __attribute__((noinline)) void run_launch(struct worker *w)
 
 void block_run_all(struct worker *w)
 {
+    const volatile cudaError_t hosts = swap_last_error(cudaSuccess);
     prepare(w);
     if (sigsetjmp(w->escape, 0))
         forget(cpu_worker->home);
     else
         run_launch(w);
+    swap_last_error(hosts);
 }
 
 /* Calls from kernels. */

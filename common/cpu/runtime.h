@@ -1,7 +1,7 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, capability.c, launch.c,
- * graph_nodes.c, device.c, tensor_map.c. A file calls only files that come before it. README.md
- * says where between them the instruments stand, and tests/layers.t sees to it. */
+ * fault.c, block.c, warp.c, children.c, graph.c, stream.c, event.c, memory.c, capability.c,
+ * launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files that come before it.
+ * README.md says where between them the instruments stand, and tests/layers.t sees to it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -49,6 +49,9 @@ struct launch {
     /* Of a cooperative launch: blocks that wait at the grid's barrier, and those that have ended;
      * how often it has opened. */
     uint64_t at_grid, ended, rounds;
+    struct child *children; /* what its threads have launched; children.c */
+    size_t n_children;
+    atomic_int told_depth; /* that they launch too deep */
 };
 
 /* A CUDA thread of the block being run: its fiber and, while it waits, what it waits for. */
@@ -115,6 +118,7 @@ enum rest { RESTS_NOT, ASLEEP, AT_GRID };
 struct worker {
     struct launch *launch;
     int running;   /* inside a kernel */
+    int launching; /* inside a kernel's launch, of which instruments see nothing */
     unsigned now;  /* the running CUDA thread, counted through the block */
     unsigned warp; /* the warp that runs as far as it goes */
     int size, live;
@@ -273,14 +277,25 @@ void warp_together(struct worker *w, enum cpu_op op, const void *what, const cha
 void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                         void (*run)(struct worker *w, int warp, unsigned lanes));
 
-/* --- graph.c ---------------------------------------------------------------------------------- */
-/* A piece of work that runs now, or becomes a node of the graph being captured. */
+/* --- children.c ------------------------------------------------------------------------------- */
+/* A piece of work that runs now, later, or becomes a node of the graph being captured. */
 struct work {
     enum cudaGraphNodeType type;
     cudaError_t (*run)(void *state);
     void (*drop)(void *state);
     void *state; /* owned */
 };
+/* Whether the running thread may launch a kernel: a line where it is nested too deep. A tail launch
+ * comes when all of its launcher is done, and is no deeper than that. */
+cudaError_t children_allow(const struct cpu_kernel *kernel, cudaStream_t stream);
+/* The running thread asks for work in a stream. cudaErrorInvalidResourceHandle: the stream is none
+ * that a kernel may use, and the work is dropped. */
+cudaError_t children_add(cudaStream_t stream, struct work work);
+/* The grid has ended: runs all of its children, and theirs. l->error becomes the first error; a
+ * grid that has failed has its children dropped. */
+void children_run(struct launch *l);
+cudaError_t children_make_stream(cudaStream_t *stream, unsigned flags); /* for a kernel */
+int children_stream_made(cudaStream_t stream);
 
 /* --- stream.c --------------------------------------------------------------------------------- */
 cudaError_t stream_submit(cudaStream_t stream, struct work work);

@@ -71,6 +71,8 @@ cudaError_t stream_check_unsafe(int waits)
 cudaError_t stream_submit(cudaStream_t stream, struct work work)
 {
     cudaError_t error = cudaSuccess;
+    if (cpu_in_kernel())
+        return children_add(stream, work);
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);
     if (!s)
@@ -99,6 +101,8 @@ enum { GREATEST = -5 }; /* the most urgent priority; the least is 0 */
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const void *site)
 {
     (void)site;
+    if (cpu_in_kernel())
+        return result(children_make_stream(stream, flags));
     if (!stream || flags > cudaStreamNonBlocking)
         return result(cudaErrorInvalidValue);
     struct CUstream_st *s = calloc(1, sizeof *s);
@@ -182,6 +186,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID at
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    if (cpu_in_kernel())
+        return result(children_stream_made(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st **at = &streams;
     while (*at && *at != stream)

@@ -9,7 +9,16 @@ __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 int cpu_in_kernel(void)
 {
-    return cpu_worker && cpu_worker->running;
+    return cpu_worker && (cpu_worker->running || cpu_worker->launching);
+}
+
+void cpu_launching(int begins)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !(begins ? w->running : w->launching))
+        return;
+    w->running = !begins;
+    w->launching = begins;
 }
 
 static struct worker *new_at(struct worker *home)

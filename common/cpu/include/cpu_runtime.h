@@ -45,6 +45,7 @@ void cpu_know_kernel(const struct cpu_prototype *prototype);
 cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
                              cudaStream_t stream, const char *file, int line);
 int cpu_in_kernel(void); /* whether a kernel calls, and not the host */
+void cpu_launching(int begins); /* a launch by a kernel, which is not its own work */
 
 /* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
 struct cpu_slot {

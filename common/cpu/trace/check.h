@@ -26,6 +26,7 @@ enum rule {
     SETMAXNREG,
     GRID_DEPENDENCY,
     STREAM_RACE,
+    CHILD_RACE,
     SUM_ORDER,
     DIVERGENCE,
     LEAK
@@ -204,6 +205,10 @@ extern int streams_several; /* more than one has launched a kernel */
 void streams_launch(void);
 /* Whether r was made by an earlier launch that need not have ended when this one begins. */
 int stream_unordered(record r);
+
+extern int child_windows; /* kernels above the one that runs */
+/* Whether r was made by one of them when it had launched what led to this one. */
+int child_unordered(record r);
 
 /* --- check_clocks.c: what single threads know beyond their warps ------------------------------ */
 

@@ -33,6 +33,11 @@ struct launch;
 /* In the order of events: a launch, its blocks, in them barriers and warp operations. */
 void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
+/* A child of a grid begins, which was launched at the one time, and the grid ended at the other;
+ * a child has ended. */
+uint32_t trace_child_time(void);
+void trace_child_begins(uint32_t from, uint32_t end);
+void trace_child_ended(void);
 void trace_grid_wait(struct worker *w); /* griddepcontrol.wait by the running thread */
 void trace_grids_done(void);            /* the host has waited for all launches */
 
