@@ -227,7 +227,6 @@ my @unsupported = (
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__device__ void f() { cooperative_groups::this_cluster().sync(); }', 'clusters'],
-    ['auto f() { return cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()); }', 'a tile of more than 32 threads'],
     ['int a = cudaLaunchAttributeClusterDimension;', 'thread block clusters'],
     ['void f() { cudaLaunchKernelEx(0); }', 'this form of launch'],
 );

@@ -910,10 +910,6 @@ static void check_limits(int i)
         if (star ? strncmp(tokens[i].s, s, (size_t)(star - s)) == 0 : is(i, s))
             unsupported(i, limits[k].what, limits[k].hint);
     }
-    if ((is(i, "tiled_partition") || is(i, "thread_block_tile")) && is(i + 1, "<") &&
-        atoi(tokens[i + 2].s) > 32)
-        unsupported(i, "a tile of more than 32 threads is",
-                    "use the whole block, or shared memory");
     if (is(i, "texture") && is(i + 1, "<"))
         unsupported(i, "textures are", "read through a pointer");
     if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))

@@ -21,7 +21,8 @@ enum {
     WARP = 32,
     MAX_THREADS = 1024,
     MAX_WARPS = MAX_THREADS / WARP,
-    MAX_BARRIERS = 16,
+    NAMED_BARRIERS = 16, /* 0 is __syncthreads; behind them one for each tile of several warps */
+    MAX_BARRIERS = NAMED_BARRIERS + MAX_WARPS,
     SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
     SHARED_ALIGN = 1024, /* of dynamic shared memory, at most; so far into the arena it may begin */
     ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024 + SHARED_ALIGN,
@@ -133,7 +134,9 @@ struct worker {
     int paused; /* the block, at its first barrier; see pause_once */
     uint3 shape;
     struct warp warps[MAX_WARPS];
-    struct barrier barriers[MAX_BARRIERS]; /* 0 is __syncthreads */
+    struct barrier barriers[MAX_BARRIERS];
+    int named_used;   /* of those, others than __syncthreads, by the block */
+    uint64_t *passed; /* what each thread passes to its tile of several warps, or NULL */
     struct thread threads[MAX_THREADS];
     uint3 index[MAX_THREADS];
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
