@@ -672,10 +672,20 @@ void cpu_launch_bounds(int threads, int blocks)
     cpu_worker->bounds_blocks = blocks;
 }
 
+/* A thread that has read it a thousand times in a row waits for some time to pass: it passes faster
+ * then, twice as fast every 16 readings. */
 long long cpu_clock(void)
 {
+    enum { MANY = 1000, FASTEST = 20 };
     static __thread long long ticks;
-    return ++ticks;
+    static __thread unsigned reader, readings;
+    const unsigned now = cpu_worker ? cpu_worker->now : 0;
+    readings = now == reader ? readings + 1 : 0;
+    reader = now;
+    if (readings < MANY)
+        return ++ticks;
+    const unsigned faster = (readings - MANY) / 16;
+    return ticks += 1ll << (faster < FASTEST ? faster : FASTEST);
 }
 
 /* Shared memory: dynamic first, then each __shared__ variable where it is first met. */

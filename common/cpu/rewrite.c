@@ -1219,6 +1219,9 @@ static void rewrite(void)
             }
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
+        } else if (in_device && is(i, "clock") && is(i + 1, "(") && is(i + 2, ")") &&
+                   !is(i - 1, ".") && !is(i - 1, ">")) {
+            replace(i - 2 * is(i - 1, ":"), i, format("::cpu_device_clock"));
         } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
             keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {

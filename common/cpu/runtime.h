@@ -300,6 +300,9 @@ void children_run(struct launch *l);
 cudaError_t children_make_stream(cudaStream_t *stream, unsigned flags); /* for a kernel */
 int children_stream_made(cudaStream_t stream);
 
+/* --- graph.c ---------------------------------------------------------------------------------- */
+int graph_frees_first(void); /* the one that runs frees what it allocates before it does so */
+
 /* --- stream.c --------------------------------------------------------------------------------- */
 cudaError_t stream_submit(cudaStream_t stream, struct work work);
 /* For calls that a capture in progress may forbid, in any stream. In global mode it forbids calls
@@ -315,6 +318,10 @@ void memory_reset(void); /* frees all that is allocated */
 cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
 cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             struct work *work);
+/* The work of a graph that allocates memory, at an address that is known from here on, or frees it.
+ */
+cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work);
+cudaError_t memory_graph_free(void *p, struct work *work);
 cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
 int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
 

@@ -209,6 +209,10 @@ inline long long clock64() /* counts its own calls: there is no GPU clock to rea
 {
     return cpu_clock();
 }
+inline clock_t cpu_device_clock() /* what the rewriter makes of clock() */
+{
+    return cpu_in_kernel() ? (clock_t)cpu_clock() : clock();
+}
 inline void __nanosleep(unsigned, CPU_PLACE)
 {
     cpu_sleep(file, line);

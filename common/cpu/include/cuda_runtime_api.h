@@ -149,7 +149,10 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeGraph,
     cudaGraphNodeTypeEmpty,
     cudaGraphNodeTypeWaitEvent,
-    cudaGraphNodeTypeEventRecord
+    cudaGraphNodeTypeEventRecord,
+    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeConditional = 13
 };
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
