@@ -48,8 +48,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     struct worker *w = cpu_worker;
-    if (!w || !w->running) {
+    if (!w || !w->running || number == SIGABRT) {
         signal(number, SIG_DFL); /* not ours: let it happen again */
+        TRACE_CHECK(dies(), (void)0);
         return;
     }
     if (number == SIGSEGV && TRACE_CHECK(goes_on(context), 0))
@@ -82,9 +83,15 @@ void fault_catch_signals(void)
     static int done;
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    for (int i = 0; i < 4 && !done; i++)
+    if (done)
+        return;
+    for (int i = 0; i < 4; i++)
         if (sigaction(numbers[i], &action, NULL) != 0)
             give_up(1, "signal %d cannot be caught", numbers[i]);
+    struct sigaction programs;
+    if (CPU_TRACE == 2 && sigaction(SIGABRT, NULL, &programs) == 0 &&
+        programs.sa_handler == SIG_DFL)
+        sigaction(SIGABRT, &action, NULL); /* findings are told before the host aborts */
     done = 1;
 }
 

@@ -29,8 +29,9 @@ struct graph_memory {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct allocation *allocations;
 static size_t used;
+/* Memory of graphs: what is live, and what belongs to graphs, live or not, until it is trimmed. */
 static struct {
-    uint64_t used, used_high, reserved, reserved_high;
+    uint64_t live, held, high;
 } of_graphs;
 
 static size_t physical_memory(void)
@@ -140,7 +141,7 @@ static cudaError_t release(void *p, int host);
 static int end_life(struct graph_memory *m)
 {
     m->live = 0;
-    of_graphs.used -= m->bytes;
+    of_graphs.live -= m->bytes;
     return m->users == 0;
 }
 
@@ -152,13 +153,11 @@ static cudaError_t run_allocation(void *state)
         end_life(m);
     const int live = m->live;
     m->live = 1;
-    of_graphs.used += live ? 0 : m->bytes;
-    if (of_graphs.used > of_graphs.used_high)
-        of_graphs.used_high = of_graphs.used;
-    if (of_graphs.used > of_graphs.reserved)
-        of_graphs.reserved = of_graphs.used;
-    if (of_graphs.reserved > of_graphs.reserved_high)
-        of_graphs.reserved_high = of_graphs.reserved;
+    of_graphs.live += live ? 0 : m->bytes;
+    if (of_graphs.live > of_graphs.held)
+        of_graphs.held = of_graphs.live;
+    if (of_graphs.held > of_graphs.high)
+        of_graphs.high = of_graphs.held;
     pthread_mutex_unlock(&lock);
     if (live)
         return cudaErrorInvalidValue; /* the last run's has not been freed */
@@ -222,7 +221,9 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 {
     if (device != 0 || !value || attribute > cudaGraphMemAttrReservedMemHigh)
         return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-    memcpy(value, &of_graphs.used + attribute, sizeof(uint64_t));
+    const int high =
+        attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    memcpy(value, high ? &of_graphs.high : &of_graphs.held, sizeof(uint64_t));
     return result(cudaSuccess);
 }
 
@@ -232,15 +233,14 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     if (device != 0 || !value ||
         (attribute != cudaGraphMemAttrUsedMemHigh && attribute != cudaGraphMemAttrReservedMemHigh))
         return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-    of_graphs.used_high = of_graphs.used;
-    of_graphs.reserved_high = of_graphs.reserved;
+    of_graphs.high = of_graphs.held;
     return result(cudaSuccess);
 }
 
-/* What graphs have reserved and do not use goes back. */
+/* What graphs hold and do not use goes back. */
 cudaError_t cudaDeviceGraphMemTrim(int device)
 {
-    of_graphs.reserved = of_graphs.used;
+    of_graphs.held = of_graphs.live;
     return result(device ? cudaErrorInvalidDevice : cudaSuccess);
 }
 

@@ -190,7 +190,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
                                            void *value);
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
-                                           void *value); /* a high mark becomes 0 */
+                                           void *value); /* a high mark becomes the current one */
 cudaError_t cudaDeviceGraphMemTrim(int device);
 
 /* Other parameters for a node: of the graph, for what is instantiated later; or of what is

@@ -10,9 +10,11 @@
 #include "check.h"
 #include "cpu_trace.h"
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #if defined __linux__ && defined __x86_64__
 #include <ucontext.h>
 #endif
@@ -925,6 +927,16 @@ void trace_reset(void)
     order_grids_done(); /* which forgets the stream of the last launch */
     if (memory_leaks())
         handles_leak();
+}
+
+/* What the program was about when it was struck, it may hold locks that this needs. */
+void trace_dies(void)
+{
+    enum { SECONDS = 30 };
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS);
+    findings_tell();
+    alarm(0);
 }
 
 static void __attribute__((destructor)) at_end(void)

@@ -57,6 +57,7 @@ struct side {
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
 extern int kernels_ran;  /* or there was nothing to find */
+int findings_tell(void); /* tells what is left, and returns how many findings */
 void findings_end(void); /* tells what is left; the program ends with 1 if there is any */
 
 /* --- check_memory.c: what there is, and what is known of each byte ---------------------------- */

@@ -64,6 +64,7 @@ int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for
 /* All threads wait: it tells threads[].caller of those that do so in inline PTX. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
+void trace_dies(void);                                /* the host is about to, by a signal */
 int trace_goes_on(void *context); /* after an access that this CPU does not make */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 
