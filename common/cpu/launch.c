@@ -168,7 +168,9 @@ static cudaError_t run_kernel(void *state)
     l.id = ++launches;
     read_order(&l);
     TRACE_CHECK(launch(&l), (void)0);
+    watch_launch(&l);
     run(&l);
+    watch_ends();
     TRACE(launch_end(&l));
     pthread_mutex_lock(&table);
     if (l.static_shared > f->static_shared)

@@ -1,13 +1,15 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, children.c, graph.c, stream.c, event.c, memory.c, capability.c,
- * launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files that come before it.
- * README.md says where between them the instruments stand, and tests/layers.t sees to it. */
+ * fault.c, watch.c, block.c, warp.c, children.c, graph.c, stream.c, event.c, memory.c,
+ * capability.c, launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files that come
+ * before it. README.md says where between them the instruments stand, and tests/layers.t sees to
+ * it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
 #define _GNU_SOURCE /* sigsetjmp, sigaltstack and the like; so this header comes first */
 #define _DARWIN_C_SOURCE
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -72,6 +74,15 @@ struct thread {
     const char *caller;   /* of a wait in vain, ", called at ..."; NULL: nobody knows */
 };
 
+/* What watch.c has seen of a worker: states of its registers, and how often in a row none was new.
+ */
+enum { LOOK_STATES = 64 };
+struct looks {
+    uint64_t state[LOOK_STATES];
+    int n;
+    atomic_int same, verdict;
+};
+
 /* Lanes of a warp that have come to the same operation with the same mask. */
 struct group {
     enum cpu_op op;
@@ -130,6 +141,8 @@ struct worker {
     atomic_uint sleeps;
     atomic_ullong slept_at;
     struct worker *peer; /* the next of the launch */
+    pthread_t os_thread;
+    struct looks looks;
     uint64_t random;
     int paused; /* the block, at its first barrier; see pause_once */
     uint3 shape;
@@ -184,6 +197,11 @@ void fault_stuck(struct worker *w, const char *why) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
+
+/* --- watch.c ---------------------------------------------------------------------------------- */
+/* The launch begins, and is stopped with a line when all that it does is to wait for nobody. */
+void watch_launch(struct launch *l);
+void watch_ends(void);
 
 /* --- copies.c --------------------------------------------------------------------------------- */
 /* When what is asynchronous takes effect: CUDACPU_ASYNC. */

@@ -39,7 +39,9 @@ struct worker *worker_new(void)
     void *signals = malloc(SIGNALS);
     if (!signals || sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
         give_up(1, "no memory for the stack of signals");
-    return cpu_worker = new_at(NULL);
+    cpu_worker = new_at(NULL);
+    cpu_worker->os_thread = pthread_self();
+    return cpu_worker;
 }
 
 struct worker *worker_beside(struct worker *w)
