@@ -205,6 +205,16 @@ sub source {
 like($out, qr/file\.cu:7:.*unused/, 'a warning has its line, after a shared declaration');
 like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch over three lines');
 
+# A kernel that waits for the host.
+{
+    my $launch = "int main()\n{\n    int *p;\n    cudaMallocManaged(&p, 4);\n    *p = 0;\n    k<<<3, 2>>>(p, 0);\n"
+        . "    printf(\"%s\\n\", cudaGetErrorName(cudaDeviceSynchronize()));\n}\n";
+    my ($built) = source("__global__ void k(volatile int *p, int)\n{\n    while (!*p)\n        ;\n    __syncthreads();\n}\n$launch");
+    ($out) = run("timeout 60 $dir/prog");
+    like("$built$out", qr/\Akernel k \(launched at file\.cu:12\), block \([012],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
+        'a kernel that waits for the host');
+}
+
 # What is not supported is one line, exit code 2.
 my @unsupported = (
     ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2D<float>(t, 0, 0); }', 'textures'],
