@@ -187,6 +187,8 @@ for my $case (@judged) {
         ok($r{code} == $code && $right, "$title, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
     }
 }
+my %aborts = run("timeout 60 $dir/judged aborts 2>&1 | cat");
+like($aborts{out}, qr/^uninitialised read: .*\ncheck: 1 finding$/m, "a program that aborts tells what was found");
 my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 remark$/m, "what is told and does not count is a remark");
 

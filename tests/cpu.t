@@ -23,12 +23,13 @@ sub run {
 # Compiles all, two at a time.
 my (%built, @jobs);
 for my $cxx (@cxx) {
-    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order arch graphs rare texture);
+    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order arch graphs rare texture children);
 }
 push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
 push @jobs, map { ['names', 'names.cu', $_, ''], ['implicit', 'implicit.cu', $_, ''] } @cxx;
-push @jobs, ['names', 'names.cu', 'g++', $_], ['forms', 'forms.cu', 'g++', $_] for grep { $cxx[0] eq 'g++' } qw(--count --check);
+push @jobs, ['names', 'names.cu', 'g++', $_], ['forms', 'forms.cu', 'g++', $_],
+    ['children', 'children.cu', 'g++', $_] for grep { $cxx[0] eq 'g++' } qw(--count --check);
 push @jobs, ['contracted', 'contracted.cu', 'g++', $_] for grep { $cxx[0] eq 'g++' } '', qw(--count --check);
 push @jobs, [$_, "$_.cu", $cxx[0], '--portable'] for qw(semantics diverge order);
 for my $j (@jobs) {
@@ -47,13 +48,13 @@ for my $j (@jobs) {
 }
 
 for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
-    for my $name (qw(semantics api float16 fast diverge order arch graphs rare texture)) {
-        next if $variant =~ /portable/ && $name =~ /api|float16|fast|arch|graphs|rare|texture/;
+    for my $name (qw(semantics api float16 fast diverge order arch graphs rare texture children)) {
+        next if $variant =~ /portable/ && $name =~ /api|float16|fast|arch|graphs|rare|texture|children/;
         my ($log) = run("cat $dir/$name$variant.log");
         ok(-x "$dir/$name$variant" && $log eq '', "$name$variant compiles without a word")
             or diag($log);
     }
-    for my $name (qw(semantics api float16 fast arch graphs rare texture)) {
+    for my $name (qw(semantics api float16 fast arch graphs rare texture children)) {
         next if $variant =~ /portable/ && $name ne 'semantics';
         for my $order ($name =~ /float16|fast|arch|graphs|rare|texture/ ? 'forward' : qw(forward reverse random)) {
             my ($out, $rc) = run("CUDACPU_ORDER=$order $dir/$name$variant 2>/dev/null");
@@ -91,6 +92,40 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
         for qw(good-sums good-block good-warp);
     cmp_ok(scalar keys %{$seen{$_}}, '>', 1, "$_ differs between orders$variant")
         for qw(bad-sums bad-block bad-warp);
+}
+# Kernels that launch kernels: too deep, below a kernel that is stopped, and as the instruments see them.
+{
+    my ($out) = run("$dir/children-$cxx[0]");
+    is(scalar(() = $out =~ /^kernel deeper \(launched at children\.cu:\d+\) does not run: 24 launches by kernels below one by the host/mg),
+        1, 'a launch that is nested too deep is a line');
+    ($out) = run("$dir/children-$cxx[0] breaks");
+    like($out, qr/\Akernel breaks [^\n]*: __trap\(\)[^\n]*\n1 checks, 0 failed\n\z/,
+        'what a kernel has launched does not run where it is stopped');
+    for my $kind ($cxx[0] eq 'g++' ? qw(--count --check) : ()) {
+        ($out) = run("cat $dir/children-g++$kind.log; CUDACPU_WORKERS=2 $dir/children-g++$kind");
+        like($out, qr/^\d+ checks, 0 failed$/m, "children with $kind");
+        if ($kind eq '--count') {
+            my %of;
+            while ($out =~ /^ {20,}(\S.*\S)\n(launches +.*)\n/mg) {
+                my @launches = split ' ', $2;
+                @of{split /  +/, $1} = @launches[1 .. $#launches];
+            }
+            is("@of{qw(launches in_order child again mark)}", '2 3 19 49 512', 'children count under their names');
+        } else {
+            my @found = map { /^(\D+: \w+ at children\.cu:\d+ of a kernel that had launched this one)/ ? $1 : $_ }
+                grep { /^\S.*: .* kernel |^check: / } grep { !/^kernel / } split /\n/, $out;
+            my %line;
+            open my $source, '<', 'children.cu' or die $!;
+            while (<$source>) {
+                $line{$1} = $. if /(errors\[[01]\] = cudaGetLastError\(\));/ && $. < 80 && !$line{$1};
+                $line{many} = $. if /mark<<<1, 1>>>\(p, i, p\[i\]/;
+            }
+            my ($first, $second) = @line{'errors[0] = cudaGetLastError()', 'errors[1] = cudaGetLastError()'};
+            is_deeply(\@found, [(map { "child race: $_ of a kernel that had launched this one" }
+                    "write at children.cu:$first", "write at children.cu:$second", "read at children.cu:$line{many}"),
+                'check: 3 findings'], 'what races with a child is found, and nothing else');
+        }
+    }
 }
 # Times are the CPU's: a program that asks for one says so at its end, once, and no other does.
 {
@@ -170,6 +205,16 @@ sub source {
 like($out, qr/file\.cu:7:.*unused/, 'a warning has its line, after a shared declaration');
 like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch over three lines');
 
+# A kernel that waits for the host.
+{
+    my $launch = "int main()\n{\n    int *p;\n    cudaMallocManaged(&p, 4);\n    *p = 0;\n    k<<<3, 2>>>(p, 0);\n"
+        . "    printf(\"%s\\n\", cudaGetErrorName(cudaDeviceSynchronize()));\n}\n";
+    my ($built) = source("__global__ void k(volatile int *p, int)\n{\n    while (!*p)\n        ;\n    __syncthreads();\n}\n$launch");
+    ($out) = run("timeout 60 $dir/prog");
+    like("$built$out", qr/\Akernel k \(launched at file\.cu:12\), block \([012],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
+        'a kernel that waits for the host');
+}
+
 # What is not supported is one line, exit code 2.
 my @unsupported = (
     ['texture<float, 2> t;', 'a texture reference (texture) is'],
@@ -177,7 +222,6 @@ my @unsupported = (
     ['void f(float *p) { cudaBindTexture(0, 0, p, 4); }', 'a texture reference (cudaBindTexture) is'],
     ['cudaMipmappedArray_t a;', 'a mipmapped array'],
     ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2DLod<float>(t, 0, 0, 1); }', 'tex2DLod'],
-    ['__global__ void a() {} __global__ void k() { a<<<1, 1>>>(); }', 'dynamic parallelism'],
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
     ['#include <mma.h>', 'mma.h'],
     ['#include <cuda/barrier>', 'cuda/barrier'],
@@ -198,10 +242,8 @@ my @unsupported = (
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__device__ void f() { cooperative_groups::this_cluster().sync(); }', 'clusters'],
-    ['auto f() { return cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()); }', 'a tile of more than 32 threads'],
     ['int a = cudaLaunchAttributeClusterDimension;', 'thread block clusters'],
     ['void f() { cudaLaunchKernelEx(0); }', 'this form of launch'],
-    ['__global__ void g() {} __global__ void f() { cudaLaunchKernelEx(0, g); }', 'dynamic parallelism'],
 );
 sub write_file {
     my ($name, $text) = @_;

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -294,6 +295,7 @@ static void begin_block(struct worker *w, uint64_t place)
                 w->launch->id << 32;
     w->random |= w->random == 0;
     w->turn++;
+    swap_last_error(cudaSuccess); /* what other blocks did wrong is none of its concern */
     w->paused = 0;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
@@ -304,9 +306,9 @@ static void begin_block(struct worker *w, uint64_t place)
         warp->live = warp->ready = warp->fresh = warp->exists;
         w->ready_warps |= 1u << i;
     }
-    for (int i = 1; i < MAX_BARRIERS;
-         i++) /* the last block may have arrived once more than waited */
-        w->barriers[i].arrived = 0;
+    for (int i = 1; i < MAX_BARRIERS && w->named_used; i++)
+        w->barriers[i].arrived = 0; /* the last block may have arrived once more than waited */
+    w->named_used = 0;
     memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
     w->async_random = 0;
     phases_block(w);
@@ -345,6 +347,7 @@ static void take_part(struct worker *w)
 {
     struct launch *l = w->launch;
     goes_on(w);
+    w->looks.n = w->looks.same = 0;
     w->running = 1;
     w->peer = atomic_load(&l->workers);
     while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))
@@ -521,11 +524,13 @@ static __attribute__((noinline)) void run_launch(struct worker *w)
 
 void block_run_all(struct worker *w)
 {
+    const volatile cudaError_t hosts = swap_last_error(cudaSuccess);
     prepare(w);
     if (sigsetjmp(w->escape, 0))
         forget(cpu_worker->home);
     else
         run_launch(w);
+    swap_last_error(hosts);
 }
 
 /* Calls from kernels. */
@@ -574,10 +579,27 @@ int cpu_grid_together(void)
     return cpu_worker && cpu_worker->running && cpu_worker->launch->kernel->together;
 }
 
+static void join_some(struct worker *w, int id, int threads, int wait)
+{
+    struct barrier *b = &w->barriers[id];
+    w->named_used = 1;
+    b->threads = threads;
+    w->threads[w->now].mask = (unsigned)id;
+    join_barrier(w, b, 0);
+    if (wait) {
+        block_stop(w);
+        b->waiting[w->now / WARP] |= 1u << w->now % WARP;
+    }
+    if (b->arrived == threads)
+        open_barrier(w, b);
+    if (wait)
+        block_wait(w);
+}
+
 void cpu_named_barrier(int id, int threads, int wait, const char *file, int line)
 {
     struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
-    if (id < 1 || id >= MAX_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
+    if (id < 1 || id >= NAMED_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
         fault_stop(w, cudaErrorLaunchFailure,
                    "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
                    "multiple of 32 threads, at most the block's %d",
@@ -590,17 +612,30 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
             "%s:%d: thread %d comes to named barrier %d for %d threads, and thread %d for %d "
             "threads (%s:%d): need the same number",
             file, line, (int)w->now, id, threads, b->first, b->threads, first->file, first->line);
-    b->threads = threads;
-    w->threads[w->now].mask = (unsigned)id;
-    join_barrier(w, b, 0);
-    if (wait) {
-        block_stop(w);
-        b->waiting[w->now / WARP] |= 1u << w->now % WARP;
-    }
-    if (b->arrived == threads)
-        open_barrier(w, b);
-    if (wait)
-        block_wait(w);
+    join_some(w, id, threads, wait);
+}
+
+/* Tiles of each width have barriers of their own: those of half a width stand behind those of the
+ * whole, as in a tree. */
+void cpu_tile_barrier(unsigned width, const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_TILE_SYNC, file, line);
+    const int first = (int)(w->now / width * width), left = w->size - first;
+    join_some(w, NAMED_BARRIERS + (int)(MAX_THREADS / width + w->now / width),
+              left < (int)width ? left : (int)width, 1);
+}
+
+void cpu_tile_pass(uint64_t bits)
+{
+    struct worker *w = cpu_worker;
+    if (!w->passed)
+        w->passed = need_memory(calloc(MAX_THREADS, sizeof *w->passed), "tiles of several warps");
+    w->passed[w->now] = bits;
+}
+
+uint64_t cpu_tile_passed(unsigned thread)
+{
+    return cpu_worker->passed[thread];
 }
 
 static void yield(struct worker *w)
@@ -655,10 +690,20 @@ void cpu_launch_bounds(int threads, int blocks)
     cpu_worker->bounds_blocks = blocks;
 }
 
+/* A thread that has read it a thousand times in a row waits for some time to pass: it passes faster
+ * then, twice as fast every 16 readings. */
 long long cpu_clock(void)
 {
+    enum { MANY = 1000, FASTEST = 20 };
     static __thread long long ticks;
-    return ++ticks;
+    static __thread unsigned reader, readings;
+    const unsigned now = cpu_worker ? cpu_worker->now : 0;
+    readings = now == reader ? readings + 1 : 0;
+    reader = now;
+    if (readings < MANY)
+        return ++ticks;
+    const unsigned faster = (readings - MANY) / 16;
+    return ticks += 1ll << (faster < FASTEST ? faster : FASTEST);
 }
 
 /* Shared memory: dynamic first, then each __shared__ variable where it is first met. */

@@ -70,6 +70,13 @@ cudaError_t result(cudaError_t error)
     return error;
 }
 
+cudaError_t swap_last_error(cudaError_t error)
+{
+    const cudaError_t was = last;
+    last = error;
+    return was;
+}
+
 cudaError_t cudaPeekAtLastError(void)
 {
     return sticky != cudaSuccess ? sticky : last;

@@ -18,6 +18,7 @@ cudaError_t result(cudaError_t error);
 /* The fault of a kernel, which ended all work, or cudaSuccess. */
 cudaError_t sticky_error(void);
 void set_sticky_error(cudaError_t error);
-void forget_errors(void); /* the sticky one and this OS thread's last */
+cudaError_t swap_last_error(cudaError_t error); /* of this OS thread; returns what it was */
+void forget_errors(void);                       /* the sticky one and this OS thread's last */
 
 #endif

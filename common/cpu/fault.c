@@ -9,12 +9,13 @@
 
 const char *const op_names[] = {
     "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
-    "grid.sync",         "__nanosleep",         "mbarrier",          "named barrier",
-    "__syncwarp",        "__activemask",        "inline PTX",        "__ballot_sync",
-    "__any_sync",        "__all_sync",          "__match_any_sync",  "__match_all_sync",
-    "__reduce_add_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_min_sync",
-    "__reduce_max_sync", "__reduce_and_sync",   "__reduce_or_sync",  "__reduce_xor_sync",
-    "__shfl_sync",       "__shfl_up_sync",      "__shfl_down_sync",  "__shfl_xor_sync",
+    "grid.sync",         "tile.sync",           "__nanosleep",       "mbarrier",
+    "named barrier",     "__syncwarp",          "__activemask",      "inline PTX",
+    "__ballot_sync",     "__any_sync",          "__all_sync",        "__match_any_sync",
+    "__match_all_sync",  "__reduce_add_sync",   "__reduce_min_sync", "__reduce_max_sync",
+    "__reduce_min_sync", "__reduce_max_sync",   "__reduce_and_sync", "__reduce_or_sync",
+    "__reduce_xor_sync", "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
+    "__shfl_xor_sync",
 };
 
 static void report(const struct worker *w, const char *text)
@@ -47,8 +48,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     struct worker *w = cpu_worker;
-    if (!w || !w->running) {
+    if (!w || !w->running || number == SIGABRT) {
         signal(number, SIG_DFL); /* not ours: let it happen again */
+        TRACE_CHECK(dies(), (void)0);
         return;
     }
     if (number == SIGSEGV && TRACE_CHECK(goes_on(context), 0))
@@ -81,9 +83,15 @@ void fault_catch_signals(void)
     static int done;
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    for (int i = 0; i < 4 && !done; i++)
+    if (done)
+        return;
+    for (int i = 0; i < 4; i++)
         if (sigaction(numbers[i], &action, NULL) != 0)
             give_up(1, "signal %d cannot be caught", numbers[i]);
+    struct sigaction programs;
+    if (CPU_TRACE == 2 && sigaction(SIGABRT, NULL, &programs) == 0 &&
+        programs.sa_handler == SIG_DFL)
+        sigaction(SIGABRT, &action, NULL); /* findings are told before the host aborts */
     done = 1;
 }
 

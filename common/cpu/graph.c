@@ -24,6 +24,9 @@ struct CUgraph_st {
     atomic_int users;
     size_t count;
     struct CUgraphNode_st **nodes;
+    size_t n_conditions;
+    struct condition **conditions; /* those that were made for it */
+    int frees_first;               /* executable: memory that it has is freed before it runs */
 };
 struct CUgraphExec_st {
     struct CUgraph_st *graph;
@@ -76,6 +79,49 @@ void graph_add(struct CUgraph_st *g, struct work work)
     append(g, new_work(work));
 }
 
+void condition_release(struct condition *c)
+{
+    if (--c->users == 0)
+        free(c);
+}
+
+static void own(struct CUgraph_st *g, struct condition *c)
+{
+    g->conditions = need_memory(realloc(g->conditions, (g->n_conditions + 1) * sizeof(void *)),
+                                "the conditions of a graph");
+    g->conditions[g->n_conditions++] = c;
+    c->users++;
+}
+
+/* A handle is the condition's address. It is good as long as a graph has it. */
+struct condition *condition_of(struct CUgraph_st *g, cudaGraphConditionalHandle handle)
+{
+    for (size_t i = 0; i < g->n_conditions; i++)
+        if ((uintptr_t)g->conditions[i] == handle)
+            return g->conditions[i];
+    return NULL;
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                             unsigned value, unsigned flags)
+{
+    if (!handle || !graph || flags > cudaGraphCondAssignDefault)
+        return result(cudaErrorInvalidValue);
+    struct condition *c = calloc(1, sizeof *c);
+    if (!c)
+        return result(cudaErrorMemoryAllocation);
+    c->initial = value;
+    c->assigned = flags == cudaGraphCondAssignDefault;
+    own(graph, c);
+    *handle = (uintptr_t)c;
+    return result(cudaSuccess);
+}
+
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value)
+{
+    ((struct condition *)(uintptr_t)handle)->value = value;
+}
+
 static void depend(struct CUgraphNode_st *node, struct CUgraphNode_st *on)
 {
     node->after =
@@ -115,6 +161,9 @@ void graph_release(void *graph)
         return;
     for (size_t i = 0; i < g->count; i++)
         free_node(g->nodes[i]);
+    for (size_t i = 0; i < g->n_conditions; i++)
+        condition_release(g->conditions[i]);
+    free(g->conditions);
     free(g->nodes);
     free(g);
 }
@@ -144,19 +193,38 @@ struct CUgraph_st *graph_copy(struct CUgraph_st *g)
         g->nodes[i]->copy = NULL;
     for (size_t i = 0; done && i < g->count; i++)
         done = copy_node(copy, g->nodes[i]);
+    for (size_t i = 0; i < g->n_conditions; i++)
+        own(copy, g->conditions[i]);
     if (!done)
         graph_release(copy);
     return done ? copy : NULL;
+}
+
+static __thread int frees_first;
+int graph_frees_first(void)
+{
+    return frees_first;
+}
+
+const cudaGraphNode_t *graph_last(const struct CUgraph_st *g)
+{
+    return g->count ? &g->nodes[g->count - 1] : NULL;
 }
 
 static cudaError_t run_graph(void *state)
 {
     const struct CUgraph_st *g = state;
     cudaError_t error = cudaSuccess;
+    frees_first |= g->frees_first;
+    for (size_t i = 0; i < g->n_conditions; i++)
+        if (g->conditions[i]->assigned)
+            g->conditions[i]->value = g->conditions[i]->initial;
     for (size_t i = 0; i < g->count && error == cudaSuccess; i++) {
         const struct work *work = &g->nodes[i]->shared->work;
         error = work->run ? work->run(work->state) : cudaSuccess;
     }
+    if (g->frees_first)
+        frees_first = 0;
     return error;
 }
 
@@ -245,7 +313,6 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
-    (void)flags;
     if (!exec || !graph)
         return result(cudaErrorInvalidValue);
     *exec = malloc(sizeof **exec);
@@ -257,6 +324,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
         *exec = NULL;
         return result(cudaErrorInvalidValue);
     }
+    (*exec)->graph->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
     TRACE_CHECK(handle_made("an executable graph", *exec, __builtin_return_address(0)), (void)0);
     return result(cudaSuccess);
 }

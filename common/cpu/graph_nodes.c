@@ -121,6 +121,125 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph
     return add(event ? cudaSuccess : cudaErrorInvalidValue, node, graph, after, count, work);
 }
 
+/* A conditional node has graphs of its own. They are filled after it was added, and so put in order
+ * when they run. */
+struct conditional {
+    struct condition *condition;
+    enum cudaGraphConditionalNodeType type;
+    unsigned size;
+    struct CUgraph_st *body[];
+};
+
+static cudaError_t run_body(struct CUgraph_st *body)
+{
+    struct CUgraph_st *ordered = graph_copy(body);
+    if (!ordered)
+        return cudaErrorInvalidValue;
+    const struct work work = graph_work(ordered);
+    cudaError_t error = work.run(work.state);
+    work.drop(work.state);
+    graph_release(ordered);
+    return error;
+}
+
+static cudaError_t run_conditional(void *state)
+{
+    const struct conditional *c = state;
+    const struct condition *condition = c->condition;
+    cudaError_t error = cudaSuccess;
+    if (c->type == cudaGraphCondTypeWhile) {
+        while (error == cudaSuccess && condition->value)
+            error = run_body(c->body[0]);
+        return error;
+    }
+    const unsigned chosen = c->type == cudaGraphCondTypeIf ? !condition->value : condition->value;
+    return chosen < c->size ? run_body(c->body[chosen]) : cudaSuccess;
+}
+
+static void drop_conditional(void *state)
+{
+    struct conditional *c = state;
+    for (unsigned i = 0; i < c->size; i++)
+        graph_release(c->body[i]);
+    condition_release(c->condition);
+    free(c);
+}
+
+static cudaError_t conditional_work(struct cudaConditionalNodeParams *p, struct CUgraph_st *graph,
+                                    struct work *work)
+{
+    struct condition *condition = graph ? condition_of(graph, p->handle) : NULL;
+    const unsigned most = p->type == cudaGraphCondTypeWhile ? 1
+                          : p->type == cudaGraphCondTypeIf  ? 2
+                                                            : 1 << 16;
+    if (!condition || p->type > cudaGraphCondTypeSwitch || p->size < 1 || p->size > most)
+        return cudaErrorInvalidValue;
+    struct conditional *c =
+        need_memory(malloc(sizeof *c + p->size * sizeof *c->body), "a conditional node");
+    *c = (struct conditional){condition, p->type, p->size};
+    condition->users++;
+    for (unsigned i = 0; i < p->size; i++)
+        c->body[i] = need_memory(graph_new(), "a graph");
+    p->phGraph_out = c->body;
+    *work = (struct work){cudaGraphNodeTypeConditional, run_conditional, drop_conditional, c};
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             const cudaGraphEdgeData *edges, size_t count,
+                             struct cudaGraphNodeParams *p)
+{
+    (void)edges;
+    if (!p)
+        return result(cudaErrorInvalidValue);
+    struct work work = nothing;
+    switch (p->type) {
+    case cudaGraphNodeTypeKernel:
+        return cudaGraphAddKernelNode(node, graph, after, count, &p->kernel);
+    case cudaGraphNodeTypeMemcpy:
+        return cudaGraphAddMemcpyNode(node, graph, after, count, &p->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        return cudaGraphAddMemsetNode(node, graph, after, count, &p->memset);
+    case cudaGraphNodeTypeHost:
+        return cudaGraphAddHostNode(node, graph, after, count, &p->host);
+    case cudaGraphNodeTypeGraph:
+        return cudaGraphAddChildGraphNode(node, graph, after, count, p->graph.graph);
+    case cudaGraphNodeTypeEmpty:
+        return cudaGraphAddEmptyNode(node, graph, after, count);
+    case cudaGraphNodeTypeEventRecord:
+        return cudaGraphAddEventRecordNode(node, graph, after, count, p->eventRecord.event);
+    case cudaGraphNodeTypeMemAlloc:
+        return cudaGraphAddMemAllocNode(node, graph, after, count, &p->alloc);
+    case cudaGraphNodeTypeMemFree:
+        return cudaGraphAddMemFreeNode(node, graph, after, count, p->free.dptr);
+    case cudaGraphNodeTypeConditional: {
+        cudaError_t error = conditional_work(&p->conditional, graph, &work);
+        return add(error, node, graph, after, count, work);
+    }
+    default:
+        return result(cudaErrorNotSupported);
+    }
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t count,
+                                     struct cudaMemAllocNodeParams *params)
+{
+    struct work work = nothing;
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    cudaError_t error = params ? memory_graph_allocate(&params->dptr, params->bytesize, &work)
+                               : cudaErrorInvalidValue;
+    return add(error, node, graph, after, count, work);
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *after, size_t count, void *p)
+{
+    struct work work = nothing;
+    cudaError_t error = memory_graph_free(p, &work);
+    return add(error, node, graph, after, count, work);
+}
+
 /* Other parameters: of the executable graph, or of the node itself where that is NULL. */
 
 static cudaError_t change(cudaError_t error, cudaGraphExec_t exec, cudaGraphNode_t node,

@@ -15,9 +15,11 @@ struct function {
     struct function *next;
 };
 
-static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER; /* guards functions, launches */
-static struct function *functions;
+/* Recursive: a kernel's children run before its launch is done. */
+static pthread_mutex_t one_launch; /* guards launches */
 static uint64_t launches;
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* guards functions */
+static struct function *functions;
 
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
@@ -141,24 +143,40 @@ static uint64_t blocks_to_run(uint64_t blocks)
     return blocks > LARGE ? 2 : 0;
 }
 
-/* Runs a launch that has been checked, and drops nothing: a graph may run it again. */
+static void __attribute__((constructor)) make_lock(void)
+{
+    pthread_mutexattr_t a;
+    if (pthread_mutexattr_init(&a) || pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE) ||
+        pthread_mutex_init(&one_launch, &a))
+        give_up(1, "no lock for launches");
+}
+
+/* Runs a launch that has been checked, with what its kernel launches in turn. It drops nothing: a
+ * graph may run it again. */
 static cudaError_t run_kernel(void *state)
 {
     struct cpu_kernel *k = state;
     struct launch l = {.kernel = k, .blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z};
     pthread_mutex_lock(&one_launch);
     fault_catch_signals();
+    pthread_mutex_lock(&table);
     struct function *f = find_function(k->function);
     l.shared_limit = f->dynamic_limit ? (size_t)capability().shared_a_block : SHARED_DEFAULT;
+    pthread_mutex_unlock(&table);
     l.run = blocks_to_run(l.blocks);
     l.multiprocessors = worker_count();
     l.id = ++launches;
     read_order(&l);
     TRACE_CHECK(launch(&l), (void)0);
+    watch_launch(&l);
     run(&l);
+    watch_ends();
     TRACE(launch_end(&l));
+    pthread_mutex_lock(&table);
     if (l.static_shared > f->static_shared)
         f->static_shared = l.static_shared;
+    pthread_mutex_unlock(&table);
+    children_run(&l);
     pthread_mutex_unlock(&one_launch);
     cudaError_t error = (cudaError_t)l.error;
     if (error != cudaSuccess && error != cudaErrorInvalidValue)
@@ -207,10 +225,10 @@ static cudaError_t check(const struct cpu_kernel *k)
     if (!b.x || !b.y || !b.z || b.x > MAX_THREADS || b.y > MAX_THREADS || b.z > 64 ||
         (uint64_t)b.x * b.y * b.z > MAX_THREADS)
         return cudaErrorInvalidConfiguration;
-    pthread_mutex_lock(&one_launch);
+    pthread_mutex_lock(&table);
     const struct function *f = find_function(k->function);
     size_t limit = f->dynamic_limit ? f->dynamic_limit : SHARED_DEFAULT;
-    pthread_mutex_unlock(&one_launch);
+    pthread_mutex_unlock(&table);
     if (k->shared <= limit)
         return k->together ? check_together(k) : cudaSuccess;
     complain("kernel %s (launched at %s:%d): %zu bytes of dynamic shared memory; at most %zu%s",
@@ -221,9 +239,9 @@ static cudaError_t check(const struct cpu_kernel *k)
 
 void cpu_know_kernel(const struct cpu_prototype *prototype)
 {
-    pthread_mutex_lock(&one_launch);
+    pthread_mutex_lock(&table);
     find_function(prototype->function)->prototype = *prototype;
-    pthread_mutex_unlock(&one_launch);
+    pthread_mutex_unlock(&table);
 }
 
 cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
@@ -231,9 +249,9 @@ cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, 
 {
     if (!p->func)
         return cudaErrorInvalidDeviceFunction;
-    pthread_mutex_lock(&one_launch);
+    pthread_mutex_lock(&table);
     const struct cpu_prototype known = find_function(p->func)->prototype;
-    pthread_mutex_unlock(&one_launch);
+    pthread_mutex_unlock(&table);
     if (!known.pack) {
         complain("%s:%d: what arguments the kernel at %p has is not known: cast its name, as in "
                  "(void *)kernel, and not a pointer to it",
@@ -280,6 +298,8 @@ cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int toge
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream)
 {
     cudaError_t error = sticky_error();
+    if (error == cudaSuccess && cpu_in_kernel())
+        error = children_allow(kernel, stream);
     if (error == cudaSuccess)
         error = check(kernel);
     struct cpu_kernel *k = error == cudaSuccess ? malloc(sizeof *k) : NULL;
@@ -300,7 +320,7 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
         return result(cudaErrorInvalidDeviceFunction);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return result(cudaSuccess);
-    pthread_mutex_lock(&one_launch);
+    pthread_mutex_lock(&table);
     struct function *p = find_function(f);
     int fits =
         value >= 0 && (size_t)value + p->static_shared <= (size_t)capability().shared_a_block;
@@ -311,7 +331,7 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
     struct function *any = find_function(NULL);
     if (fits && (size_t)value > any->dynamic_limit)
         any->dynamic_limit = (size_t)value;
-    pthread_mutex_unlock(&one_launch);
+    pthread_mutex_unlock(&table);
     return result(fits ? cudaSuccess : cudaErrorInvalidValue);
 }
 
@@ -320,14 +340,14 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 {
     if (!f || !attributes)
         return result(f ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction);
-    pthread_mutex_lock(&one_launch);
+    pthread_mutex_lock(&table);
     const struct function *p = find_function(f);
     *attributes = (struct cudaFuncAttributes){
         .sharedSizeBytes = p->static_shared,
         .maxThreadsPerBlock = MAX_THREADS,
         .numRegs = 32,
         .maxDynamicSharedSizeBytes = p->dynamic_limit ? (int)p->dynamic_limit : SHARED_DEFAULT};
-    pthread_mutex_unlock(&one_launch);
+    pthread_mutex_unlock(&table);
     return result(cudaSuccess);
 }
 

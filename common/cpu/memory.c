@@ -16,11 +16,23 @@ struct allocation {
     size_t bytes, mapped;
     enum cudaMemoryType type;
     struct allocation *next;
+    struct graph_memory *of_graph; /* that allocates it when it runs, or NULL */
+};
+
+/* Memory of graphs is there from the start, and is theirs or nobody's while it is not live. */
+struct graph_memory {
+    char *p;
+    size_t bytes;
+    int live, users; /* users: nodes that allocate it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct allocation *allocations;
 static size_t used;
+/* Memory of graphs: what is live, and what belongs to graphs, live or not, until it is trimmed. */
+static struct {
+    uint64_t live, held, high;
+} of_graphs;
 
 static size_t physical_memory(void)
 {
@@ -119,7 +131,7 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     if (a && (promised() || bytes < available_memory()))
         block = map(bytes, &base, &mapped);
     if (block) {
-        *a = (struct allocation){block, base, bytes, mapped, type, allocations};
+        *a = (struct allocation){block, base, bytes, mapped, type, allocations, NULL};
         allocations = a;
         used += bytes;
         *p = block;
@@ -132,6 +144,115 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     return error;
 }
 
+static cudaError_t release(void *p, int host);
+
+/* Under the lock: it is not live any more. True: and is nobody's. */
+static int end_life(struct graph_memory *m)
+{
+    m->live = 0;
+    of_graphs.live -= m->bytes;
+    return m->users == 0;
+}
+
+static cudaError_t run_allocation(void *state)
+{
+    struct graph_memory *m = state;
+    pthread_mutex_lock(&lock);
+    if (m->live && graph_frees_first())
+        end_life(m);
+    const int live = m->live;
+    m->live = 1;
+    of_graphs.live += live ? 0 : m->bytes;
+    if (of_graphs.live > of_graphs.held)
+        of_graphs.held = of_graphs.live;
+    if (of_graphs.held > of_graphs.high)
+        of_graphs.high = of_graphs.held;
+    pthread_mutex_unlock(&lock);
+    if (live)
+        return cudaErrorInvalidValue; /* the last run's has not been freed */
+    memset(m->p, 0xff, m->bytes);
+    return cudaSuccess;
+}
+
+static void drop_allocation(void *state)
+{
+    struct graph_memory *m = state;
+    pthread_mutex_lock(&lock);
+    const int gone = --m->users == 0 && !m->live;
+    struct allocation *a = gone ? find(m->p) : NULL;
+    if (a)
+        a->of_graph = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!gone)
+        return;
+    release(m->p, 0);
+    free(m);
+}
+
+cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work)
+{
+    struct graph_memory *m = bytes ? calloc(1, sizeof *m) : NULL;
+    cudaError_t error = m ? allocate(p, bytes, cudaMemoryTypeDevice) : cudaErrorInvalidValue;
+    if (error != cudaSuccess) {
+        free(m);
+        return error;
+    }
+    *m = (struct graph_memory){*p, bytes, 0, 1};
+    pthread_mutex_lock(&lock);
+    find(*p)->of_graph = m;
+    pthread_mutex_unlock(&lock);
+    *work = (struct work){cudaGraphNodeTypeMemAlloc, run_allocation, drop_allocation, m};
+    return cudaSuccess;
+}
+
+static cudaError_t run_free(void *state)
+{
+    return release(state, 0);
+}
+
+static void drop_nothing(void *state)
+{
+    (void)state;
+}
+
+cudaError_t memory_graph_free(void *p, struct work *work)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = find(p);
+    const int known = a && a->p == p;
+    pthread_mutex_unlock(&lock);
+    *work = (struct work){cudaGraphNodeTypeMemFree, run_free, drop_nothing, p};
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+                                           void *value)
+{
+    if (device != 0 || !value || attribute > cudaGraphMemAttrReservedMemHigh)
+        return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    const int high =
+        attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    memcpy(value, high ? &of_graphs.high : &of_graphs.held, sizeof(uint64_t));
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+                                           void *value)
+{
+    if (device != 0 || !value ||
+        (attribute != cudaGraphMemAttrUsedMemHigh && attribute != cudaGraphMemAttrReservedMemHigh))
+        return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    of_graphs.high = of_graphs.held;
+    return result(cudaSuccess);
+}
+
+/* What graphs hold and do not use goes back. */
+cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    of_graphs.held = of_graphs.live;
+    return result(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+
 static cudaError_t release(void *p, int host)
 {
     cudaError_t error = p ? cudaErrorInvalidValue : cudaSuccess;
@@ -140,6 +261,15 @@ static cudaError_t release(void *p, int host)
         struct allocation *a = *at;
         if (a->p != p || !a->base || (a->type == cudaMemoryTypeHost) != host)
             continue;
+        if (a->of_graph) {
+            struct graph_memory *m = a->of_graph;
+            if (!m->live)
+                break; /* freed already, or not allocated yet */
+            error = cudaSuccess;
+            if (!end_life(m))
+                break;
+            free(m);
+        }
         used -= a->bytes;
         *at = a->next;
         if (!TRACE_CHECK(freed(a->p), 0))
@@ -225,25 +355,34 @@ cudaError_t cudaFreeHost(void *p)
     return result(error == cudaSuccess ? release(p, 1) : error);
 }
 
-/* A stream in capture cannot hold these: the graph would own memory. */
-static cudaError_t not_in_capture(cudaStream_t stream)
+/* Of a stream in capture these are nodes of the graph. */
+static int is_captured(cudaStream_t stream, cudaError_t *error)
 {
-    enum cudaStreamCaptureStatus status;
-    cudaError_t error = cudaStreamIsCapturing(stream, &status);
-    return error != cudaSuccess || status == cudaStreamCaptureStatusNone ? error
-                                                                         : cudaErrorNotSupported;
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    *error = cudaStreamIsCapturing(stream, &status);
+    return *error == cudaSuccess && status != cudaStreamCaptureStatusNone;
 }
 
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
 {
     TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
-    cudaError_t error = not_in_capture(stream);
+    cudaError_t error;
+    struct work work;
+    if (is_captured(stream, &error)) {
+        error = p ? memory_graph_allocate(p, bytes, &work) : cudaErrorInvalidValue;
+        return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+    }
     return result(error == cudaSuccess ? allocate(p, bytes, cudaMemoryTypeDevice) : error);
 }
 
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    cudaError_t error = not_in_capture(stream);
+    cudaError_t error;
+    struct work work;
+    if (is_captured(stream, &error)) {
+        error = memory_graph_free(p, &work);
+        return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+    }
     return result(error == cudaSuccess ? release(p, 0) : error);
 }
 
@@ -260,7 +399,7 @@ cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
     while (b && !((char *)p < b->p + b->bytes && b->p < (char *)p + bytes))
         b = b->next;
     if (!b) {
-        *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations};
+        *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations, NULL};
         allocations = a;
         TRACE_CHECK(registered(p, bytes), (void)0);
     } else {

@@ -645,7 +645,7 @@ static char *quoted(int first, int last)
 }
 
 /* cudaLaunchKernelEx(config, kernel, arguments): name and place of the kernel go in front. */
-static void launch_extended(int i, int in_device)
+static void launch_extended(int i)
 {
     int close = is(i + 1, "(") ? match(i + 1, 1) : -1, first = 0, last = 0, commas;
     for (int k = i + 2; k < close && !last; k++) {
@@ -661,8 +661,6 @@ static void launch_extended(int i, int in_device)
     if (!first)
         unsupported(i, "this form of launch is",
                     "write cudaLaunchKernelEx(&config, kernel, arguments)");
-    if (in_device)
-        unsupported(i, "dynamic parallelism, a launch inside a kernel, is", "launch from the host");
     insert(i + 2, format("%s, ::cpu_config(1, 1), ", quoted(first, last ? last : close - 1)));
 }
 
@@ -864,7 +862,7 @@ static void check_calls(void)
 }
 
 /* A launch is noted; which kernel it is, is found when all are known. */
-static void note_launch(int i, int in_device)
+static void note_launch(int i)
 {
     int arguments, start = callee_start(i - 1, &arguments), close = i + 3, parted = 0;
     while (close < token_count && !(adjacent3(close, ">") && is(close + 3, "(")) &&
@@ -877,11 +875,6 @@ static void note_launch(int i, int in_device)
         mistake(i, "a launch needs two numbers at least, <<<blocks, threads>>>");
     if (start < 0 || !adjacent3(close, ">"))
         unsupported(i, "this form of launch is", "write kernel<<<grid, block>>>(arguments)");
-    if (in_device) {
-        tokens[start].n = (int)(tokens[i - 1].s + tokens[i - 1].n - tokens[start].s);
-        unsupported(start, "dynamic parallelism, a launch inside a kernel, is",
-                    "launch from the host");
-    }
     APPEND(launches, launch_count, (struct launch){i, close});
 }
 
@@ -918,10 +911,6 @@ static void check_limits(int i)
         if (star ? strncmp(tokens[i].s, s, (size_t)(star - s)) == 0 : is(i, s))
             unsupported(i, limits[k].what, limits[k].hint);
     }
-    if ((is(i, "tiled_partition") || is(i, "thread_block_tile")) && is(i + 1, "<") &&
-        atoi(tokens[i + 2].s) > 32)
-        unsupported(i, "a tile of more than 32 threads is",
-                    "use the whole block, or shared memory");
     if ((is(i, "texture") || is(i, "surface")) && is(i + 1, "<") &&
         (i == 0 || is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "static") ||
          is(i - 1, "extern")))
@@ -1197,7 +1186,7 @@ static void rewrite(void)
             if (--depth == device_depth)
                 device_depth = -1;
         } else if (adjacent3(i, "<") && !is(i + 3, "<") && !is(i - 1, "operator")) {
-            note_launch(i, in_device);
+            note_launch(i);
             i += 2;
         } else if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
             int end = match(i + 1, 1);
@@ -1233,10 +1222,13 @@ static void rewrite(void)
             }
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
+        } else if (in_device && is(i, "clock") && is(i + 1, "(") && is(i + 2, ")") &&
+                   !is(i - 1, ".") && !is(i - 1, ">")) {
+            replace(i - 2 * is(i - 1, ":"), i, format("::cpu_device_clock"));
         } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
             keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
-            launch_extended(i, in_device);
+            launch_extended(i);
         } else if (is_name(i)) {
             check_limits(i);
         }

@@ -1,14 +1,15 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, block.c, warp.c, graph.c, stream.c, event.c, memory.c, array.c, texture.c,
- * capability.c, launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files that come
- * before it. README.md says where between them the instruments stand, and tests/layers.t sees to
- * it. */
+ * fault.c, watch.c, block.c, warp.c, children.c, graph.c, stream.c, event.c, memory.c, array.c,
+ * texture.c, capability.c, launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files
+ * that come before it. README.md says where between them the instruments stand, and tests/layers.t
+ * sees to it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
 #define _GNU_SOURCE /* sigsetjmp, sigaltstack and the like; so this header comes first */
 #define _DARWIN_C_SOURCE
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,7 +23,8 @@ enum {
     WARP = 32,
     MAX_THREADS = 1024,
     MAX_WARPS = MAX_THREADS / WARP,
-    MAX_BARRIERS = 16,
+    NAMED_BARRIERS = 16, /* 0 is __syncthreads; behind them one for each tile of several warps */
+    MAX_BARRIERS = NAMED_BARRIERS + MAX_WARPS,
     SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
     SHARED_ALIGN = 1024, /* of dynamic shared memory, at most; so far into the arena it may begin */
     ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024 + SHARED_ALIGN,
@@ -50,6 +52,9 @@ struct launch {
     /* Of a cooperative launch: blocks that wait at the grid's barrier, and those that have ended;
      * how often it has opened. */
     uint64_t at_grid, ended, rounds;
+    struct child *children; /* what its threads have launched; children.c */
+    size_t n_children;
+    atomic_int told_depth; /* that they launch too deep */
 };
 
 /* A CUDA thread of the block being run: its fiber and, while it waits, what it waits for. */
@@ -70,6 +75,15 @@ struct thread {
     uint64_t found;
     unsigned polls;
     const char *caller; /* of a wait in vain, ", called at ..."; NULL: nobody knows */
+};
+
+/* What watch.c has seen of a worker: states of its registers, and how often in a row none was new.
+ */
+enum { LOOK_STATES = 64 };
+struct looks {
+    uint64_t state[LOOK_STATES];
+    int n;
+    atomic_int same, verdict;
 };
 
 /* Lanes of a warp that have come to the same operation with the same mask. */
@@ -119,6 +133,7 @@ enum rest { RESTS_NOT, ASLEEP, AT_GRID };
 struct worker {
     struct launch *launch;
     int running;   /* inside a kernel */
+    int launching; /* inside a kernel's launch, of which instruments see nothing */
     unsigned now;  /* the running CUDA thread, counted through the block */
     unsigned warp; /* the warp that runs as far as it goes */
     int size, live;
@@ -129,11 +144,15 @@ struct worker {
     atomic_uint sleeps;
     atomic_ullong slept_at;
     struct worker *peer; /* the next of the launch */
+    pthread_t os_thread;
+    struct looks looks;
     uint64_t random;
     int paused; /* the block, at its first barrier; see pause_once */
     uint3 shape;
     struct warp warps[MAX_WARPS];
-    struct barrier barriers[MAX_BARRIERS]; /* 0 is __syncthreads */
+    struct barrier barriers[MAX_BARRIERS];
+    int named_used;   /* of those, others than __syncthreads, by the block */
+    uint64_t *passed; /* what each thread passes to its tile of several warps, or NULL */
     struct thread threads[MAX_THREADS];
     uint3 index[MAX_THREADS];
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
@@ -181,6 +200,11 @@ void fault_stuck(struct worker *w, const char *why) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
+
+/* --- watch.c ---------------------------------------------------------------------------------- */
+/* The launch begins, and is stopped with a line when all that it does is to wait for nobody. */
+void watch_launch(struct launch *l);
+void watch_ends(void);
 
 /* --- copies.c --------------------------------------------------------------------------------- */
 /* When what is asynchronous takes effect: CUDACPU_ASYNC. */
@@ -290,14 +314,28 @@ void warp_together(struct worker *w, enum cpu_op op, const void *what, const cha
 void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                         void (*run)(struct worker *w, int warp, unsigned lanes));
 
-/* --- graph.c ---------------------------------------------------------------------------------- */
-/* A piece of work that runs now, or becomes a node of the graph being captured. */
+/* --- children.c ------------------------------------------------------------------------------- */
+/* A piece of work that runs now, later, or becomes a node of the graph being captured. */
 struct work {
     enum cudaGraphNodeType type;
     cudaError_t (*run)(void *state);
     void (*drop)(void *state);
     void *state; /* owned */
 };
+/* Whether the running thread may launch a kernel: a line where it is nested too deep. A tail launch
+ * comes when all of its launcher is done, and is no deeper than that. */
+cudaError_t children_allow(const struct cpu_kernel *kernel, cudaStream_t stream);
+/* The running thread asks for work in a stream. cudaErrorInvalidResourceHandle: the stream is none
+ * that a kernel may use, and the work is dropped. */
+cudaError_t children_add(cudaStream_t stream, struct work work);
+/* The grid has ended: runs all of its children, and theirs. l->error becomes the first error; a
+ * grid that has failed has its children dropped. */
+void children_run(struct launch *l);
+cudaError_t children_make_stream(cudaStream_t *stream, unsigned flags); /* for a kernel */
+int children_stream_made(cudaStream_t stream);
+
+/* --- graph.c ---------------------------------------------------------------------------------- */
+int graph_frees_first(void); /* the one that runs frees what it allocates before it does so */
 
 /* --- stream.c --------------------------------------------------------------------------------- */
 cudaError_t stream_submit(cudaStream_t stream, struct work work);
@@ -314,6 +352,10 @@ void memory_reset(void); /* frees all that is allocated */
 cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
 cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             struct work *work);
+/* The work of a graph that allocates memory, at an address that is known from here on, or frees it.
+ */
+cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work);
+cudaError_t memory_graph_free(void *p, struct work *work);
 cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
 /* How far p lies behind the start of its allocation; 0 where that is not known. */
 size_t memory_offset(const void *p);

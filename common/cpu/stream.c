@@ -71,6 +71,8 @@ cudaError_t stream_check_unsafe(int waits)
 cudaError_t stream_submit(cudaStream_t stream, struct work work)
 {
     cudaError_t error = cudaSuccess;
+    if (cpu_in_kernel())
+        return children_add(stream, work);
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);
     if (!s)
@@ -99,6 +101,8 @@ enum { GREATEST = -5 }; /* the most urgent priority; the least is 0 */
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const void *site)
 {
     (void)site;
+    if (cpu_in_kernel())
+        return result(children_make_stream(stream, flags));
     if (!stream || flags > cudaStreamNonBlocking)
         return result(cudaErrorInvalidValue);
     struct CUstream_st *s = calloc(1, sizeof *s);
@@ -182,14 +186,18 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID at
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    if (cpu_in_kernel())
+        return result(children_stream_made(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st **at = &streams;
     while (*at && *at != stream)
         at = &(*at)->next;
     if (!*at || *at == &legacy || *at == &per_thread)
         return stream_unlock(result(cudaErrorInvalidResourceHandle));
-    if (stream->capture)
+    if (stream->capture && stream->capture->origin == stream)
         return stream_unlock(result(cudaErrorStreamCaptureUnsupported));
+    if (stream->capture && stream->unjoined)
+        stream->capture->invalid = 1;
     *at = stream->next;
     TRACE_CHECK(handle_destroyed(stream), (void)0);
     free(stream);
@@ -293,13 +301,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 
 /* Captures. */
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+/* Into g, or into a new graph where that is NULL. */
+static cudaError_t begin_capture(cudaStream_t stream, struct CUgraph_st *g,
+                                 enum cudaStreamCaptureMode mode)
 {
+    const int given = g != NULL;
     cudaError_t error = cudaSuccess;
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);
     struct capture *c = calloc(1, sizeof *c);
-    struct CUgraph_st *g = graph_new();
+    if (!given)
+        g = graph_new();
     if (!c || !g)
         error = cudaErrorMemoryAllocation;
     else if (!s)
@@ -309,17 +321,72 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     else if (s->capture)
         error = cudaErrorIllegalState;
     if (error == cudaSuccess) {
-        *c = (struct capture){g, s, mode, pthread_self(), 0, ++captures};
+        *c = (struct capture){g, s, mode, pthread_self(), 0, given, ++captures};
         s->capture = c;
         s->position = 0;
         s->unjoined = 0;
     } else {
         free(c);
-        if (g)
+        if (g && !given)
             graph_release(g);
     }
     pthread_mutex_unlock(&stream_lock);
     return result(error);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    return begin_capture(stream, NULL, mode);
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t count,
+                                          enum cudaStreamCaptureMode mode)
+{
+    (void)edges;
+    if (!graph || (count && !after))
+        return result(cudaErrorInvalidValue);
+    return begin_capture(stream, graph, mode);
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph,
+                                     const cudaGraphNode_t **after, const cudaGraphEdgeData **edges,
+                                     size_t *count)
+{
+    cudaError_t error = cudaStreamIsCapturing(stream, status);
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&stream_lock);
+    const struct CUstream_st *s = stream_find(stream);
+    const struct capture *c = s ? s->capture : NULL;
+    const cudaGraphNode_t *last = c ? graph_last(c->graph) : NULL;
+    if (id)
+        *id = c ? c->id : 0;
+    if (graph)
+        *graph = c ? c->graph : NULL;
+    if (after)
+        *after = last;
+    if (edges)
+        *edges = NULL;
+    if (count)
+        *count = last != NULL;
+    return stream_unlock(cudaSuccess);
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
+                                                const cudaGraphEdgeData *edges, size_t count,
+                                                unsigned flags)
+{
+    enum cudaStreamCaptureStatus status;
+    (void)edges;
+    if (flags > cudaStreamSetCaptureDependencies || (count && !after))
+        return result(cudaErrorInvalidValue);
+    cudaError_t error = cudaStreamIsCapturing(stream, &status);
+    return result(error == cudaSuccess && status != cudaStreamCaptureStatusActive
+                      ? cudaErrorIllegalState
+                      : error);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
@@ -328,10 +395,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);
     struct capture *c = s ? s->capture : NULL;
-    if (!graph || !s)
-        error = graph ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+    if (!s)
+        error = cudaErrorInvalidResourceHandle;
     else if (!c)
-        error = cudaErrorIllegalState;
+        error = graph ? cudaErrorIllegalState : cudaErrorInvalidValue;
+    else if (!graph && !c->given)
+        error = cudaErrorInvalidValue;
     else if (c->origin != s)
         error = cudaErrorStreamCaptureUnmatched;
     else if (c->mode != cudaStreamCaptureModeRelaxed && !pthread_equal(c->thread, pthread_self()))
@@ -345,8 +414,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
             }
         if (c->invalid || unjoined) {
             error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
-            graph_release(c->graph);
-            *graph = NULL;
+            if (!c->given)
+                graph_release(c->graph);
+            if (graph)
+                *graph = NULL;
+        } else if (c->given) {
+            if (graph)
+                *graph = c->graph;
         } else {
             *graph = c->graph;
             TRACE_CHECK(handle_made("a graph", c->graph, __builtin_return_address(0)), (void)0);

@@ -11,6 +11,16 @@ void graph_add(struct CUgraph_st *graph, struct work work);
 void graph_release(void *graph);              /* one user less; frees it after the last */
 struct work graph_work(struct CUgraph_st *g); /* runs all nodes, and is a user until dropped */
 struct CUgraph_st *graph_of(cudaGraphExec_t exec);
+const cudaGraphNode_t *graph_last(const struct CUgraph_st *g); /* to its last node, or NULL */
+/* A number that says which graphs of a conditional node run, with as many users as graphs have it
+ * and nodes ask it. `assigned`: when its graph begins it has its initial value. */
+struct condition {
+    atomic_int users;
+    unsigned value, initial;
+    int assigned;
+};
+struct condition *condition_of(struct CUgraph_st *g, cudaGraphConditionalHandle handle); /* NULL */
+void condition_release(struct condition *c);
 /* Its nodes in an order that respects their dependencies; NULL: there is a circle of those. */
 struct CUgraph_st *graph_copy(struct CUgraph_st *g);
 /* A node behind `count` others, which does this work; it is dropped when there is an error. */
@@ -28,6 +38,7 @@ struct capture {
     enum cudaStreamCaptureMode mode;
     pthread_t thread;
     int invalid;
+    int given;   /* the graph is the program's, and was there before */
     uint64_t id; /* never used again: events remember it */
 };
 

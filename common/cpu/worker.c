@@ -9,7 +9,16 @@ __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 int cpu_in_kernel(void)
 {
-    return cpu_worker && cpu_worker->running;
+    return cpu_worker && (cpu_worker->running || cpu_worker->launching);
+}
+
+void cpu_launching(int begins)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !(begins ? w->running : w->launching))
+        return;
+    w->running = !begins;
+    w->launching = begins;
 }
 
 static struct worker *new_at(struct worker *home)
@@ -30,7 +39,9 @@ struct worker *worker_new(void)
     void *signals = malloc(SIGNALS);
     if (!signals || sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
         give_up(1, "no memory for the stack of signals");
-    return cpu_worker = new_at(NULL);
+    cpu_worker = new_at(NULL);
+    cpu_worker->os_thread = pthread_self();
+    return cpu_worker;
 }
 
 struct worker *worker_beside(struct worker *w)

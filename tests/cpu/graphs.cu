@@ -2,6 +2,7 @@
 // device says of itself. nvcc compiles it as well.
 #include "check.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <cuda.h>
@@ -430,6 +431,211 @@ static void test_device()
     cudaEventDestroy(untimed);
 }
 
+__global__ void halve(int *p, cudaGraphConditionalHandle handle)
+{
+    if (threadIdx.x == 0) {
+        *p /= 2;
+        cudaGraphSetConditional(handle, (unsigned)*p);
+    }
+}
+
+__global__ void put(int *p, int v)
+{
+    *p = v;
+}
+
+static cudaGraphNode_t add_put(cudaGraph_t graph, const cudaGraphNode_t *after, int *p, int v)
+{
+    cudaGraphNode_t node;
+    void *arguments[] = {&p, &v};
+    cudaGraphNodeParams k = {};
+    k.type = cudaGraphNodeTypeKernel;
+    k.kernel.func = (void *)put;
+    k.kernel.gridDim.x = k.kernel.gridDim.y = k.kernel.gridDim.z = 1;
+    k.kernel.blockDim.x = k.kernel.blockDim.y = k.kernel.blockDim.z = 1;
+    k.kernel.kernelParams = arguments;
+    CHECK_ERROR(cudaGraphAddNode(&node, graph, after, nullptr, after != nullptr, &k), cudaSuccess);
+    return node;
+}
+
+static cudaGraph_t *add_conditional(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *after, cudaGraphConditionalHandle handle,
+                                    cudaGraphConditionalNodeType type, unsigned size)
+{
+    cudaGraphNodeParams c = {};
+    c.type = cudaGraphNodeTypeConditional;
+    c.conditional.handle = handle;
+    c.conditional.type = type;
+    c.conditional.size = size;
+    CHECK_ERROR(cudaGraphAddNode(node, graph, after, nullptr, after != nullptr, &c), cudaSuccess);
+    return c.conditional.phGraph_out;
+}
+
+/* A kernel sets what decides: a loop, one of two graphs, one of several. Captured, and not. */
+static void test_conditions()
+{
+    int *p;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t node, last;
+    cudaGraphConditionalHandle handle, once;
+    cudaStream_t s;
+    cudaMallocManaged(&p, 4 * sizeof *p);
+    cudaStreamCreate(&s);
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
+                cudaSuccess);
+    CHECK_ERROR(cudaGraphConditionalHandleCreate(&once, graph), cudaSuccess);
+    cudaGraph_t *body = add_conditional(&node, graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
+    CHECK_ERROR(
+        cudaStreamBeginCaptureToGraph(s, body[0], nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
+        cudaSuccess);
+    halve<<<1, 32, 0, s>>>(p, handle);
+    add<<<1, 32, 0, s>>>(p + 1, 1, 1);
+    CHECK_ERROR(cudaStreamEndCapture(s, nullptr), cudaSuccess);
+    body = add_conditional(&last, graph, &node, handle, cudaGraphCondTypeIf, 2);
+    add_put(body[0], nullptr, p + 2, 10);
+    add_put(body[1], nullptr, p + 2, 11);
+    cudaGraphNodeType type;
+    CHECK_ERROR(cudaGraphNodeGetType(last, &type), cudaSuccess);
+    CHECK(type == cudaGraphNodeTypeConditional);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
+    for (int round = 1; round < 3; round++) {
+        p[0] = 20; // 10, 5, 2, 1, 0: five times
+        p[1] = p[2] = 0;
+        CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);
+        CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
+        CHECK(p[0] == 0 && p[1] == 5 && p[2] == 11);
+    }
+    CHECK_ERROR(cudaGraphExecDestroy(exec), cudaSuccess);
+
+    CHECK_ERROR(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), cudaSuccess);
+    cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *after;
+    size_t count = 9;
+    CHECK_ERROR(cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, nullptr, &count),
+                cudaSuccess);
+    CHECK(status == cudaStreamCaptureStatusActive && count == 0);
+    CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph), cudaSuccess);
+    halve<<<1, 32, 0, s>>>(p, handle);
+    CHECK_ERROR(cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, nullptr, &count),
+                cudaSuccess);
+    CHECK(count == 1);
+    body = add_conditional(&node, graph, after, handle, cudaGraphCondTypeSwitch, 3);
+    CHECK_ERROR(
+        cudaStreamUpdateCaptureDependencies(s, &node, nullptr, 1, cudaStreamSetCaptureDependencies),
+        cudaSuccess);
+    add<<<1, 32, 0, s>>>(p + 1, 1, 1);
+    CHECK_ERROR(cudaStreamEndCapture(s, &graph), cudaSuccess);
+    for (int i = 0; i < 3; i++)
+        add_put(body[i], nullptr, p + 1, 100 * i);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (int i = 0; i < 4; i++) {
+        p[0] = 2 * i;
+        p[1] = -1;
+        CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);
+        CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
+        CHECK(p[1] == (i < 3 ? 100 * i + 1 : 0));
+    }
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(s);
+    cudaFree(p);
+}
+
+static uint64_t graph_memory(cudaGraphMemAttributeType what)
+{
+    uint64_t bytes = 0;
+    CHECK_ERROR(cudaDeviceGetGraphMemAttribute(0, what, &bytes), cudaSuccess);
+    return bytes;
+}
+
+/* Memory that a graph allocates, freed by the graph, by another one, or by a call. */
+static void test_graph_memory()
+{
+    const int n = 1 << 20;
+    int *out, first = -1, *got;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec, frees;
+    cudaGraphNode_t a, b, c;
+    cudaMallocManaged(&out, sizeof *out);
+    cudaMemAllocNodeParams m = {};
+    m.poolProps.allocType = cudaMemAllocationTypePinned;
+    m.poolProps.location.type = cudaMemLocationTypeDevice;
+    m.bytesize = n * sizeof *got;
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddMemAllocNode(&a, graph, nullptr, 0, &m), cudaSuccess);
+    CHECK(m.dptr != nullptr);
+    int *p = static_cast<int *>(m.dptr);
+    b = add_put(graph, &a, p + n - 1, 5);
+    CHECK_ERROR(
+        cudaGraphAddMemcpyNode1D(&c, graph, &b, 1, out, p + n - 1, sizeof *out, cudaMemcpyDefault),
+        cudaSuccess);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
+    CHECK(graph_memory(cudaGraphMemAttrUsedMemCurrent) == 0);
+    for (int i = 0; i < 2; i++) {
+        *out = 0;
+        CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+        CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+        CHECK(*out == 5);
+        CHECK(graph_memory(cudaGraphMemAttrUsedMemCurrent) >= n * sizeof *got);
+        add<<<1, 32>>>(p + n - 1, 1, 2); // it outlives the graph's run
+        CHECK_ERROR(cudaMemcpy(&first, p + n - 1, sizeof first, cudaMemcpyDefault), cudaSuccess);
+        CHECK(first == 7);
+        CHECK_ERROR(i ? cudaFree(p) : cudaFreeAsync(p, nullptr), cudaSuccess);
+        CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    }
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddMemFreeNode(&a, graph, nullptr, 0, p), cudaSuccess);
+    CHECK_ERROR(cudaGraphInstantiate(&frees, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+    CHECK(cudaGraphLaunch(exec, nullptr) == cudaErrorInvalidValue); // is not freed
+    cudaGetLastError();
+    CHECK_ERROR(cudaGraphLaunch(frees, nullptr), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+    CHECK_ERROR(cudaGraphExecDestroy(exec), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(frees, nullptr), cudaSuccess); // it outlives the graph
+    CHECK_ERROR(cudaGraphExecDestroy(frees), cudaSuccess);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(graph_memory(cudaGraphMemAttrReservedMemHigh) >= n * sizeof *got);
+    CHECK_ERROR(cudaDeviceGraphMemTrim(0), cudaSuccess);
+    CHECK(graph_memory(cudaGraphMemAttrUsedMemCurrent) == 0);
+    CHECK(graph_memory(cudaGraphMemAttrReservedMemCurrent) == 0);
+
+    cudaStream_t s, t;
+    cudaEvent_t e;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&t);
+    cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+    CHECK_ERROR(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), cudaSuccess);
+    CHECK_ERROR(cudaMallocAsync(&got, n * sizeof *got, s), cudaSuccess);
+    put<<<1, 1, 0, s>>>(got, 9);
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+    CHECK_ERROR(cudaMemcpyAsync(out, got, sizeof *out, cudaMemcpyDefault, t), cudaSuccess);
+    CHECK_ERROR(cudaFreeAsync(got, t), cudaSuccess);
+    cudaEventRecord(e, t);
+    cudaStreamWaitEvent(s, e, 0);
+    CHECK_ERROR(cudaStreamDestroy(t), cudaSuccess); // which has been joined
+    CHECK_ERROR(cudaStreamEndCapture(s, &graph), cudaSuccess);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch),
+                cudaSuccess);
+    for (int i = 0; i < 2; i++) {
+        *out = 0;
+        CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);
+        CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
+        CHECK(*out == 9);
+    }
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(s);
+    cudaEventDestroy(e);
+    cudaFree(out);
+}
+
 int main()
 {
     test_launches();
@@ -437,5 +643,7 @@ int main()
     test_edges();
     test_memory();
     test_device();
+    test_conditions();
+    test_graph_memory();
     return check_result();
 }

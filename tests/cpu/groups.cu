@@ -395,6 +395,60 @@ void test_grid(bool extended)
         CHECK(b.p[i] == x[(size_t)i]);
 }
 
+/* Tiles of several warps: they pass values, and wait for nobody else. */
+template <unsigned N>
+__global__ void wide_tiles(int *out, int *other)
+{
+    __shared__ cg::block_tile_memory<256> room;
+    __shared__ int turned[256], half_sums[256];
+    const cg::thread_block block = cg::this_thread_block(room);
+    const auto tile = cg::tiled_partition<N>(block);
+    const auto half = cg::tiled_partition<N / 2>(tile);
+    const auto warp = cg::tiled_partition<32>(tile);
+    const int i = (int)block.thread_rank(), rank = (int)tile.thread_rank(), n = (int)N;
+    int right = tile.num_threads() == N && rank == i % n && tile.meta_group_rank() == i / N &&
+                tile.meta_group_size() == 256 / N && warp.meta_group_rank() == rank / 32u;
+    // Each tile waits a number of times of its own, which no other need match.
+    for (int k = 0; k < 8; k++) {
+        if (k < i / n)
+            tile.sync();
+        if ((i / (n / 2)) % 2)
+            half.sync();
+    }
+    const int first = i - rank;
+    turned[first + (rank + 37) % n] = i;
+    tile.sync();
+    right &= turned[i] == first + (rank + n - 37) % n;
+    right &= cg::reduce(tile, i, cg::plus<int>()) == n * first + n * (n - 1) / 2;
+    right &= cg::reduce(tile, (float)rank, cg::greater<float>()) == (float)(n - 1);
+    right &= cg::reduce(tile, (double)i, cg::plus<double>()) == n * first + n * (n - 1) / 2.0;
+    right &= tile.shfl(i, n - 2) == first + n - 2;
+    right &=
+        tile.any(rank == n - 1) && !tile.any(rank == n) && tile.all(rank >= 0) && !tile.all(rank);
+    right &= cg::inclusive_scan(tile, rank) == rank * (rank + 1) / 2;
+    right &= cg::exclusive_scan(tile, rank, cg::plus<int>()) == rank * (rank - 1) / 2;
+    right &= cg::exclusive_scan(tile, rank, cg::greater<int>()) == (rank ? rank - 1 : 0);
+    half_sums[i] = cg::reduce(half, 1, cg::plus<int>());
+    tile.sync();
+    right &= half_sums[first] == n / 2;
+    cg::invoke_one(tile, [&] { other[i / n] = n; });
+    right &= cg::invoke_one_broadcast(tile, [&] { return i + 5; }) == first + 5;
+    out[i] = right;
+}
+
+template <unsigned N>
+void test_wide()
+{
+    Numbers<int> out(256, 1), other(256 / N, 1);
+    wide_tiles<N><<<1, 256>>>(out.p, other.p);
+    wait();
+    int right = 0;
+    for (int i = 0; i < 256; i++)
+        right += out.p[i];
+    CHECK(right == 256);
+    CHECK(other.p[256 / N - 1] == (int)N);
+}
+
 /* Blocks of which only some have much to do between barriers, and threads that leave early. */
 __global__ void uneven(int *sums)
 {
@@ -454,6 +508,9 @@ int main()
     test_tiles<8>();
     test_tiles<16>();
     test_tiles<32>();
+    test_wide<64>();
+    test_wide<128>();
+    test_wide<256>();
     test_some_lanes();
     test_filter();
     test_copies();

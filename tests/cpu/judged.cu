@@ -140,6 +140,10 @@ int main(int argc, char **argv)
         scratch<<<1, 1>>>(out, 0, 1, 0);
     } else if (strcmp(what, "unwritten") == 0) {
         scratch<<<1, 1>>>(out, 0, 0, 1);
+    } else if (strcmp(what, "aborts") == 0) {
+        scratch<<<1, 1>>>(out, 0, 0, 1);
+        cudaDeviceSynchronize();
+        abort();
     } else if (strncmp(what, "doubles", 7) == 0) {
         sum_doubles<<<4, 64>>>(total, what[7] == '-');
     } else if (strcmp(what, "looks") == 0) {

@@ -13,7 +13,7 @@ namespace cooperative_groups
 
 class thread_block;
 class coalesced_group;
-template <unsigned N, class Parent = void>
+template <unsigned N, class Parent = void, bool wide = (N > 32)>
 class thread_block_tile;
 
 namespace details
@@ -70,6 +70,33 @@ inline T shuffle(cpu_op op, unsigned mask, const T &v, int delta, int width, con
 
 template <class T>
 using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+/* What each thread of a tile of several warps has, while this object lives. */
+template <unsigned N, class T>
+class passed
+{
+    static_assert(sizeof(T) <= 8,
+                  "a tile of several warps passes values of at most 8 bytes, as on a GPU");
+    const char *file;
+    int line;
+
+  public:
+    passed(T v, const char *file, int line) : file(file), line(line)
+    {
+        cpu_tile_pass(cpu_bits(v));
+        cpu_tile_barrier(N, file, line);
+    }
+    passed(const passed &) = delete;
+    passed &operator=(const passed &) = delete;
+    ~passed()
+    {
+        cpu_tile_barrier(N, file, line);
+    }
+    T operator[](unsigned rank) const
+    {
+        return cpu_value<T>(cpu_tile_passed(block_thread() / N * N + rank % N));
+    }
+};
 
 enum kind { BLOCK, LANES, GRID };
 struct access;
@@ -173,7 +200,7 @@ inline grid_group this_grid()
     return grid_group();
 }
 
-/* Room for tiles of several warps, which are not known here. */
+/* Room for what tiles of several warps pass, which here needs none. */
 template <unsigned threads = 1024>
 struct block_tile_memory {
 };
@@ -351,12 +378,11 @@ struct access {
 } // namespace details
 
 /* A whole tile of N lanes; Parent is what it was taken of. */
-template <unsigned N, class Parent>
+template <unsigned N, class Parent, bool wide>
 class thread_block_tile
 {
-    static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0,
-                  "tiles are of 1, 2, 4, 8, 16 or 32 threads: larger ones are not supported by the "
-                  "CPU backend");
+    static_assert(N >= 1 && N <= 1024 && (N & (N - 1)) == 0,
+                  "tiles are of a power of two threads, at most 1024");
     unsigned which, of;
 
     static unsigned mask()
@@ -446,6 +472,73 @@ class thread_block_tile
     unsigned match_all(T v, int &same, CPU_PLACE) const
     {
         return details::packed(mask(), __match_all_sync(mask(), v, &same, file, line));
+    }
+};
+
+/* Several whole warps. */
+template <unsigned N, class Parent>
+class thread_block_tile<N, Parent, true>
+{
+    static_assert(N <= 1024 && (N & (N - 1)) == 0,
+                  "tiles are of a power of two threads, at most 1024");
+    unsigned which, of;
+
+  public:
+    thread_block_tile(unsigned which, unsigned of) : which(which), of(of)
+    {
+    }
+    template <class P>
+    thread_block_tile(const thread_block_tile<N, P> &g)
+        : which(g.meta_group_rank()), of(g.meta_group_size())
+    {
+    }
+    static constexpr unsigned num_threads()
+    {
+        return N;
+    }
+    static constexpr unsigned size()
+    {
+        return N;
+    }
+    static unsigned thread_rank()
+    {
+        return details::block_thread() % N;
+    }
+    unsigned meta_group_rank() const
+    {
+        return which;
+    }
+    unsigned meta_group_size() const
+    {
+        return of;
+    }
+    static void sync(CPU_PLACE)
+    {
+        cpu_tile_barrier(N, file, line);
+    }
+    template <class T>
+    details::plain<T> shfl(T &&v, int rank, CPU_PLACE) const
+    {
+        details::passed<N, details::plain<T>> all(v, file, line);
+        return all[(unsigned)rank];
+    }
+    int any(int predicate, CPU_PLACE) const
+    {
+        return (int)votes(predicate, file, line) != 0;
+    }
+    int all(int predicate, CPU_PLACE) const
+    {
+        return votes(!predicate, file, line) == 0;
+    }
+
+  private:
+    static unsigned votes(int predicate, const char *file, int line)
+    {
+        details::passed<N, unsigned> all(__any_sync(~0u, predicate, file, line), file, line);
+        unsigned n = 0;
+        for (unsigned first = 0; first < N; first += 32)
+            n += all[first];
+        return n;
     }
 };
 
@@ -667,6 +760,20 @@ inline T scan(const G &g, T v, F &&op, const char *file, int line)
         if (i <= g.thread_rank())
             v = op(v, before);
     }
+    return v;
+}
+template <class G>
+constexpr bool is_several = false; /* warps */
+template <unsigned N, class P>
+constexpr bool is_several<thread_block_tile<N, P, true>> = true;
+/* Of several warps: each one's own, then what those before it have together. */
+template <class T, unsigned N, class P, class F>
+inline T scan_warps(const thread_block_tile<N, P, true> &g, T v, F &&op, const char *file, int line)
+{
+    v = scan(thread_block_tile<32>(0, 1), v, op, file, line);
+    passed<N, T> all(v, file, line);
+    for (unsigned i = g.thread_rank() / 32; i-- > 0;)
+        v = op(all[32 * i + 31], v);
     return v;
 }
 } // namespace details

@@ -50,6 +50,70 @@ typedef struct cudaKernelNodeParams cudaKernelNodeParams;
 typedef struct cudaMemsetParams cudaMemsetParams;
 typedef struct cudaHostNodeParams cudaHostNodeParams;
 #endif
+/* Memory that a node allocates: bytesize is what is asked for, dptr where it will be. */
+struct cudaMemAllocNodeParams {
+    struct cudaMemPoolProps poolProps;
+    const struct cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount, bytesize;
+    void *dptr;
+};
+struct cudaMemFreeNodeParams {
+    void *dptr;
+};
+/* Memory of graphs, in bytes, which are unsigned 64-bit numbers. */
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent,
+    cudaGraphMemAttrUsedMemHigh,
+    cudaGraphMemAttrReservedMemCurrent,
+    cudaGraphMemAttrReservedMemHigh
+};
+/* A number that kernels set, and that says which of a node's graphs run. */
+typedef unsigned long long cudaGraphConditionalHandle;
+enum cudaGraphConditionalHandleFlags { cudaGraphCondAssignDefault = 1 };
+enum cudaGraphConditionalNodeType {
+    cudaGraphCondTypeIf,
+    cudaGraphCondTypeWhile,
+    cudaGraphCondTypeSwitch
+};
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned size; /* 1 for while, 1 or 2 for if, any for switch */
+    cudaGraph_t *phGraph_out;
+};
+struct cudaMemcpyNodeParams {
+    int flags, reserved[3];
+    struct cudaMemcpy3DParms copyParams;
+};
+struct cudaChildGraphNodeParams {
+    cudaGraph_t graph;
+    int ownership;
+};
+struct cudaEventRecordNodeParams {
+    cudaEvent_t event;
+};
+/* Of any node: which member of the union counts is told by the type. */
+struct cudaGraphNodeParams {
+    enum cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaKernelNodeParams kernel;
+        struct cudaMemcpyNodeParams memcpy;
+        struct cudaMemsetParams memset;
+        struct cudaHostNodeParams host;
+        struct cudaChildGraphNodeParams graph;
+        struct cudaEventRecordNodeParams eventRecord;
+        struct cudaMemAllocNodeParams alloc;
+        struct cudaMemFreeNodeParams free;
+        struct cudaConditionalNodeParams conditional;
+    };
+    long long reserved2;
+};
+#ifndef __cplusplus
+typedef struct cudaMemAllocNodeParams cudaMemAllocNodeParams;
+typedef struct cudaGraphNodeParams cudaGraphNodeParams;
+#endif
 enum { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload = 2 };
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
@@ -105,6 +169,30 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph
                                         const cudaGraphNode_t *after, size_t count,
                                         cudaEvent_t event);
 
+/* A node of any type but that of waiting for an event. Of a conditional node phGraph_out becomes
+ * the graphs that are to be filled: they belong to the node. */
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             const cudaGraphEdgeData *edges, size_t count,
+                             struct cudaGraphNodeParams *params);
+/* A condition for nodes of the graph; with cudaGraphCondAssignDefault it has this value whenever
+ * the graph is launched. */
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                             unsigned value CPU_DEFAULT(0),
+                                             unsigned flags CPU_DEFAULT(0));
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value); /* by kernels */
+/* Memory that is allocated when the node runs, until a node, or a call, frees it. Its address is
+ * always the same. */
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t count,
+                                     struct cudaMemAllocNodeParams *params);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *after, size_t count, void *p);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+                                           void *value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+                                           void *value); /* a high mark becomes the current one */
+cudaError_t cudaDeviceGraphMemTrim(int device);
+
 /* Other parameters for a node: of the graph, for what is instantiated later; or of what is
  * executable, where `node` is that of the graph. */
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
@@ -118,6 +206,24 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const struct cudaMemsetParams *params);
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const struct cudaHostNodeParams *params);
+
+/* What a stream captures goes into this graph. Dependencies are those of the order of capture. */
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t count,
+                                          enum cudaStreamCaptureMode mode);
+/* The graph that is being captured, and the last node that it has. */
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id CPU_DEFAULT(NULL),
+                                     cudaGraph_t *graph CPU_DEFAULT(NULL),
+                                     const cudaGraphNode_t **after CPU_DEFAULT(NULL),
+                                     const cudaGraphEdgeData **edges CPU_DEFAULT(NULL),
+                                     size_t *count CPU_DEFAULT(NULL));
+enum { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
+/* Checks its arguments: what is captured next comes after all that is there. */
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
+                                                const cudaGraphEdgeData *edges, size_t count,
+                                                unsigned flags CPU_DEFAULT(0));
 
 #ifdef __cplusplus
 }
@@ -142,6 +248,25 @@ static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t 
     if (result)
         *result = info.result;
     return error;
+}
+static inline cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *after, size_t count,
+                                           struct cudaGraphNodeParams *params)
+{
+    return cudaGraphAddNode(node, graph, after, NULL, count, params);
+}
+static inline cudaError_t
+cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                            unsigned long long *id = NULL, cudaGraph_t *graph = NULL,
+                            const cudaGraphNode_t **after = NULL, size_t *count = NULL)
+{
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, after, NULL, count);
+}
+static inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                              cudaGraphNode_t *after, size_t count,
+                                                              unsigned flags = 0)
+{
+    return cudaStreamUpdateCaptureDependencies(stream, after, NULL, count, flags);
 }
 static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                                    const cudaGraphNode_t *to, size_t count)

@@ -116,6 +116,36 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream CPU_DEFAULT(NULL));
 
+/* Who may have memory, of what kind. */
+enum cudaMemAllocationType {
+    cudaMemAllocationTypeInvalid,
+    cudaMemAllocationTypePinned,
+    cudaMemAllocationTypeManaged
+};
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone, cudaMemHandleTypePosixFileDescriptor };
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone,
+    cudaMemAccessFlagsProtRead,
+    cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc {
+    struct cudaMemLocation location;
+    enum cudaMemAccessFlags flags;
+};
+struct cudaMemPoolProps {
+    enum cudaMemAllocationType allocType;
+    enum cudaMemAllocationHandleType handleTypes;
+    struct cudaMemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+};
+#ifndef __cplusplus
+typedef struct cudaMemAccessDesc cudaMemAccessDesc;
+typedef struct cudaMemPoolProps cudaMemPoolProps;
+#endif
+
 /* Pools. There is one, the device's own: what is freed goes back at once. */
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 enum cudaMemPoolAttr {

@@ -44,7 +44,8 @@ struct cpu_prototype {
 void cpu_know_kernel(const struct cpu_prototype *prototype);
 cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
                              cudaStream_t stream, const char *file, int line);
-int cpu_in_kernel(void); /* whether a kernel calls, and not the host */
+int cpu_in_kernel(void);        /* whether a kernel calls, and not the host */
+void cpu_launching(int begins); /* a launch by a kernel, which is not its own work */
 
 /* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
 struct cpu_slot {
@@ -64,6 +65,7 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_SYNCTHREADS_AND,
               CPU_SYNCTHREADS_OR,
               CPU_GRID_SYNC,
+              CPU_TILE_SYNC,
               CPU_NANOSLEEP,
               CPU_MBARRIER, /* the name says which, and for what */
               CPU_NAMED_BARRIER,
@@ -96,6 +98,11 @@ void cpu_grid_barrier(const char *file, int line);
 int cpu_grid_together(void);
 /* bar.sync and bar.arrive: barrier id (1 to 15) opens when `threads` threads have come. */
 void cpu_named_barrier(int id, int threads, int wait, const char *file, int line);
+/* Of tiles of several warps, `width` threads each: their barrier, and what each thread passes to
+ * the others before it. Threads are counted through the block. */
+void cpu_tile_barrier(unsigned width, const char *file, int line);
+void cpu_tile_pass(uint64_t bits);
+uint64_t cpu_tile_passed(unsigned thread);
 /* A warp operation: returns when every lane in mask has called it. */
 uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *file, int line);
 uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, int width,

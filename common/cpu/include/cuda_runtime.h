@@ -209,6 +209,10 @@ inline long long clock64() /* counts its own calls: there is no GPU clock to rea
 {
     return cpu_clock();
 }
+inline clock_t cpu_device_clock() /* what the rewriter makes of clock() */
+{
+    return cpu_in_kernel() ? (clock_t)cpu_clock() : clock();
+}
 inline void __nanosleep(unsigned, CPU_PLACE)
 {
     cpu_sleep(file, line);
@@ -401,6 +405,19 @@ struct cpu_call {
         delete static_cast<cpu_call *>(p);
     }
 };
+/* Instruments do not see what a kernel does to launch another one. */
+struct cpu_launch_apart {
+#ifdef CPU_TRACE
+    cpu_launch_apart()
+    {
+        cpu_launching(1);
+    }
+    ~cpu_launch_apart()
+    {
+        cpu_launching(0);
+    }
+#endif
+};
 template <class F, class... T>
 inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const void *function, F f,
                                    std::tuple<T...> &&arguments)
@@ -425,6 +442,7 @@ inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const 
 template <class... P>
 inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, cpu_same_t<P>... a)
 {
+    [[maybe_unused]] const cpu_launch_apart apart;
     cpu_launch_call(c, name, reinterpret_cast<const void *>(f), f,
                     std::tuple<P...>(std::forward<P>(a)...));
 }
@@ -432,6 +450,7 @@ inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, c
 template <class F, class... A>
 inline void cpu_launch_deduced(const char *name, F f, const cpu_config &c, const A &...a)
 {
+    [[maybe_unused]] const cpu_launch_apart apart;
     cpu_launch_call(c, name, nullptr, f, std::tuple<std::decay_t<A>...>(a...));
 }
 template <class... P, size_t... i>
@@ -520,6 +539,7 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
                                       const cudaLaunchConfig_t *c, void (*f)(P...),
                                       cpu_same_t<P>... a)
 {
+    [[maybe_unused]] const cpu_launch_apart apart;
     cpu_config config(c->gridDim, c->blockDim, c->dynamicSmemBytes, c->stream, place.file,
                       place.line);
     for (unsigned i = 0; i < c->numAttrs; i++) {

@@ -42,6 +42,9 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t error, voi
 
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
+/* Of kernels that launch kernels. */
+#define cudaStreamTailLaunch ((cudaStream_t)0x3)
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -146,7 +149,10 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeGraph,
     cudaGraphNodeTypeEmpty,
     cudaGraphNodeTypeWaitEvent,
-    cudaGraphNodeTypeEventRecord
+    cudaGraphNodeTypeEventRecord,
+    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeConditional = 13
 };
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered,

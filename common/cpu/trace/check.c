@@ -10,9 +10,11 @@
 #include "check.h"
 #include "cpu_trace.h"
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #if defined __linux__ && defined __x86_64__
 #include <ucontext.h>
 #endif
@@ -276,21 +278,25 @@ static void early(int me, struct cell *c, enum kind kind, uint32_t code, uintptr
             report_early(me, c->read[i], READ, kind, code, p, bytes, o);
 }
 
-/* What a launch of another stream did, which this one need not come after. */
+/* What a launch of another stream did, or one that has launched this one, which this one need not
+ * come after. */
 static void beside(int me, struct cell *c, record mine, enum kind kind, uint32_t code, uintptr_t p,
                    unsigned bytes, const struct object *o)
 {
     const record others[3] = {c->write, c->read[0], c->read[1]};
     for (int i = 0; i < (kind == READ ? 1 : 3); i++) {
         const record r = others[i];
-        if (!((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)) || !stream_unordered(r))
+        if (!((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
+            continue;
+        const int child = child_unordered(r);
+        if (!child && !stream_unordered(r))
             continue;
         struct side sides[2] = {{kind, code, me, order.block},
                                 {is_atomic(r) ? ATOMIC
                                  : i == 0     ? WRITE
                                               : READ,
                                  (uint32_t)r & 0xffffff, thread_of(r), 0}};
-        finding_add(STREAM_RACE, order.kernel, sides, 2, bytes, o, p, NULL);
+        finding_add(child ? CHILD_RACE : STREAM_RACE, order.kernel, sides, 2, bytes, o, p, NULL);
     }
 }
 
@@ -391,7 +397,7 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
             proxy_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
         struct cell *c = &cells[at / 4 + i / 4];
         const record mine = record_of(whose, code, atomic) | mask << 34;
-        if (streams_several && !is_shared)
+        if ((streams_several || child_windows) && !is_shared)
             beside(whose, c, mine, kind, code, p, bytes, o);
         const int told = (nc || (kind != READ && order.cached && !is_shared)) &&
                          stale(whose, at + i, mine, kind, nc, code, p, bytes, o);
@@ -928,6 +934,16 @@ void trace_reset(void)
     order_grids_done(); /* which forgets the stream of the last launch */
     if (memory_leaks())
         handles_leak();
+}
+
+/* What the program was about when it was struck, it may hold locks that this needs. */
+void trace_dies(void)
+{
+    enum { SECONDS = 30 };
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS);
+    findings_tell();
+    alarm(0);
 }
 
 static void __attribute__((destructor)) at_end(void)

@@ -26,6 +26,7 @@ enum rule {
     SETMAXNREG,
     GRID_DEPENDENCY,
     STREAM_RACE,
+    CHILD_RACE,
     SUM_ORDER,
     DIVERGENCE,
     LEAK
@@ -56,6 +57,7 @@ struct side {
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
 extern int kernels_ran;  /* or there was nothing to find */
+int findings_tell(void); /* tells what is left, and returns how many findings */
 void findings_end(void); /* tells what is left; the program ends with 1 if there is any */
 
 /* --- check_memory.c: what there is, and what is known of each byte ---------------------------- */
@@ -204,6 +206,10 @@ extern int streams_several; /* more than one has launched a kernel */
 void streams_launch(void);
 /* Whether r was made by an earlier launch that need not have ended when this one begins. */
 int stream_unordered(record r);
+
+extern int child_windows; /* kernels above the one that runs */
+/* Whether r was made by one of them when it had launched what led to this one. */
+int child_unordered(record r);
 
 /* --- check_clocks.c: what single threads know beyond their warps ------------------------------ */
 

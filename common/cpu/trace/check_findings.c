@@ -25,11 +25,13 @@ int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static int remarks; /* lines of the last printing that are no findings */
-static const char *const rules[] = {
-    "out of bounds",   "misaligned",    "freed memory",       "uninitialised read", "shared race",
-    "global race",     "stale load",    "same value written", "pending copy",       "proxy fence",
-    "mbarrier",        "pending wgmma", "wgmma fence",        "descriptor",         "setmaxnreg",
-    "grid dependency", "stream race",   "unordered sum",      "barrier divergence", "leak"};
+static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
+                                    "uninitialised read", "shared race",        "global race",
+                                    "stale load",         "same value written", "pending copy",
+                                    "proxy fence",        "mbarrier",           "pending wgmma",
+                                    "wgmma fence",        "descriptor",         "setmaxnreg",
+                                    "grid dependency",    "stream race",        "child race",
+                                    "unordered sum",      "barrier divergence", "leak"};
 
 static void *kept(void *p)
 {
@@ -179,8 +181,14 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
             put_access(out, f, 1, &place[1]);
             fputs(" of a launch in another stream and ", out);
         }
+        if (f->rule == CHILD_RACE) {
+            blocks = 0;
+            put_access(out, f, 1, &place[1]);
+            fputs(" of a kernel that had launched this one before, and ", out);
+        }
         put_side(out, f, 0, &place[0], blocks);
-        if (f->sides == 2 && f->rule != GRID_DEPENDENCY && f->rule != STREAM_RACE) {
+        if (f->sides == 2 && f->rule != GRID_DEPENDENCY && f->rule != STREAM_RACE &&
+            f->rule != CHILD_RACE) {
             fputs(" and ", out);
             put_side(out, f, 1, &place[1], blocks);
         }
@@ -210,6 +218,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
                   out);
         if (f->rule == STREAM_RACE)
             fputs(", and this launch does not wait for that one", out);
+        if (f->rule == CHILD_RACE)
+            fputs(", and neither comes first: a kernel does not wait for those it launches", out);
         if (f->rule == SUM_ORDER)
             fputs(", and nothing says which comes first: the bits of the sum may change", out);
         if (f->rule == GRID_DEPENDENCY)
@@ -306,7 +316,7 @@ int cpu_findings_of(const char *rule)
     return 0;
 }
 
-void findings_end(void)
+int findings_tell(void)
 {
     int silent = printed_by_host;
     int n = cpu_findings_print(stderr);
@@ -317,8 +327,12 @@ void findings_end(void)
         fprintf(stderr, "check: %d finding%s%s\n", n, n == 1 ? "" : "s", more);
     else if (!silent || remarks)
         fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
-    if (n) {
-        fflush(NULL);
+    fflush(NULL);
+    return n;
+}
+
+void findings_end(void)
+{
+    if (findings_tell())
         _exit(1);
-    }
 }

@@ -16,6 +16,12 @@ static struct start {
 } * launches;
 static int n_launches;
 int streams_several;
+/* Of the launches by kernels that lead to this one: what the launching grid did from the one time
+ * to the other, its end, came after the launch, and the child does not wait for it. */
+static struct window {
+    uint32_t from, end;
+} * windows;
+int child_windows;
 
 static void merge(uint32_t *to, const uint32_t *from)
 {
@@ -77,6 +83,8 @@ void streams_launch(void)
         memset(known, 0, sizeof known);
         memset(host, 0, sizeof host);
         n_launches = 0;
+        for (int i = 0; i < child_windows; i++)
+            windows[i] = (struct window){0, 0};
     }
     streams_several |= n_launches && launches[n_launches - 1].stream != current;
     launches = grown(launches, n_launches, sizeof *launches);
@@ -97,4 +105,31 @@ int stream_unordered(record r)
     }
     const int its = launches[low].stream;
     return its != current && when_of(r) >= known[current][its];
+}
+
+/* --- Children --------------------------------------------------------------------------------- */
+
+uint32_t trace_child_time(void)
+{
+    order_tick();
+    return order.now;
+}
+
+void trace_child_begins(uint32_t from, uint32_t end)
+{
+    windows = grown(windows, child_windows, sizeof *windows);
+    windows[child_windows++] = (struct window){from, end};
+}
+
+void trace_child_ended(void)
+{
+    child_windows--;
+}
+
+int child_unordered(record r)
+{
+    for (int i = 0; i < child_windows; i++)
+        if (when_of(r) >= windows[i].from && when_of(r) < windows[i].end)
+            return 1;
+    return 0;
 }

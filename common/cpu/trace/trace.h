@@ -43,6 +43,11 @@ struct launch;
 /* In the order of events: a launch, its blocks, in them barriers and warp operations. */
 void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
+/* A child of a grid begins, which was launched at the one time, and the grid ended at the other;
+ * a child has ended. */
+uint32_t trace_child_time(void);
+void trace_child_begins(uint32_t from, uint32_t end);
+void trace_child_ended(void);
 void trace_grid_wait(struct worker *w); /* griddepcontrol.wait by the running thread */
 void trace_grids_done(void);            /* the host has waited for all launches */
 
@@ -69,6 +74,7 @@ int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for
 /* All threads wait: it tells threads[].caller of those that do so in inline PTX. */
 void trace_callers(struct worker *w);
 void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
+void trace_dies(void);                                /* the host is about to, by a signal */
 int trace_goes_on(void *context); /* after an access that this CPU does not make */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 

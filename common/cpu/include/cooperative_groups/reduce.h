@@ -9,6 +9,9 @@
 
 namespace cooperative_groups
 {
+template <class G, class T, class F>
+inline auto reduce(const G &g, T &&v, F &&op, CPU_PLACE) -> decltype(op(v, v));
+
 namespace details
 {
 /* The warp's own operation for an operator on T: CPU_SYNCWARP for none. */
@@ -30,7 +33,7 @@ template <class T>
 constexpr cpu_op reduction<bit_xor<T>, T> = CPU_REDUCE_XOR;
 
 template <class T, unsigned N, class P, class F>
-inline T reduce_by_shuffles(const thread_block_tile<N, P> &g, T v, F &op, const char *file,
+inline T reduce_by_shuffles(const thread_block_tile<N, P, false> &g, T v, F &op, const char *file,
                             int line)
 {
     for (unsigned i = N / 2; i > 0; i /= 2)
@@ -43,6 +46,19 @@ inline T reduce_by_shuffles(const coalesced_group &g, T v, F &op, const char *fi
     if (g.size() == 32)
         return reduce_by_shuffles<T>(thread_block_tile<32>(0, 1), v, op, file, line);
     return g.shfl(scan(g, v, op, file, line), (int)g.size() - 1, file, line);
+}
+
+/* Of several warps: each one's own, and then those. */
+template <class T, unsigned N, class P, class F>
+inline T reduce_by_shuffles(const thread_block_tile<N, P, true> &, T v, F &op, const char *file,
+                            int line)
+{
+    v = reduce(thread_block_tile<32>(0, 1), v, op, file, line);
+    passed<N, T> all(v, file, line);
+    v = all[0];
+    for (unsigned first = 32; first < N; first += 32)
+        v = op(v, all[first]);
+    return v;
 }
 
 /* Small tiles are as fast by shuffles. */
@@ -58,13 +74,14 @@ constexpr bool is_wide(const coalesced_group &)
 } // namespace details
 
 template <class G, class T, class F>
-inline auto reduce(const G &g, T &&v, F &&op, CPU_PLACE) -> decltype(op(v, v))
+inline auto reduce(const G &g, T &&v, F &&op, const char *file, int line) -> decltype(op(v, v))
 {
     typedef details::plain<T> value;
     constexpr cpu_op own = details::reduction<details::plain<F>, value>;
     static_assert(std::is_same<details::plain<decltype(op(v, v))>, value>::value,
                   "reduce: the operator gives another type than it takes");
-    if constexpr (own != CPU_SYNCWARP && std::is_integral<value>::value && sizeof(value) <= 4)
+    if constexpr (!details::is_several<G> && own != CPU_SYNCWARP &&
+                  std::is_integral<value>::value && sizeof(value) <= 4)
         if (details::is_wide(g)) {
             typedef std::conditional_t<std::is_signed<value>::value, int64_t, uint64_t> wide;
             return (value)cpu_warp(own, details::access::mask(g), (uint64_t)(wide)v, file, line);
