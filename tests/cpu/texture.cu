@@ -422,6 +422,7 @@ static void test_copies()
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 1, from, row, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 0, from, row - 2, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpyToArray(a, 2, 0, from, sizeof from, cudaMemcpyHostToDevice));
+    CHECK_FAILS(cudaMemcpy2DToArray(a, 1, 0, from, row, 4, 1, cudaMemcpyHostToDevice));
     CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(b), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(NULL), cudaSuccess);
