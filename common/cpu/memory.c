@@ -137,6 +137,8 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
         used += bytes;
         *p = block;
         TRACE_CHECK(allocated(block, bytes, type), (void)0);
+        if (type != cudaMemoryTypeDevice && !promised())
+            TRACE_CHECK(host_memory(block, bytes), (void)0);
         error = cudaSuccess;
     } else {
         free(a);
