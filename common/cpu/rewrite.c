@@ -734,8 +734,8 @@ static struct kernel *find_kernel(int name, int arguments, int given, int *known
         distinct += !same;
         if (!same || k->needed < only->needed) /* defaults stand at one of the declarations */
             only = k;
-        if (k->needed <= given && given <= k->n)
-            found = k;
+        if (k->needed <= given && given <= k->n && (!found || k->name < name))
+            found = k; /* the last that is declared in front of the launch */
     }
     return distinct > 1 ? NULL : found ? found : only;
 }

@@ -197,6 +197,18 @@ __global__ void kf(float *p, const float *q = nullptr)
     p[0] = cube(2) + (q ? 1 : 0);
 }
 
+/* Declared, launched, and then defined; std has a function of that name. */
+__global__ void distance(int *p, int by = 3);
+static void go_far(int *p)
+{
+    distance<<<1, 1>>>(p, 1);
+    distance<<<1, 1>>>(p);
+}
+__global__ void distance(int *p, int by)
+{
+    *p += by;
+}
+
 int main()
 {
     int *p, n, grid;
@@ -207,6 +219,10 @@ int main()
     expect("a launch in a member", p[5], 35);
     LAUNCH((k<8, int>), p, 1);
     expect("a launch in a macro", p[5], 9);
+    *p = 0;
+    go_far(p);
+    distance<<<1, 1>>>(p, 1);
+    expect("a launch in front of the definition", (cudaDeviceSynchronize(), *p), 5);
     kf<<<1, 1>>>(f, nullptr);
     expect("functions", f[0], 8);
     kf<<<1, 1>>>(f);
