@@ -184,6 +184,8 @@ cudaError_t cpu_library_access(const struct cpu_access *a);
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
+/* Compares and swaps 2, 4 or 8 bytes, and reports nothing. Returns what was there. */
+uint64_t cpu_trace_swap(volatile void *p, uint64_t old, uint64_t v, size_t bytes);
 void cpu_trace_sum(const volatile void *p, size_t bytes);    /* an atomic one of floating point */
 void cpu_trace_cached(const volatile void *p, size_t bytes); /* about to be loaded by __ldg */
 void cpu_asm_put(uint64_t *reg, uint64_t bits);

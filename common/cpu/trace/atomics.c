@@ -1,7 +1,7 @@
 /* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. What a
- * kernel does with them counts as with inline PTX of the same meaning. The __sync builtins, which
- * are compare_exchange_val for g++, report nothing: atomicAdd and its like report themselves, in
- * cuda_runtime.h, as the one operation that they are. */
+ * kernel does with them counts as with inline PTX of the same meaning. atomicAdd and its like
+ * report themselves, in cuda_runtime.h, as the one operation that they are, and swap by a call that
+ * reports nothing: g++ makes the same calls of __sync builtins. */
 #include "../runtime.h"
 
 enum { RELEASE = __ATOMIC_RELEASE }; /* and what is stronger */
@@ -44,6 +44,15 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
                                    int order)
 {
     return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, order != __ATOMIC_RELAXED) : p;
+}
+
+uint64_t cpu_trace_swap(volatile void *p, uint64_t old, uint64_t v, size_t bytes)
+{
+    if (bytes == 2)
+        return __sync_val_compare_and_swap((volatile uint16_t *)p, (uint16_t)old, (uint16_t)v);
+    if (bytes == 4)
+        return __sync_val_compare_and_swap((volatile uint32_t *)p, (uint32_t)old, (uint32_t)v);
+    return __sync_val_compare_and_swap((volatile uint64_t *)p, old, v);
 }
 
 #define KERNEL kernel(__builtin_return_address(0), __builtin_frame_address(0))
