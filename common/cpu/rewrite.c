@@ -694,8 +694,9 @@ static int is_overloaded(int name)
     return uses_std() || is_host_function(name);
 }
 
-/* A pointer to this one of several functions, behind its declaration, which launches use. */
-static void name_kernel(struct kernel *k)
+/* The launch of this one of several functions uses a pointer behind its declaration, or, where that
+ * has not ended yet, a cast. */
+static void name_kernel(struct kernel *k, int name)
 {
     int id = (int)(k - kernels);
     char *types = format("");
@@ -708,6 +709,12 @@ static void name_kernel(struct kernel *k)
             }
         types = format("%s%s%s", types, text_of(from, k->equals[p] - 1), p + 1 < k->n ? ", " : "");
     }
+    if (name < k->end) {
+        insert(name, format("static_cast<void (*)(%s)>(", types));
+        insert_after(name, format(")"));
+        return;
+    }
+    replace(name, name, format("cpu_k%d", id));
     if (!k->named)
         insert_after(k->end, format(" [[maybe_unused]] static void (*const cpu_k%d)(%s) = %.*s; ",
                                     id, types, tokens[k->name].n, tokens[k->name].s));
@@ -818,10 +825,8 @@ static void launch(const struct launch *l)
                 replace(first[a], last[a], format("nullptr"));
     } else {
         insert(start, format("::cpu_launch(%s, ", quoted(start, i - 1)));
-        if (k && !k->parameters && is_overloaded(name)) {
-            name_kernel(k);
-            replace(name, name, format("cpu_k%d", (int)(k - kernels)));
-        }
+        if (k && !k->parameters && is_overloaded(name))
+            name_kernel(k, name);
         replace(i, i + 2, format(", ::cpu_config("));
     }
     char *more = format("");

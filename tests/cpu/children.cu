@@ -119,6 +119,18 @@ __global__ void breaks(int *p)
     __trap();
 }
 
+static int down(float x) // a function of the host, of the name of a kernel that launches itself
+{
+    return (int)x;
+}
+
+__global__ void down(int *p, int n)
+{
+    *p += n;
+    if (n)
+        down<<<1, 1>>>(p, n - 1);
+}
+
 int main(int argc, char **argv)
 {
     int *p;
@@ -128,6 +140,11 @@ int main(int argc, char **argv)
         CHECK_ERROR(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
         return check_result();
     }
+
+    *p = down(2.5f);
+    down<<<1, 1>>>(p, 3);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(*p == 8);
 
     launches<<<1, N>>>(p);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
