@@ -23,7 +23,7 @@ sub run {
 # Compiles all, two at a time.
 my (%built, @jobs);
 for my $cxx (@cxx) {
-    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order arch graphs rare children);
+    push @jobs, [$_, "$_.cu", $cxx, ''] for qw(semantics api float16 fast diverge order arch graphs rare texture children);
 }
 push @jobs, ['ordered', 'ordered.cu', $cxx[0], ''];
 push @jobs, ['reader', 'reader.cu', $cxx[0], ''], map { ['forms', 'forms.cu', $_, ''] } @cxx;
@@ -48,15 +48,15 @@ for my $j (@jobs) {
 }
 
 for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
-    for my $name (qw(semantics api float16 fast diverge order arch graphs rare children)) {
-        next if $variant =~ /portable/ && $name =~ /api|float16|fast|arch|graphs|rare|children/;
+    for my $name (qw(semantics api float16 fast diverge order arch graphs rare texture children)) {
+        next if $variant =~ /portable/ && $name =~ /api|float16|fast|arch|graphs|rare|texture|children/;
         my ($log) = run("cat $dir/$name$variant.log");
         ok(-x "$dir/$name$variant" && $log eq '', "$name$variant compiles without a word")
             or diag($log);
     }
-    for my $name (qw(semantics api float16 fast arch graphs rare children)) {
+    for my $name (qw(semantics api float16 fast arch graphs rare texture children)) {
         next if $variant =~ /portable/ && $name ne 'semantics';
-        for my $order ($name =~ /float16|fast|arch|graphs|rare/ ? 'forward' : qw(forward reverse random)) {
+        for my $order ($name =~ /float16|fast|arch|graphs|rare|texture/ ? 'forward' : qw(forward reverse random)) {
             my ($out, $rc) = run("CUDACPU_ORDER=$order $dir/$name$variant 2>/dev/null");
             ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "$name$variant, $order") or diag($out);
         }
@@ -234,8 +234,11 @@ is("$rc $out", '0 ', 'and nothing is said in doubt');
 
 # What is not supported is one line, exit code 2.
 my @unsupported = (
-    ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2D<float>(t, 0, 0); }', 'textures'],
-    ['__global__ void k(float *p) { surf2Dwrite(1.0f, p, 0, 0); }', 'surfaces'],
+    ['texture<float, 2> t;', 'a texture reference (texture) is'],
+    ['static surface<void, 2> s;', 'a surface reference (surface) is'],
+    ['void f(float *p) { cudaBindTexture(0, 0, p, 4); }', 'a texture reference (cudaBindTexture) is'],
+    ['cudaMipmappedArray_t a;', 'a mipmapped array'],
+    ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2DLod<float>(t, 0, 0, 1); }', 'tex2DLod'],
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
     ['#include <mma.h>', 'mma.h'],
     ['#include <cuda/barrier>', 'cuda/barrier'],
@@ -251,6 +254,8 @@ my @unsupported = (
     ["__host__ __device__ int f(int a\n#ifdef __CUDA_ARCH__\n, int b = 1\n#endif\n) { return a; }", 'the head of a function', 'file.cu:2'],
     ["void f()\n{\n    auto g = [] __device__ (int i) {\n#ifdef __CUDA_ARCH__\nreturn i;\n#else\nreturn 0;\n#endif\n}; }", 'a lambda that __CUDA_ARCH__', 'file.cu:2'],
     ['#include "asks.h"', '__CUDA_ARCH__', 'asks.h:6'],
+    ["#ifdef __CUDA_ARCH__\n__host__ __device__ void f() {}\n#else\n__device__ void f() {}\n#endif", 'a function that __CUDA_ARCH__', 'file.cu:5'],
+    ["#ifdef __CUDA_ARCH__\nconst int a = int(1);\n#else\nconst int a = int(2);\n#endif", 'a declaration that __CUDA_ARCH__', 'file.cu:5'],
     ['__global__ void k() { __shared__ int (*p)[4]; }', 'declaration'],
     ['__global__ void __cluster_dims__(2, 1, 1) k() {}', 'clusters'],
     ['__device__ void f() { cooperative_groups::this_cluster().sync(); }', 'clusters'],
@@ -277,6 +282,8 @@ for my $text ('int f() { return cudax; }', 'int f() { return misspelt; }', '#inc
     ($out, $rc) = source("\n$text\nint main() { return 0; }\n");
     ok($rc == 1 && $out =~ /^file\.cu:2:/m && $out !~ /backend/, "the compiler's messages: $text") or diag("$rc: $out");
 }
+($out, $rc) = source("bool less(int texture, int n) { return texture < n; }\nint main() { return less(1, 0); }\n");
+is("$rc $out", '0 ', 'a variable may be called texture');
 # What is the same with it and without means nothing.
 my $same = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\nint a;\n#endif\n";
 for my $cxx (@cxx) {
@@ -289,18 +296,20 @@ is("$rc $out", '0 ', '__CUDA_ARCH__ in a comment');
 ($out, $rc) = source("int main() { return __CUDA_ARCH__ - 800; }\n", '', '-D__CUDA_ARCH__=800');
 is("$rc $out", '0 ', '__CUDA_ARCH__ on the command line');
 # The device is then of that kind, or of one that CUDACPU_ARCH names, and has as much shared memory.
-for my $case (['', '', '9.0', 227], ['-D__CUDA_ARCH__=800', '', '8.0', 163], ['-D__CUDA_ARCH__=1210', '', '12.1', 99],
-    ['', '75', '7.5', 64], ['-D__CUDA_ARCH__=800', '86', '8.6', 99]) {
-    my ($flags, $arch, $is, $kib) = @$case;
+for my $case (['', '', '9.0', 227, 2048, 32], ['-D__CUDA_ARCH__=800', '', '8.0', 163, 2048, 32],
+    ['-D__CUDA_ARCH__=1210', '', '12.1', 99, 1536, 24], ['', '75', '7.5', 64, 1024, 16],
+    ['-D__CUDA_ARCH__=800', '86', '8.6', 99, 1536, 16], ['', '87', '8.7', 163, 1536, 16], ['', '89', '8.9', 99, 1536, 24]) {
+    my ($flags, $arch, $is, $kib, $threads, $blocks) = @$case;
     ($out, $rc) = source("#include <stdio.h>\n__global__ void k() {}\nint main()\n{\n    cudaDeviceProp p;\n    int major = 0, minor = 0;\n"
             . "    cudaGetDeviceProperties(&p, 0);\n"
             . "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
             . "    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);\n"
             . "    int kib = 227;\n"
             . "    while (cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, kib * 1024 + 1) != 0)\n        kib--;\n"
-            . "    printf(\"%d.%d %d.%d %d\\n\", p.major, p.minor, major, minor, kib + 1);\n}\n", '', $flags);
+            . "    printf(\"%d.%d %d.%d %d \", p.major, p.minor, major, minor, kib + 1);\n"
+            . "    printf(\"%d %d\\n\", p.maxThreadsPerMultiProcessor, p.maxBlocksPerMultiProcessor);\n}\n", '', $flags);
     ($out) = run("CUDACPU_ARCH=$arch $dir/prog") if $rc == 0;
-    is($out, "$is $is $kib\n", "the device's capability, $flags $arch");
+    is($out, "$is $is $kib $threads $blocks\n", "the device's capability, $flags $arch");
 }
 ($out, $rc) = run("CUDACPU_ARCH=7.5 $dir/prog");
 is("$rc $out", "2 CUDACPU_ARCH=7.5: need a compute capability from 70, as 75 or 90\n", "and what is none");
@@ -315,6 +324,8 @@ write_file('own/mine.h', "enum { MINE = 0 };\n");
 is("$rc $out", '0 ', 'nor from CPATH, whose other folders are kept');
 for my $option ("-isystem $dir/toolkit/include", "-I$dir/toolkit/include", "-I $dir/toolkit/include") {
     ($out, $rc) = source("#include <cuda_runtime.h>\n#include <driver_types.h>\n#include \"vector_functions.h\"\n"
+            . join("", map { "#include <$_.h>\n" } qw(texture_types surface_types channel_descriptor
+                texture_indirect_functions surface_indirect_functions))
             . "int main() { return 0; }\n", '', $option);
     is("$rc $out", '0 ', "headers of a toolkit are not mixed in, $option");
     ($out, $rc) = source("#include <curand.h>\nint main() { return 0; }\n", '', $option);
@@ -371,6 +382,36 @@ SKIP: {
     ($out, $rc) = source($past, "CUDACPU_BUILD=$dir/build PATH=$dir/bin:\$PATH");
     like("$rc $out", qr/\A2 cudacc: a program that calls cuBLAS needs OpenBLAS, which is not found: install libopenblas-dev [^\n]*\n\z/,
         'without OpenBLAS there is a line');
+}
+# A fetch that the object is not for stops the kernel with a line; so does an object that is none.
+my $kernels = "__global__ void one(cudaTextureObject_t t, float *p) { *p = tex1D<float>(t, 0.5f); }\n"
+    . "__global__ void whole(cudaTextureObject_t t, float *p) { p[threadIdx.x] = tex1Dfetch<float>(t, (int)threadIdx.x); }\n"
+    . "__global__ void odd(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, 2, 0); }\n";
+my $objects = "int main()\n{\n    float *p;\n    cudaMalloc(&p, 256);\n    cudaMemset(p, 0, 256);\n    cudaResourceDesc r = {};\n"
+    . "    r.resType = cudaResourceTypeLinear;\n    r.res.linear.devPtr = p;\n    r.res.linear.desc = cudaCreateChannelDesc<float>();\n"
+    . "    r.res.linear.sizeInBytes = 128;\n    cudaTextureDesc d = {};\n    cudaTextureObject_t t;\n"
+    . "    cudaCreateTextureObject(&t, &r, &d, NULL);\n%s    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 3;\n}\n";
+for my $case (["one<<<1, 1>>>(t, p);", qr/tex1D of an object of linear memory: need tex1Dfetch \(file\.cu:1\)/],
+    ["cudaDestroyTextureObject(t); whole<<<1, 1>>>(t, p);", qr/tex1Dfetch: there is no texture object 0x[0-9a-f]+ \(file\.cu:2\)/],
+    ["cudaDeviceReset(); whole<<<1, 1>>>(t, p);", qr/tex1Dfetch: there is no texture object/],
+    ["odd<<<1, 1>>>(t);", qr/surf2Dwrite: there is no surface object/],
+    ["cudaArray_t a; cudaMallocArray(&a, &r.res.linear.desc, 8, 8, cudaArraySurfaceLoadStore); r.res.array.array = a; "
+        . "r.resType = cudaResourceTypeArray; cudaCreateSurfaceObject(&t, &r); odd<<<1, 1>>>(t);",
+        qr/surf2Dwrite of 4 bytes at byte 2 of a row: need a multiple of 4 \(file\.cu:3\)/]) {
+    source($kernels . sprintf($objects, $case->[0]));
+    ($out, $rc) = run("$dir/prog");
+    ok($rc == 3 && $out =~ /\Akernel [^\n]*(?:$case->[1])[^\n]*\n\z/, "one line: $case->[0]") or diag("$rc: $out");
+}
+if (@traced) {
+    my $twice = sprintf($objects, "    whole<<<2, 32>>>(t, p + 32);\n    cudaFree(p);\n");
+    source($kernels . $twice, '', '--count');
+    ($out) = run("$dir/prog");
+    my %count = $out =~ /^(\w+) +(\d+)$/mg;
+    is("$count{texture_fetches} $count{global_st_requests}", '64 2', 'fetches are counted by themselves');
+    ok(!exists $count{global_ld_requests}, 'and are no loads') or diag($out);
+    source($kernels . $twice, '', '--check');
+    ($out) = run("$dir/prog 2>&1 | sed 's,$dir/,,g'");
+    like($out, qr/^leak: a texture object, made at file\.cu:16, is never destroyed$/m, 'an object that is not destroyed');
 }
 # A kernel that runs past an array is stopped, and says where; so is a number that is none.
 ($out, $rc) = source("__global__ void k(float *p) { p[blockIdx.x * 256 + threadIdx.x] = 1; }\n"

@@ -54,6 +54,12 @@ is("$r{code} $r{out}$r{err}", "3 2105 -\n", "objects of several files are linked
 is("$r{code} $r{out}$r{err}", "3 2105 -\n", "and by g++ with -dlink's object");
 %r = in_folder("cp main.cu main.txt; $cudacc -x cu -I=in main.txt other.cu -o x || $cudacc -x cu -Iin main.txt other.cu -o x; ./x");
 like($r{out}, qr/^2105 -$/m, "-x cu");
+%r = in_folder("$cudacc -MD -MT it -Iin -c main.cu -o made.o && cat made.d");
+like("$r{code} $r{out}", qr{\A0 it:.* in/value\.h\s}s, "a file of dependencies is called as the object is, whatever the target");
+spew("$dir/bin/g++", "#!/bin/sh\necho the one that is named\n");
+chmod 0755, "$dir/bin/g++";
+%r = run("$cudacc -ccbin $dir/bin --version");
+like($r{out}, qr/the one that is named/, "-ccbin takes a folder");
 %r = run("$cudacc --lineinf x.cu");
 is("$r{code} $r{err}", "2 cudacc: unknown option --lineinf; the nearest that is known is -lineinfo\n", "the nearest name");
 %r = run("$cudacc -ptx $dir/a\\ b/other.cu");
@@ -76,6 +82,29 @@ spew("$dir/warns.cu", "int main() { int unused; return 0; }\n");
 my %first = run("cd $dir && $cudacc -Wall warns.cu -o w");
 %r = run("cd $dir && $cudacc -Wall warns.cu -o w");
 ok($r{err} =~ /unused/ && $r{err} eq $first{err}, "a warning is told again") or diag($r{err});
+%r = run("cd $dir && $cudacc -Wall -Werror reorder warns.cu -o w");
+is($r{code}, 0, "a warning of another kind than is an error");
+%r = run("cd $dir && $cudacc -Wall -Werror all-warnings warns.cu -o w");
+isnt($r{code}, 0, "and of one that is: all are") or diag($r{err});
+# What decides which program it is: a value that stands alone, and where headers are looked for.
+spew("$dir/number.cu", "#include <cstdio>\n#include <number.h>\nint main() { printf(\"%d\\n\", NUMBER + N); }\n");
+spew("$dir/number-$_/number.h", "#define NUMBER $_\n") for 10, 20;
+for my $case ([10, 1], [10, 2], [20, 2]) {
+    my ($folder, $n) = @$case;
+    %r = run("cd $dir && $cudacc -D N=$n -run number.cu", CPATH => "$dir/number-$folder");
+    is("$r{out}$r{err}", $folder + $n . "\n", "another program: -D N=$n, headers of number-$folder");
+}
+spew("$dir/mine.c", "int mine(void) { return N; }\n");
+spew("$dir/uses.cu", "extern \"C\" int mine(void);\nint main() { return mine(); }\n");
+for my $n (4, 5) {
+    run("cd $dir && $cudacc -lib -DN=$n mine.c -o libmine.a");
+    %r = run("cd $dir && $cudacc -run uses.cu -L. -lmine");
+    is("$r{code} $r{err}", "$n ", "a library that has changed is seen: $n");
+}
+spew("$dir/clock.cu", "#include <cstdio>\nint main() { puts(__TIME__); }\n");
+my %early = run("cd $dir && $cudacc -run clock.cu && sleep 1");
+%r = run("cd $dir && $cudacc -run clock.cu");
+isnt($r{out}, $early{out}, "what depends on the time is not kept");
 
 # --- A repository that cannot be written: build is a file ---
 run("mkdir -p $dir/ro/common && cp -R common/cpu $dir/ro/common && touch $dir/ro/build");
@@ -101,6 +130,7 @@ my %plain = (
     brace => "int main() {\n    if (1) {\n    return 0;\n",
     constant => "void f(char *s);\nint main() { const char *p = \"a\"; f(  p ); }\n",
     member => "struct A { int value; };\nint main() { A a;   a.  valeu = 1; a->value = 2; }\n",
+    operator => "int main() { int *p = 0;   p    +    p; }\n",
     include => "#include \"not-here.h\"\nint main() {}\n",
 );
 SKIP: {

@@ -214,6 +214,16 @@ for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_SEED} } map { "clang
         %r = run("$cudacc --count $level tests/cpu/$name.cu -o $dir/clang && $dir/clang");
         is_deeply([split /\n/, $r{out}], $want, "$cxx $level counts the same of $name.cu") or diag($r{err});
     }
+    # 32 bytes a lane from an address that only 4 divides, to one that 16 divides: 8 requests, and 2.
+    open $f, '>', "$dir/lies.cu" or die $!;
+    print $f "#include <cstring>\nstruct alignas(16) eight { float a[8]; };\n"
+        . "__global__ void k(const float *x, eight *y) {\n    eight v;\n    memcpy(&v, x + 1 + 8 * threadIdx.x, sizeof v);\n"
+        . "    y[threadIdx.x] = v;\n}\nint main() {\n    float *p;\n    cudaMalloc(&p, 4096);\n"
+        . "    cudaMemset(p, 0, 4096);\n    k<<<1, 32>>>(p, (eight *)(p + 512));\n    cudaFree(p);\n}\n";
+    close $f;
+    %r = run("$cudacc --count -O2 $dir/lies.cu -o $dir/clang && $dir/clang");
+    is(join(" ", $r{out} =~ /^(global_.._requests +\d+)$/mg) =~ s/ +/ /gr, "global_ld_requests 8 global_st_requests 2",
+        "$cxx: pieces of a copy are as wide as both sides are aligned") or diag($r{err});
     %r = run("$cudacc --check $own -o $dir/own && $dir/own");
     is($r{err}, "check: no findings\n", "$cxx: a program without findings");
     for (["shared-race", "lane_to_lane"], ["wgmma-fence", "read_between"], ["out-of-bounds", "own_array"]) {

@@ -663,6 +663,23 @@ void cpu_sleep(const char *file, int line)
     yield(w);
 }
 
+void cpu_polled(const volatile void *p, const void *found, size_t bytes)
+{
+    enum { MANY = 64 };
+    struct worker *w = cpu_worker;
+    uint64_t bits = 0;
+    if (!w || !w->running)
+        return;
+    struct thread *t = &w->threads[w->now];
+    memcpy(&bits, found, bytes < sizeof bits ? bytes : sizeof bits);
+    if (t->polled != p || t->found != bits)
+        t->polls = 0;
+    t->polled = p;
+    t->found = bits;
+    if (++t->polls > MANY)
+        cpu_sleep("a wait for a cuda::atomic", t->line);
+}
+
 void cpu_grid_wait(void)
 {
     TRACE_CHECK(grid_wait(cpu_worker), (void)0);

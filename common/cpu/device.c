@@ -57,6 +57,27 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         .unifiedAddressing = 1,
         .managedMemory = 1,
         .memPitch = 0x7fffffff,
+        .textureAlignment = 512,
+        .texturePitchAlignment = 32,
+        .surfaceAlignment = 512,
+        .maxTexture1D = 131072,
+        .maxTexture1DLinear = 1 << 28,
+        .maxTexture2D = {131072, 65536},
+        .maxTexture2DLinear = {131072, 65000, 2097120},
+        .maxTexture2DGather = {32768, 32768},
+        .maxTexture3D = {16384, 16384, 16384},
+        .maxTexture3DAlt = {8192, 8192, 32768},
+        .maxTextureCubemap = 32768,
+        .maxTexture1DLayered = {32768, 2048},
+        .maxTexture2DLayered = {32768, 32768, 2048},
+        .maxTextureCubemapLayered = {32768, 2046},
+        .maxSurface1D = 32768,
+        .maxSurface2D = {131072, 65536},
+        .maxSurface3D = {16384, 16384, 16384},
+        .maxSurface1DLayered = {32768, 2048},
+        .maxSurface2DLayered = {32768, 32768, 2048},
+        .maxSurfaceCubemap = 32768,
+        .maxSurfaceCubemapLayered = {32768, 2046},
         .concurrentKernels = 1,
         .asyncEngineCount = 2,
         .deviceOverlap = 1,
@@ -105,6 +126,8 @@ cudaError_t cudaDeviceReset(void)
 {
     TRACE_CHECK(host_waits_all(), (void)0);
     forget_errors();
+    texture_reset();
+    array_reset();
     memory_reset();
     return cudaSuccess;
 }

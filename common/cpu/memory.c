@@ -61,6 +61,15 @@ static struct allocation *find(const void *p)
     return a;
 }
 
+size_t memory_offset(const void *p)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = find(p);
+    const size_t offset = a ? (size_t)((const char *)p - a->p) : 0;
+    pthread_mutex_unlock(&lock);
+    return offset;
+}
+
 static int is_set(const char *name, int *known)
 {
     if (*known < 0) {
@@ -608,30 +617,49 @@ static cudaError_t prepare_copy(struct copy c, enum cudaMemcpyKind kind, struct 
     return prepare(c, known ? from_device : -1, known ? to_device : -1, work);
 }
 
-static struct copy box(const struct cudaMemcpy3DParms *p)
+/* One side of a box. An array has positions and widths in elements, other memory in bytes. */
+struct side {
+    char *p;
+    size_t pitch, slice;
+};
+
+/* False: the array has no such box. */
+static int find_side(const struct cudaArray *a, const struct cudaPitchedPtr *p,
+                     const struct cudaPos *at, const struct cudaExtent *e, struct side *side)
 {
-    const struct cudaPitchedPtr *to = &p->dstPtr, *from = &p->srcPtr;
-    struct copy c = {.to = to->ptr,
-                     .from = from->ptr,
-                     .to_pitch = to->pitch,
-                     .from_pitch = from->pitch,
-                     .to_slice = to->pitch * to->ysize,
-                     .from_slice = from->pitch * from->ysize,
-                     .width = p->extent.width,
-                     .height = p->extent.height,
-                     .depth = p->extent.depth};
-    if (c.to)
-        c.to += p->dstPos.z * c.to_slice + p->dstPos.y * c.to_pitch + p->dstPos.x;
-    if (c.from)
-        c.from += p->srcPos.z * c.from_slice + p->srcPos.y * c.from_pitch + p->srcPos.x;
-    return c;
+    *side = (struct side){p->ptr, p->pitch, p->pitch * p->ysize};
+    if (a) {
+        const size_t height = a->extent.height ? a->extent.height : 1;
+        const size_t depth = a->extent.depth ? a->extent.depth : 1, width = a->extent.width;
+        if (at->x > width || e->width > width - at->x || at->y > height ||
+            e->height > height - at->y || at->z > depth || e->depth > depth - at->z)
+            return 0;
+        *side = (struct side){a->p, width * a->element, height * width * a->element};
+    }
+    if (side->p)
+        side->p += at->z * side->slice + at->y * side->pitch + at->x * (a ? a->element : 1);
+    return 1;
 }
 
 cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work)
 {
-    if (p->srcArray || p->dstArray)
-        return cudaErrorNotSupported;
-    const struct copy c = box(p);
+    struct side to, from;
+    const struct cudaArray *a = p->dstArray, *b = p->srcArray;
+    if ((a && p->dstPtr.ptr) || (b && p->srcPtr.ptr) || (a && b && a->element != b->element) ||
+        !find_side(a, &p->dstPtr, &p->dstPos, &p->extent, &to) ||
+        !find_side(b, &p->srcPtr, &p->srcPos, &p->extent, &from))
+        return cudaErrorInvalidValue;
+    const struct copy c = {.to = to.p,
+                           .from = from.p,
+                           .to_pitch = to.pitch,
+                           .from_pitch = from.pitch,
+                           .to_slice = to.slice,
+                           .from_slice = from.slice,
+                           .width = p->extent.width * (a   ? a->element
+                                                       : b ? b->element
+                                                           : 1),
+                           .height = p->extent.height,
+                           .depth = p->extent.depth};
     if (c.depth > 1 &&
         (c.to_slice < c.height * c.to_pitch || c.from_slice < c.height * c.from_pitch))
         return cudaErrorInvalidValue;

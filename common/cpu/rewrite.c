@@ -114,7 +114,7 @@ static int is_name(int i)
            (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
 }
 
-/* "textures are" and token tex2D: "textures (tex2D) are not supported ..." */
+/* "mipmaps are" and token tex2DLod: "mipmaps (tex2DLod) are not supported ..." */
 static void unsupported(int i, const char *what, const char *hint)
 {
     const char *verb = strrchr(what, ' ');
@@ -246,6 +246,13 @@ static int is_toolkit_header(const char *name)
     return 0;
 }
 
+/* The toolkit's libcu++, which is plain C++ where no nvcc compiles it; but for inline PTX. */
+static int is_portable_header(const char *name)
+{
+    return (strncmp(name, "cuda/", 5) == 0 || strncmp(name, "nv/", 3) == 0) &&
+           strcmp(name, "cuda/ptx") != 0;
+}
+
 static void __attribute__((noreturn)) refuse_header(const char *place, const char *name)
 {
     fprintf(stderr,
@@ -262,7 +269,9 @@ static void check_header(const char *path, int n, int line, int file)
         tail = p + 9; /* a folder above may be called anything */
     if (!tail)
         tail = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    if (is_toolkit_header(tail))
+    if (strncmp(tail, "cccl/", 5) == 0)
+        tail += 5;
+    if (is_toolkit_header(tail) && !is_portable_header(tail))
         refuse_header(format("%s:%d", files[file], line), tail);
     free(name);
 }
@@ -855,9 +864,9 @@ static void check_calls(void)
 /* Names that nobody but CUDA gives. */
 static int is_cuda_name(const char *s)
 {
-    static const char *const begins[] = {"cublas", "curand", "cufft", "cusparse", "nvrtc",
-                                         "nvtx",   "__nv",   "tex1D", "tex2D",    "tex3D",
-                                         "surf1D", "surf2D", "surf3D"};
+    static const char *const begins[] = {"cublas",     "curand", "cufft",  "cusparse", "nvrtc",
+                                         "nvtx",       "__nv",   "tex1D",  "tex2D",    "tex3D",
+                                         "texCubemap", "surf1D", "surf2D", "surf3D"};
     static const char *const math[] = {"normcdf",
                                        "normcdfinv",
                                        "erfinv",
@@ -1115,26 +1124,18 @@ static void note_launch(int i)
 static const struct {
     const char *name, *what, *hint;
 } limits[] = {
-    {"tex1D*", "textures are", "read through a pointer"},
-    {"tex2D*", "textures are", "read through a pointer"},
-    {"tex3D*", "textures are", "read through a pointer"},
-    {"texCubemap*", "textures are", "read through a pointer"},
-    {"cudaTexture*", "textures are", "read through a pointer"},
-    {"cudaCreateTexture*", "textures are", "read through a pointer"},
-    {"cudaBindTexture*", "textures are", "read through a pointer"},
-    {"surf1D*", "surfaces are", "write through a pointer"},
-    {"surf2D*", "surfaces are", "write through a pointer"},
-    {"surf3D*", "surfaces are", "write through a pointer"},
-    {"cudaSurface*", "surfaces are", "write through a pointer"},
-    {"cudaCreateSurface*", "surfaces are", "write through a pointer"},
-    {"cudaArray*", "CUDA arrays are", "use cudaMalloc"},
-    {"cudaMallocArray*", "CUDA arrays are", "use cudaMalloc"},
-    {"cudaMalloc3DArray", "CUDA arrays are", "use cudaMalloc"},
+    {"cudaBindTexture*", "a texture reference is", "CUDA 12 has none either: use a texture object"},
+    {"cudaUnbindTexture", "a texture reference is",
+     "CUDA 12 has none either: use a texture object"},
+    {"textureReference", "a texture reference is", "CUDA 12 has none either: use a texture object"},
+    {"cudaBindSurfaceToArray", "a surface reference is",
+     "CUDA 12 has none either: use a surface object"},
+    {"cudaMallocMipmappedArray", "a mipmapped array is", "use an array for each level"},
+    {"cudaMipmappedArray_t", "a mipmapped array is", "use an array for each level"},
+    {"cudaResourceViewDesc", "a view of another format is", "make the array of that format"},
     {"cudaLaunchCooperativeKernelMultiDevice", "a grid on several devices is", "use one device"},
     {"this_multi_grid", "a grid on several devices is", "use one device"},
     {"this_cluster", "thread block clusters are", "run this kernel on a GPU"},
-    {"nvcuda", "wmma is", "run this kernel on a GPU"},
-    {"wmma", "wmma is", "run this kernel on a GPU"},
     {"__cluster_dims__", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaLaunchAttributeCluster*", "thread block clusters are", "run this kernel on a GPU"},
     {"cudaMemPoolCreate", "memory pools of one's own are", "use the device's"},
@@ -1152,10 +1153,12 @@ static void check_limits(int i)
         if (star ? strncmp(tokens[i].s, s, (size_t)(star - s)) == 0 : is(i, s))
             unsupported(i, limits[k].what, limits[k].hint);
     }
-    if (is(i, "texture") && is(i + 1, "<"))
-        unsupported(i, "textures are", "read through a pointer");
-    if (is(i, "cuda") && is(i + 1, ":") && is(i + 2, ":"))
-        unsupported(i, "libcu++ is", "use the built-in functions");
+    if ((is(i, "texture") || is(i, "surface")) && is(i + 1, "<") &&
+        (i == 0 || is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "static") ||
+         is(i - 1, "extern")))
+        unsupported(i, is(i, "texture") ? "a texture reference is" : "a surface reference is",
+                    "CUDA 12 has none either: use an object, cudaTextureObject_t or "
+                    "cudaSurfaceObject_t");
 }
 
 /* Inline PTX. */

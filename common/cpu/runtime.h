@@ -1,8 +1,8 @@
 /* What the runtime's own files share, from the bottom to the top: error.c, fiber.c, worker.c,
- * fault.c, watch.c, block.c, warp.c, children.c, graph.c, stream.c, event.c, memory.c,
- * capability.c, launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files that come
- * before it. README.md says where between them the instruments stand, and tests/layers.t sees to
- * it. */
+ * fault.c, watch.c, block.c, warp.c, children.c, graph.c, stream.c, event.c, memory.c, array.c,
+ * texture.c, capability.c, launch.c, graph_nodes.c, device.c, tensor_map.c. A file calls only files
+ * that come before it. README.md says where between them the instruments stand, and tests/layers.t
+ * sees to it. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -71,7 +71,10 @@ struct thread {
     const char *name;     /* its text, */
     uint64_t *registers;  /* and the lane's registers; ptx/run.c */
     const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
-    const char *caller;   /* of a wait in vain, ", called at ..."; NULL: nobody knows */
+    const volatile void *polled; /* the last atomic load, what it found, how often in a row */
+    uint64_t found;
+    unsigned polls;
+    const char *caller; /* of a wait in vain, ", called at ..."; NULL: nobody knows */
 };
 
 /* What watch.c has seen of a worker: states of its registers, and how often in a row none was new.
@@ -214,7 +217,16 @@ int copies_chance(struct worker *w);
 void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read);
 void copies_commit(struct worker *w);
 void copies_wait(struct worker *w, uint32_t pending);
-void copies_wait_all(struct worker *w);  /* also for those in no group yet */
+void copies_wait_all(struct worker *w); /* also for those in no group yet */
+/* The number of the running thread's open group: those that are committed have smaller ones. */
+unsigned copies_open(struct worker *w);
+/* One of its copies that are under way is no longer this file's. False: there is none. */
+struct copied {
+    char *to;
+    const char *from;
+    unsigned bytes, read, group;
+};
+int copies_hand_over(struct worker *w, struct copied *c);
 void copies_end_block(struct worker *w); /* what nobody has waited for takes effect */
 void copies_forget(struct worker *w);    /* after a fault: it never does */
 
@@ -243,6 +255,10 @@ void phases_block(struct worker *w); /* a block begins, and has none */
 struct box;
 void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m, int op);
 void flights_store(struct worker *w, const struct box *b, uint32_t tile, int adds, int op);
+/* A copy by cp.async of the running thread that counts for an mbarrier from now on; and what it
+ * has waited for itself, by groups below `group`. */
+void flights_copy(struct worker *w, const struct copied *c, struct mbarrier *m);
+void flights_copied(struct worker *w, unsigned group);
 void flights_commit(struct worker *w);
 /* Waits for all of the thread's groups but the latest `pending`: until the tiles are read, or until
  * the arrays are written as well. Returns how many of those groups are under way still. */
@@ -341,7 +357,25 @@ cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaM
 cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work);
 cudaError_t memory_graph_free(void *p, struct work *work);
 cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
+/* How far p lies behind the start of its allocation; 0 where that is not known. */
+size_t memory_offset(const void *p);
 int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
+
+/* --- array.c ---------------------------------------------------------------------------------- */
+/* Of each row the elements follow each other, and so do rows and slices. */
+struct cudaArray {
+    char *p;
+    struct cudaChannelFormatDesc desc;
+    struct cudaExtent extent; /* in elements; a height or depth of 0: there is none */
+    unsigned flags, element;  /* element: its bytes */
+    struct cudaArray *next;
+};
+/* Bytes of an element, or 0 where no such element can be. */
+unsigned array_element(const struct cudaChannelFormatDesc *desc);
+void array_reset(void); /* frees all */
+
+/* --- texture.c -------------------------------------------------------------------------------- */
+void texture_reset(void); /* destroys all objects, of surfaces too */
 
 /* --- capability.c ----------------------------------------------------------------------------- */
 struct capability {

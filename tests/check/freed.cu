@@ -150,6 +150,42 @@ static bool run_wrong_half_freed()
     return came_out<fault>(c.p, want);
 }
 
+/* Of two arrays the one that a surface reads is freed. */
+__global__ void write_surface(cudaSurfaceObject_t s)
+{
+    surf1Dwrite((int)threadIdx.x, s, 4 * (int)threadIdx.x);
+}
+__global__ void read_surface(cudaSurfaceObject_t s, int *y)
+{
+    y[threadIdx.x] = surf1Dread<int>(s, 4 * (int)threadIdx.x); // seen here: array_of_surface
+}
+
+template <bool fault>
+static bool run_array_of_surface()
+{
+    cudaArray_t a[2];
+    const cudaChannelFormatDesc c = cudaCreateChannelDesc<int>();
+    for (cudaArray_t &one : a)
+        cudaMallocArray(&one, &c, 32, 0, cudaArraySurfaceLoadStore);
+    cudaResourceDesc r = {};
+    r.resType = cudaResourceTypeArray;
+    r.res.array.array = a[0];
+    cudaSurfaceObject_t s;
+    cudaCreateSurfaceObject(&s, &r);
+    array<int> y(32);
+    write_surface<<<1, 32>>>(s);
+    const int freed = fault ? 0 : 1; // fault here: array_of_surface
+    cudaFreeArray(a[freed]);
+    read_surface<<<1, 32>>>(s, y);
+    std::vector<int> want(32);
+    for (int i = 0; i < 32; i++)
+        want[i] = i;
+    const bool fine = came_out<fault>(y.p, want);
+    cudaDestroySurfaceObject(s);
+    cudaFreeArray(a[1 - freed]);
+    return fine;
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -158,6 +194,7 @@ int main(int argc, char **argv)
         SUBTLE(second_round, "scratch memory is freed after the first of two launches"),
         SUBTLE(stale_view, "an address into an array that has since grown elsewhere"),
         SUBTLE(freed_in_stream, "cudaFreeAsync comes before the kernel in the stream's order"),
+        SUBTLE(array_of_surface, "of two arrays the one that a surface reads is freed"),
         SUBTLE(wrong_half_freed, "of two arrays that take turns the one still needed is freed"),
     };
     return suite("freed memory", list, argc, argv);

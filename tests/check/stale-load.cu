@@ -1,5 +1,6 @@
-/* Loads by ld.global.nc, or __ldg, of memory that their launch writes. They go through a cache that
- * is not told of stores, so they may find what was there before the launch, whatever is in order.
+/* Loads by ld.global.nc, __ldg or a texture of memory that their launch writes. They go through a
+ * cache that is not told of stores, so they may find what was there before the launch, whatever is
+ * in order.
  */
 #include "bulk.cuh"
 #include "ptx.cuh"
@@ -174,6 +175,39 @@ static bool run_stored_in_bulk()
     return came_out<fault>(x.p, std::vector<int>(in.rbegin(), in.rend()));
 }
 
+/* A texture of memory that the launch stores to; the twin reads that memory itself. */
+template <bool fault>
+__global__ void halved_in_place(cudaTextureObject_t t, float *x)
+{
+    const int i = threadIdx.x;
+    const float next =
+        fault ? tex1Dfetch<float>(t, 63 - i) : x[63 - i]; // fault here: halved_in_place
+    __syncthreads();
+    x[i] = next / 2; // seen here: halved_in_place
+}
+
+template <bool fault>
+static bool run_halved_in_place()
+{
+    const auto in = numbers<float>(64);
+    array<float> x(in);
+    cudaResourceDesc r = {};
+    r.resType = cudaResourceTypeLinear;
+    r.res.linear.devPtr = x.p;
+    r.res.linear.desc = cudaCreateChannelDesc<float>();
+    r.res.linear.sizeInBytes = 64 * sizeof(float);
+    const cudaTextureDesc d = {};
+    cudaTextureObject_t t;
+    cudaCreateTextureObject(&t, &r, &d, NULL);
+    halved_in_place<fault><<<1, 64>>>(t, x);
+    std::vector<float> want(64);
+    for (int i = 0; i < 64; i++)
+        want[i] = in[63 - i] / 2;
+    const bool fine = came_out<fault>(x.p, want);
+    cudaDestroyTextureObject(t);
+    return fine;
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -183,6 +217,7 @@ int main(int argc, char **argv)
         SUBTLE(second_round_counted, "what atomics have counted, by ld.global.nc"),
         SUBTLE(byte_that_is_stored, "the one byte of a word that is stored later"),
         SUBTLE(ends_where_it_began, "one element is stored in the array that is loaded"),
+        SUBTLE(halved_in_place, "a texture of memory that is stored to"),
         SUBTLE(stored_in_bulk, "a tile that a bulk copy takes back to where it was loaded"),
     };
     return suite("stale load", list, argc, argv);

@@ -336,6 +336,41 @@ static bool run_half_of_the_rows()
     return came_out<fault>(y.p, want);
 }
 
+/* A linear filter between the rows of an array, of which one may be missing. */
+__global__ void between_rows(cudaTextureObject_t t, float *y)
+{
+    const int i = threadIdx.x;
+    y[i] = tex2D<float>(t, (float)(i % 8) + 0.5f, (float)(i / 8) + 1); // seen here: row_not_copied
+}
+
+template <bool fault>
+static bool run_row_not_copied()
+{
+    const int rows = fault ? 4 : 5; // fault here: row_not_copied
+    const auto in = numbers<float>(40);
+    array<float> y(32);
+    cudaArray_t a;
+    const cudaChannelFormatDesc c = cudaCreateChannelDesc<float>();
+    cudaMallocArray(&a, &c, 8, 5);
+    cudaMemcpy2DToArray(a, 0, 0, in.data(), 32, 32, rows, cudaMemcpyHostToDevice);
+    cudaResourceDesc r = {};
+    r.resType = cudaResourceTypeArray;
+    r.res.array.array = a;
+    cudaTextureDesc d = {};
+    d.addressMode[0] = d.addressMode[1] = cudaAddressModeClamp;
+    d.filterMode = cudaFilterModeLinear;
+    cudaTextureObject_t t;
+    cudaCreateTextureObject(&t, &r, &d, NULL);
+    between_rows<<<1, 32>>>(t, y);
+    std::vector<float> want(32);
+    for (int i = 0; i < 32; i++)
+        want[i] = (in[i] + in[i + 8]) / 2;
+    const bool fine = came_out<fault>(y.p, want);
+    cudaDestroyTextureObject(t);
+    cudaFreeArray(a);
+    return fine;
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
@@ -350,6 +385,7 @@ int main(int argc, char **argv)
         SUBTLE(elements_not_bytes, "cudaMemset is given elements where it takes bytes"),
         SUBTLE(diagonal_left_out, "a triangle is written without its diagonal, and read with it"),
         SUBTLE(tail_not_filled, "rows past the end are not copied where zeros are due"),
+        SUBTLE(row_not_copied, "the last row of an array, which a linear filter reads"),
         SUBTLE(half_of_the_rows, "ldmatrix reads 16 rows of which 8 are written"),
     };
     return suite("uninitialised read", list, argc, argv);

@@ -270,8 +270,18 @@ static void test_graphs(int *p)
         CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);
     CHECK(value(p) == 5 * 106 && calls == 5);
     CHECK_ERROR(cudaGraphExecDestroy(exec), cudaSuccess);
+    CHECK_ERROR(cudaEventRecord(join, t), cudaSuccess); /* which the capture has no longer */
+    CHECK_ERROR(cudaEventSynchronize(join), cudaSuccess);
 
-    /* The other stream's work is not joined. */
+    /* The other stream's work is not joined, or not all of it. */
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+    cudaEventRecord(fork, s);
+    cudaStreamWaitEvent(t, fork, 0);
+    add<<<1, 1, 0, t>>>(p, 1);
+    cudaEventRecord(join, t);
+    add<<<1, 1, 0, t>>>(p, 1);
+    cudaStreamWaitEvent(s, join, 0);
+    CHECK_ERROR(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined);
     cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
     cudaEventRecord(fork, s);
     cudaStreamWaitEvent(t, fork, 0);

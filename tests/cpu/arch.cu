@@ -50,11 +50,31 @@ __device__ int level()
 }
 
 #ifdef __CUDA_ARCH__
-__device__ int only_there()
+__device__ __attribute__((noinline)) int only_there()
 {
     return 7;
 }
+[[maybe_unused]] static int nobody() // a function of the host, which has a number
+{
+    return 6;
+}
+#else
+static __attribute__((noinline)) int only_here()
+{
+    return 6;
+}
+static const int nobody = 6;
 #endif
+
+constexpr __host__ __device__ int width()
+{
+#ifdef __CUDA_ARCH__
+    return 32;
+#else
+    return 8;
+#endif
+}
+enum { WIDTH = width() };
 
 __global__ void __launch_bounds__(64, BLOCKS) sides(int *out, double *sum)
 {
@@ -63,6 +83,7 @@ __global__ void __launch_bounds__(64, BLOCKS) sides(int *out, double *sum)
     out[0] = side();
     out[1] = level();
     out[2] = n.n;
+    out[5] = width();
 #if defined(__CUDA_ARCH__)
     out[3] = only_there();
     out[4] = __LINE__;
@@ -82,7 +103,7 @@ int main()
     int *out;
     double *sum;
     number n;
-    cudaMallocManaged(&out, 5 * sizeof *out);
+    cudaMallocManaged(&out, 6 * sizeof *out);
     cudaMallocManaged(&sum, sizeof *sum);
     *sum = 0;
     out[3] = out[4] = 0;
@@ -91,12 +112,13 @@ int main()
     n += 2;
     CHECK(out[0] >= 750 && out[0] % 10 == 0);
     CHECK(out[1] == (out[0] >= 800 ? 3 : 2));
-    CHECK(out[2] == 2 && out[3] == 7 && out[4] == 68 && *sum == 0.5);
+    CHECK(out[2] == 2 && out[3] == 7 && out[4] == 89 && *sum == 0.5);
     CHECK(side() == -1 && n.n == -2);
+    CHECK(width() == 8 && WIDTH == 8 && out[5] == 32);
 #ifdef __CUDA_ARCH__
     CHECK(!"this is the host");
 #else
-    CHECK(of_the_host() == 5 && __LINE__ == 99);
+    CHECK(of_the_host() == 5 && only_here() == nobody && __LINE__ == 121);
 #endif
     return check_result();
 }

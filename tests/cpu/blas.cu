@@ -218,6 +218,9 @@ static void vectors(cublasHandle_t h)
     int none = -1;
     OK(blas<T>::amax(h, 0, as(x.device), 1, &none));
     CHECK(none == 0);
+    T nothing = T(5);
+    OK(blas<T>::dot(h, 0, as(x.device), 1, as(y.device), 1, as(&nothing)));
+    CHECK(nothing == T(0));
 }
 
 template <class T>
@@ -231,7 +234,8 @@ static void matrices(cublasHandle_t h)
                 const int m = s[0], n = s[1], k = s[2], ldc = m + 2;
                 const int lda = (ta == CUBLAS_OP_N ? m : k) + 1,
                           ldb = (tb == CUBLAS_OP_N ? k : n) + 3;
-                array<T> a(lda * (m + k)), b(ldb * (n + k)), c(3 * ldc * n);
+                array<T> a(lda * std::max(1, ta == CUBLAS_OP_N ? k : m)),
+                    b(ldb * std::max(1, tb == CUBLAS_OP_N ? n : k)), c(ldc * n);
                 const T alpha = value<T>(), beta = value<T>();
                 for (const T &keep : {beta, zero}) {
                     if (keep == zero)
@@ -382,13 +386,24 @@ static void triangles(cublasHandle_t h)
                 for (int i = 0; i < m; i++)
                     CHECK(e.got()[i + j * m] ==
                           b.host[i + j * ldb] * v.host[3 * (side == CUBLAS_SIDE_LEFT ? i : j)]);
+            OK(blas<T>::dgmm(h, side, m, n, as(b.device), ldb, as(v.device), -3, as(e.device), m));
+            for (int j = 0; j < n; j++) /* from the end */
+                for (int i = 0; i < m; i++)
+                    CHECK(e.got()[i + j * m] ==
+                          b.host[i + j * ldb] *
+                              v.host[3 * (o - 1 - (side == CUBLAS_SIDE_LEFT ? i : j))]);
         }
         for (cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
             const int lda = (op == CUBLAS_OP_N ? n : k) + 1;
             array<T> a(lda * (n + k)), c(n * n);
             OK(blas<T>::syrk(h, uplo, op, n, k, as(&alpha), as(a.device), lda, as(&one),
                              as(c.device), n));
-            const std::vector<T> got = c.got();
+            array<T> fresh(n * n); /* beta 0: NaN does not count, and the other triangle stays */
+            fresh.host.assign(fresh.host.size(), T(NAN));
+            fresh.put();
+            OK(blas<T>::syrk(h, uplo, op, n, k, as(&alpha), as(a.device), lda, as(&zero),
+                             as(fresh.device), n));
+            const std::vector<T> got = c.got(), anew = fresh.got();
             for (int j = 0; j < n; j++)
                 for (int i = 0; i < n; i++) {
                     T sum = 0;
@@ -396,6 +411,8 @@ static void triangles(cublasHandle_t h)
                         sum += element(a.host, lda, op, i, l) * element(a.host, lda, op, j, l);
                     const bool there = uplo == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j;
                     CHECK(got[i + j * n] == c.host[i + j * n] + (there ? alpha * sum : zero));
+                    CHECK(there ? anew[i + j * n] == alpha * sum
+                                : anew[i + j * n] != anew[i + j * n]);
                 }
         }
     }
@@ -501,6 +518,13 @@ static void halves(cublasHandle_t h)
             want += a[l + i % n * n] * b[l + i / n * n];
         CHECK(got[i] == 2 * want);
     }
+    OK(cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, n, n, n, &two, q, CUDA_R_8I, n, q + n * n,
+                    CUDA_R_8I, n, &two, sum, CUDA_R_32I, n, CUBLAS_COMPUTE_32I,
+                    CUBLAS_GEMM_DEFAULT)); /* and twice what is there */
+    int more[n * n];
+    cudaMemcpy(more, sum, sizeof more, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n * n; i++)
+        CHECK(more[i] == 3 * got[i]);
     CHECK(cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &two, q, CUDA_R_8I, n, q, CUDA_R_16F,
                        n, &none, sum, CUDA_R_32I, n, CUBLAS_COMPUTE_32I,
                        CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS);
@@ -542,6 +566,8 @@ static void arguments(cublasHandle_t h)
     OK(cublasGetMatrix(3, 4, sizeof(float), b.device, 5, got.data(), 3));
     for (int i = 0; i < 12; i++)
         CHECK(got[i] == a.host[i % 3 + i / 3 * 4]);
+    CHECK(cublasSetMatrix(3, 4, sizeof(float), a.host.data(), 4, b.device, 2) == invalid);
+    CHECK(cublasSetMatrix(3, 4, sizeof(float), a.host.data(), 2, b.device, 5) == invalid);
     OK(cublasSetVector(4, sizeof(float), a.host.data(), 2, b.device, 3));
     CHECK(b.got()[9] == a.host[6]);
 }
@@ -569,6 +595,24 @@ static void capture(cublasHandle_t h)
     CHECK_ERROR(cudaStreamSynchronize(stream), cudaSuccess);
     for (int i = 0; i < 4; i++)
         CHECK(y.got()[i] == y.host[i] + 4 * x.host[i]);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+
+    /* A scalar on the device is what it is when the graph runs. */
+    array<float> scalar(1);
+    const float three = 3;
+    y.put();
+    OK(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE));
+    CHECK_ERROR(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    OK(cublasSaxpy(h, 4, scalar.device, x.device, 1, y.device, 1));
+    CHECK_ERROR(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    OK(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
+    cudaMemcpy(scalar.device, &three, sizeof three, cudaMemcpyHostToDevice);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    cudaGraphLaunch(exec, stream);
+    CHECK_ERROR(cudaStreamSynchronize(stream), cudaSuccess);
+    for (int i = 0; i < 4; i++)
+        CHECK(y.got()[i] == y.host[i] + 3 * x.host[i]);
     cudaGraphExecDestroy(exec);
     cudaGraphDestroy(graph);
     OK(cublasSetStream(h, nullptr));

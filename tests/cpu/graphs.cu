@@ -96,6 +96,8 @@ static void test_graph()
     params = kernel_node((void *)add, n, add_one);
     CHECK_ERROR(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &params), cudaSuccess);
     CHECK_ERROR(cudaGraphAddChildGraphNode(&second, graph, &first, 1, child), cudaSuccess);
+    params = kernel_node((void *)add, n, add_one); // a copy is in the graph
+    CHECK_ERROR(cudaGraphKernelNodeSetParams(inner, &params), cudaSuccess);
     CHECK_ERROR(cudaGraphDestroy(child), cudaSuccess);
     cudaMemsetParams zero = {};
     zero.dst = p;
@@ -116,7 +118,7 @@ static void test_graph()
     CHECK(count == 6);
     count = 8;
     CHECK_ERROR(cudaGraphGetRootNodes(graph, nodes, &count), cudaSuccess);
-    CHECK(count == 2);
+    CHECK(count == 2 && nodes[1] && !nodes[2] && !nodes[7]); // the room that is left
     cudaGraphNodeType type;
     CHECK_ERROR(cudaGraphNodeGetType(empty, &type), cudaSuccess);
     CHECK(type == cudaGraphNodeTypeEmpty);
@@ -168,6 +170,64 @@ static void test_graph()
     cudaFree(p);
 }
 
+/* Edges that come and go. */
+static void test_edges()
+{
+    int *p, one = 1, size = 64;
+    cudaGraph_t graph, other, clone, second;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t a, b, c, d, e, f, there, again, depends[2];
+    cudaMalloc(&p, 64 * sizeof *p);
+    cudaMemset(p, 0, 64 * sizeof *p);
+    void *add_one[] = {&p, &size, &one};
+    cudaKernelNodeParams params = kernel_node((void *)add, 64, add_one), kept = {};
+    params.sharedMemBytes = 640;
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphCreate(&other, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddKernelNode(&a, graph, nullptr, 0, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddKernelNode(&b, graph, &a, 1, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddKernelNode(&c, graph, &b, 1, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddKernelNode(&d, other, nullptr, 0, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddKernelNode(&e, other, &d, 1, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddKernelNode(&f, other, nullptr, 0, &params), cudaSuccess);
+    CHECK_ERROR(cudaGraphKernelNodeGetParams(c, &kept), cudaSuccess);
+    CHECK(kept.sharedMemBytes == 640 && kept.blockDim.x == 64);
+
+    // As many nodes of the same kind, and an edge less.
+    cudaGraphExecUpdateResultInfo info;
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphExecUpdate(exec, other, &info), cudaErrorGraphExecUpdateFailure);
+    CHECK(info.result == cudaGraphExecUpdateErrorTopologyChanged);
+    CHECK(cudaGraphExecHostNodeSetParams(exec, a, nullptr) != cudaSuccess);
+    cudaHostNodeParams hosts = {};
+    hosts.fn = note;
+    CHECK(cudaGraphExecHostNodeSetParams(exec, a, &hosts) != cudaSuccess); // it is a kernel
+    cudaGetLastError();
+    CHECK_ERROR(cudaGraphExecDestroy(exec), cudaSuccess);
+
+    // A clone of a clone knows the nodes of the one that it is made of.
+    CHECK_ERROR(cudaGraphClone(&clone, graph), cudaSuccess);
+    CHECK_ERROR(cudaGraphNodeFindInClone(&there, c, clone), cudaSuccess);
+    CHECK_ERROR(cudaGraphClone(&second, clone), cudaSuccess);
+    CHECK_ERROR(cudaGraphNodeFindInClone(&again, there, second), cudaSuccess);
+    CHECK(again != there && there != c);
+
+    // With a node its edges go.
+    size_t count = 2;
+    CHECK_ERROR(cudaGraphDestroyNode(b), cudaSuccess);
+    CHECK_ERROR(cudaGraphNodeGetDependencies(c, depends, nullptr, &count), cudaSuccess);
+    CHECK(count == 0);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+    int sum = 0;
+    CHECK_ERROR(cudaMemcpy(&sum, p, sizeof sum, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(sum == 2);
+    cudaGraphExecDestroy(exec);
+    for (cudaGraph_t g : {graph, other, clone, second})
+        cudaGraphDestroy(g);
+    cudaFree(p);
+}
+
 static void test_memory()
 {
     // Memory of malloc, given to kernels.
@@ -182,7 +242,19 @@ static void test_memory()
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(h[0] == 4 && h[n - 1] == 4);
     CHECK_ERROR(cudaHostUnregister(h), cudaSuccess);
+    CHECK_ERROR(cudaHostRegister(h, n, 0), cudaSuccess);
+    CHECK_ERROR(cudaFreeHost(h), cudaErrorInvalidValue); // it is malloc's
+    CHECK_ERROR(cudaHostUnregister(h), cudaSuccess);
     free(h);
+    char *pinned, *pages = static_cast<char *>(aligned_alloc(4096, 8192));
+    CHECK_ERROR(cudaHostRegister(pages + 4096, 4096, 0), cudaSuccess);
+    CHECK_ERROR(cudaHostRegister(pages, 4096, 0), cudaSuccess); // side by side
+    CHECK_ERROR(cudaHostUnregister(pages + 4096), cudaSuccess);
+    CHECK_ERROR(cudaHostUnregister(pages), cudaSuccess);
+    free(pages);
+    CHECK_ERROR(cudaMallocHost(&pinned, 64), cudaSuccess);
+    CHECK_ERROR(cudaHostUnregister(pinned), cudaErrorHostMemoryNotRegistered);
+    CHECK_ERROR(cudaFreeHost(pinned), cudaSuccess);
     cudaGetLastError();
 
     // Managed: advice by location.
@@ -194,6 +266,12 @@ static void test_memory()
     CHECK_ERROR(cudaMemAdvise(m, n * sizeof *m, cudaMemAdviseSetReadMostly, device), cudaSuccess);
     device.id = 9;
     CHECK_ERROR(cudaMemPrefetchAsync(m, n * sizeof *m, device, 0, 0), cudaErrorInvalidDevice);
+    CHECK_ERROR(cudaMemAdvise(m, n * sizeof *m, cudaMemAdviseUnsetPreferredLocation, device),
+                cudaSuccess); // it does not matter where
+#ifdef CUDA_CPU_BACKEND       // a GPU may reach memory that is not managed
+    device.id = 0;
+    CHECK_ERROR(cudaMemPrefetchAsync(m + 1, n * sizeof *m, device, 0, 0), cudaErrorInvalidValue);
+#endif
     cudaFree(m);
     cudaGetLastError();
     count_up<<<2, 3>>>();
@@ -224,6 +302,29 @@ static void test_memory()
     c.kind = cudaMemcpyDeviceToHost;
     CHECK_ERROR(cudaMemcpy3D(&c), cudaSuccess);
     CHECK(part[0] == 31 && part[1] == 32 && part[2] == 36 && part[7] == 57);
+    cudaPitchedPtr low = make_cudaPitchedPtr(part.data(), 2 * sizeof(float), 2, 1);
+    c.dstPtr = low; // the second row would be the next slice's
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+    c.srcPtr = low, c.srcPos = make_cudaPos(0, 0, 0);
+    c.dstPtr = box, c.kind = cudaMemcpyHostToDevice;
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+
+    // Two rows of each slice: what is below them stays.
+    std::vector<float> after(all.size());
+    CHECK_ERROR(cudaMemset3D(box, 0, make_cudaExtent(w * sizeof(float), 2, slices)), cudaSuccess);
+    c = cudaMemcpy3DParms();
+    c.srcPtr = box;
+    c.dstPtr = make_cudaPitchedPtr(after.data(), w * sizeof(float), w, rows);
+    c.extent = extent;
+    c.kind = cudaMemcpyDeviceToHost;
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaSuccess);
+    for (size_t i = 0; i < all.size(); i++)
+        CHECK(after[i] == (i / w % rows < 2 ? 0 : all[i]));
+#ifdef CUDA_CPU_BACKEND // what a GPU stops at depends on what else lies there
+    c.extent.depth = slices + 1;
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+#endif
+    cudaGetLastError();
     cudaFree(box.ptr);
 
     // The device's pool.
@@ -235,7 +336,15 @@ static void test_memory()
     CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), cudaSuccess);
     CHECK(kept == threshold);
     CHECK_ERROR(cudaMallocFromPoolAsync(&d, 256, pool, 0), cudaSuccess);
+    unsigned long long zero = 0, high = 0, now = 0;
+    CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high), cudaSuccess);
+    CHECK(high >= 256);
     CHECK_ERROR(cudaFreeAsync(d, 0), cudaSuccess);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK_ERROR(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero), cudaSuccess);
+    CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high), cudaSuccess);
+    CHECK_ERROR(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now), cudaSuccess);
+    CHECK(high == now);
 }
 
 static void test_device()
@@ -245,7 +354,16 @@ static void test_device()
     cudaDeviceProp p;
     cudaStream_t s;
     CHECK_ERROR(cudaSetDeviceFlags(cudaDeviceMapHost | cudaDeviceScheduleSpin), cudaSuccess);
+    unsigned flags = 0;
+    CHECK_ERROR(cudaGetDeviceFlags(&flags), cudaSuccess);
+    CHECK((flags & cudaDeviceScheduleMask) == cudaDeviceScheduleSpin);
+    CHECK_ERROR(cudaSetDeviceFlags(cudaDeviceScheduleYield), cudaSuccess);
+    CHECK_ERROR(cudaGetDeviceFlags(&flags), cudaSuccess);
+    CHECK(flags & cudaDeviceMapHost); // which is always so
+    size_t limit = 0;
     CHECK_ERROR(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 16 << 20), cudaSuccess);
+    CHECK_ERROR(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize), cudaSuccess);
+    CHECK(limit >= 16 << 20);
     CHECK_ERROR(cudaGetDeviceProperties(&p, 0), cudaSuccess);
     CHECK_ERROR(cudaDeviceGetAttribute(&value, cudaDevAttrMaxBlockDimZ, 0), cudaSuccess);
     CHECK(value == 64 && p.maxThreadsDim[2] == 64);
@@ -255,8 +373,12 @@ static void test_device()
     CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceCanAccessPeer(&value, 0, 7), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
+    CHECK_ERROR(cudaDeviceDisablePeerAccess(7), cudaErrorInvalidDevice);
     cudaGetLastError();
 #ifdef CUDA_CPU_BACKEND // elsewhere it takes a library of the driver's
+    CHECK_ERROR(cudaDeviceGetPCIBusId(id, (int)strlen(id), 0), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaSetValidDevices(&value, -1), cudaErrorInvalidValue);
+    cudaGetLastError();
     CUdevice device = 7;
     char name[64];
     CHECK(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS);
@@ -295,8 +417,18 @@ static void test_device()
     cudaEventSynchronize(stop);
     CHECK_ERROR(cudaEventElapsedTime(&ms, start, stop), cudaSuccess);
     CHECK(ms > 0);
+    CHECK_ERROR(cudaEventElapsedTime(&ms, start, start), cudaSuccess);
+    CHECK(ms == 0);
+    cudaEvent_t untimed;
+    cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming);
+    cudaEventRecord(untimed);
+    cudaEventSynchronize(untimed);
+    CHECK_ERROR(cudaEventElapsedTime(&ms, start, untimed), cudaErrorInvalidResourceHandle);
+    CHECK_ERROR(cudaEventElapsedTime(&ms, untimed, stop), cudaErrorInvalidResourceHandle);
+    cudaGetLastError();
     cudaEventDestroy(start);
     cudaEventDestroy(stop);
+    cudaEventDestroy(untimed);
 }
 
 __global__ void halve(int *p, cudaGraphConditionalHandle handle)
@@ -508,6 +640,7 @@ int main()
 {
     test_launches();
     test_graph();
+    test_edges();
     test_memory();
     test_device();
     test_conditions();

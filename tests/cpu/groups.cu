@@ -39,15 +39,16 @@ struct wide {
     int c;
 };
 
-/* Blocks of more than one dimension: 10 x 7 threads, the last warp of which has 6. */
+/* Blocks of three dimensions: 5 x 7 x 2 threads, the last warp of which has 6. */
 __global__ void blocks(unsigned *out)
 {
     cg::thread_block b = cg::this_thread_block();
     cg::grid_group g = cg::this_grid();
-    unsigned *o = out + g.thread_rank() * 13;
+    unsigned *o = out + g.thread_rank() * 15;
     o[0] = b.thread_rank();
     o[1] = b.size() * 1000 + b.num_threads();
-    o[2] = b.group_index().x * 100 + b.group_index().y * 10 + b.thread_index().y;
+    o[2] = b.group_index().z * 1000 + b.group_index().x * 100 + b.group_index().y * 10 +
+           b.thread_index().y;
     o[3] = b.dim_threads().x * 100 + b.group_dim().y;
     o[4] = (unsigned)g.size();
     o[5] = (unsigned)(g.num_blocks() * 100 + g.block_rank());
@@ -66,19 +67,24 @@ __global__ void blocks(unsigned *out)
     cg::thread_group any = b;
     any.sync();
     o[11] = (unsigned)any.size();
+    const dim3 all = g.dim_threads(), here = g.thread_index();
+    o[13] = all.x * 10000 + all.y * 100 + all.z;
+    o[14] = here.x * 10000 + here.y * 100 + here.z;
 }
 
 void test_blocks()
 {
-    const int threads = 70, grid = 6;
-    Numbers<unsigned> out(threads * grid, 13);
-    blocks<<<dim3(2, 3), dim3(10, 7)>>>(out.p);
+    const int threads = 70, grid = 12;
+    Numbers<unsigned> out(threads * grid, 15);
+    blocks<<<dim3(2, 3, 2), dim3(5, 7, 2)>>>(out.p);
     wait();
     for (int i = 0; i < threads * grid; i++) {
         const unsigned *o = out.of(i), block = (unsigned)i / threads, t = (unsigned)i % threads;
-        CHECK(o[0] == t && o[1] == 70070 && o[3] == 1007 && o[4] == 420);
-        CHECK(o[2] == block % 2 * 100 + block / 2 * 10 + t / 10);
-        CHECK(o[5] == 600 + block && o[6] == 32 && o[7] == t + 420);
+        CHECK(o[0] == t && o[1] == 70070 && o[3] == 507 && o[4] == 840);
+        const unsigned x = block % 2, y = block / 2 % 3, z = block / 6;
+        CHECK(o[2] == z * 1000 + x * 100 + y * 10 + t / 5 % 7 && o[13] == 102104);
+        CHECK(o[14] == (x * 5 + t % 5) * 10000 + (y * 7 + t / 5 % 7) * 100 + z * 2 + t / 35);
+        CHECK(o[5] == 1200 + block && o[6] == 32 && o[7] == t + 840);
         CHECK(o[8] == (t < 64 ? 1600 : 600) + t % 16);
         CHECK(o[9] == t / 4 * 100 + 18 && o[10] == 0 && o[11] == 70);
         CHECK(o[12] == t / 2 % 2 * 100 + 20 + t % 2);
@@ -92,7 +98,7 @@ __global__ void tiles(int *out)
     auto tile = cg::tiled_partition<N>(whole);
     cg::thread_block_tile<N> same = tile;
     const int t = (int)cg::this_thread_block().thread_rank();
-    int *o = out + t * 20, all = 0;
+    int *o = out + t * 24, all = 0;
     wide v = {t + 0.5, t * 2.0, t};
     o[0] = tile.shfl(t, 1);
     o[1] = tile.shfl_up(t, 1);
@@ -115,13 +121,22 @@ __global__ void tiles(int *out)
     o[17] = cg::exclusive_scan(tile, t, [](int a, int b) { return a > b ? a : b; });
     o[18] = cg::reduce(tile, t, [](int a, int b) { return a | b; });
     o[19] = (int)(same.meta_group_rank() + same.size()) + cg::exclusive_scan(same, 1);
+    // Of numbers on both sides of 2^31, and of floats whose sum does not tell what was added.
+    const unsigned large = t % 2 ? (unsigned)t : 0x80000000u + (unsigned)t;
+    o[20] = (int)cg::reduce(tile, large, cg::less<unsigned>());
+    o[21] = (int)cg::reduce(tile, large, cg::greater<unsigned>());
+    const int rank = (int)tile.thread_rank();
+    const float before = cg::exclusive_scan(tile, rank == 3 ? INFINITY : 1.0f);
+    o[22] = before == (rank > 3 ? INFINITY : (float)rank);
+    __syncwarp();
+    o[23] = cg::coalesced_threads().shfl(t, t % 32 + 1); // of a warp the last has the first's
     tile.sync();
 }
 
 template <int N>
 void test_tiles()
 {
-    Numbers<int> out(64, 20);
+    Numbers<int> out(64, 24);
     tiles<N><<<1, 64>>>(out.p);
     wait();
     for (int t = 0; t < 64; t++) {
@@ -141,6 +156,12 @@ void test_tiles()
         CHECK(o[15] == (int)(sum + 0.25f * N));
         CHECK(o[16] == (first + t) * (rank + 1) / 2 && o[17] == (rank ? t - 1 : 0));
         CHECK(o[19] == t / N + N + rank);
+        const int most = (int)(0x80000000u + (unsigned)(last - last % 2));
+        CHECK(o[20] == (N > 1   ? first + 1
+                        : t % 2 ? t
+                                : most) &&
+              o[21] == (N > 1 || t % 2 == 0 ? most : t));
+        CHECK(o[22] == 1 && o[23] == t / 32 * 32 + (t + 1) % 32);
     }
 }
 
@@ -148,7 +169,7 @@ void test_tiles()
 __global__ void some_lanes(int *out)
 {
     const int t = (int)threadIdx.x, lane = t % 32;
-    int *o = out + t * 20, all = 0;
+    int *o = out + t * 22, all = 0;
     if (lane % 3 == 0)
         return;
     auto g = cg::coalesced_threads();
@@ -182,12 +203,17 @@ __global__ void some_lanes(int *out)
     }
     o[19] = 1;
     cg::invoke_one(g, [&] { o[19] = 2; });
+    // A half without the warp's last lane, and a half that is all.
+    o[20] = (int)(2 * cg::reduce(half, 1.5, cg::plus<double>()));
+    auto whole = cg::binary_partition(g, lane < 32), none = cg::binary_partition(g, lane == 32);
+    o[21] = (int)(whole.size() * 1000 + whole.meta_group_rank() * 100 +
+                  whole.meta_group_size() * 10 + none.meta_group_rank() + none.meta_group_size());
     g.sync();
 }
 
 void test_some_lanes()
 {
-    Numbers<int> out(64, 20);
+    Numbers<int> out(64, 22);
     some_lanes<<<1, 64>>>(out.p);
     wait();
     std::vector<int> lanes;
@@ -216,6 +242,7 @@ void test_some_lanes()
         CHECK(o[14] == (lane < 10 ? 612 : (n - 6) * 100 + 2));
         CHECK(o[15] == same * 100 + lane / 8 * 10 + 4 && o[16] == t / 32 + 5);
         CHECK(o[17] == o[0] && o[18] == (lane < 10 ? 6 : 0) && o[19] == (rank ? 1 : 2));
+        CHECK(o[20] == 3 * (lane < 10 ? 6 : n - 6) && o[21] == n * 1000 + 11);
     }
 }
 
@@ -277,6 +304,37 @@ void test_copies()
     wait();
     for (int i = 0; i < 64; i++)
         CHECK(out.p[i] == (i + 1) * (i + 1) + (i + 128) * (i + 128));
+}
+
+/* Bytes that no word divides, and more elements than there is room for. */
+__global__ void tails(const char *from, const int *numbers, char *out, int *kept)
+{
+    __shared__ __align__(16) char bytes[64];
+    __shared__ __align__(16) int some[16];
+    auto block = cg::this_thread_block();
+    const unsigned t = block.thread_rank();
+    bytes[t] = 1;
+    if (t < 16)
+        some[t] = -1;
+    block.sync();
+    cg::memcpy_async(block, bytes, from, 45);
+    cg::memcpy_async(block, some, 10, numbers, 14);
+    cg::wait(block);
+    out[t] = bytes[t];
+    if (t < 16)
+        kept[t] = some[t];
+}
+
+void test_tails()
+{
+    Numbers<char> from(64, 1), out(64, 1);
+    Numbers<int> numbers(16, 1), kept(16, 1);
+    for (int i = 0; i < 64; i++)
+        from.p[i] = (char)(i + 2), numbers.p[i % 16] = i % 16;
+    tails<<<1, 64>>>(from.p, numbers.p, out.p, kept.p);
+    wait();
+    for (int i = 0; i < 64; i++)
+        CHECK(out.p[i] == (i < 45 ? i + 2 : 1) && kept.p[i % 16] == (i % 16 < 10 ? i % 16 : -1));
 }
 
 /* Sums of neighbours, again and again: what a block reads another has written. What lies in shared
@@ -456,6 +514,7 @@ int main()
     test_some_lanes();
     test_filter();
     test_copies();
+    test_tails();
     test_grid(false);
     test_grid(true);
     test_limits();

@@ -27,8 +27,42 @@ __global__ void rare(double *d, long long *n)
     n[i++] = __funnelshift_lc(0x80000000u, 1u, 40);
 }
 
+// Differences of four bytes, which only inline PTX has: of each form the result.
+template <int form>
+__device__ unsigned differences(unsigned a, unsigned b, unsigned c)
+{
+    unsigned d;
+    if (form == 0)
+        asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    if (form == 1)
+        asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    if (form == 2)
+        asm("vabsdiff4.s32.s32.s32.sat %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    if (form == 3)
+        asm("vabsdiff4.u32.s32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+__global__ void differ(unsigned *d, unsigned a, unsigned b)
+{
+    d[0] = differences<0>(a, b, 0);
+    d[1] = differences<1>(a, b, 1000);
+    d[2] = differences<2>(a, b, 0);
+    d[3] = differences<3>(a, b, 1000);
+}
+static void test_differences()
+{
+    unsigned *d;
+    cudaMallocManaged(&d, 4 * sizeof *d);
+    differ<<<1, 1>>>(d, 0x80ff0105, 0x7f010203); // signed -128 -1 1 5 and 127 1 2 3
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(d[0] == 0x01fe0102 && d[1] == 1000 + 1 + 254 + 1 + 2);
+    CHECK(d[2] == 0x7f020102 && d[3] == 1000 + 255 + 2 + 1 + 2);
+    cudaFree(d);
+}
+
 int main()
 {
+    test_differences();
     double *d;
     long long *n;
     cudaMallocManaged(&d, 13 * sizeof *d);

@@ -31,9 +31,9 @@
     X(cudaDevAttrMaxTexture3DWidth, 24, p->maxTexture3D[0])                                        \
     X(cudaDevAttrMaxTexture3DHeight, 25, p->maxTexture3D[1])                                       \
     X(cudaDevAttrMaxTexture3DDepth, 26, p->maxTexture3D[2])                                        \
-    X(cudaDevAttrMaxTexture2DLayeredWidth, 27, 0)                                                  \
-    X(cudaDevAttrMaxTexture2DLayeredHeight, 28, 0)                                                 \
-    X(cudaDevAttrMaxTexture2DLayeredLayers, 29, 0)                                                 \
+    X(cudaDevAttrMaxTexture2DLayeredWidth, 27, p->maxTexture2DLayered[0])                          \
+    X(cudaDevAttrMaxTexture2DLayeredHeight, 28, p->maxTexture2DLayered[1])                         \
+    X(cudaDevAttrMaxTexture2DLayeredLayers, 29, p->maxTexture2DLayered[2])                         \
     X(cudaDevAttrSurfaceAlignment, 30, p->surfaceAlignment)                                        \
     X(cudaDevAttrConcurrentKernels, 31, p->concurrentKernels)                                      \
     X(cudaDevAttrEccEnabled, 32, p->ECCEnabled)                                                    \
@@ -46,36 +46,36 @@
     X(cudaDevAttrMaxThreadsPerMultiProcessor, 39, p->maxThreadsPerMultiProcessor)                  \
     X(cudaDevAttrAsyncEngineCount, 40, p->asyncEngineCount)                                        \
     X(cudaDevAttrUnifiedAddressing, 41, p->unifiedAddressing)                                      \
-    X(cudaDevAttrMaxTexture1DLayeredWidth, 42, 0)                                                  \
-    X(cudaDevAttrMaxTexture1DLayeredLayers, 43, 0)                                                 \
-    X(cudaDevAttrMaxTexture2DGatherWidth, 45, 0)                                                   \
-    X(cudaDevAttrMaxTexture2DGatherHeight, 46, 0)                                                  \
-    X(cudaDevAttrMaxTexture3DWidthAlt, 47, 0)                                                      \
-    X(cudaDevAttrMaxTexture3DHeightAlt, 48, 0)                                                     \
-    X(cudaDevAttrMaxTexture3DDepthAlt, 49, 0)                                                      \
+    X(cudaDevAttrMaxTexture1DLayeredWidth, 42, p->maxTexture1DLayered[0])                          \
+    X(cudaDevAttrMaxTexture1DLayeredLayers, 43, p->maxTexture1DLayered[1])                         \
+    X(cudaDevAttrMaxTexture2DGatherWidth, 45, p->maxTexture2DGather[0])                            \
+    X(cudaDevAttrMaxTexture2DGatherHeight, 46, p->maxTexture2DGather[1])                           \
+    X(cudaDevAttrMaxTexture3DWidthAlt, 47, p->maxTexture3DAlt[0])                                  \
+    X(cudaDevAttrMaxTexture3DHeightAlt, 48, p->maxTexture3DAlt[1])                                 \
+    X(cudaDevAttrMaxTexture3DDepthAlt, 49, p->maxTexture3DAlt[2])                                  \
     X(cudaDevAttrPciDomainId, 50, p->pciDomainID)                                                  \
     X(cudaDevAttrTexturePitchAlignment, 51, p->texturePitchAlignment)                              \
-    X(cudaDevAttrMaxTextureCubemapWidth, 52, 0)                                                    \
-    X(cudaDevAttrMaxTextureCubemapLayeredWidth, 53, 0)                                             \
-    X(cudaDevAttrMaxTextureCubemapLayeredLayers, 54, 0)                                            \
-    X(cudaDevAttrMaxSurface1DWidth, 55, 0)                                                         \
-    X(cudaDevAttrMaxSurface2DWidth, 56, 0)                                                         \
-    X(cudaDevAttrMaxSurface2DHeight, 57, 0)                                                        \
-    X(cudaDevAttrMaxSurface3DWidth, 58, 0)                                                         \
-    X(cudaDevAttrMaxSurface3DHeight, 59, 0)                                                        \
-    X(cudaDevAttrMaxSurface3DDepth, 60, 0)                                                         \
-    X(cudaDevAttrMaxSurface1DLayeredWidth, 61, 0)                                                  \
-    X(cudaDevAttrMaxSurface1DLayeredLayers, 62, 0)                                                 \
-    X(cudaDevAttrMaxSurface2DLayeredWidth, 63, 0)                                                  \
-    X(cudaDevAttrMaxSurface2DLayeredHeight, 64, 0)                                                 \
-    X(cudaDevAttrMaxSurface2DLayeredLayers, 65, 0)                                                 \
-    X(cudaDevAttrMaxSurfaceCubemapWidth, 66, 0)                                                    \
-    X(cudaDevAttrMaxSurfaceCubemapLayeredWidth, 67, 0)                                             \
-    X(cudaDevAttrMaxSurfaceCubemapLayeredLayers, 68, 0)                                            \
-    X(cudaDevAttrMaxTexture1DLinearWidth, 69, 0)                                                   \
-    X(cudaDevAttrMaxTexture2DLinearWidth, 70, 0)                                                   \
-    X(cudaDevAttrMaxTexture2DLinearHeight, 71, 0)                                                  \
-    X(cudaDevAttrMaxTexture2DLinearPitch, 72, 0)                                                   \
+    X(cudaDevAttrMaxTextureCubemapWidth, 52, p->maxTextureCubemap)                                 \
+    X(cudaDevAttrMaxTextureCubemapLayeredWidth, 53, p->maxTextureCubemapLayered[0])                \
+    X(cudaDevAttrMaxTextureCubemapLayeredLayers, 54, p->maxTextureCubemapLayered[1])               \
+    X(cudaDevAttrMaxSurface1DWidth, 55, p->maxSurface1D)                                           \
+    X(cudaDevAttrMaxSurface2DWidth, 56, p->maxSurface2D[0])                                        \
+    X(cudaDevAttrMaxSurface2DHeight, 57, p->maxSurface2D[1])                                       \
+    X(cudaDevAttrMaxSurface3DWidth, 58, p->maxSurface3D[0])                                        \
+    X(cudaDevAttrMaxSurface3DHeight, 59, p->maxSurface3D[1])                                       \
+    X(cudaDevAttrMaxSurface3DDepth, 60, p->maxSurface3D[2])                                        \
+    X(cudaDevAttrMaxSurface1DLayeredWidth, 61, p->maxSurface1DLayered[0])                          \
+    X(cudaDevAttrMaxSurface1DLayeredLayers, 62, p->maxSurface1DLayered[1])                         \
+    X(cudaDevAttrMaxSurface2DLayeredWidth, 63, p->maxSurface2DLayered[0])                          \
+    X(cudaDevAttrMaxSurface2DLayeredHeight, 64, p->maxSurface2DLayered[1])                         \
+    X(cudaDevAttrMaxSurface2DLayeredLayers, 65, p->maxSurface2DLayered[2])                         \
+    X(cudaDevAttrMaxSurfaceCubemapWidth, 66, p->maxSurfaceCubemap)                                 \
+    X(cudaDevAttrMaxSurfaceCubemapLayeredWidth, 67, p->maxSurfaceCubemapLayered[0])                \
+    X(cudaDevAttrMaxSurfaceCubemapLayeredLayers, 68, p->maxSurfaceCubemapLayered[1])               \
+    X(cudaDevAttrMaxTexture1DLinearWidth, 69, p->maxTexture1DLinear)                               \
+    X(cudaDevAttrMaxTexture2DLinearWidth, 70, p->maxTexture2DLinear[0])                            \
+    X(cudaDevAttrMaxTexture2DLinearHeight, 71, p->maxTexture2DLinear[1])                           \
+    X(cudaDevAttrMaxTexture2DLinearPitch, 72, p->maxTexture2DLinear[2])                            \
     X(cudaDevAttrMaxTexture2DMipmappedWidth, 73, 0)                                                \
     X(cudaDevAttrMaxTexture2DMipmappedHeight, 74, 0)                                               \
     X(cudaDevAttrComputeCapabilityMajor, 75, p->major)                                             \

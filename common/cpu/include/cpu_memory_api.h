@@ -57,14 +57,14 @@ cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise adv
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes CPU_DEFAULT(0),
                                      unsigned flags CPU_DEFAULT(cudaMemAttachSingle));
 
-/* Boxes. There are no CUDA arrays: srcArray and dstArray must be NULL. */
+/* Boxes. Where an array takes part, widths and its own positions are in elements. */
 typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 struct cudaExtent {
-    size_t width, height, depth; /* width in bytes */
+    size_t width, height, depth; /* width in bytes, of arrays in elements */
 };
 struct cudaPos {
-    size_t x, y, z; /* x in bytes */
+    size_t x, y, z; /* x likewise */
 };
 struct cudaPitchedPtr {
     void *ptr;

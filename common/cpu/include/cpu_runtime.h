@@ -117,6 +117,8 @@ struct cpu_asm_site {
     struct ptx_program *program; /* when it has run */
 };
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
+/* The same for a header's statement: the place is that of the caller, for reports. */
+void cpu_asm_at(struct cpu_asm_site *site, uint64_t *reg, const char *file, int line);
 /* The same where instructions go on to use some operands' variables later: held[k] is the address
  * of operand k, or 0 where it is no variable and only its value counts. */
 void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held);
@@ -128,9 +130,38 @@ void cpu_grid_wait(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
 /* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);
+/* An atomic load has found that. A thread that finds the same at one place over and over sleeps. */
+void cpu_polled(const volatile void *p, const void *found, size_t bytes);
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
+
+/* Textures and surfaces, in registers: four numbers of 32 bits, or an element's bytes. A fetch that
+ * the object is not for stops the kernel. */
+enum cpu_view {
+    CPU_1D,
+    CPU_2D,
+    CPU_3D,
+    CPU_1D_LAYERED,
+    CPU_2D_LAYERED,
+    CPU_CUBEMAP,
+    CPU_CUBEMAP_LAYERED
+};
+struct cpu_texel {
+    uint32_t part[4];
+};
+struct cpu_texel cpu_texture(enum cpu_view view, cudaTextureObject_t t, float x, float y, float z,
+                             int layer, const char *file, int line);
+struct cpu_texel cpu_texture_fetch(cudaTextureObject_t t, int x, const char *file, int line);
+struct cpu_texel cpu_texture_gather(cudaTextureObject_t t, float x, float y, int component,
+                                    const char *file, int line);
+/* x in bytes; z is a slice, a layer or a face. bytes: 1, 2, 4, 8 or 16. */
+struct cpu_texel cpu_surface_read(enum cpu_view view, cudaSurfaceObject_t s, int x, int y, int z,
+                                  unsigned bytes, enum cudaSurfaceBoundaryMode mode,
+                                  const char *file, int line);
+void cpu_surface_write(enum cpu_view view, struct cpu_texel v, cudaSurfaceObject_t s, int x, int y,
+                       int z, unsigned bytes, enum cudaSurfaceBoundaryMode mode, const char *file,
+                       int line);
 
 /* For libraries that work on device memory (blas/). A call of theirs is work of a stream, or a node
  * of its capture; `drop` frees the state. */

@@ -78,9 +78,12 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_BULK_LEFT_GROUPS, "bulk_left_groups")   /* under way after a wait; all threads */        \
     X(CPU_WGMMA_LEFT_GROUPS, "wgmma_left_groups") /* likewise; all warps */                        \
     X(CPU_LAUNCH_DEPENDENTS, "launch_dependents") /* the next launch may begin; all threads */     \
-    X(CPU_EARLY_LAUNCHES, "early_launches") /* that may begin before the one in front ends */      \
-    X(CPU_CACHE_HINTS, "cache_hints")       /* accesses by .cg or .cs; all threads */              \
-    X(CPU_GRID_BARRIERS, "grid_barriers")   /* grid.sync, of each block */
+    X(CPU_EARLY_LAUNCHES, "early_launches")   /* that may begin before the one in front ends */    \
+    X(CPU_CACHE_HINTS, "cache_hints")         /* accesses by .cg or .cs; all threads */            \
+    X(CPU_GRID_BARRIERS, "grid_barriers")     /* grid.sync, of each block */                       \
+    X(CPU_TEXTURE_FETCHES, "texture_fetches") /* from here: over all threads */                    \
+    X(CPU_SURFACE_READS, "surface_reads")                                                          \
+    X(CPU_SURFACE_WRITES, "surface_writes")
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
 extern const char *const cpu_counter_names[CPU_COUNTERS];

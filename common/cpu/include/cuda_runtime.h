@@ -303,7 +303,11 @@ inline T cpu_atomic(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
     CPU_REPORT_ATOMIC(p);
+#ifdef CPU_TRACE /* in a form that reports nothing */
+    word *q = reinterpret_cast<word *>(p), old = __sync_val_compare_and_swap(q, 0, 0);
+#else
     word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
+#endif
     for (;;) {
         T before = cpu_value<T>(old);
         word found = __sync_val_compare_and_swap(q, old, (word)cpu_bits<T>(change(before)));
@@ -628,41 +632,46 @@ inline void cpu_asm_string(uint64_t *reg, const char *s)
 #endif
 }
 
-/* C++ forms of the API. */
+/* C++ forms of the API. What a pointer is to may be const. */
+template <class T>
+inline void **cpu_pointer(T **p)
+{
+    return static_cast<void **>(static_cast<void *>(p));
+}
 template <class T>
 inline cudaError_t cudaMalloc(T **p, size_t bytes)
 {
-    return cudaMalloc(reinterpret_cast<void **>(p), bytes);
+    return cudaMalloc(cpu_pointer(p), bytes);
 }
 template <class T>
 inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t stream)
 {
-    return cudaMallocAsync(reinterpret_cast<void **>(p), bytes, stream);
+    return cudaMallocAsync(cpu_pointer(p), bytes, stream);
 }
 template <class T>
 inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t w, size_t h)
 {
-    return cudaMallocPitch(reinterpret_cast<void **>(p), pitch, w, h);
+    return cudaMallocPitch(cpu_pointer(p), pitch, w, h);
 }
 template <class T>
 inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned flags = 1)
 {
-    return cudaMallocManaged(reinterpret_cast<void **>(p), bytes, flags);
+    return cudaMallocManaged(cpu_pointer(p), bytes, flags);
 }
 template <class T>
 inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0)
 {
-    return cudaMallocHost(reinterpret_cast<void **>(p), bytes);
+    return cudaMallocHost(cpu_pointer(p), bytes);
 }
 template <class T>
 inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags = 0)
 {
-    return cudaHostAlloc(reinterpret_cast<void **>(p), bytes, flags);
+    return cudaHostAlloc(cpu_pointer(p), bytes, flags);
 }
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags = 0)
 {
-    return cudaHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+    return cudaHostGetDevicePointer(cpu_pointer(device), host, flags);
 }
 inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned flags)
 {
@@ -788,7 +797,7 @@ template <class T>
 inline cudaError_t cudaMallocFromPoolAsync(T **p, size_t bytes, cudaMemPool_t pool,
                                            cudaStream_t stream)
 {
-    return cudaMallocFromPoolAsync(reinterpret_cast<void **>(p), bytes, pool, stream);
+    return cudaMallocFromPoolAsync(cpu_pointer(p), bytes, pool, stream);
 }
 inline cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
@@ -799,6 +808,7 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 {
     return cudaMallocFromPoolAsync(p, bytes, pool, stream);
 }
+#include "cpu_texture.h"
 #undef CPU_PLACE
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC

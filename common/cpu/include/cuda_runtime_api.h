@@ -333,6 +333,7 @@ static inline cudaError_t cudaThreadExit(void)
 }
 #endif
 #include "cpu_memory_api.h"
+#include "cpu_texture_api.h"
 #include "cpu_graph_api.h"
 #pragma GCC visibility pop
 #endif

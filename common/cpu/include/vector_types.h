@@ -61,6 +61,27 @@ CPU_VECTORS(float, float, 8, 16)
 CPU_VECTORS(double, double, 16, 16)
 #undef CPU_VECTORS
 
+/* Those of 32 bytes with an alignment in their name. */
+#define CPU_WIDE(name, T, bytes)                                                                   \
+    typedef struct CPU_ALIGN(bytes) name##4_##bytes##a                                             \
+    {                                                                                              \
+        T x, y, z, w;                                                                              \
+    }                                                                                              \
+    name##4_##bytes##a;                                                                            \
+    static inline name##4_##bytes##a make_##name##4_##bytes##a(T x, T y, T z, T w)                 \
+    {                                                                                              \
+        name##4_##bytes##a v = {x, y, z, w};                                                       \
+        return v;                                                                                  \
+    }
+#define CPU_WIDES(name, T) CPU_WIDE(name, T, 16) CPU_WIDE(name, T, 32)
+CPU_WIDES(long, long)
+CPU_WIDES(ulong, unsigned long)
+CPU_WIDES(longlong, long long)
+CPU_WIDES(ulonglong, unsigned long long)
+CPU_WIDES(double, double)
+#undef CPU_WIDES
+#undef CPU_WIDE
+
 #ifdef __cplusplus
 struct dim3 {
     unsigned int x, y, z;

@@ -48,4 +48,6 @@ void ptx_cp_async_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
         copies_wait(w, pending);
     else
         copies_wait_all(w);
+    if (w->flights && pending < 1u << 30)
+        flights_copied(w, copies_open(w) + !i->n - pending);
 }

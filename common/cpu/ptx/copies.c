@@ -98,6 +98,21 @@ void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, 
     a->copy[a->n++] = c;
 }
 
+unsigned copies_open(struct worker *w)
+{
+    return mine(w)->group;
+}
+
+int copies_hand_over(struct worker *w, struct copied *c)
+{
+    struct async *a = mine(w);
+    if (!a->n)
+        return 0;
+    const struct copy *last = &a->copy[--a->n];
+    *c = (struct copied){last->to, last->from, last->bytes, last->read, last->group};
+    return 1;
+}
+
 void copies_end_block(struct worker *w)
 {
     if (!w->async_used)

@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { LOAD, STORE, ADD };
+enum kind { LOAD, COPY, STORE, ADD };
 
 struct flight {
     enum kind kind;
     int thread, mbarrier, op;
-    unsigned group; /* of the thread's, counted */
+    unsigned group; /* of the thread's, counted: of a COPY, among those of cp.async */
+    struct copied copied;
     uint32_t tile;
     struct box box;
     char *taken; /* of a store: what it has read and not yet written, or NULL */
@@ -59,6 +60,8 @@ static struct flight *add(struct worker *w, const struct box *b, uint32_t tile, 
 
 static size_t bytes_of(const struct flight *f)
 {
+    if (f->kind == COPY)
+        return f->copied.bytes;
     return box_rows(&f->box) * box_row_bytes(&f->box);
 }
 
@@ -68,6 +71,11 @@ static void remove_at(struct flights *a, int i)
     memmove(&a->flight[i], &a->flight[i + 1], (size_t)(--a->n - i) * sizeof *a->flight);
 }
 
+static int loads(const struct flight *f)
+{
+    return f->kind == LOAD || f->kind == COPY;
+}
+
 /* A load arrives; its bytes count, whether its mbarrier waits for them already or not. */
 static void land(struct worker *w, int i)
 {
@@ -75,7 +83,12 @@ static void land(struct worker *w, int i)
     const int64_t bytes = (int64_t)bytes_of(&f);
     struct mbarrier *m = phases_of(w, f.mbarrier);
     remove_at(w->flights, i);
-    box_fetch(&f.box, w->arena, f.tile);
+    if (f.kind == LOAD) {
+        box_fetch(&f.box, w->arena, f.tile);
+    } else {
+        memcpy(f.copied.to, f.copied.from, f.copied.read);
+        memset(f.copied.to + f.copied.read, 0, f.copied.bytes - f.copied.read);
+    }
     if (!m)
         return;
     m->coming -= bytes;
@@ -109,7 +122,7 @@ void flights_go_on(struct worker *w)
         struct flight *f = &a->flight[i];
         if (f->written || !copies_chance(w))
             continue;
-        if (f->kind == LOAD)
+        if (loads(f))
             land(w, i);
         else if (f->taken)
             put(w, f);
@@ -136,13 +149,34 @@ void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct m
         flights_bring(w, m);
 }
 
+void flights_copy(struct worker *w, const struct copied *c, struct mbarrier *m)
+{
+    struct flight *f = add(w, &(struct box){0}, 0, COPY, 0);
+    f->mbarrier = m->id;
+    f->copied = *c;
+    f->group = c->group;
+    m->coming += c->bytes;
+    phases_expect(w, m, c->bytes);
+}
+
+void flights_copied(struct worker *w, unsigned group)
+{
+    struct flights *a = w->flights;
+    for (int i = 0; a && i < a->n;)
+        if (a->flight[i].kind == COPY && a->flight[i].thread == (int)w->now &&
+            (int)(a->flight[i].group - group) < 0)
+            land(w, i);
+        else
+            i++;
+}
+
 void flights_bring(struct worker *w, struct mbarrier *m)
 {
     const int id = m->id;
     if (m->pending || !m->coming || m->bytes != m->coming)
         return;
     for (int i = 0; i < w->flights->n;)
-        if (w->flights->flight[i].kind == LOAD && w->flights->flight[i].mbarrier == id)
+        if (loads(&w->flights->flight[i]) && w->flights->flight[i].mbarrier == id)
             land(w, i);
         else
             i++;
@@ -171,7 +205,7 @@ int flights_wait(struct worker *w, uint32_t pending, int read_only)
     flights_go_on(w);
     for (int i = 0; i < a->n;) {
         struct flight *f = &a->flight[i];
-        if (f->kind == LOAD || f->thread != (int)w->now) {
+        if (loads(f) || f->thread != (int)w->now) {
             i++;
         } else if ((int)(f->group - group) >= 0) {
             left += f->group != open && f->group != last;
@@ -197,7 +231,7 @@ void flights_end_block(struct worker *w)
     while (a && a->n) {
         w->now = (unsigned)a->flight[0].thread; /* a fault is that thread's */
         threadIdx = w->index[w->now];
-        if (a->flight[0].kind == LOAD) {
+        if (loads(&a->flight[0])) {
             land(w, 0);
         } else {
             put(w, &a->flight[0]);

@@ -46,6 +46,7 @@ PTX_BY_LANE("mul24", "lo|hi u32|s32", "=0 0 0", ptx_mul24)
 PTX_BY_LANE("mad24", "lo|hi u32|s32", "=0 0 0 0", ptx_mad24)
 PTX_BY_LANE("dp4a", "u32|s32 u32|s32", "=0 0 1 0", ptx_dp4a)
 PTX_BY_LANE("dp2a", "lo|hi u32|s32 u32|s32", "=0 0 1 0", ptx_dp2a)
+PTX_BY_LANE("vabsdiff4", "u32|s32 u32|s32 u32|s32 ?sat|add", "=0 1 2 0", ptx_vabsdiff4)
 PTX_BY_LANE("div", "u16|u32|u64|s16|s32|s64", "=0 0 0", ptx_div)
 PTX_BY_LANE("rem", "u16|u32|u64|s16|s32|s64", "=0 0 0", ptx_rem)
 PTX_BY_LANE("min", "?relu s32", "=0 0 0", ptx_min)
@@ -285,6 +286,8 @@ PTX_BY_LANE("prefetch", "tensormap", "addr", ptx_prefetch_tensormap)
 PTX_BY_LANE("mbarrier", "init" PTX_SHARED_B64, "addr b32", ptx_mbarrier_init)
 PTX_BY_LANE("mbarrier", "inval" PTX_SHARED_B64, "addr", ptx_mbarrier_inval)
 PTX_BY_LANE("mbarrier", "arrive" PTX_ORDER PTX_SHARED_B64, "=b64 addr ?b32", ptx_mbarrier_arrive)
+PTX_BY_LANE("mbarrier", "arrive_drop" PTX_ORDER PTX_SHARED_B64, "=b64 addr ?b32",
+            ptx_mbarrier_arrive)
 PTX_BY_LANE("mbarrier", "arrive expect_tx" PTX_ORDER PTX_SHARED_B64, "=b64 addr b32",
             ptx_mbarrier_arrive)
 PTX_BY_LANE("mbarrier", "expect_tx ?relaxed ?cta|cluster" PTX_SHARED_B64, "addr b32",
@@ -296,6 +299,7 @@ PTX_BY_LANE("mbarrier", "try_wait" PTX_ORDER PTX_SHARED_B64, "=pred addr b64 ?b3
             ptx_mbarrier_wait)
 PTX_BY_LANE("mbarrier", "try_wait parity" PTX_ORDER PTX_SHARED_B64, "=pred addr b32 ?b32",
             ptx_mbarrier_wait)
+PTX_BY_LANE("cp", "async mbarrier arrive ?noinc" PTX_SHARED_B64, "addr", ptx_cp_async_arrive)
 PTX_BY_LANE("mbarrier", "pending_count b64", "=b32 b64", ptx_mbarrier_pending)
 PTX_BY_LANE("fence", "mbarrier_init release cluster", "", ptx_fence_mbarrier_init)
 
@@ -331,6 +335,11 @@ PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 bf16 bf16 f32", "=4xf32 2xb32 1x
 PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f16 f16 f16 f16", "=2xb32 2xb32 1xb32 2xb32", ptx_mma)
 PTX_BY_WARP("mma", PTX_MMA "m16n8k8 row col f32 tf32 tf32 f32", "=4xf32 4xb32 2xb32 4xf32", ptx_mma)
 PTX_BY_WARP("mma", PTX_MMA "m16n8k4 row col f32 tf32 tf32 f32", "=4xf32 2xb32 1xb32 4xf32", ptx_mma)
+#define PTX_BYTES " row col ?satfinite s32 s8|u8 s8|u8 s32"
+PTX_BY_WARP("mma", PTX_MMA "m16n8k16" PTX_BYTES, "=4xb32 2xb32 1xb32 4xb32", ptx_mma_bytes)
+PTX_BY_WARP("mma", PTX_MMA "m16n8k32" PTX_BYTES, "=4xb32 4xb32 2xb32 4xb32", ptx_mma_bytes)
+PTX_BY_WARP("mma", PTX_MMA "m8n8k4 row col f64 f64 f64 f64", "=2xf64 1xf64 1xf64 2xf64",
+            ptx_mma_double)
 #define PTX_ROWS " ?shared|shared::cta b16"
 #define PTX_MOVE(n)                                                                                \
     PTX_BY_WARP("ldmatrix", "sync aligned m8n8 x" n " ?trans" PTX_ROWS, "=" n "xb32 addr",         \

@@ -164,6 +164,24 @@ void ptx_dp2a(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, (uint64_t)dot(i, reg, 2, 16, ptx_has(i, PTX_M_hi) ? 16 : 0));
 }
 
+/* The differences of four bytes, each a byte again; or their sum, and that with c. */
+void ptx_vabsdiff4(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    const uint64_t a = ptx_get(&i->operand[1], reg), b = ptx_get(&i->operand[2], reg);
+    const int64_t most = is_signed(i) ? INT8_MAX : UINT8_MAX;
+    uint64_t sum = ptx_get(&i->operand[3], reg), bytes = 0;
+    for (int k = 0; k < 32; k += 8) {
+        const int64_t x = (int64_t)extended(i->type[1] == PTX_S32 ? PTX_S8 : PTX_U8, a >> k);
+        const int64_t y = (int64_t)extended(i->type[2] == PTX_S32 ? PTX_S8 : PTX_U8, b >> k);
+        const int64_t difference = x < y ? y - x : x - y;
+        sum += (uint64_t)difference;
+        bytes |= cut(8, (uint64_t)(ptx_has(i, PTX_M_sat) && difference > most ? most : difference))
+                 << k;
+    }
+    put(i, reg, ptx_has(i, PTX_M_add) ? sum : bytes);
+}
+
 /* Division by zero stops no GPU: quotient and remainder are all ones. */
 void ptx_div(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {

@@ -4,7 +4,9 @@
  * start at byte 4 t. Larger ones are several of these, each in a register of its own. */
 #include "handler.h"
 #include "product.h"
+#include "real.h"
 
+#include <math.h>
 #include <string.h>
 
 static void need_whole_warp(struct worker *w, const ptx_insn *i, unsigned lanes)
@@ -72,6 +74,64 @@ void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsig
             ptx_set(ptx_part(&i->operand[0], p), reg[lane],
                     half_sums ? from[0] | from[1] << 16 : from[p % 2]);
         }
+    }
+}
+
+/* The same of bytes, four in a register, with sums of 32 bits that go around or stay at the end. */
+void ptx_mma_bytes(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
+{
+    const int words = ptx_has(i, PTX_M_m16n8k32) ? 8 : 4, k = words * 4;
+    int16_t a[PRODUCT_ROWS][32], b[PRODUCT_COLUMNS][32];
+    int32_t d[PRODUCT_ROWS][PRODUCT_COLUMNS];
+    need_whole_warp(w, i, lanes);
+    TRACE(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k));
+    for (int lane = 0; lane < WARP; lane++) {
+        const int g = lane / 4, t = lane % 4;
+        for (int p = 0; p < words / 2 + words / 4; p++) {
+            const int of_b = p >= words / 2, q = of_b ? p - words / 2 : p;
+            const uint32_t v = get(i, of_b ? 2 : 1, q, reg[lane]);
+            int16_t *to = of_b ? b[g] + (q * 4 + t) * 4 : a[g + q % 2 * 8] + (q / 2 * 4 + t) * 4;
+            for (int e = 0; e < 4; e++)
+                to[e] = i->type[1 + of_b] == PTX_S8 ? (int8_t)(v >> 8 * e) : (uint8_t)(v >> 8 * e);
+        }
+    }
+    for (int row = 0; row < PRODUCT_ROWS; row++)
+        for (int column = 0; column < PRODUCT_COLUMNS; column++) {
+            int32_t sum = 0;
+            for (int l = 0; l < k; l++)
+                sum += a[row][l] * b[column][l];
+            d[row][column] = sum;
+        }
+    for (int lane = 0; lane < WARP; lane++)
+        for (int p = 0; p < 4; p++) {
+            int64_t sum = d[lane / 4 + p / 2 * 8][lane % 4 * 2 + p % 2];
+            sum += (int32_t)get(i, 3, p, reg[lane]);
+            if (ptx_has(i, PTX_M_satfinite))
+                sum = sum < INT32_MIN ? INT32_MIN : sum > INT32_MAX ? INT32_MAX : sum;
+            ptx_set(ptx_part(&i->operand[0], p), reg[lane], (uint32_t)sum);
+        }
+}
+
+/* 8 by 8 by 4. A lane has one number of A and of B, and two of C, which are side by side. */
+void ptx_mma_double(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
+{
+    double a[WARP], b[WARP];
+    need_whole_warp(w, i, lanes);
+    TRACE(mma(w, 2ull * 8 * 8 * 4));
+    for (int lane = 0; lane < WARP; lane++) {
+        a[lane] = ptx_double(ptx_get(ptx_part(&i->operand[1], 0), reg[lane]));
+        b[lane] = ptx_double(ptx_get(ptx_part(&i->operand[2], 0), reg[lane]));
+    }
+    for (int lane = 0; lane < WARP; lane++) {
+        double sum[2];
+        for (int p = 0; p < 2; p++) {
+            const int row = lane / 4, column = lane % 4 * 2 + p;
+            sum[p] = ptx_double(ptx_get(ptx_part(&i->operand[3], p), reg[lane]));
+            for (int k = 0; k < 4; k++)
+                sum[p] = fma(a[row * 4 + k], b[column * 4 + k], sum[p]);
+        }
+        for (int p = 0; p < 2; p++)
+            ptx_set(ptx_part(&i->operand[0], p), reg[lane], ptx_double_bits(sum[p]));
     }
 }
 

@@ -91,6 +91,17 @@ static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
     phases_expect(w, m, bytes);
 }
 
+static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t arrivals)
+{
+    if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
+        char told[300];
+        phases_tell(w, m, told, sizeof told);
+        wrong(w, i, "%u arrivals too many on %s", arrivals - (uint32_t)m->pending, told);
+    }
+    TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id), (void)0);
+    phases_arrive(w, m, (int)arrivals);
+}
+
 /* Operands: the state, or nothing; the address; how many arrivals, or how many bytes. */
 void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
@@ -103,13 +114,26 @@ void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
     ptx_set(&i->operand[0], reg, state_of(m));
     if (expects)
         expect(w, i, m, number);
-    if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
-        char told[300];
-        phases_tell(w, m, told, sizeof told);
-        wrong(w, i, "%u arrivals too many on %s", arrivals - (uint32_t)m->pending, told);
-    }
-    TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id), (void)0);
-    phases_arrive(w, m, (int)arrivals);
+    if (ptx_has(i, PTX_M_arrive_drop) && arrivals <= (uint32_t)m->pending)
+        m->arrivals -= (int)arrivals;
+    arrive(w, i, m, arrivals);
+    if (m->waiters)
+        flights_bring(w, m);
+}
+
+/* The thread's copies by cp.async that are under way hold the phase open. Without .noinc the
+ * arrival that they make is one more than the mbarrier was made for, so that only they count. */
+void ptx_cp_async_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    struct mbarrier *m = barrier(w, i, 0, reg);
+    struct copied c;
+    flights_go_on(w);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_copies(w, (int)w->now % WARP, m->id), (void)0);
+    while (copies_hand_over(w, &c))
+        flights_copy(w, &c, m);
+    if (ptx_has(i, PTX_M_noinc))
+        arrive(w, i, m, 1);
     if (m->waiters)
         flights_bring(w, m);
 }

@@ -125,6 +125,8 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(trans, "trans")                                                                              \
     X(x2, "x2")                                                                                    \
     X(x4, "x4")                                                                                    \
+    X(m8n8k4, "m8n8k4")                                                                            \
+    X(m16n8k32, "m16n8k32")                                                                        \
     X(m16n8k4, "m16n8k4")                                                                          \
     X(m16n8k8, "m16n8k8")                                                                          \
     X(m16n8k16, "m16n8k16")                                                                        \
@@ -132,6 +134,9 @@ enum ptx_type { PTX_NONE, PTX_TYPE_LIST(PTX_ID) PTX_TYPES };
     X(nc, "nc")                                                                                    \
     X(L2_cache_hint, "L2::cache_hint")                                                             \
     X(expect_tx, "expect_tx")                                                                      \
+    X(mbarrier, "mbarrier")                                                                        \
+    X(arrive_drop, "arrive_drop")                                                                  \
+    X(noinc, "noinc")                                                                              \
     X(try_wait, "try_wait")                                                                        \
     X(parity, "parity")                                                                            \
     X(noftz, "noftz")                                                                              \

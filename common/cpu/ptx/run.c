@@ -129,6 +129,13 @@ static inline void execute(struct worker *w, struct cpu_asm_site *site, uint64_t
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
 {
     struct worker *w = block_inside(CPU_PTX, site->file, site->line);
+    TRACE(asm(w, __builtin_return_address(0), CALLERS_DEPTH));
+    execute(w, site, reg);
+}
+
+void cpu_asm_at(struct cpu_asm_site *site, uint64_t *reg, const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_PTX, file, line);
     TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
     execute(w, site, reg);
 }
@@ -136,7 +143,7 @@ void cpu_asm(struct cpu_asm_site *site, uint64_t *reg)
 void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held)
 {
     struct worker *w = block_inside(CPU_PTX, site->file, site->line);
-    TRACE(asm(w, __builtin_return_address(0), __builtin_frame_address(0)));
+    TRACE(asm(w, __builtin_return_address(0), CALLERS_DEPTH));
     w->threads[w->now].held = held;
     execute(w, site, reg);
 }

@@ -1,28 +1,76 @@
-/* -fsanitize=thread also turns the __atomic builtins into calls. They do what they say and
- * report nothing: a kernel's atomic reports itself, in cuda_runtime.h, as the one operation that it
- * is. */
-#include <stdint.h>
+/* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. What a
+ * kernel does with them counts as with inline PTX of the same meaning. The __sync builtins, which
+ * are compare_exchange_val for g++, report nothing: atomicAdd and its like report themselves, in
+ * cuda_runtime.h, as the one operation that they are. */
+#include "../runtime.h"
 
+enum { RELEASE = __ATOMIC_RELEASE }; /* and what is stronger */
+
+static int lane_of(const struct worker *w)
+{
+    return (int)w->now % WARP;
+}
+
+/* The kernel that is about to do so, with its place, or NULL. */
+static struct worker *kernel(const void *from, const void *frame)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return NULL;
+    trace_asm(w, from, frame);
+    return w;
+}
+
+static void changed(struct worker *w, const volatile void *p, unsigned bytes, int order)
+{
+    if (!w)
+        return;
+    if (order >= RELEASE)
+        trace_fence(w);
+    trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
+}
+
+static void stored(struct worker *w, const volatile void *p, unsigned bytes, int order)
+{
+    if (!w)
+        return;
+    if (order >= RELEASE)
+        trace_fence(w);
+    trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
+}
+
+/* Where the load finds its value. */
+static const volatile void *loaded(struct worker *w, const volatile void *p, unsigned bytes,
+                                   int order)
+{
+    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, order != __ATOMIC_RELAXED) : p;
+}
+
+#define KERNEL kernel(__builtin_return_address(0), __builtin_frame_address(0))
 #pragma GCC visibility push(default)
 #define OP(n, T, name, builtin)                                                                    \
     T __tsan_atomic##n##_##name(volatile T *p, T v, int order)                                     \
     {                                                                                              \
-        return (void)order, builtin(p, v, __ATOMIC_SEQ_CST);                                       \
+        changed(KERNEL, p, n / 8, order);                                                          \
+        return builtin(p, v, __ATOMIC_SEQ_CST);                                                    \
     }
 #define CAS(n, T, name)                                                                            \
     int __tsan_atomic##n##_##name(volatile T *p, T *old, T v, int yes, int no)                     \
     {                                                                                              \
-        (void)yes, (void)no;                                                                       \
+        (void)no;                                                                                  \
+        changed(KERNEL, p, n / 8, yes);                                                            \
         return __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
     }
 #define ATOMICS(n, T)                                                                              \
     T __tsan_atomic##n##_load(const volatile T *p, int order)                                      \
     {                                                                                              \
-        return (void)order, __atomic_load_n(p, __ATOMIC_SEQ_CST);                                  \
+        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order),                \
+                               __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     void __tsan_atomic##n##_store(volatile T *p, T v, int order)                                   \
     {                                                                                              \
-        (void)order, __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                     \
+        stored(KERNEL, p, n / 8, order);                                                           \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     T __tsan_atomic##n##_compare_exchange_val(volatile T *p, T old, T v, int yes, int no)          \
     {                                                                                              \

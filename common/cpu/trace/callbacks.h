@@ -36,7 +36,7 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
 }
 
 #pragma GCC visibility push(default)
-#define HERE __builtin_return_address(0), __builtin_frame_address(0)
+#define HERE __builtin_return_address(0), CALLERS_DEPTH
 #define CALLBACKS(n, name, writes)                                                                 \
     void __tsan_##name##n(void *p)                                                                 \
     {                                                                                              \

@@ -711,6 +711,13 @@ void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
     phase_waited(thread, statement[thread], id, parity);
 }
 
+void trace_mbarrier_copies(struct worker *w, int lane, int id)
+{
+    (void)w;
+    int thread = thread_at(w, lane);
+    phase_copies(thread, statement[thread], id, pending_hand_over(thread));
+}
+
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
 {
     int thread = thread_at(w, lane);

@@ -237,6 +237,8 @@ void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum k
 void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
                    unsigned read);
 void pending_commit(int thread);
+/* The thread's pending copies become an operation that an mbarrier brings. 0: there are none. */
+int pending_hand_over(int thread);
 void pending_wait(int thread, int pending);
 void pending_block(void);  /* the block has ended */
 void pending_broken(void); /* it is stopped, and nobody knows which waits would have come */
@@ -256,6 +258,10 @@ void proxy_read_done(int op, int thread);
 void proxy_done(int op, int thread);
 /* The operation is done when that phase of the mbarrier is complete. */
 void proxy_brings(int op, int mbarrier, uint32_t phase);
+/* The operation is to write a piece of shared memory, as a copy of `group` by cp.async: what came
+ * before is judged. And its thread has waited for all its groups below `group`. */
+void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group);
+void proxy_copied(int thread, uint64_t group);
 void proxy_told(int op); /* why it is not waited for is told */
 /* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
  * Somebody has found so many phases complete. */
@@ -275,6 +281,7 @@ void phase_arrives(int thread, uint32_t code, int id);
 void phase_complete(int thread, int id);
 void phase_asked(int thread, uint32_t code, int id, unsigned parity);
 void phase_waited(int thread, uint32_t code, int id, unsigned parity);
+void phase_copies(int thread, uint32_t code, int id, int op); /* op 0: there are none */
 void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
 void phases_end(const struct worker *w);
 void phases_forget(void);

@@ -117,6 +117,30 @@ void pending_commit(int thread)
     groups[thread]++;
 }
 
+int pending_hand_over(int thread)
+{
+    int op = 0;
+    for (uint32_t i; (i = first[thread]);) {
+        struct copy *c = &copies[i];
+        if (!op)
+            op = proxy_issue(thread, (uint32_t)c->issued & 0xffffff, TRACE_COPIES);
+        for (unsigned k = 0; k < c->bytes && c->to >= 0; k += 4) {
+            uint32_t *cell = &writer[(c->to - (int64_t)ARENA_AT + k) / 4];
+            if (*cell == i) {
+                *cell = 0;
+                proxy_takes(op, c->to + k, 4, c->group);
+            }
+        }
+        if (c->read)
+            --*readers_of(c->from);
+        first[thread] = c->next;
+        *c = (struct copy){.next = done};
+        done = i;
+        pending_copies--;
+    }
+    return op;
+}
+
 /* From now on other threads may know that it is done: it counts as made now. */
 static void finish(uint32_t i, int waited)
 {
@@ -158,6 +182,8 @@ void pending_wait(int thread, int pending)
         first[thread] = copies[i].next;
         finish(i, 1);
     }
+    if (proxy_used)
+        proxy_copied(thread, waited);
 }
 
 void pending_broken(void)

@@ -206,7 +206,7 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         if (f->rule == UNINITIALISED)
             fputs(", never written", out);
         if (f->rule == STALE_LOAD)
-            fputs(", and ld.global.nc, or __ldg, may find what was there before", out);
+            fputs(", and ld.global.nc, __ldg or a texture may find what was there before", out);
         if (f->rule == PROXY_FENCE)
             fputs(", without a fence.proxy.async between", out);
         if (f->rule == PENDING_COPY)

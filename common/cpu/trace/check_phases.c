@@ -18,6 +18,7 @@ static struct state {
     int n;
     record announced_at, brought_at;
     uint64_t announced, brought; /* bytes, in this phase */
+    int copies;                  /* of cp.async, which it has to wait for as well */
 } * states;
 static int n_states;
 
@@ -92,11 +93,11 @@ void phase_arrives(int thread, uint32_t code, int id)
         s->arrivals[s->n++] = record_of(thread, code, 0);
 }
 
-/* The last to arrive knows it, if he knows of all others. */
+/* The last to arrive knows it, if he knows of all others and no copy is to come. */
 void phase_complete(int thread, int id)
 {
     struct state *s = &states[id];
-    int knows = s->brought == 0;
+    int knows = s->brought == 0 && !s->copies;
     for (int i = 0; i < s->n && knows; i++)
         knows = ordered(s->arrivals[i], thread);
     s->phase++;
@@ -106,6 +107,7 @@ void phase_complete(int thread, int id)
         clock_acquire(thread, s->complete);
     s->n = 0;
     s->announced = s->brought = 0;
+    s->copies = 0;
 }
 
 /* The thread wants the first phase of that parity which it does not know. */
@@ -138,6 +140,31 @@ void phase_waited(int thread, uint32_t code, int id, unsigned parity)
     proxy_waited(id % MBARRIERS, states[id].phase);
 }
 
+/* What comes for a barrier whose phase before this one its thread does not know to be complete. */
+static int too_early(const struct state *s, const char *what, int thread, uint32_t code, int id)
+{
+    char text[240];
+    if (clock_phases(thread, id % MBARRIERS) >= s->phase)
+        return 0;
+    snprintf(text, sizeof text,
+             "%s too many or too early at %%2, in phase %u of a barrier made at %%1: the "
+             "copy's thread does not know that phase %u is complete, and they may count for that",
+             what, s->phase, s->phase - 1);
+    report(text, s->made, thread, code, s->p);
+    return 1;
+}
+
+void phase_copies(int thread, uint32_t code, int id, int op)
+{
+    struct state *s = &states[id];
+    if (!op)
+        return;
+    s->copies = 1;
+    proxy_brings(op, id % MBARRIERS, s->phase);
+    if (too_early(s, "copies", thread, code, id))
+        proxy_told(op);
+}
+
 void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes)
 {
     struct state *s = &states[id];
@@ -148,16 +175,8 @@ void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, si
                "fence.mbarrier_init between",
                s->made, thread, code, s->p);
     proxy_brings(op, id % MBARRIERS, s->phase);
-    if (clock_phases(thread, id % MBARRIERS) < s->phase) {
-        char text[240];
-        snprintf(
-            text, sizeof text,
-            "bytes too many or too early at %%2, in phase %u of a barrier made at %%1: the "
-            "copy's thread does not know that phase %u is complete, and they may count for that",
-            s->phase, s->phase - 1);
-        report(text, s->made, thread, code, s->p);
+    if (too_early(s, "bytes", thread, code, id))
         proxy_told(op);
-    }
     s->brought += bytes;
     s->brought_at = record_of(thread, code, 0);
     if (m && !m->pending && s->brought > s->announced) {

@@ -25,8 +25,11 @@ static struct op {
     int told;     /* why nobody waits for it rightly */
     uint32_t phase;
     struct waits read, written;
+    uint64_t group; /* of TRACE_COPIES: the last one of cp.async that has a part in it */
+    uint32_t next;  /* another of its thread */
 } * ops;
-static int n_ops = 1; /* of the block; 0 is none */
+static uint32_t copying[MAX_THREADS]; /* the thread's latest of TRACE_COPIES, not waited for */
+static int n_ops = 1;                 /* of the block; 0 is none */
 int proxy_used;
 /* Of each cell of shared memory, who wrote it last, if not an ordinary store; and who may read it.
  */
@@ -179,6 +182,21 @@ void proxy_brings(int op, int mbarrier, uint32_t phase)
 {
     ops[op].mbarrier = mbarrier;
     ops[op].phase = phase;
+}
+
+void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group)
+{
+    struct op *o = &ops[op];
+    const int thread = issuer(o);
+    for (unsigned k = 0; k < bytes; k += 4) {
+        cells[(at + k) / 4].write = 0;
+        writer[(at + k - (int64_t)ARENA_AT) / 4] = (uint32_t)op;
+    }
+    if (copying[thread] != (uint32_t)op) {
+        o->next = copying[thread];
+        copying[thread] = (uint32_t)op;
+    }
+    o->group = group > o->group ? group : o->group;
 }
 
 static void piece_add(int op, int64_t at, unsigned bytes, int written, int atomic)
@@ -337,6 +355,18 @@ void proxy_done(int op, int thread)
     waited(&o->written, o, thread);
 }
 
+void proxy_copied(int thread, uint64_t group)
+{
+    uint32_t *at = &copying[thread];
+    while (*at)
+        if (ops[*at].group < group) {
+            waited(&ops[*at].written, &ops[*at], thread);
+            *at = ops[*at].next;
+        } else {
+            at = &ops[*at].next;
+        }
+}
+
 void proxy_told(int op)
 {
     ops[op].told = 1;
@@ -387,6 +417,7 @@ void proxy_broken(void)
     n_pieces = 0;
     n_ops = 1;
     proxy_used = 0;
+    memset(copying, 0, sizeof copying);
     memset(asked, 0, sizeof asked);
     memset(waited_for, 0, sizeof waited_for);
     memset(lines, 0, sizeof lines);

@@ -197,7 +197,7 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
     struct worker *w = cpu_worker;
     if (!w || !w->running)
         return;
-    uint64_t order = order_of(w, __builtin_return_address(0), __builtin_frame_address(0));
+    uint64_t order = order_of(w, __builtin_return_address(0), CALLERS_DEPTH);
     uint64_t last = w->trace->last[w->now];
     w->trace->last[w->now] = order;
     if ((uint32_t)order <= (uint32_t)last)
@@ -212,8 +212,7 @@ void cpu_trace_atomic(const volatile void *p, size_t bytes)
     if (!w || !w->running)
         return;
     numbers(w, (uintptr_t)p, 1);
-    seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0),
-         __builtin_frame_address(0));
+    seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0), CALLERS_DEPTH);
 }
 
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)

@@ -27,6 +27,16 @@
 #define TRACE(call) ((void)0)
 #endif
 
+/* An address that tells how deep in calls the caller of this function is: less is deeper. With
+ * aarch64 a function's own frame lies below the registers that it saves, so two that one kernel
+ * calls would seem to be called from different depths; the first word of the frame is the address
+ * of the caller's. */
+#ifdef __aarch64__
+#define CALLERS_DEPTH (*(const void **)__builtin_frame_address(0))
+#else
+#define CALLERS_DEPTH __builtin_frame_address(0)
+#endif
+
 struct worker;
 struct launch;
 
@@ -103,7 +113,7 @@ void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes);
  * lane's thread issues an operation, at its statement. The operation may then read and write what
  * it says, from its issue until it is done: until then nobody may write the one or touch the other.
  * What ordinary accesses wrote it finds only behind a fence.proxy.async. */
-enum proxy_what { TRACE_BULK, TRACE_WGMMA };
+enum proxy_what { TRACE_BULK, TRACE_WGMMA, TRACE_COPIES };
 enum proxy_space { TRACE_PROXY_SHARED = 1, TRACE_PROXY_GLOBAL = 2 };
 /* The operation's number, for what follows; the numbers of a block begin with 1. */
 int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what);
@@ -126,6 +136,8 @@ void trace_mbarrier_phase(struct worker *w, int id);
 void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
+/* The thread's copies by cp.async that are under way count for it. */
+void trace_mbarrier_copies(struct worker *w, int lane, int id);
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);
 /* wgmma, for check, and of the first function for count. The variables that a product holds, from

@@ -1,0 +1,295 @@
+/* What <cuda/barrier> and <cuda/pipeline> share: mbarriers and copies by cp.async, as statements of
+ * inline PTX, so that what holds for those holds here. Not for programs. */
+#ifndef CPU_CUDA_ASYNC_H
+#define CPU_CUDA_ASYNC_H
+
+#include <cuda_runtime.h>
+
+#if __has_include(<cuda/std/__atomic/scopes.h>) /* the toolkit's, for its cuda::atomic */
+#include <cuda/std/__atomic/scopes.h>
+#else
+namespace cuda
+{
+enum thread_scope {
+    thread_scope_system,
+    thread_scope_device,
+    thread_scope_block,
+    thread_scope_thread
+};
+} // namespace cuda
+#endif
+
+#define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+/* Statements as the rewriter makes them of asm, which it looks for in kernels alone. */
+#define CPU_SITE(text, constraints, registers)                                                     \
+    static cpu_asm_site site = {text, constraints, registers, __FILE__, __LINE__, nullptr};        \
+    uint64_t reg[registers + 1];
+
+namespace cpu_async
+{
+/* mbarriers, by their addresses. An arrival gives the state for which its thread may wait. */
+inline void init(uint64_t *at, unsigned arrivals, CPU_PLACE)
+{
+    CPU_SITE("mbarrier.init.b64 [%0], %1;", "lr", 2)
+    cpu_asm_in<'l'>(&reg[0], at);
+    cpu_asm_in<'r'>(&reg[1], arrivals);
+    cpu_asm_at(&site, reg, file, line);
+}
+inline void inval(uint64_t *at, CPU_PLACE)
+{
+    CPU_SITE("mbarrier.inval.b64 [%0];", "l", 1)
+    cpu_asm_in<'l'>(&reg[0], at);
+    cpu_asm_at(&site, reg, file, line);
+}
+inline uint64_t arrive(uint64_t *at, unsigned arrivals, CPU_PLACE)
+{
+    CPU_SITE("mbarrier.arrive.b64 %0, [%1], %2;", "llr", 3)
+    uint64_t state;
+    cpu_asm_in<'l'>(&reg[1], at);
+    cpu_asm_in<'r'>(&reg[2], arrivals);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'l'>(&reg[0], state);
+    return state;
+}
+inline uint64_t arrive_and_drop(uint64_t *at, CPU_PLACE)
+{
+    CPU_SITE("mbarrier.arrive_drop.b64 %0, [%1];", "ll", 2)
+    uint64_t state;
+    cpu_asm_in<'l'>(&reg[1], at);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'l'>(&reg[0], state);
+    return state;
+}
+inline void expect(uint64_t *at, unsigned bytes, CPU_PLACE)
+{
+    CPU_SITE("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;", "rr", 2)
+    cpu_asm_in<'r'>(&reg[0], (unsigned)__cvta_generic_to_shared(at));
+    cpu_asm_in<'r'>(&reg[1], bytes);
+    cpu_asm_at(&site, reg, file, line);
+}
+inline bool test_wait(uint64_t *at, uint64_t state, CPU_PLACE)
+{
+    CPU_SITE("{\n.reg .pred p;\nmbarrier.test_wait.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}",
+             "rll", 4)
+    unsigned done;
+    cpu_asm_in<'l'>(&reg[1], at);
+    cpu_asm_in<'l'>(&reg[2], state);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], done);
+    return done;
+}
+inline bool test_wait_parity(uint64_t *at, bool parity, CPU_PLACE)
+{
+    CPU_SITE("{\n.reg .pred p;\nmbarrier.test_wait.parity.b64 p, [%1], %2;\n"
+             "selp.u32 %0, 1, 0, p;\n}",
+             "rlr", 4)
+    unsigned done;
+    cpu_asm_in<'l'>(&reg[1], at);
+    cpu_asm_in<'r'>(&reg[2], (unsigned)parity);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], done);
+    return done;
+}
+/* False after a while, as on a GPU. */
+inline bool try_wait(uint64_t *at, uint64_t state, CPU_PLACE)
+{
+    CPU_SITE("{\n.reg .pred p;\nmbarrier.try_wait.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}",
+             "rll", 4)
+    unsigned done;
+    cpu_asm_in<'l'>(&reg[1], at);
+    cpu_asm_in<'l'>(&reg[2], state);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], done);
+    return done;
+}
+inline bool try_wait_parity(uint64_t *at, bool parity, CPU_PLACE)
+{
+    CPU_SITE("{\n.reg .pred p;\nmbarrier.try_wait.parity.b64 p, [%1], %2;\n"
+             "selp.u32 %0, 1, 0, p;\n}",
+             "rlr", 4)
+    unsigned done;
+    cpu_asm_in<'l'>(&reg[1], at);
+    cpu_asm_in<'r'>(&reg[2], (unsigned)parity);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], done);
+    return done;
+}
+/* The thread's copies by cp.async hold the phase open until they are done. */
+inline void copies_arrive(uint64_t *at, CPU_PLACE)
+{
+    CPU_SITE("cp.async.mbarrier.arrive.b64 [%0];", "l", 1)
+    cpu_asm_in<'l'>(&reg[0], at);
+    cpu_asm_at(&site, reg, file, line);
+}
+/* A bulk copy, of which the mbarrier counts the bytes. */
+inline void bulk_load(void *to, const void *from, unsigned bytes, uint64_t *at, CPU_PLACE)
+{
+    CPU_SITE("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+             "[%3];",
+             "rlrr", 4)
+    cpu_asm_in<'r'>(&reg[0], (unsigned)__cvta_generic_to_shared(to));
+    cpu_asm_in<'l'>(&reg[1], from);
+    cpu_asm_in<'r'>(&reg[2], bytes);
+    cpu_asm_in<'r'>(&reg[3], (unsigned)__cvta_generic_to_shared(at));
+    cpu_asm_at(&site, reg, file, line);
+}
+
+/* What was written to shared memory is there for bulk copies. */
+inline void fence_proxy(CPU_PLACE)
+{
+    CPU_SITE("fence.proxy.async.shared::cta;", nullptr, 0)
+    cpu_asm_at(&site, reg, file, line);
+}
+
+inline bool is_shared(const void *p, CPU_PLACE)
+{
+    CPU_SITE("{\n.reg .pred p;\nisspacep.shared p, %1;\nselp.u32 %0, 1, 0, p;\n}", "rl", 3)
+    unsigned found;
+    cpu_asm_in<'l'>(&reg[1], p);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], found);
+    return found;
+}
+inline bool is_global(const void *p, CPU_PLACE)
+{
+    CPU_SITE("{\n.reg .pred p;\nisspacep.global p, %1;\nselp.u32 %0, 1, 0, p;\n}", "rl", 3)
+    unsigned found;
+    cpu_asm_in<'l'>(&reg[1], p);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], found);
+    return found;
+}
+
+/* 4, 8 or 16 bytes, of which the last `zeros` are not read and become 0. */
+template <unsigned bytes>
+inline void copy_piece(void *to, const void *from, unsigned zeros, CPU_PLACE)
+{
+    static const char *const text = bytes == 16 ? "cp.async.cg.shared.global [%0], [%1], %2, %3;"
+                                                : "cp.async.ca.shared.global [%0], [%1], %2, %3;";
+    static cpu_asm_site site = {text, "rlnr", 4, __FILE__, __LINE__, nullptr};
+    uint64_t reg[4];
+    cpu_asm_in<'r'>(&reg[0], (unsigned)__cvta_generic_to_shared(to));
+    cpu_asm_in<'l'>(&reg[1], from);
+    cpu_asm_in<'n'>(&reg[2], bytes);
+    cpu_asm_in<'r'>(&reg[3], bytes - zeros);
+    cpu_asm_at(&site, reg, file, line);
+}
+inline void commit(CPU_PLACE)
+{
+    CPU_SITE("cp.async.commit_group;", nullptr, 0)
+    cpu_asm_at(&site, reg, file, line);
+}
+template <unsigned pending>
+inline void wait_group(CPU_PLACE)
+{
+    CPU_SITE("cp.async.wait_group %0;", "n", 1)
+    cpu_asm_in<'n'>(&reg[0], pending);
+    cpu_asm_at(&site, reg, file, line);
+}
+/* An instruction holds how many may be pending: more than 7 are as 7. */
+inline void wait_prior(size_t pending, CPU_PLACE)
+{
+    switch (pending) {
+    case 0:
+        return wait_group<0>(file, line);
+    case 1:
+        return wait_group<1>(file, line);
+    case 2:
+        return wait_group<2>(file, line);
+    case 3:
+        return wait_group<3>(file, line);
+    case 4:
+        return wait_group<4>(file, line);
+    case 5:
+        return wait_group<5>(file, line);
+    case 6:
+        return wait_group<6>(file, line);
+    default:
+        return wait_group<7>(file, line);
+    }
+}
+
+/* A group of one. */
+struct alone {
+    static constexpr unsigned thread_rank()
+    {
+        return 0;
+    }
+    static constexpr unsigned size()
+    {
+        return 1;
+    }
+};
+
+/* The thread's share of a copy by a group, in pieces as wide as both are known to be aligned.
+ * True: it is under way, and else done, as where memory of other kinds is copied. */
+template <size_t aligned, class G>
+inline bool copy(const G &g, void *to, const void *from, size_t bytes, const char *file, int line)
+{
+    constexpr size_t piece = aligned >= 16 ? 16 : aligned;
+    struct alignas(piece) unit {
+        char c[piece];
+    };
+    char *a = static_cast<char *>(to);
+    const char *b = static_cast<const char *>(from);
+    bool under_way = false;
+    if constexpr (piece >= 4)
+        under_way = is_shared(to, file, line) && is_global(from, file, line);
+    size_t i = g.thread_rank() * piece;
+    for (const size_t step = g.size() * piece; i < bytes; i += step) {
+        if (i + piece > bytes)
+            for (size_t k = i; k < bytes; k++)
+                a[k] = b[k];
+        else if (under_way)
+            copy_piece<piece >= 4 ? piece : 4>(a + i, b + i, 0, file, line);
+        else
+            *reinterpret_cast<unit *>(a + i) = *reinterpret_cast<const unit *>(b + i);
+    }
+    return under_way;
+}
+} // namespace cpu_async
+
+namespace cuda
+{
+/* So many bytes, and both sides of the copy are aligned. */
+template <size_t alignment>
+struct aligned_size_t {
+    static_assert(alignment && (alignment & (alignment - 1)) == 0,
+                  "an alignment is a power of two");
+    static constexpr size_t align = alignment;
+    size_t value;
+    explicit constexpr aligned_size_t(size_t bytes) : value(bytes)
+    {
+    }
+    constexpr operator size_t() const
+    {
+        return value;
+    }
+};
+enum class async_contract_fulfillment { none, async };
+} // namespace cuda
+
+namespace cpu_async
+{
+template <class T, class S>
+struct alignment_of {
+    static constexpr size_t value = alignof(T);
+};
+template <class S>
+struct alignment_of<void, S> {
+    static constexpr size_t value = 1;
+};
+template <class T, size_t a>
+struct alignment_of<T, ::cuda::aligned_size_t<a>> {
+    static constexpr size_t value = a > alignof(T) ? a : alignof(T);
+};
+template <size_t a>
+struct alignment_of<void, ::cuda::aligned_size_t<a>> {
+    static constexpr size_t value = a;
+};
+} // namespace cpu_async
+
+#undef CPU_SITE
+#undef CPU_PLACE
+#endif

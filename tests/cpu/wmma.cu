@@ -1,0 +1,189 @@
+/* nvcuda::wmma: every shape, type and layout against sums of the host's, fragments that are changed
+ * element by element, sums that are more than an int holds. */
+#include "check.h"
+
+#include <cstdint>
+#include <cstring>
+#include <mma.h>
+#include <type_traits>
+#include <vector>
+
+using namespace nvcuda;
+
+template <class T>
+struct number {
+    typedef T type;
+};
+template <>
+struct number<wmma::precision::tf32> {
+    typedef float type;
+};
+
+/* D = 2 A B + C, in each of a block's warps; all but the product element by element. */
+template <int m, int n, int k, class T, class Sum, class LayoutA, class LayoutB>
+__global__ void product(const typename number<T>::type *a, const typename number<T>::type *b,
+                        const Sum *c, Sum *d, int lda, int ldb, int ldc, wmma::layout_t layout)
+{
+    wmma::fragment<wmma::matrix_a, m, n, k, T, LayoutA> fa;
+    wmma::fragment<wmma::matrix_b, m, n, k, T, LayoutB> fb;
+    wmma::fragment<wmma::accumulator, m, n, k, Sum> fc, sum;
+    wmma::fill_fragment(sum, (Sum)0);
+    wmma::load_matrix_sync(fa, a, lda);
+    wmma::load_matrix_sync(fb, b, ldb);
+    wmma::load_matrix_sync(fc, c, ldc, layout);
+    if constexpr (std::is_same<T, wmma::precision::tf32>::value) {
+        for (int i = 0; i < fa.num_elements; i++)
+            fa.x[i] = wmma::__float_to_tf32(fa.x[i]);
+        for (int i = 0; i < fb.num_elements; i++)
+            fb.x[i] = wmma::__float_to_tf32(fb.x[i]);
+    }
+    for (int round = 0; round < 2; round++)
+        wmma::mma_sync(sum, fa, fb, sum);
+    for (int i = 0; i < fc.num_elements; i++)
+        fc.x[i] = sum.x[i] + fc.x[i];
+    wmma::store_matrix_sync(d + threadIdx.x / 32 * m * n * 2, fc, ldc, layout);
+}
+
+static int seed = 1;
+
+// Small whole numbers, so that each sum is exact in each type.
+template <class T>
+static T draw()
+{
+    seed = seed * 1103515245 + 12345;
+    const int v = (seed >> 16 & 7) - (std::is_same<T, unsigned char>::value ? 0 : 3);
+    return (T)(float)v;
+}
+
+template <int m, int n, int k, class T, class Sum, class LayoutA, class LayoutB>
+static void compare(bool by_rows)
+{
+    typedef typename number<T>::type value;
+    const bool rows_a = std::is_same<LayoutA, wmma::row_major>::value;
+    const bool rows_b = std::is_same<LayoutB, wmma::row_major>::value;
+    const int lda = rows_a ? 32 : 48, ldb = rows_b ? 48 : 32, ldc = by_rows ? n : m;
+    const int warps = 2, room = m * n * 2;
+    value *a, *b;
+    Sum *c, *d;
+    cudaMallocManaged(&a, 64 * 64 * sizeof *a);
+    cudaMallocManaged(&b, 64 * 64 * sizeof *b);
+    cudaMallocManaged(&c, room * sizeof *c);
+    cudaMallocManaged(&d, warps * room * sizeof *d);
+    for (int i = 0; i < 64 * 64; i++)
+        a[i] = draw<value>(), b[i] = draw<value>();
+    for (int i = 0; i < room; i++)
+        c[i] = draw<Sum>();
+    product<m, n, k, T, Sum, LayoutA, LayoutB><<<1, 32 * warps>>>(
+        a, b, c, d, lda, ldb, ldc, by_rows ? wmma::mem_row_major : wmma::mem_col_major);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    int wrong = 0;
+    for (int warp = 0; warp < warps; warp++)
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < n; j++) {
+                double sum = 0;
+                for (int l = 0; l < k; l++)
+                    sum += (double)(float)a[rows_a ? i * lda + l : l * lda + i] *
+                           (double)(float)b[rows_b ? l * ldb + j : j * ldb + l];
+                const int at = by_rows ? i * ldc + j : j * ldc + i;
+                wrong += (double)(float)d[warp * room + at] != 2 * sum + (double)(float)c[at];
+            }
+    if (wrong)
+        printf("%s: %d elements wrong\n", __PRETTY_FUNCTION__, wrong);
+    CHECK(wrong == 0);
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(c);
+    cudaFree(d);
+}
+
+template <int m, int n, int k, class T, class Sum>
+static void layouts()
+{
+    for (bool by_rows : {false, true}) {
+        compare<m, n, k, T, Sum, wmma::row_major, wmma::row_major>(by_rows);
+        compare<m, n, k, T, Sum, wmma::row_major, wmma::col_major>(by_rows);
+        compare<m, n, k, T, Sum, wmma::col_major, wmma::row_major>(by_rows);
+        compare<m, n, k, T, Sum, wmma::col_major, wmma::col_major>(by_rows);
+    }
+}
+
+template <class T, class Sum>
+static void shapes()
+{
+    layouts<16, 16, 16, T, Sum>();
+    layouts<32, 8, 16, T, Sum>();
+    layouts<8, 32, 16, T, Sum>();
+}
+
+// What a fragment of a type has of elements is told by its class, as it is on a GPU.
+template <class Fragment, int elements>
+static void has()
+{
+    CHECK(Fragment::num_elements == elements);
+}
+
+__global__ void ends(int *out, bool saturates)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, int> c;
+    wmma::fill_fragment(a, (signed char)-128);
+    wmma::fill_fragment(b, (signed char)-128);
+    wmma::fill_fragment(c, 0x7fffffff);
+    if (saturates)
+        wmma::mma_sync(c, a, b, c, true);
+    else
+        wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(out, c, 16, wmma::mem_row_major);
+}
+
+__global__ void rounded(const float *in, float *out)
+{
+    out[threadIdx.x] = wmma::__float_to_tf32(in[threadIdx.x]);
+}
+
+int main()
+{
+    shapes<half, float>();
+    shapes<half, half>();
+    shapes<__nv_bfloat16, float>();
+    shapes<signed char, int>();
+    shapes<unsigned char, int>();
+    layouts<16, 16, 8, wmma::precision::tf32, float>();
+    layouts<8, 8, 4, double, double>();
+
+    using namespace nvcuda::wmma;
+    has<fragment<matrix_a, 16, 16, 16, half, row_major>, 16>();
+    has<fragment<matrix_b, 32, 8, 16, half, row_major>, 16>();
+    has<fragment<matrix_b, 32, 8, 16, __nv_bfloat16, row_major>, 4>();
+    has<fragment<matrix_a, 16, 16, 16, __nv_bfloat16, row_major>, 8>();
+    has<fragment<matrix_a, 8, 32, 16, signed char, row_major>, 4>();
+    has<fragment<matrix_b, 8, 32, 16, signed char, row_major>, 16>();
+    has<fragment<matrix_a, 16, 16, 8, precision::tf32, row_major>, 4>();
+    has<fragment<matrix_a, 8, 8, 4, double, row_major>, 1>();
+    has<fragment<accumulator, 8, 8, 4, double>, 2>();
+    has<fragment<accumulator, 32, 8, 16, float>, 8>();
+
+    int *out;
+    cudaMallocManaged(&out, 256 * sizeof *out);
+    ends<<<1, 32>>>(out, false);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(out[0] == INT32_MIN + 16 * 128 * 128 - 1 && out[255] == out[0]);
+    ends<<<1, 32>>>(out, true);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(out[0] == INT32_MAX && out[255] == out[0]);
+    cudaFree(out);
+
+    const uint32_t bits[] = {0x3f800fff, 0x3f801000, 0xbf801000,
+                             0x7f7fffff, 0x7f800000, 0x00001000};
+    const uint32_t want[] = {0x3f800000, 0x3f802000, 0xbf802000,
+                             0x7f800000, 0x7f800000, 0x00002000};
+    float *real;
+    cudaMallocManaged(&real, 64 * sizeof *real);
+    memcpy(real, bits, sizeof bits);
+    rounded<<<1, 6>>>(real, real + 32);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(memcmp(real + 32, want, sizeof want) == 0);
+    cudaFree(real);
+    return check_result();
+}
