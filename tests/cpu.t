@@ -205,6 +205,23 @@ sub source {
 like($out, qr/file\.cu:7:.*unused/, 'a warning has its line, after a shared declaration');
 like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch over three lines');
 
+# What nvcc refuses: functions of the other side. Where a name may mean anything else nothing is said.
+for my $case (
+    ["static float square(float x)\n{\n    return x * x;\n}\n__global__ void k(float *p)\n{\n    p[0] = 2 * square(p[0]);\n}\n",
+        'file.cu:7: error: k runs on the device and calls host function square: declare that __device__'],
+    ["__device__ float square(float x);\n__device__ __forceinline__ float square(float x)\n{\n    return x * x;\n}\n"
+            . "static float twice(float x)\n{\n    return square(x) * 2;\n}\n",
+        'file.cu:8: error: host function twice calls __device__ function square: declare that __host__ __device__'],
+    ["namespace a\n{\nvoid f() {}\n__device__ void g()\n{\n    f();\n}\n}\n",
+        'file.cu:6: error: g runs on the device and calls host function f: declare that __device__'],
+    ["__global__ void c() {}\n__global__ void k()\n{\n    c<<<1, 1>>>();\n    cudaDeviceSynchronize();\n}\n",
+        'file.cu:5: error: k calls cudaDeviceSynchronize: since CUDA 12 what runs on the device cannot wait for what it launches']) {
+    ($out, $rc) = source("$case->[0]int main() { return 0; }\n");
+    is("$rc $out", "1 $case->[1]\n", "of the other side: $case->[1]");
+}
+($out, $rc) = run("$cudacc sides.cu -o $dir/sides");
+is("$rc $out", '0 ', 'and nothing is said in doubt');
+
 # A kernel that waits for the host.
 {
     my $launch = "int main()\n{\n    int *p;\n    cudaMallocManaged(&p, 4);\n    *p = 0;\n    k<<<3, 2>>>(p, 0);\n"
