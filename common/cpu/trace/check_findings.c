@@ -44,7 +44,8 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
         if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
-            (!text || (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
+            (!text || (!kernel && strcmp(text, f->text) == 0) ||
+             (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
