@@ -46,6 +46,9 @@ cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int toge
                              cudaStream_t stream, const char *file, int line);
 int cpu_in_kernel(void);        /* whether a kernel calls, and not the host */
 void cpu_launching(int begins); /* a launch by a kernel, which is not its own work */
+/* Stores v where `bytes` of p, 2, 4 or 8, are `old`; returns what they were. No instrument sees it.
+ */
+uint64_t cpu_compare_and_swap(void *p, unsigned bytes, uint64_t old, uint64_t v);
 
 /* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
 struct cpu_slot {

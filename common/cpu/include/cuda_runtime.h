@@ -303,14 +303,19 @@ inline T cpu_atomic(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
     CPU_REPORT_ATOMIC(p);
-#ifdef CPU_TRACE /* in a form that reports nothing */
-    word *q = reinterpret_cast<word *>(p), old = __sync_val_compare_and_swap(q, 0, 0);
+#ifdef CPU_TRACE /* it is reported, once */
+    word old = (word)cpu_compare_and_swap(p, sizeof(T), 0, 0);
 #else
     word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
 #endif
     for (;;) {
         T before = cpu_value<T>(old);
-        word found = __sync_val_compare_and_swap(q, old, (word)cpu_bits<T>(change(before)));
+        const word after = (word)cpu_bits<T>(change(before));
+#ifdef CPU_TRACE
+        word found = (word)cpu_compare_and_swap(p, sizeof(T), old, after);
+#else
+        word found = __sync_val_compare_and_swap(q, old, after);
+#endif
         if (found == old)
             return before;
         old = found;

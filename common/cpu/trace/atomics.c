@@ -1,7 +1,6 @@
 /* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. What a
- * kernel does with them counts as with inline PTX of the same meaning. The __sync builtins, which
- * are compare_exchange_val for g++, report nothing: atomicAdd and its like report themselves, in
- * cuda_runtime.h, as the one operation that they are. */
+ * kernel does with them counts as with inline PTX of the same meaning. atomicAdd and its like use
+ * none of them: they report themselves, in cuda_runtime.h, as the one operation that they are. */
 #include "../runtime.h"
 
 enum { RELEASE = __ATOMIC_RELEASE }; /* and what is stronger */

@@ -44,8 +44,7 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     for (int i = n_findings - 1; i >= 0; i--) {
         struct finding *f = &findings[i];
         if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
-            (!text || (!kernel && strcmp(text, f->text) == 0) ||
-             (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
+            (!text || (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
             (n == 1 || f->side[1].code == sides[1].code) &&
             (rule != LEAK || f->object.bytes == object->bytes)) {
             f->times++;
@@ -235,7 +234,9 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
 static int same_line(const struct finding *a, const struct place *p, const struct finding *b,
                      const struct place *q)
 {
-    if (a->rule != b->rule || a->text || b->text || a->sides != b->sides)
+    const int library = !a->kernel && !b->kernel && a->text && b->text;
+    if (a->rule != b->rule || a->sides != b->sides ||
+        (library ? strcmp(a->text, b->text) != 0 : a->text || b->text))
         return 0;
     for (int i = 0; i < 2; i++)
         if (!symbols_same(&p[i], &q[i]))
