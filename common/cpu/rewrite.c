@@ -714,6 +714,24 @@ static void name_kernel(struct kernel *k)
     k->named = 1;
 }
 
+static int same_kernel(const struct kernel *a, const struct kernel *b)
+{
+    int same = same_name(a->name, b->name) && a->n == b->n && a->parameters == b->parameters;
+    for (int p = 0; same && p < a->n; p++)
+        same = strcmp(text_of(a->first[p], a->equals[p] - 1),
+                      text_of(b->first[p], b->equals[p] - 1)) == 0;
+    return same;
+}
+
+/* Where the kernel is declared first: launches may stand before its body. */
+static struct kernel *declared_first(struct kernel *k)
+{
+    struct kernel *first = kernels;
+    while (!same_kernel(first, k))
+        first++;
+    return first;
+}
+
 /* The kernel that is launched by this name, with so many template arguments and arguments; NULL if
  * that is up to the compiler, which finds it by a call. */
 static struct kernel *find_kernel(int name, int arguments, int given, int *known)
@@ -727,10 +745,7 @@ static struct kernel *find_kernel(int name, int arguments, int given, int *known
         ++*known;
         if (k->parameters > arguments || (k->parameters && given < k->n))
             return NULL;
-        int same = only && only->n == k->n && only->parameters == k->parameters;
-        for (int p = 0; same && p < k->n; p++)
-            same = strcmp(text_of(only->first[p], only->equals[p] - 1),
-                          text_of(k->first[p], k->equals[p] - 1)) == 0;
+        int same = only && same_kernel(only, k);
         distinct += !same;
         if (!same || k->needed < only->needed) /* defaults stand at one of the declarations */
             only = k;
@@ -819,8 +834,9 @@ static void launch(const struct launch *l)
     } else {
         insert(start, format("::cpu_launch(%s, ", quoted(start, i - 1)));
         if (k && !k->parameters && is_overloaded(name)) {
-            name_kernel(k);
-            replace(name, name, format("cpu_k%d", (int)(k - kernels)));
+            struct kernel *named = declared_first(k);
+            name_kernel(named);
+            replace(name, name, format("cpu_k%d", (int)(named - kernels)));
         }
         replace(i, i + 2, format(", ::cpu_config("));
     }

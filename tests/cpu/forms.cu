@@ -197,6 +197,17 @@ __global__ void kf(float *p, const float *q = nullptr)
     p[0] = cube(2) + (q ? 1 : 0);
 }
 
+/* Declared, launched, and defined last. */
+__global__ void copy(int *to, int value);
+static void copies(int *to)
+{
+    copy<<<1, 1>>>(to, 6);
+}
+__global__ void copy(int *to, int value)
+{
+    *to = value;
+}
+
 int main()
 {
     int *p, n, grid;
@@ -205,6 +216,9 @@ int main()
     cudaMallocManaged(&f, 128);
     Runner{p, 3}.go(0);
     expect("a launch in a member", p[5], 35);
+    copies(p);
+    cudaDeviceSynchronize();
+    expect("a launch before the body", p[0], 6);
     LAUNCH((k<8, int>), p, 1);
     expect("a launch in a macro", p[5], 9);
     kf<<<1, 1>>>(f, nullptr);
