@@ -2,11 +2,7 @@
  * it in a kernel is texture.c's affair. */
 #include "runtime.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cudaArray *arrays;
 
 unsigned array_element(const struct cudaChannelFormatDesc *desc)
 {
@@ -63,10 +59,8 @@ static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *
         free(a);
         return error;
     }
-    pthread_mutex_lock(&lock);
-    *a = (struct cudaArray){p, *desc, extent, flags, element, arrays};
-    arrays = a;
-    pthread_mutex_unlock(&lock);
+    *a = (struct cudaArray){p, *desc, extent, flags, element, NULL};
+    memory_add_array(a);
     *array = a;
     return error;
 }
@@ -88,26 +82,16 @@ cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDe
 
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
-    struct cudaArray **at = &arrays;
-    cudaError_t error = array ? cudaErrorInvalidValue : cudaSuccess;
-    pthread_mutex_lock(&lock);
-    while (*at && *at != array)
-        at = &(*at)->next;
-    if (*at && (error = cudaFree(array->p)) == cudaSuccess) {
-        *at = array->next;
+    if (!array)
+        return result(cudaSuccess);
+    if (!memory_has_array(array))
+        return result(cudaErrorInvalidValue);
+    cudaError_t error = cudaFree(array->p);
+    if (error == cudaSuccess) {
+        memory_remove_array(array);
         free(array);
     }
-    pthread_mutex_unlock(&lock);
-    return result(error);
-}
-
-void array_reset(void)
-{
-    while (arrays) {
-        struct cudaArray *a = arrays;
-        arrays = a->next;
-        free(a); /* its memory goes with all other */
-    }
+    return error;
 }
 
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)

@@ -127,7 +127,6 @@ cudaError_t cudaDeviceReset(void)
     TRACE_CHECK(host_waits_all(), (void)0);
     forget_errors();
     texture_reset();
-    array_reset();
     memory_reset();
     return cudaSuccess;
 }

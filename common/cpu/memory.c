@@ -28,6 +28,7 @@ struct graph_memory {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct allocation *allocations;
+static struct cudaArray *arrays;
 static size_t used;
 /* Memory of graphs: what is live, and what belongs to graphs, live or not, until it is trimmed. */
 static struct {
@@ -136,6 +137,8 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
         used += bytes;
         *p = block;
         TRACE_CHECK(allocated(block, bytes, type), (void)0);
+        if (type != cudaMemoryTypeDevice && !promised())
+            TRACE_CHECK(host_memory(block, bytes), (void)0);
         error = cudaSuccess;
     } else {
         free(a);
@@ -282,9 +285,43 @@ static cudaError_t release(void *p, int host)
     return error;
 }
 
+void memory_add_array(struct cudaArray *array)
+{
+    pthread_mutex_lock(&lock);
+    array->next = arrays;
+    arrays = array;
+    pthread_mutex_unlock(&lock);
+}
+
+int memory_has_array(const void *p)
+{
+    pthread_mutex_lock(&lock);
+    const struct cudaArray *a = arrays;
+    while (a && a != p)
+        a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a != NULL;
+}
+
+void memory_remove_array(const struct cudaArray *array)
+{
+    pthread_mutex_lock(&lock);
+    struct cudaArray **at = &arrays;
+    while (*at && *at != array)
+        at = &(*at)->next;
+    if (*at)
+        *at = array->next;
+    pthread_mutex_unlock(&lock);
+}
+
 void memory_reset(void)
 {
     TRACE_CHECK(reset(), (void)0);
+    while (arrays) {
+        struct cudaArray *a = arrays;
+        arrays = a->next;
+        free(a);
+    }
     while (allocations)
         if (allocations->base)
             release(allocations->p, allocations->type == cudaMemoryTypeHost);
@@ -586,6 +623,8 @@ static cudaError_t prepare(struct copy c, int from_device, int to_device, struct
     if (!c.to || (c.to_pitch < c.width && c.height > 1) ||
         (c.from && c.from_pitch < c.width && c.height > 1))
         return cudaErrorInvalidValue;
+    if (memory_has_array(c.to) || (c.from && memory_has_array(c.from)))
+        return cudaErrorInvalidValue; /* a handle is not what the array holds */
     if ((to_device >= 0 && wrong_side(c.to, extent(&c, c.to_pitch, c.to_slice), to_device)) ||
         (c.from && from_device >= 0 &&
          wrong_side(c.from, extent(&c, c.from_pitch, c.from_slice), from_device)))

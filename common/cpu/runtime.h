@@ -347,7 +347,12 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work);
 cudaError_t stream_check_unsafe(int waits);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
-void memory_reset(void); /* frees all that is allocated */
+void memory_reset(void); /* frees all that is allocated, and all CUDA arrays */
+/* The CUDA arrays that there are: their handles are no memory that a copy may touch. Whose the
+ * handle is, and its elements, is the caller's affair but for memory_reset. */
+void memory_add_array(struct cudaArray *array);
+int memory_has_array(const void *handle);
+void memory_remove_array(const struct cudaArray *array);
 /* Make the work of a copy, or of a memset. Of nothing it is none, and run is NULL. */
 cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
 cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -372,7 +377,6 @@ struct cudaArray {
 };
 /* Bytes of an element, or 0 where no such element can be. */
 unsigned array_element(const struct cudaChannelFormatDesc *desc);
-void array_reset(void); /* frees all */
 
 /* --- texture.c -------------------------------------------------------------------------------- */
 void texture_reset(void); /* destroys all objects, of surfaces too */

@@ -221,6 +221,41 @@ static bool run_counter_not_set()
 }
 
 template <bool fault>
+__global__ void flags_of_the_host(const signed char *flag, const int *x, const double *d, int *y)
+{
+    const int t = threadIdx.x;
+    y[t] = flag[t] + x[t] + (int)d[t]; // seen here: flags_of_the_host
+}
+
+/* Memory that the host writes as well, and does so without a call. */
+template <bool fault>
+static bool run_flags_of_the_host()
+{
+    enum { N = 61 };
+    signed char *flag;
+    int *x;
+    double *d;
+    array<int> y(N);
+    cudaMallocManaged(&flag, N);
+    cudaMallocManaged(&x, N * sizeof(int));
+    cudaMallocHost(&d, N * sizeof(double));
+    std::vector<int> want(N);
+    for (int i = 0; i < N; i++) {
+        flag[i] = (signed char)-(i % 3);
+        if (!fault || i % 4 != 1) // fault here: flags_of_the_host
+            x[i] = -1;
+        d[i] = i % 2;
+        want[i] = -(i % 3) - 1 + i % 2;
+    }
+    flags_of_the_host<fault><<<1, N>>>(flag, x, d, y);
+    const bool fine = came_out<fault>(y.p, want);
+    cudaFree(flag);
+    cudaFree(x);
+    cudaFreeHost(d);
+    return fine;
+}
+
+template <bool fault>
 __global__ void elements_not_bytes(const int *x, int *y)
 {
     y[threadIdx.x] += x[threadIdx.x]; // seen here: elements_not_bytes
@@ -382,6 +417,7 @@ int main(int argc, char **argv)
         SUBTLE(absent_warps, "the partial sums of warps that the block does not have"),
         SUBTLE(field_left_out, "one field of a struct is written only for some elements"),
         SUBTLE(counter_not_set, "atomicAdd to a counter that was never set to 0"),
+        SUBTLE(flags_of_the_host, "the host leaves out some elements of managed memory"),
         SUBTLE(elements_not_bytes, "cudaMemset is given elements where it takes bytes"),
         SUBTLE(diagonal_left_out, "a triangle is written without its diagonal, and read with it"),
         SUBTLE(tail_not_filled, "rows past the end are not copied where zeros are due"),

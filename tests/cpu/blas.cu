@@ -132,6 +132,7 @@ static T triangular(const std::vector<T> &a, int ld, cublasFillMode_t uplo, cubl
         static constexpr auto trsm = cublas##L##trsm;                                              \
         static constexpr auto geam = cublas##L##geam;                                              \
         static constexpr auto dgmm = cublas##L##dgmm;                                              \
+        static constexpr auto getrf = cublas##L##getrfBatched;                                     \
     };
 template <class T>
 struct blas;
@@ -418,6 +419,60 @@ static void triangles(cublasHandle_t h)
                 }
         }
     }
+}
+
+/* L U of three matrices, the second of which has a column of zeros, is what they were. */
+template <class T>
+static void factors(cublasHandle_t h)
+{
+    const int n = 5, lda = n + 1, batches = 3, whole = lda * n;
+    for (int pivoted = 0; pivoted < 2; pivoted++) {
+        array<T> a(whole * batches);
+        array<int> p(n * batches), info(batches);
+        for (int b = 0; b < batches; b++)
+            for (int j = 0; j < n; j++)
+                if (!pivoted)
+                    a.host[b * whole + j * lda + j] = T(40);
+        for (int i = 0; i < n; i++)
+            a.host[whole + 2 * lda + i] = T(0);
+        if (pivoted)
+            a.host[0] = T(0);
+        a.put();
+        T *at[batches], **on_device;
+        for (int b = 0; b < batches; b++)
+            at[b] = a.device + b * whole;
+        cudaMalloc(&on_device, sizeof at);
+        cudaMemcpy(on_device, at, sizeof at, cudaMemcpyHostToDevice);
+        typedef typename blas<T>::type type;
+        OK(blas<T>::getrf(h, n, (type *const *)on_device, lda, pivoted ? p.device : nullptr,
+                          info.device, batches));
+        const std::vector<T> got = a.got();
+        const std::vector<int> pivots = p.got(), zeros = info.got();
+        for (int b = 0; b < batches; b++) {
+            CHECK(zeros[b] == (b == 1 ? 3 : 0));
+            std::vector<T> want(a.host.begin() + b * whole, a.host.begin() + (b + 1) * whole);
+            for (int k = 0; pivoted && k < n; k++) {
+                const int other = pivots[b * n + k] - 1;
+                CHECK(other >= k && other < n);
+                for (int j = 0; other >= k && other < n && j < n; j++)
+                    std::swap(want[j * lda + k], want[j * lda + other]);
+            }
+            const T *f = &got[b * whole];
+            for (int j = 0; j < n; j++) {
+                for (int i = 0; i < n; i++) {
+                    T sum = 0;
+                    for (int k = 0; k <= (i < j ? i : j); k++)
+                        sum += (k == i ? T(1) : f[k * lda + i]) * f[j * lda + k];
+                    CHECK(std::abs(sum - want[j * lda + i]) < 1e-3);
+                    CHECK(!pivoted || i <= j || std::abs(f[j * lda + i]) < 1.42);
+                }
+                CHECK(f[j * lda + n] == want[j * lda + n]); /* between columns */
+            }
+        }
+        cudaFree(on_device);
+    }
+    OK(blas<T>::getrf(h, 0, nullptr, 1, nullptr, nullptr, 3));
+    CHECK(blas<T>::getrf(h, 4, nullptr, 3, nullptr, nullptr, 1) == CUBLAS_STATUS_INVALID_VALUE);
 }
 
 /* What is for real numbers alone. */
@@ -786,6 +841,10 @@ int main()
     triangles<double>(h);
     triangles<complex_f>(h);
     triangles<complex_d>(h);
+    factors<float>(h);
+    factors<double>(h);
+    factors<complex_f>(h);
+    factors<complex_d>(h);
     reals(h);
     halves(h);
     arguments(h);

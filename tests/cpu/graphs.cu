@@ -386,6 +386,19 @@ static void test_device()
     CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device) == CUDA_SUCCESS &&
           value == 32);
     CHECK(cuDeviceGet(&device, 1) == CUDA_ERROR_INVALID_DEVICE);
+    CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_PITCH, 0) == CUDA_SUCCESS &&
+          value == (int)p.memPitch);
+    CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH, 0) ==
+              CUDA_SUCCESS &&
+          value == p.maxTexture3D[2]);
+    CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, 0) == CUDA_SUCCESS &&
+          value == CU_COMPUTEMODE_DEFAULT);
+    CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 0) ==
+              CUDA_SUCCESS &&
+          value == 0);
+    CHECK(cuDeviceCanAccessPeer(&value, 0, 0) == CUDA_SUCCESS && value == 0);
+    CHECK(cuDeviceCanAccessPeer(&value, 0, 1) == CUDA_ERROR_INVALID_DEVICE);
+    cudaGetLastError();
 #endif
     CHECK_ERROR(cudaProfilerStart(), cudaSuccess);
     CHECK_ERROR(cudaProfilerStop(), cudaSuccess);

@@ -423,6 +423,13 @@ static void test_copies()
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 0, from, row - 2, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpyToArray(a, 2, 0, from, sizeof from, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpy2DToArray(a, 1, 0, from, row, 4, 1, cudaMemcpyHostToDevice));
+    CHECK_FAILS(cudaMemcpy(a, from, sizeof from, cudaMemcpyHostToDevice)); // a handle, no memory
+#ifdef CUDA_CPU_BACKEND
+    CHECK_FAILS(cudaMemcpy(to, a, 4, cudaMemcpyDeviceToHost));
+    CHECK_FAILS(cudaMemcpy(a, from, 4, cudaMemcpyDefault));
+    CHECK_FAILS(cudaMemset(a, 0, 4));
+#endif
+    CHECK_ERROR(cudaMemcpyFromArray(to, a, 0, 0, row, cudaMemcpyDeviceToHost), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(b), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(NULL), cudaSuccess);

@@ -4,6 +4,7 @@
 #include "blas.h"
 
 #include <complex.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,6 +270,70 @@ static cudaError_t run_dgmm(const struct call *c)
     return cudaSuccess;
 }
 
+/* Rows are exchanged so that the largest number left of a column is the pivot, where `pivots` is
+ * not NULL. Returns the first pivot, counted from 1, that is zero, or 0. */
+#define FACTORS(T, E, SIZE)                                                                        \
+    static int factors_##T(E *a, size_t n, size_t ld, int *pivots)                                 \
+    {                                                                                              \
+        int zero = 0;                                                                              \
+        for (size_t k = 0; k < n; k++) {                                                           \
+            size_t most = k;                                                                       \
+            for (size_t i = k + 1; pivots && i < n; i++)                                           \
+                if (SIZE(a[k * ld + i]) > SIZE(a[k * ld + most]))                                  \
+                    most = i;                                                                      \
+            if (pivots)                                                                            \
+                pivots[k] = (int)most + 1;                                                         \
+            for (size_t j = 0; most != k && j < n; j++) {                                          \
+                const E v = a[j * ld + k];                                                         \
+                a[j * ld + k] = a[j * ld + most];                                                  \
+                a[j * ld + most] = v;                                                              \
+            }                                                                                      \
+            if (a[k * ld + k] == 0) {                                                              \
+                zero = zero ? zero : (int)k + 1;                                                   \
+                continue;                                                                          \
+            }                                                                                      \
+            for (size_t i = k + 1; i < n; i++)                                                     \
+                a[k * ld + i] /= a[k * ld + k];                                                    \
+            for (size_t j = k + 1; j < n; j++)                                                     \
+                for (size_t i = k + 1; i < n; i++)                                                 \
+                    a[j * ld + i] -= a[k * ld + i] * a[j * ld + k];                                \
+        }                                                                                          \
+        return zero;                                                                               \
+    }
+#define SIZE_C(v) (fabsf(crealf(v)) + fabsf(cimagf(v)))
+#define SIZE_Z(v) (fabs(creal(v)) + fabs(cimag(v)))
+FACTORS(float, float, fabsf)
+FACTORS(double, double, fabs)
+FACTORS(cuComplex, float _Complex, SIZE_C)
+FACTORS(cuDoubleComplex, double _Complex, SIZE_Z)
+
+/* a: the array of matrices; b: pivots or NULL, which are written; c: what is zero. */
+static cudaError_t run_getrf(const struct call *c)
+{
+    const size_t size = blas_size(c->type);
+    int *const pivots = (int *)(uintptr_t)c->b, *const info = c->c;
+    if (!blas_matrix(c, "the array of A", c->a, c->batches, 1, c->batches, sizeof(void *), READ) ||
+        (pivots && !blas_matrix(c, "P", pivots, c->n, c->batches, c->n, sizeof(int), WRITE)) ||
+        !blas_matrix(c, "info", info, c->batches, 1, c->batches, sizeof(int), WRITE))
+        return cudaErrorIllegalAddress;
+    for (int i = 0; i < c->batches; i++) {
+        void *a = ((void *const *)c->a)[i];
+        int *p = pivots ? pivots + (size_t)i * (size_t)c->n : NULL;
+        if (!blas_matrix(c, "A", a, c->n, c->n, c->lda, size, READ | WRITE))
+            return cudaErrorIllegalAddress;
+        switch (c->type) {
+#define FACTORS_OF(L, l, T, id, V)                                                                 \
+    case id:                                                                                       \
+        info[i] = factors_##T(a, (size_t)c->n, (size_t)c->lda, p);                                 \
+        break;
+            BLAS_TYPES(FACTORS_OF)
+        default:
+            break;
+        }
+    }
+    return cudaSuccess;
+}
+
 /* --- The API ---------------------------------------------------------------------------------- */
 
 /* What all of them ask of their arguments; `bad` is what this one does. */
@@ -372,6 +437,13 @@ static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const str
                      &(struct call){CALL("cublas" #L "dgmm", run_dgmm, id), .side = mode, .m = m,  \
                                     .n = n, .a = A, .lda = lda, .b = x, .ldb = incx, .c = C,       \
                                     .ldc = ldc});                                                  \
+    }                                                                                              \
+    cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const A[], int lda,    \
+                                           int *P, int *info, int batchSize)                       \
+    {                                                                                              \
+        return start(handle, lda < blas_most(1, n) || batchSize < 0, !n || !batchSize,             \
+                     &(struct call){CALL("cublas" #L "getrfBatched", run_getrf, id), .n = n,       \
+                                    .a = A, .lda = lda, .b = P, .c = info, .batches = batchSize}); \
     }
 #define TRIANGULAR_CALL(L, T, id, function, solves)                                                \
     cublasStatus_t cublas##L##function(cublasHandle_t handle, cublasFillMode_t uplo,               \

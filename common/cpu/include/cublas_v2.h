@@ -164,7 +164,9 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int size, const void *A,
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,   \
         const T *alpha, const T *A, int lda, const T *beta, const T *B, int ldb, T *C, int ldc);   \
     cublasStatus_t cublas##L##dgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n,     \
-                                   const T *A, int lda, const T *x, int incx, T *C, int ldc);
+                                   const T *A, int lda, const T *x, int incx, T *C, int ldc);      \
+    cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const A[], int lda,    \
+                                           int *P, int *info, int batchSize);
 /* And those for halves as well. */
 #define CPU_BLAS_PRODUCTS(L, T)                                                                    \
     cublasStatus_t cublas##L##gemm(cublasHandle_t handle, cublasOperation_t transa,                \

@@ -378,6 +378,10 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
     }
     const int nc = kind == READ && is_cached(thread, p, bytes) && !is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
+    if (kind != WRITE && have != all && o && o->host) {
+        host_writes(p, bytes);
+        have = bits_at(written, (uint64_t)at, bytes);
+    }
     if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
         int unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)

@@ -40,7 +40,7 @@ struct object {
     const char *name; /* NULL: the place that allocated it tells which it is */
     const char *what; /* "shared memory", "allocated", "__device__" */
     uint32_t site;    /* of allocations */
-    int freed;
+    int freed, host;  /* host: it may write there, and nobody sees when */
 };
 
 /* One side of a finding. */
@@ -112,6 +112,7 @@ static inline struct object *object_at(uintptr_t p)
 const struct object *object_near(uintptr_t p);
 int is_registered(uintptr_t p, unsigned bytes); /* of the host, and given to kernels */
 void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
+void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written there by now */
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
 void memory_block(struct worker *w);         /* and nothing of them written */

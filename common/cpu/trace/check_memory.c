@@ -99,7 +99,7 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
 {
     uint64_t at = (uintptr_t)p - region;
     uint32_t site = wanted_site ? code_of(wanted_site) : 0;
-    uint32_t o = object_add((struct object){(uintptr_t)p, bytes, NULL, "allocated", site, 0});
+    uint32_t o = object_add((struct object){(uintptr_t)p, bytes, NULL, "allocated", site, 0, 0});
     uint64_t guard = (at + bytes - 1) / PAGE + 1;
     for (uint64_t i = at / PAGE; i <= guard; i++)
         owner[i] = o;
@@ -109,6 +109,25 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
     wanted_site = NULL;
     if (type != cudaMemoryTypeDevice) /* the host writes there as it likes */
         trace_written(p, bytes);
+}
+
+/* What memory holds that the host may write, until it does: as a float NaN, as an integer nothing
+ * that programs are likely to write. */
+static const uint32_t fresh = 0xffffa5c1;
+
+void trace_host_memory(void *p, size_t bytes)
+{
+    for (size_t i = 0; i < (bytes + 3) / 4; i++)
+        ((uint32_t *)p)[i] = fresh;
+    cpu_mark_unwritten(p, bytes);
+    object_at((uintptr_t)p)->host = 1;
+}
+
+void host_writes(uintptr_t p, size_t bytes)
+{
+    for (uintptr_t at = p & -(uintptr_t)4; at < p + bytes; at += 4)
+        if (*(const uint32_t *)at != fresh)
+            set_bits(written, at - region, 4, 1);
 }
 
 int trace_freed(void *p)
@@ -197,6 +216,8 @@ int trace_library(const struct cpu_access *a)
     }
     if (p - region >= region_used)
         return 0; /* a variable, which begins with zeros */
+    for (size_t i = 0; o->host && a->access & CPU_ACCESS_READ && i < a->height; i++)
+        host_writes(p + i * a->pitch, a->width);
     for (size_t i = 0; a->access & CPU_ACCESS_READ && i < a->height; i++)
         for (size_t k = 0; k < a->width; k++)
             if (!bits_at(written, p - region + i * a->pitch + k, 1)) {
@@ -227,7 +248,7 @@ int memory_leaks(void)
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
 {
     const char *what = constant ? "of __constant__ memory" : "of __device__ memory";
-    object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0});
+    object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0, 0});
 }
 
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)

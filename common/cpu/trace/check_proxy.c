@@ -279,10 +279,15 @@ void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes)
         after(o, c->write, WRITE, at, p, bytes, 0);
         piece_add(op, at, bytes, 0, 0);
     }
-    if (bits_at(written, (uint64_t)at, bytes) != (1u << bytes) - 1) {
+    const unsigned all = (1u << bytes) - 1;
+    if (bits_at(written, (uint64_t)at, bytes) == all)
+        return;
+    const struct object *of = is_shared(at) ? shared_at(p) : object_at(p);
+    if (of && of->host)
+        host_writes(p, bytes);
+    if (bits_at(written, (uint64_t)at, bytes) != all) {
         struct side side = side_of_op(o);
-        finding_add(UNINITIALISED, order.kernel, &side, 1, bytes,
-                    is_shared(at) ? shared_at(p) : object_at(p), p, NULL);
+        finding_add(UNINITIALISED, order.kernel, &side, 1, bytes, of, p, NULL);
     }
 }
 

@@ -210,9 +210,10 @@ static inline void ptx_counted(int counter)
 void trace_site(const void *site);
 void *trace_map(size_t bytes); /* pages for an allocation, MAP_FAILED if there are none */
 void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type);
-int trace_freed(void *p);                     /* true: the instrument keeps the pages */
-void trace_written(void *p, size_t bytes);    /* by the host */
-void trace_registered(void *p, size_t bytes); /* the host's own memory, which kernels may touch */
+void trace_host_memory(void *p, size_t bytes); /* the host may write there; it has not yet */
+int trace_freed(void *p);                      /* true: the instrument keeps the pages */
+void trace_written(void *p, size_t bytes);     /* by the host */
+void trace_registered(void *p, size_t bytes);  /* the host's own memory, which kernels may touch */
 void trace_unregistered(void *p);
 /* A library is about to use memory. True: it must not, and that is told. */
 int trace_library(const struct cpu_access *a);
