@@ -38,11 +38,12 @@ static void stored(struct worker *w, const volatile void *p, unsigned bytes, int
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 
-/* Where the load finds its value. */
+/* Where the load at `from` finds its value. */
 static const volatile void *loaded(struct worker *w, const volatile void *p, unsigned bytes,
-                                   int order)
+                                   int order, const void *from)
 {
-    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, order != __ATOMIC_RELAXED) : p;
+    const int acquires = order != __ATOMIC_RELAXED;
+    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
 }
 
 #define KERNEL kernel(__builtin_return_address(0), __builtin_frame_address(0))
@@ -63,7 +64,8 @@ static const volatile void *loaded(struct worker *w, const volatile void *p, uns
 #define ATOMICS(n, T)                                                                              \
     T __tsan_atomic##n##_load(const volatile T *p, int order)                                      \
     {                                                                                              \
-        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order),                \
+        const void *from = __builtin_return_address(0);                                            \
+        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order, from),          \
                                __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     void __tsan_atomic##n##_store(volatile T *p, T v, int order)                                   \
