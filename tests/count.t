@@ -341,7 +341,7 @@ sub rows_of {
     return join "", grep { !/^#/ && (!%case || /^step\t/ || $case{(split /\t/)[2]}) } $text =~ /^.*\n/mg;
 }
 # Where clang++ makes more requests or fewer, see common/cpu/README.md.
-my %others = map { $_ => 1 } qw(16 26 29 40 41 42 43 44 45);
+my %others = map { $_ => 1 } qw(02 14 16 17 18 29 31 37 40 41 42 43 44 45);
 # Such rows without the counts of local memory, in which compilers differ.
 sub rows_but_local {
     my ($head, @rows) = map { [split /\t/] } split /\n/, rows_of(@_);

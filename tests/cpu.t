@@ -205,6 +205,23 @@ sub source {
 like($out, qr/file\.cu:7:.*unused/, 'a warning has its line, after a shared declaration');
 like($out, qr/file\.cu:11:.*undefined/, 'an error has its line, after a launch over three lines');
 
+# What nvcc refuses: functions of the other side. Where a name may mean anything else nothing is said.
+for my $case (
+    ["static float square(float x)\n{\n    return x * x;\n}\n__global__ void k(float *p)\n{\n    p[0] = 2 * square(p[0]);\n}\n",
+        'file.cu:7: error: k runs on the device and calls host function square: declare that __device__'],
+    ["__device__ float square(float x);\n__device__ __forceinline__ float square(float x)\n{\n    return x * x;\n}\n"
+            . "static float twice(float x)\n{\n    return square(x) * 2;\n}\n",
+        'file.cu:8: error: host function twice calls __device__ function square: declare that __host__ __device__'],
+    ["namespace a\n{\nvoid f() {}\n__device__ void g()\n{\n    f();\n}\n}\n",
+        'file.cu:6: error: g runs on the device and calls host function f: declare that __device__'],
+    ["__global__ void c() {}\n__global__ void k()\n{\n    c<<<1, 1>>>();\n    cudaDeviceSynchronize();\n}\n",
+        'file.cu:5: error: k calls cudaDeviceSynchronize: since CUDA 12 what runs on the device cannot wait for what it launches']) {
+    ($out, $rc) = source("$case->[0]int main() { return 0; }\n");
+    is("$rc $out", "1 $case->[1]\n", "of the other side: $case->[1]");
+}
+($out, $rc) = run("$cudacc sides.cu -o $dir/sides");
+is("$rc $out", '0 ', 'and nothing is said in doubt');
+
 # A kernel that waits for the host.
 {
     my $launch = "int main()\n{\n    int *p;\n    cudaMallocManaged(&p, 4);\n    *p = 0;\n    k<<<3, 2>>>(p, 0);\n"
@@ -223,8 +240,7 @@ my @unsupported = (
     ['cudaMipmappedArray_t a;', 'a mipmapped array'],
     ['__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2DLod<float>(t, 0, 0, 1); }', 'tex2DLod'],
     ['#include <thrust/device_vector.h>', 'thrust/device_vector.h'],
-    ['#include <mma.h>', 'mma.h'],
-    ['#include <cuda/barrier>', 'cuda/barrier'],
+    ['#include <cuda/ptx>', 'cuda/ptx'],
     ['#include <cublasXt.h>', 'cublasXt.h'],
     ['int f = cublasXtCreate(0);', 'cublasXtCreate'],
     ['int main_() { return cudaMemPoolExportPointer(0, 0); }', 'cudaMemPoolExportPointer'],
@@ -350,10 +366,10 @@ SKIP: {
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "out of bounds: x of cublasSscal has 20 bytes; it lies at offset 0 of the allocation of file.cu:8 "
                 . "(16 bytes); called at file.cu:9\ncheck: 1 finding, 2 remarks\n", 'and with --check');
-        source(sprintf($calls, "    cublasSscal(h, 4, &one, a, 2);\n"), '', '--check');
+        source(sprintf($calls, "    for (int i = 0; i < 2; i++)\n        cublasSscal(h, 4, &one, a + 8 * i, 2);\n"), '', '--check');
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "uninitialised read: cublasSscal reads what was never written of x; it lies at offset 0 of the allocation of "
-                . "file.cu:7 (64 bytes); called at file.cu:9\ncheck: 1 finding, 2 remarks\n", 'what nobody has written');
+                . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding, 2 remarks\n", 'what nobody has written, once for all calls of a line');
         source(sprintf($calls, "    cudaMemset(a, 0, 64);\n    cublasScopy(h, 4, a, 2, y, 1);\n    cublasSscal(h, 4, &one, y, 1);\n"),
             '', '--check');
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");

@@ -112,6 +112,33 @@ for my $how ("WORKERS=1", "WORKERS=2", "WORKERS=5 CUDACPU_ORDER=reverse", "WORKE
 is(scalar keys %said, 1, "what is counted does not depend on how long a block waits");
 # 4 kernels of 4 waits and two of one, by 24 blocks; and what plain sums read, 2 requests each.
 like($r{out}, qr/^global_ld_requests +@{[24 * (4 * 4 + 2) + 24 * (4 + 2) * 2]}$/m, "a wait is one load");
+# The thread in front looks twice, and the one behind sets the flag in between; the look is written twice.
+spew("$dir/copies.cu", <<'CUDA');
+static __device__ __forceinline__ int look(const int *flag)
+{
+    int v;
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
+    return v;
+}
+__global__ void wait(int *flag)
+{
+    if (threadIdx.x == 0 && !look(flag))
+        while (!look(flag))
+            __nanosleep(100);
+    if (threadIdx.x == 32)
+        asm volatile("st.release.gpu.global.s32 [%0], 1;" ::"l"(flag) : "memory");
+}
+int main()
+{
+    int *flag;
+    cudaMalloc(&flag, sizeof *flag);
+    cudaMemset(flag, 0, sizeof *flag);
+    wait<<<1, 64>>>(flag);
+    return cudaDeviceSynchronize();
+}
+CUDA
+%r = run("common/cpu/cudacc --count $dir/copies.cu -o $dir/copies && CUDACPU_ORDER=forward timeout 60 $dir/copies");
+like($r{out}, qr/^global_ld_requests +1$/m, "also where the code holds two copies of it") or diag($r{err});
 %r = run("common/cpu/cudacc --check -O1 tests/cpu/ordered.cu -o $dir/checked");
 is($r{code}, 0, "they are compiled to be checked") or diag($r{err});
 for my $order (qw(forward reverse random)) {

@@ -51,11 +51,11 @@ SKIP: {
     my %r = run("timeout 60 " . build("stages", "g++", "--count"));
     like($r{out}, qr/^cp_async_bytes +0 +0 +1280 +128$/m, "copies for a barrier are counted");
     like($r{out}, qr/^cp_async_bytes +5120 +5120 +1280 +1280$/m, "and those of a pipeline");
-    # Two warps, two products, eight layouts: of 16 bits and of bytes five pairs of types, three shapes and two mma
-    # of 4096 flops each; of tf32 two mma of 2048; of doubles one of 512.
+    # Two warps, two products. Of 16 bits and of bytes, three shapes of two mma with 4096 flops, one pair of types in
+    # eight layouts and four in four; in eight tf32, two mma of 2048, and doubles, one of 512.
     %r = run("timeout 60 " . build("wmma", "g++", "--count"));
     my %mma = map { /^mma(_flops)? +([\d ]+)$/ ? ($1 // "" => [split " ", $2]) : () } split /\n/, $r{out};
-    is("@{$mma{''}}[0] @{$mma{_flops}}[0]", 32 * (5 * 3 * 2 + 2 + 1) . " " . 32 * (5 * 3 * 2 * 4096 + 2 * 2048 + 512), "mma is counted") or diag($r{out});
+    is("@{$mma{''}}[0] @{$mma{_flops}}[0]", 4 * (144 + 16 + 8) . " " . 4 * (144 * 4096 + 16 * 2048 + 8 * 512), "mma is counted") or diag($r{out});
     unlike($r{out}, qr/^local_/m, "fragments are no memory");
 }
 

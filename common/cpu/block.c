@@ -347,7 +347,8 @@ static void take_part(struct worker *w)
 {
     struct launch *l = w->launch;
     goes_on(w);
-    w->looks.n = w->looks.same = 0;
+    w->looks.n = 0;
+    atomic_store(&w->looks.same, 0);
     w->running = 1;
     w->peer = atomic_load(&l->workers);
     while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))

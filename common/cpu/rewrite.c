@@ -694,8 +694,8 @@ static int is_overloaded(int name)
     return uses_std() || is_host_function(name);
 }
 
-/* The launch of this one of several functions uses a pointer behind its declaration, or, where that
- * has not ended yet, a cast. */
+/* This one of several functions is launched by a pointer behind its declaration, or, where that has
+ * not ended yet, by a cast. */
 static void name_kernel(struct kernel *k, int name)
 {
     int id = (int)(k - kernels);
@@ -709,7 +709,7 @@ static void name_kernel(struct kernel *k, int name)
             }
         types = format("%s%s%s", types, text_of(from, k->equals[p] - 1), p + 1 < k->n ? ", " : "");
     }
-    if (name < k->end) {
+    if (name < k->end) { /* it launches itself */
         insert(name, format("static_cast<void (*)(%s)>(", types));
         insert_after(name, format(")"));
         return;
@@ -719,6 +719,24 @@ static void name_kernel(struct kernel *k, int name)
         insert_after(k->end, format(" [[maybe_unused]] static void (*const cpu_k%d)(%s) = %.*s; ",
                                     id, types, tokens[k->name].n, tokens[k->name].s));
     k->named = 1;
+}
+
+static int same_kernel(const struct kernel *a, const struct kernel *b)
+{
+    int same = same_name(a->name, b->name) && a->n == b->n && a->parameters == b->parameters;
+    for (int p = 0; same && p < a->n; p++)
+        same = strcmp(text_of(a->first[p], a->equals[p] - 1),
+                      text_of(b->first[p], b->equals[p] - 1)) == 0;
+    return same;
+}
+
+/* Where the kernel is declared first: launches may stand before its body. */
+static struct kernel *declared_first(struct kernel *k)
+{
+    struct kernel *first = kernels;
+    while (!same_kernel(first, k))
+        first++;
+    return first;
 }
 
 /* The kernel that is launched by this name, with so many template arguments and arguments; NULL if
@@ -734,15 +752,12 @@ static struct kernel *find_kernel(int name, int arguments, int given, int *known
         ++*known;
         if (k->parameters > arguments || (k->parameters && given < k->n))
             return NULL;
-        int same = only && only->n == k->n && only->parameters == k->parameters;
-        for (int p = 0; same && p < k->n; p++)
-            same = strcmp(text_of(only->first[p], only->equals[p] - 1),
-                          text_of(k->first[p], k->equals[p] - 1)) == 0;
+        int same = only && same_kernel(only, k);
         distinct += !same;
         if (!same || k->needed < only->needed) /* defaults stand at one of the declarations */
             only = k;
-        if (k->needed <= given && given <= k->n && (!found || k->name < name))
-            found = k; /* the last that is declared in front of the launch */
+        if (k->needed <= given && given <= k->n)
+            found = k;
     }
     return distinct > 1 ? NULL : found ? found : only;
 }
@@ -826,7 +841,7 @@ static void launch(const struct launch *l)
     } else {
         insert(start, format("::cpu_launch(%s, ", quoted(start, i - 1)));
         if (k && !k->parameters && is_overloaded(name))
-            name_kernel(k, name);
+            name_kernel(declared_first(k), name);
         replace(i, i + 2, format(", ::cpu_config("));
     }
     char *more = format("");
@@ -864,6 +879,248 @@ static void check_calls(void)
                                   "%.*s<<<blocks, threads>>>(...)",
                                   tokens[i].n, tokens[i].s, tokens[i].n, tokens[i].s));
     }
+}
+
+/* Names that nobody but CUDA gives. */
+static int is_cuda_name(const char *s)
+{
+    static const char *const begins[] = {"cublas",     "curand", "cufft",  "cusparse", "nvrtc",
+                                         "nvtx",       "__nv",   "tex1D",  "tex2D",    "tex3D",
+                                         "texCubemap", "surf1D", "surf2D", "surf3D"};
+    static const char *const math[] = {"normcdf",
+                                       "normcdfinv",
+                                       "erfinv",
+                                       "erfcinv",
+                                       "erfcx",
+                                       "rcbrt",
+                                       "cyl_bessel_i0",
+                                       "cyl_bessel_i1",
+                                       "norm",
+                                       "norm3d",
+                                       "norm4d",
+                                       "rnorm",
+                                       "rnorm3d",
+                                       "rnorm4d",
+                                       "rhypot",
+                                       "sincospi",
+                                       "sinpi",
+                                       "cospi",
+                                       "saturate",
+                                       "clock",
+                                       "brkpt",
+                                       "cub",
+                                       "thrust",
+                                       "wmma",
+                                       "nvcuda",
+                                       "grid_group",
+                                       "thread_block",
+                                       "this_grid",
+                                       "this_thread_block"};
+    size_t n = strlen(s);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(s, begins[i], strlen(begins[i])) == 0)
+            return 1;
+    for (size_t i = 0; i < sizeof math / sizeof *math; i++)
+        if (strncmp(s, math[i], n - (s[n - 1] == 'f')) == 0 &&
+            strlen(math[i]) == n - (s[n - 1] == 'f'))
+            return 1;
+    return (strncmp(s, "cuda", 4) == 0 && (isupper((unsigned char)s[4]) || s[4] == '_')) ||
+           (strncmp(s, "cu", 2) == 0 && isupper((unsigned char)s[2])) ||
+           (strncmp(s, "CU", 2) == 0 && isalpha((unsigned char)s[2])) ||
+           (strncmp(s, "atomic", 6) == 0 && isupper((unsigned char)s[6])) ||
+           (strncmp(s, "__", 2) == 0 && islower((unsigned char)s[2]));
+}
+
+/* --- Functions of the wrong side --------------------------------------------------------------
+ *
+ * nvcc refuses a host function that a kernel calls, and a __device__ function that the host calls.
+ * So do these, where there is no doubt what a name means: a function outside classes and no
+ * template, whose name is used for nothing else, here or in a system header. */
+
+enum { ON_HOST = 1, ON_DEVICE = 2, IN_DOUBT = 4 };
+
+struct function {
+    int name, open, close; /* tokens; open is 0 for one without a body */
+    int sides;
+    int kernel;
+};
+static struct function *functions;
+static int function_count;
+
+/* The declaration or the head of a function from `start` up to `end`, if it is one. */
+static void note_function(int start, int end)
+{
+    static const char *const no_function[] = {
+        "operator", "using", "typedef", "friend",        "=",      "struct", "class",
+        "union",    "enum",  "asm",     "static_assert", "return", "<",      "__shared__"};
+    static const char *const doubtful[] = {"template", "constexpr", "consteval", "decltype"};
+    struct function f = {.open = is(end, "{") ? end : 0, .close = is(end, "{") ? match(end, 1) : 0};
+    int open = start;
+    for (; open < end && !is(open, "("); open++) {
+        for (size_t n = 0; n < sizeof doubtful / sizeof *doubtful; n++)
+            f.sides |= is(open, doubtful[n]) ? IN_DOUBT : 0;
+        for (size_t n = 0; n < sizeof no_function / sizeof *no_function; n++)
+            if (is(open, no_function[n]) && !(f.sides & IN_DOUBT))
+                return;
+        f.sides |= is(open, "__host__") ? ON_HOST : 0;
+        f.sides |= is(open, "__device__") || is(open, "__global__") ? ON_DEVICE : 0;
+        f.kernel |= is(open, "__global__");
+        if (is(open + 1, "(") && (is(open, "__attribute__") || is(open, "__launch_bounds__") ||
+                                  is(open, "__align__") || is(open, "alignas")))
+            open = match(open + 1, 1);
+    }
+    f.name = open - 1;
+    if (open >= end || f.name <= start || !is_name(f.name) || is(f.name - 1, ":"))
+        return;
+    f.sides |= f.sides & (ON_HOST | ON_DEVICE) ? 0 : ON_HOST;
+    APPEND(functions, function_count, f);
+}
+
+static void find_functions(void)
+{
+    for (int i = 0, start = 0; i < token_count; i++) {
+        if (is(i, "(") || is(i, "[")) {
+            i = match(i, 1);
+        } else if (is(i, ";")) {
+            note_function(start, i);
+            start = i + 1;
+        } else if (is(i, "}")) {
+            start = i + 1;
+        } else if (is(i, "{")) {
+            int k = start;
+            while (k < i && !is(k, "namespace") && !(is(k, "extern") && *tokens[k + 1].s == '"'))
+                k++;
+            if (k < i && !is(i - 1, ")")) { /* what is in it is looked at like what is outside */
+                start = i + 1;
+                continue;
+            }
+            const int before = function_count, body = i;
+            note_function(start, i);
+            i = match(i, 1);
+            if (function_count > before || is(body - 1, ")"))
+                start = i + 1;
+        }
+        if (i < 0)
+            return;
+    }
+}
+
+static int is_one_of(int i, const char *const *words, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (is(i, words[k]))
+            return 1;
+    return 0;
+}
+
+/* Whether a name stands in front of token i which makes it a declaration. */
+static int is_declared(int i)
+{
+    static const char *const calls_follow[] = {"return", "else", "do", "case",
+                                               "throw",  "and",  "or", "not"};
+    return is_name(i - 1) && !is_one_of(i - 1, calls_follow, sizeof calls_follow / sizeof(char *));
+}
+
+static int token_at(const char *s)
+{
+    int low = 0, high = token_count;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (tokens[middle].s < s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < token_count && tokens[low].s == s;
+}
+
+/* Whether a system header, or a macro of one, has a function of that name. What cudacc includes
+ * first may be compiled already, and is not in the text. */
+static int is_in_system(const char *text, int name)
+{
+    static const char *const of_both[] = {
+        "abs",   "labs",  "min",   "max",   "pow",    "sqrt",     "cbrt",  "hypot", "exp",
+        "exp2",  "exp10", "expm1", "log",   "log2",   "log10",    "log1p", "sin",   "cos",
+        "tan",   "asin",  "acos",  "atan",  "atan2",  "sinh",     "cosh",  "tanh",  "asinh",
+        "acosh", "atanh", "floor", "ceil",  "round",  "trunc",    "rint",  "fmod",  "modf",
+        "frexp", "ldexp", "fabs",  "fmin",  "fmax",   "fma",      "fdim",  "erf",   "erfc",
+        "swap",  "clock", "isnan", "isinf", "printf", "copysign", "div",   "norm",  "saturate"};
+    const char *word = text_of(name, name);
+    const size_t n = strlen(word);
+    for (size_t i = 0; i < sizeof of_both / sizeof *of_both; i++)
+        if (strncmp(word, of_both[i], strlen(of_both[i])) == 0 &&
+            (!word[strlen(of_both[i])] || strcmp(word + strlen(of_both[i]), "f") == 0))
+            return 1;
+    if (strncmp(word, "make_", 5) == 0 || is_cuda_name(word))
+        return 1;
+    for (const char *p = text; (p = strstr(p, word)); p += n) {
+        if ((p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) ||
+            p[n + strspn(p + n, " ")] != '(' || token_at(p))
+            continue;
+        return 1;
+    }
+    return 0;
+}
+
+/* On which side all functions of that name are; IN_DOUBT where it may mean anything else. */
+static int side_of(const char *text, int name)
+{
+    int sides = 0;
+    for (int i = 0; i < token_count; i++) {
+        if (!same_name(i, name))
+            continue;
+        int inside = 0, known = 0;
+        for (int f = 0; f < function_count; f++) {
+            known |= functions[f].name == i;
+            inside |= functions[f].open < i && i < functions[f].close;
+            sides |= functions[f].name == i ? functions[f].sides : 0;
+        }
+        if (!known && (!is(i + 1, "(") || is_declared(i) || !inside))
+            return IN_DOUBT;
+    }
+    return sides && !(sides & IN_DOUBT) && is_in_system(text, name) ? IN_DOUBT : sides;
+}
+
+static void check_body(const char *text, const struct function *f)
+{
+    static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", "alignof"};
+    const int mine = f->sides, other = mine == ON_HOST ? ON_DEVICE : ON_HOST;
+    for (int i = f->open; i < f->close; i++) /* of a lambda, or a local class */
+        if (is(i, "__device__") || is(i, "__host__"))
+            return;
+    for (int i = f->open + 1; i < f->close; i++) {
+        if (is(i + 1, "(") && is_one_of(i, unevaluated, sizeof unevaluated / sizeof(char *)))
+            i = match(i + 1, 1);
+        if (!is_name(i) || !is(i + 1, "(") || is(i - 1, ".") || is(i - 1, ":") ||
+            (is(i - 1, ">") && is(i - 2, "-")) || is_declared(i))
+            continue;
+        if (mine == ON_DEVICE && is(i, "cudaDeviceSynchronize"))
+            mistake(i, format("%.*s calls cudaDeviceSynchronize: since CUDA 12 what runs on the "
+                              "device cannot wait for what it launches",
+                              tokens[f->name].n, tokens[f->name].s));
+        int known = 0;
+        for (int k = 0; k < function_count && !known; k++)
+            known = same_name(functions[k].name, i) && functions[k].sides == other &&
+                    !functions[k].kernel;
+        if (known && side_of(text, i) == other)
+            mistake(i, format(mine == ON_HOST
+                                  ? "host function %.*s calls __device__ function %.*s: declare "
+                                    "that __host__ __device__"
+                                  : "%.*s runs on the device and calls host function %.*s: "
+                                    "declare that __device__",
+                              tokens[f->name].n, tokens[f->name].s, tokens[i].n, tokens[i].s));
+    }
+}
+
+static void check_sides(const char *text)
+{
+    for (int i = 0; i < token_count; i++)
+        if (is(i, "cpu_in_kernel")) /* two sides made one: either may lack what the other has */
+            return;
+    find_functions();
+    for (int f = 0; f < function_count; f++)
+        if (functions[f].open && (functions[f].sides == ON_HOST || functions[f].sides == ON_DEVICE))
+            check_body(text, &functions[f]);
 }
 
 /* A launch is noted; which kernel it is, is found when all are known. */
@@ -1162,7 +1419,7 @@ static void variable(int i)
     }
 }
 
-static void rewrite(void)
+static void rewrite(const char *text)
 {
     int depth = 0, parens = 0, device_depth = -1, device_next = 0, device_from = 0;
     char *bounds = NULL; /* of the kernel that begins */
@@ -1239,6 +1496,7 @@ static void rewrite(void)
         }
     }
     check_calls();
+    check_sides(text);
     for (int i = 0; i < launch_count; i++)
         launch(&launches[i]);
 }
@@ -1307,56 +1565,6 @@ static void write_out(const char *text)
     write_kept(text, text + strlen(text), &next);
 }
 
-/* Names that nobody but CUDA gives. */
-static int is_cuda_name(const char *s)
-{
-    static const char *const begins[] = {"cublas",     "curand", "cufft",  "cusparse", "nvrtc",
-                                         "nvtx",       "__nv",   "tex1D",  "tex2D",    "tex3D",
-                                         "texCubemap", "surf1D", "surf2D", "surf3D"};
-    static const char *const math[] = {"normcdf",
-                                       "normcdfinv",
-                                       "erfinv",
-                                       "erfcinv",
-                                       "erfcx",
-                                       "rcbrt",
-                                       "cyl_bessel_i0",
-                                       "cyl_bessel_i1",
-                                       "norm",
-                                       "norm3d",
-                                       "norm4d",
-                                       "rnorm",
-                                       "rnorm3d",
-                                       "rnorm4d",
-                                       "rhypot",
-                                       "sincospi",
-                                       "sinpi",
-                                       "cospi",
-                                       "saturate",
-                                       "clock",
-                                       "brkpt",
-                                       "cub",
-                                       "thrust",
-                                       "wmma",
-                                       "nvcuda",
-                                       "grid_group",
-                                       "thread_block",
-                                       "this_grid",
-                                       "this_thread_block"};
-    size_t n = strlen(s);
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(s, begins[i], strlen(begins[i])) == 0)
-            return 1;
-    for (size_t i = 0; i < sizeof math / sizeof *math; i++)
-        if (strncmp(s, math[i], n - (s[n - 1] == 'f')) == 0 &&
-            strlen(math[i]) == n - (s[n - 1] == 'f'))
-            return 1;
-    return (strncmp(s, "cuda", 4) == 0 && (isupper((unsigned char)s[4]) || s[4] == '_')) ||
-           (strncmp(s, "cu", 2) == 0 && isupper((unsigned char)s[2])) ||
-           (strncmp(s, "CU", 2) == 0 && isalpha((unsigned char)s[2])) ||
-           (strncmp(s, "atomic", 6) == 0 && isupper((unsigned char)s[6])) ||
-           (strncmp(s, "__", 2) == 0 && islower((unsigned char)s[2]));
-}
-
 static char *read_all(FILE *f)
 {
     size_t n = 0, size = 1 << 20, got;
@@ -1422,7 +1630,7 @@ int main(int argc, char **argv)
     }
     char *text = read_all(stdin);
     read_tokens(text);
-    rewrite();
+    rewrite(text);
     write_out(text);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("rewrite: the result cannot be written: is the disk full?\n", stderr);

@@ -64,7 +64,8 @@ static void on_look(int number, siginfo_t *info, void *context)
     while (i < w->looks.n && w->looks.state[i] != state)
         i++;
     if (!state || (i == w->looks.n && i == LOOK_STATES)) {
-        w->looks.n = w->looks.same = 0;
+        w->looks.n = 0;
+        atomic_store(&w->looks.same, 0);
     } else if (i == w->looks.n) {
         w->looks.state[w->looks.n++] = state;
         w->looks.same = 0;

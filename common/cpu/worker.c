@@ -50,3 +50,12 @@ struct worker *worker_beside(struct worker *w)
         w->beside = new_at(w->home);
     return w->beside;
 }
+
+uint64_t cpu_compare_and_swap(void *p, unsigned bytes, uint64_t old, uint64_t v)
+{
+    if (bytes == 2)
+        return __sync_val_compare_and_swap((uint16_t *)p, (uint16_t)old, (uint16_t)v);
+    if (bytes == 4)
+        return __sync_val_compare_and_swap((uint32_t *)p, (uint32_t)old, (uint32_t)v);
+    return __sync_val_compare_and_swap((uint64_t *)p, old, v);
+}

@@ -197,16 +197,15 @@ __global__ void kf(float *p, const float *q = nullptr)
     p[0] = cube(2) + (q ? 1 : 0);
 }
 
-/* Declared, launched, and then defined; std has a function of that name. */
-__global__ void distance(int *p, int by = 3);
-static void go_far(int *p)
+/* Declared, launched, and defined last. */
+__global__ void copy(int *to, int value);
+static void copies(int *to)
 {
-    distance<<<1, 1>>>(p, 1);
-    distance<<<1, 1>>>(p);
+    copy<<<1, 1>>>(to, 6);
 }
-__global__ void distance(int *p, int by)
+__global__ void copy(int *to, int value)
 {
-    *p += by;
+    *to = value;
 }
 
 int main()
@@ -217,12 +216,11 @@ int main()
     cudaMallocManaged(&f, 128);
     Runner{p, 3}.go(0);
     expect("a launch in a member", p[5], 35);
+    copies(p);
+    cudaDeviceSynchronize();
+    expect("a launch before the body", p[0], 6);
     LAUNCH((k<8, int>), p, 1);
     expect("a launch in a macro", p[5], 9);
-    *p = 0;
-    go_far(p);
-    distance<<<1, 1>>>(p, 1);
-    expect("a launch in front of the definition", (cudaDeviceSynchronize(), *p), 5);
     kf<<<1, 1>>>(f, nullptr);
     expect("functions", f[0], 8);
     kf<<<1, 1>>>(f);

@@ -46,6 +46,9 @@ cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int toge
                              cudaStream_t stream, const char *file, int line);
 int cpu_in_kernel(void);        /* whether a kernel calls, and not the host */
 void cpu_launching(int begins); /* a launch by a kernel, which is not its own work */
+/* Stores v where `bytes` of p, 2, 4 or 8, are `old`; returns what they were. No instrument sees it.
+ */
+uint64_t cpu_compare_and_swap(void *p, unsigned bytes, uint64_t old, uint64_t v);
 
 /* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
 struct cpu_slot {
@@ -184,8 +187,6 @@ cudaError_t cpu_library_access(const struct cpu_access *a);
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
-/* Compares and swaps 2, 4 or 8 bytes, and reports nothing. Returns what was there. */
-uint64_t cpu_trace_swap(volatile void *p, uint64_t old, uint64_t v, size_t bytes);
 void cpu_trace_sum(const volatile void *p, size_t bytes);    /* an atomic one of floating point */
 void cpu_trace_cached(const volatile void *p, size_t bytes); /* about to be loaded by __ldg */
 void cpu_asm_put(uint64_t *reg, uint64_t bits);

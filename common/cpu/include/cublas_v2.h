@@ -15,6 +15,7 @@
 
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
+#include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #else
 typedef struct {

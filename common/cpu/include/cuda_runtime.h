@@ -183,14 +183,10 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
         cpu_trace_atomic(p, sizeof *(p));                                                          \
     } while (0)
 #define CPU_REPORT_COMPARE(p, v) cpu_trace_compare(p, cpu_bits(v), sizeof *(p))
-#define CPU_FIRST(p) cpu_trace_swap(p, 0, 0, sizeof *(p))
-#define CPU_SWAP(p, old, v) cpu_trace_swap(p, old, v, sizeof *(p))
 #else
 #define CPU_FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define CPU_REPORT_ATOMIC(p) ((void)0)
 #define CPU_REPORT_COMPARE(p, v) ((void)0)
-#define CPU_FIRST(p) __atomic_load_n(p, __ATOMIC_RELAXED)
-#define CPU_SWAP(p, old, v) __sync_val_compare_and_swap(p, old, v)
 #endif
 #if defined CPU_TRACE && CPU_TRACE == 2 /* a call that count does without: no load may pass it */
 #define CPU_REPORT_CACHED(p) cpu_trace_cached(p, sizeof *(p))
@@ -307,10 +303,19 @@ inline T cpu_atomic(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
     CPU_REPORT_ATOMIC(p);
-    word *q = reinterpret_cast<word *>(p), old = (word)CPU_FIRST(q);
+#ifdef CPU_TRACE /* it is reported, once */
+    word old = (word)cpu_compare_and_swap(p, sizeof(T), 0, 0);
+#else
+    word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
+#endif
     for (;;) {
         T before = cpu_value<T>(old);
-        word found = (word)CPU_SWAP(q, old, (word)cpu_bits<T>(change(before)));
+        const word after = (word)cpu_bits<T>(change(before));
+#ifdef CPU_TRACE
+        word found = (word)cpu_compare_and_swap(p, sizeof(T), old, after);
+#else
+        word found = __sync_val_compare_and_swap(q, old, after);
+#endif
         if (found == old)
             return before;
         old = found;

@@ -95,7 +95,7 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const char *p = pointer(w, i, 1, reg, bytes * (size_t)parts);
     if (is_strong(i))
         p = ptx_poll(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts),
-                     ptx_has(i, PTX_M_acquire));
+                     ptx_has(i, PTX_M_acquire), i);
     else
         (ptx_has(i, PTX_M_nc) ? ptx_read_cached : ptx_read)(w, (int)w->now % WARP, p,
                                                             (unsigned)(bytes * (size_t)parts));

@@ -1,7 +1,6 @@
 /* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. What a
- * kernel does with them counts as with inline PTX of the same meaning. atomicAdd and its like
- * report themselves, in cuda_runtime.h, as the one operation that they are, and swap by a call that
- * reports nothing: g++ makes the same calls of __sync builtins. */
+ * kernel does with them counts as with inline PTX of the same meaning. atomicAdd and its like use
+ * none of them: they report themselves, in cuda_runtime.h, as the one operation that they are. */
 #include "../runtime.h"
 
 enum { RELEASE = __ATOMIC_RELEASE }; /* and what is stronger */
@@ -39,20 +38,12 @@ static void stored(struct worker *w, const volatile void *p, unsigned bytes, int
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 
-/* Where the load finds its value. */
+/* Where the load at `from` finds its value. */
 static const volatile void *loaded(struct worker *w, const volatile void *p, unsigned bytes,
-                                   int order)
+                                   int order, const void *from)
 {
-    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, order != __ATOMIC_RELAXED) : p;
-}
-
-uint64_t cpu_trace_swap(volatile void *p, uint64_t old, uint64_t v, size_t bytes)
-{
-    if (bytes == 2)
-        return __sync_val_compare_and_swap((volatile uint16_t *)p, (uint16_t)old, (uint16_t)v);
-    if (bytes == 4)
-        return __sync_val_compare_and_swap((volatile uint32_t *)p, (uint32_t)old, (uint32_t)v);
-    return __sync_val_compare_and_swap((volatile uint64_t *)p, old, v);
+    const int acquires = order != __ATOMIC_RELAXED;
+    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
 }
 
 #define KERNEL kernel(__builtin_return_address(0), __builtin_frame_address(0))
@@ -73,7 +64,8 @@ uint64_t cpu_trace_swap(volatile void *p, uint64_t old, uint64_t v, size_t bytes
 #define ATOMICS(n, T)                                                                              \
     T __tsan_atomic##n##_load(const volatile T *p, int order)                                      \
     {                                                                                              \
-        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order),                \
+        const void *from = __builtin_return_address(0);                                            \
+        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order, from),          \
                                __ATOMIC_SEQ_CST);                                                  \
     }                                                                                              \
     void __tsan_atomic##n##_store(volatile T *p, T v, int order)                                   \

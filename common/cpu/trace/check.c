@@ -533,8 +533,10 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
     atomic_seen(w, thread, p, bytes, statement[thread]);
 }
 
-const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires)
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
+                            const void *insn)
 {
+    (void)insn;
     int thread = thread_at(w, lane);
     int64_t at = access_of(w, thread, thread, 0, p, bytes, READ, 1, statement[thread]);
     if (at < 0 || at >= (int64_t)ARENA_AT)

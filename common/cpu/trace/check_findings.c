@@ -234,7 +234,9 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
 static int same_line(const struct finding *a, const struct place *p, const struct finding *b,
                      const struct place *q)
 {
-    if (a->rule != b->rule || a->text || b->text || a->sides != b->sides)
+    const int library = !a->kernel && !b->kernel && a->text && b->text;
+    if (a->rule != b->rule || a->sides != b->sides ||
+        (library ? strcmp(a->text, b->text) != 0 : a->text || b->text))
         return 0;
     for (int i = 0; i < 2; i++)
         if (!symbols_same(&p[i], &q[i]))

@@ -74,7 +74,7 @@ struct trace {
     uintptr_t copy_to[MAX_THREADS];  /* of the copy that is being merged */
     uint64_t statement[MAX_THREADS]; /* order of its last statement of inline PTX */
     struct wait {
-        uint64_t order;
+        const void *insn;
         uintptr_t p; /* 0: a thread's last note is none of a wait */
     } wait[MAX_THREADS];
     const char *top[MAX_THREADS];

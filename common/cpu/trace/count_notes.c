@@ -86,13 +86,15 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 }
 
 /* A thread that waits looks at one place again and again, and how often is up to others: it counts
- * as one load. */
-const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires)
+ * as one load. The first look and the others may lie apart in the code: clang++ takes the first out
+ * of the loop. */
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
+                            const void *insn)
 {
     (void)acquires;
-    struct wait *last = &w->trace->wait[w->now], now = {w->trace->statement[w->now], p};
-    if (last->order == now.order && last->p == p) {
-        w->trace->last[w->now] = now.order;
+    struct wait *last = &w->trace->wait[w->now], now = {insn, p};
+    if (last->insn == insn && last->p == p) {
+        w->trace->last[w->now] = w->trace->statement[w->now];
     } else {
         trace_lane_read(w, lane, p, bytes);
         *last = now;

@@ -85,8 +85,10 @@ void trace_asm(struct worker *w, const void *from, const void *frame);
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* A load or store that other blocks may race with by right: .relaxed, .acquire, .release. The load
- * finds its value where that says. */
-const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires);
+ * finds its value where that says. insn: of the statement, and one for all copies of it that the
+ * compiler has made. */
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
+                            const void *insn);
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes);
 /* An atomic addition of floating point, before it is told as an atomic. */
 void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes);
@@ -173,11 +175,11 @@ static inline void ptx_write(struct worker *w, int lane, const void *p, unsigned
     TRACE(lane_write(w, lane, (uintptr_t)p, bytes));
 }
 static inline const void *ptx_poll(struct worker *w, int lane, const void *p, unsigned bytes,
-                                   int acquires)
+                                   int acquires, const void *insn)
 {
-    (void)w, (void)lane, (void)bytes, (void)acquires;
+    (void)w, (void)lane, (void)bytes, (void)acquires, (void)insn;
 #if CPU_TRACE
-    p = trace_lane_poll(w, lane, (uintptr_t)p, bytes, acquires);
+    p = trace_lane_poll(w, lane, (uintptr_t)p, bytes, acquires, insn);
 #endif
     return p;
 }
