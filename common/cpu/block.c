@@ -257,7 +257,7 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
 {
     if (l->run != l->blocks) /* the corners: the first and the last */
         return i == 0 ? 0 : l->blocks - 1;
-    if (l->order == ORDER_FORWARD && !l->last_first)
+    if ((l->order == ORDER_FORWARD && !l->last_first) || l->blocks < 2)
         return i;
     if (l->order != ORDER_RANDOM)
         return l->blocks - 1 - i;

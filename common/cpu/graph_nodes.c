@@ -175,7 +175,7 @@ static cudaError_t conditional_work(struct cudaConditionalNodeParams *p, struct 
     if (!condition || p->type > cudaGraphCondTypeSwitch || p->size < 1 || p->size > most)
         return cudaErrorInvalidValue;
     struct conditional *c =
-        need_memory(malloc(sizeof *c + p->size * sizeof *c->body), "a conditional node");
+        need_memory(malloc(sizeof *c + p->size * sizeof(cudaGraph_t)), "a conditional node");
     *c = (struct conditional){condition, p->type, p->size};
     condition->users++;
     for (unsigned i = 0; i < p->size; i++)

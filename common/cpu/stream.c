@@ -379,7 +379,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
                                                 const cudaGraphEdgeData *edges, size_t count,
                                                 unsigned flags)
 {
-    enum cudaStreamCaptureStatus status;
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     (void)edges;
     if (flags > cudaStreamSetCaptureDependencies || (count && !after))
         return result(cudaErrorInvalidValue);

@@ -81,7 +81,7 @@ void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsig
 void ptx_mma_bytes(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
     const int words = ptx_has(i, PTX_M_m16n8k32) ? 8 : 4, k = words * 4;
-    int16_t a[PRODUCT_ROWS][32], b[PRODUCT_COLUMNS][32];
+    int16_t a[PRODUCT_ROWS][32] = {{0}}, b[PRODUCT_COLUMNS][32] = {{0}};
     int32_t d[PRODUCT_ROWS][PRODUCT_COLUMNS];
     need_whole_warp(w, i, lanes);
     TRACE(mma(w, 2ull * PRODUCT_ROWS * PRODUCT_COLUMNS * (unsigned)k));
