@@ -134,13 +134,15 @@ my %plain = (
     include => "#include \"not-here.h\"\nint main() {}\n",
 );
 SKIP: {
-    skip "there is no g++", scalar keys %plain unless have("g++");
+    skip "there is no g++", 3 * keys %plain unless have("g++");
     for (sort keys %plain) {
         spew("$dir/$_.cu", $plain{$_});
         my %ours = run("cd $dir && CXX=g++ $cudacc -c $_.cu -o o.o");
         my %theirs = run("cd $dir && g++ -x c++ -std=gnu++17 -c $_.cu -o o.o");
         ok($theirs{code}, "$_ is a mistake");
         is("$ours{code} $ours{err}", "1 $theirs{err}", "$_: said as g++ says it");
+        my %checked = run("cd $dir && CXX=g++ $cudacc --check -c $_.cu -o o.o");
+        is("$checked{code} $checked{err}", "1 $theirs{err}", "$_: and with --check");
     }
 }
 
