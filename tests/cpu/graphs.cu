@@ -398,6 +398,10 @@ static void test_device()
           value == 0);
     CHECK(cuDeviceCanAccessPeer(&value, 0, 0) == CUDA_SUCCESS && value == 0);
     CHECK(cuDeviceCanAccessPeer(&value, 0, 1) == CUDA_ERROR_INVALID_DEVICE);
+    const char *said = NULL;
+    CHECK(cuGetErrorName(CUDA_ERROR_NOT_FOUND, &said) == CUDA_SUCCESS);
+    CHECK(said && strcmp(said, "CUDA_ERROR_NOT_FOUND") == 0);
+    CHECK(cuGetErrorName((CUresult)-1, &said) == CUDA_ERROR_INVALID_VALUE && !said);
     cudaGetLastError();
 #endif
     CHECK_ERROR(cudaProfilerStart(), cudaSuccess);

@@ -25,6 +25,8 @@ __global__ void rare(double *d, long long *n)
     n[i++] = __usad(3u, 10u, 1u) + umin(4u, 5u) + __hadd(7, 8);
     n[i++] = __float2ll_ru(2.25f);
     n[i++] = __funnelshift_lc(0x80000000u, 1u, 40);
+    n[i++] = __dp4a(make_char4(-1, 2, -3, 4), make_char4(5, 6, 7, -128), 1000);
+    n[i++] = __dp4a(make_uchar4(255, 2, 3, 4), make_uchar4(5, 6, 7, 128), 1000u);
 }
 
 // Differences of four bytes, which only inline PTX has: of each form the result.
@@ -80,6 +82,7 @@ int main()
     CHECK(n[0] == 10 + 2 - 4 - 2 + 3 && n[1] == 10 + 2 + 1020 + 510 + 3);
     CHECK(n[2] == 0x7fffffffffffffff && n[3] == 0);
     CHECK(n[4] == 8 + 4 + 7 && n[5] == 3 && n[6] == 0x80000000);
+    CHECK(n[7] == 1000 - 5 + 12 - 21 - 512 && n[8] == 1000 + 1275 + 12 + 21 + 512);
     cudaFree(d);
     cudaFree(n);
     return check_result();

@@ -245,9 +245,17 @@ inline C cpu_dot(unsigned a, unsigned b, C c)
         c += (C)(A)(a >> i * 32 / n) * (C)(B)(b >> i * 8);
     return c;
 }
+template <class V>
+inline unsigned cpu_four_bytes(V v)
+{
+    return (unsigned)(uint8_t)v.x | (unsigned)(uint8_t)v.y << 8 | (unsigned)(uint8_t)v.z << 16 |
+           (unsigned)(uint8_t)v.w << 24;
+}
 CPU_F3(int, __dp4a, int, int, int,
        (cpu_dot<int8_t, int8_t, unsigned>((unsigned)a, (unsigned)b, (unsigned)c)))
 CPU_F3(unsigned, __dp4a, unsigned, unsigned, unsigned, (cpu_dot<uint8_t, uint8_t>(a, b, c)))
+CPU_F3(int, __dp4a, char4, char4, int, __dp4a((int)cpu_four_bytes(a), (int)cpu_four_bytes(b), c))
+CPU_F3(unsigned, __dp4a, uchar4, uchar4, unsigned, __dp4a(cpu_four_bytes(a), cpu_four_bytes(b), c))
 CPU_F3(int, __dp2a_lo, int, int, int,
        (cpu_dot<int16_t, int8_t, unsigned>((unsigned)a, (unsigned)b, (unsigned)c)))
 CPU_F3(unsigned, __dp2a_lo, unsigned, unsigned, unsigned, (cpu_dot<uint16_t, uint8_t>(a, b, c)))

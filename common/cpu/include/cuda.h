@@ -19,19 +19,21 @@ extern "C" {
 
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
-typedef enum cudaError_enum {
-    CUDA_SUCCESS = 0,
-    CUDA_ERROR_INVALID_VALUE = 1,
-    CUDA_ERROR_OUT_OF_MEMORY = 2,
-    CUDA_ERROR_NOT_INITIALIZED = 3,
-    CUDA_ERROR_NO_DEVICE = 100,
-    CUDA_ERROR_INVALID_DEVICE = 101,
-    CUDA_ERROR_INVALID_CONTEXT = 201,
-    CUDA_ERROR_INVALID_HANDLE = 400,
-    CUDA_ERROR_NOT_FOUND = 500,
-    CUDA_ERROR_NOT_SUPPORTED = 801,
-    CUDA_ERROR_UNKNOWN = 999
-} CUresult;
+#define CPU_DRIVER_ERRORS(X)                                                                       \
+    X(CUDA_SUCCESS, 0)                                                                             \
+    X(CUDA_ERROR_INVALID_VALUE, 1)                                                                 \
+    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                 \
+    X(CUDA_ERROR_NOT_INITIALIZED, 3)                                                               \
+    X(CUDA_ERROR_NO_DEVICE, 100)                                                                   \
+    X(CUDA_ERROR_INVALID_DEVICE, 101)                                                              \
+    X(CUDA_ERROR_INVALID_CONTEXT, 201)                                                             \
+    X(CUDA_ERROR_INVALID_HANDLE, 400)                                                              \
+    X(CUDA_ERROR_NOT_FOUND, 500)                                                                   \
+    X(CUDA_ERROR_NOT_SUPPORTED, 801)                                                               \
+    X(CUDA_ERROR_UNKNOWN, 999)
+#define CPU_VALUE(name, number) name = number,
+typedef enum cudaError_enum { CPU_DRIVER_ERRORS(CPU_VALUE) } CUresult;
+#undef CPU_VALUE
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
@@ -158,6 +160,19 @@ typedef enum CUcomputemode_enum {
 static inline CUresult cuInit(unsigned flags)
 {
     return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+static inline CUresult cuGetErrorName(CUresult error, const char **name)
+{
+#define CPU_NAME(name_of, number)                                                                  \
+    case name_of:                                                                                  \
+        *name = #name_of;                                                                          \
+        return CUDA_SUCCESS;
+    switch (error) {
+        CPU_DRIVER_ERRORS(CPU_NAME)
+    }
+#undef CPU_NAME
+    *name = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 static inline CUresult cuDriverGetVersion(int *version)
 {
