@@ -68,7 +68,7 @@ int main()
     double *d;
     long long *n;
     cudaMallocManaged(&d, 13 * sizeof *d);
-    cudaMallocManaged(&n, 7 * sizeof *n);
+    cudaMallocManaged(&n, 9 * sizeof *n);
     rare<<<1, 1>>>(d, n);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(d[0] == 1 + 0x1p-23 && d[1] == 1 && d[2] == -1 && d[3] == 0x1.fffffep127);
