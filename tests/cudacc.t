@@ -123,6 +123,30 @@ SKIP: {
     is("$r{code} $r{out}$r{err}", "0 0 of 1024 wrong\ncheck: no findings\n", "and with it none");
 }
 
+# --- An object that was built for another instrument, or for none ---
+spew("$dir/launches.cu", "__global__ void k(int *p) { *p = 1; }\nint main() { k<<<1, 2048>>>(0); k<<<0, 1>>>(0); k<<<1, 1>>>(0); }\n");
+SKIP: {
+    skip "there is no g++", 4 unless have("g++");
+    run("cd $dir && CXX=g++ $cudacc -c launches.cu -o plain.o && CXX=g++ $cudacc --check -c launches.cu -o traced.o");
+    my %r = run("cd $dir && CXX=g++ $cudacc --check plain.o -o o");
+    is($r{err}, "cudacc: plain.o was built without --check: compile it with that, too\n", 'a kernel that check would not see');
+    %r = run("cd $dir && CXX=g++ $cudacc traced.o -o o");
+    is($r{err}, "cudacc: traced.o was built with --count or --check: link it with the same\n", 'a kernel that needs an instrument');
+    %r = run("cd $dir && CXX=g++ $cudacc --check traced.o -o o && ./o");
+    like($r{out} . $r{err}, qr/^out of bounds: write at launches\.cu:1 /m, 'and with it');
+    %r = run("cd $dir && CXX=g++ $cudacc plain.o -o o && ./o");
+    like($r{err}, qr/^kernel k \(launched at launches\.cu:2\): a block of \(2048,1,1\) threads; [^\n]*\nkernel k \(launched at launches\.cu:2\): a grid of \(0,1,1\) blocks; [^\n]*\n/m,
+        'what a GPU refuses to launch is a line');
+}
+my %told = (
+    '--count --check launches.cu' => 'cudacc: --count and --check are for two programs: build each by itself',
+    '--count --by-line launches.cu' => 'cudacc: --by-line is an option of steps: ',
+);
+for (sort keys %told) {
+    my %r = run("cd $dir && $cudacc $_");
+    ok($r{code} && $r{err} =~ /^\Q$told{$_}\E[^\n]*\n\z/, $_) or diag($r{err});
+}
+
 # --- Mistakes: what g++ says of plain C++, to the letter ---
 my %plain = (
     semicolon => "int main()\n{\n\tint   a = 1   /* c */\n\tint b   = 2;\n\treturn a;\n}\n",
@@ -162,6 +186,8 @@ my @mistakes = (
     map({ ["__global__ void k() {\n    __shared__ int $_; }", qr/\Am\.cu:2: error: __shared__ variable a cannot be initialised: /] }
         "a = 1", "a[2] = {1, 2}"),
     ["__global__ void k(int *x) { __shared__ float b[4];   b.y = 1; }", qr/^m\.cu:1:56: error: request for member \W+y\W+ in \W+b\W+, which is of non-class type \W+float \[4\]/m],
+    ["__device__ int f(int a) { return __shfl_down(a, 1); }", qr/\Am\.cu:1: CUDA has dropped __shfl_down: use __shfl_down_sync, [^\n]*\n\z/],
+    ["#include <cuda_runtme.h>\nint main() {}", qr/\Am\.cu:1: header <cuda_runtme\.h> is not supported by the CPU backend; check its name, [^\n]*\n\z/],
     ["__global__ void k() {\n  __synchthreads(); }", qr/\Am\.cu:2: __synchthreads is not supported by the CPU backend; did you mean __syncthreads\?\n\z/],
 );
 SKIP: {

@@ -220,11 +220,19 @@ static cudaError_t check_together(const struct cpu_kernel *k)
 static cudaError_t check(const struct cpu_kernel *k)
 {
     uint3 g = k->grid, b = k->block;
-    if (!g.x || !g.y || !g.z || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535)
+    if (!g.x || !g.y || !g.z || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) {
+        complain("kernel %s (launched at %s:%d): a grid of (%u,%u,%u) blocks; from 1 to "
+                 "(2147483647,65535,65535) are possible",
+                 k->name, k->file, k->line, g.x, g.y, g.z);
         return cudaErrorInvalidConfiguration;
+    }
     if (!b.x || !b.y || !b.z || b.x > MAX_THREADS || b.y > MAX_THREADS || b.z > 64 ||
-        (uint64_t)b.x * b.y * b.z > MAX_THREADS)
+        (uint64_t)b.x * b.y * b.z > MAX_THREADS) {
+        complain("kernel %s (launched at %s:%d): a block of (%u,%u,%u) threads; from 1 to "
+                 "(%d,%d,64) are possible, and %d in all",
+                 k->name, k->file, k->line, b.x, b.y, b.z, MAX_THREADS, MAX_THREADS, MAX_THREADS);
         return cudaErrorInvalidConfiguration;
+    }
     pthread_mutex_lock(&table);
     const struct function *f = find_function(k->function);
     size_t limit = f->dynamic_limit ? f->dynamic_limit : SHARED_DEFAULT;

@@ -256,7 +256,8 @@ static int is_portable_header(const char *name)
 static void __attribute__((noreturn)) refuse_header(const char *place, const char *name)
 {
     fprintf(stderr,
-            "%s: header <%s> is not supported by the CPU backend; use the CUDA runtime API alone\n",
+            "%s: header <%s> is not supported by the CPU backend; check its name, or use the CUDA "
+            "runtime API alone\n",
             place, name);
     exit(2);
 }
@@ -1605,6 +1606,17 @@ static int merge(const char *name)
     return 0;
 }
 
+/* Operations of a warp without a mask, which CUDA had before version 9. */
+static int is_dropped(const char *name)
+{
+    static const char *const names[] = {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor",
+                                        "__any",  "__all",     "__ballot"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -1623,8 +1635,12 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--unknown") == 0) {
             if (!is_cuda_name(argv[i + 2]))
                 return 0;
-            fprintf(stderr, "%s: %s is not supported by the CPU backend\n", argv[i + 1],
-                    argv[i + 2]);
+            if (is_dropped(argv[i + 2]))
+                fprintf(stderr, "%s: CUDA has dropped %s: use %s_sync, which takes a mask first\n",
+                        argv[i + 1], argv[i + 2], argv[i + 2]);
+            else
+                fprintf(stderr, "%s: %s is not supported by the CPU backend\n", argv[i + 1],
+                        argv[i + 2]);
             return 2;
         }
     }

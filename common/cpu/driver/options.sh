@@ -116,7 +116,11 @@ while [ $# -gt 0 ]; do
     -V | --version) only=version ;;
     --portable) portable=-portable ;;
     --runtime-only) only=runtime ;;
-    --count | --check) instrument=${name#--} ;;
+    --count | --check)
+        [ "${instrument:-${name#--}}" = "${name#--}" ] ||
+            fail "--count and --check are for two programs: build each by itself"
+        instrument=${name#--} ;;
+    --by-line) fail "--by-line is an option of steps: a program that is built with --count prints its lines where CUDACPU_BY_LINE=1 is set" ;;
     -c | --compile | -dc | --device-c | -dw | --device-w) compile_only=1 ;;
     -dlink | --device-link) only=dlink ;;
     -link | --link) ;;
