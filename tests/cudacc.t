@@ -138,6 +138,12 @@ SKIP: {
     like($r{err}, qr/^kernel k \(launched at launches\.cu:2\): a block of \(2048,1,1\) threads; [^\n]*\nkernel k \(launched at launches\.cu:2\): a grid of \(0,1,1\) blocks; [^\n]*\n/m,
         'what a GPU refuses to launch is a line');
 }
+SKIP: {
+    skip "there is no g++", 1 unless have("g++");
+    spew("$dir/asks.cu", "__global__ void k() { extern __shared__ int s[]; s[0] = 1; }\nint main() { k<<<1, 1>>>(); }\n");
+    my %r = run("cd $dir && CXX=g++ $cudacc --check -run asks.cu");
+    like($r{out} . $r{err}, qr/ past the end of the dynamic part \(0 bytes of shared memory\)/, 'shared memory that the launch has not asked for');
+}
 my %told = (
     '--count --check launches.cu' => 'cudacc: --count and --check are for two programs: build each by itself',
     '--count --by-line launches.cu' => 'cudacc: --by-line is an option of steps: ',

@@ -725,7 +725,7 @@ void *cpu_dynamic_shared(size_t align, const char *file, int line)
         w->dynamic = CPU_TRACE == 1 ? SHARED_ALIGN : align > 16 ? align : 16;
         if (bytes && w->shared_used == bytes) /* no variable lies behind it yet */
             w->gaps = w->dynamic;
-        if (bytes)
+        if (bytes || !w->shared_used) /* a launch may have forgotten to ask for any */
             TRACE_CHECK(shared(w, "the dynamic part", w->dynamic, bytes), (void)0);
     }
     return w->arena + w->dynamic;
