@@ -227,7 +227,43 @@ open $f, '>', "$dir/refused.cu" or die $!;
 print $f "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); return 0; }\n";
 close $f;
 %r = run("common/cpu/cudacc --check $dir/refused.cu -o $dir/refused && $dir/refused");
-is($r{err}, "check: no kernel ran\n", "a program whose launch is refused has not been checked");
+like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) threads; [^\n]*\ncheck: no kernel ran\n\z/,
+    "a program whose launch is refused has not been checked");
+
+# A copy of a constant size, which a compiler makes into code of its own.
+open $f, '>', "$dir/copies.cu" or die $!;
+print $f <<'CUDA';
+#include <cstring>
+struct three { float a, b, c; };
+struct eight { float a[8]; };
+__global__ void copies(const float *x, float *y)
+{
+    three v;
+    memcpy(&v, x + 3 * threadIdx.x, sizeof v);
+    eight w;
+    std::memcpy(&w, x + 8 * threadIdx.x, sizeof w);
+    y[threadIdx.x] = v.a + v.b + v.c + w.a[0] + w.a[7];
+}
+int main()
+{
+    float *x, *y;
+    cudaMalloc(&x, 255 * sizeof *x);
+    cudaMemset(x, 0, 255 * sizeof *x);
+    cudaMalloc(&y, 32 * sizeof *y);
+    copies<<<1, 32>>>(x, y);
+    cudaFree(x);
+    cudaFree(y);
+    return cudaDeviceSynchronize();
+}
+CUDA
+close $f;
+for my $cxx (grep { have($_) } qw(g++ clang++)) {
+    my $cc = $cxx =~ s/\+\+//r =~ s/^g$/gcc/r;
+    %r = run("CXX=$cxx CC=$cc common/cpu/cudacc --check $dir/copies.cu -o $dir/copies && $dir/copies");
+    like($r{err}, qr/^out of bounds: read at \S*copies\.cu:9 by thread \(31,0,0\)/m, "$cxx: a copy beyond the end is found");
+    %r = run("CXX=$cxx CC=$cc common/cpu/cudacc --count $dir/copies.cu -o $dir/copies && $dir/copies");
+    like($r{out}, qr/^global_ld_requests +5$/m, "$cxx: and all of its bytes are counted") or diag($r{out});
+}
 
 # Nothing of an instrument is in a plain program.
 %r = run("common/cpu/cudacc $own -o $dir/plain && nm $dir/plain | grep -ciE 'tsan|trace|sanitizer'");

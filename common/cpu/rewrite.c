@@ -1420,6 +1420,13 @@ static void variable(int i)
     }
 }
 
+/* A copy whose size a compiler may know: g++ turns it into code that no instrument sees. */
+static int is_copy(int i)
+{
+    return (is(i, "memcpy") || is(i, "memmove") || is(i, "memset")) && !is(i - 1, ".") &&
+           !is(i - 1, ">");
+}
+
 static void rewrite(const char *text)
 {
     int depth = 0, parens = 0, device_depth = -1, device_next = 0, device_from = 0;
@@ -1488,6 +1495,9 @@ static void rewrite(const char *text)
         } else if (in_device && is(i, "clock") && is(i + 1, "(") && is(i + 2, ")") &&
                    !is(i - 1, ".") && !is(i - 1, ">")) {
             replace(i - 2 * is(i - 1, ":"), i, format("::cpu_device_clock"));
+        } else if (traced && in_device && is(i + 1, "(") && is_copy(i)) {
+            const int of_std = is(i - 1, ":") ? 2 + is(i - 3, "std") : 0;
+            replace(i - of_std, i, format("::cpu_%s", text_of(i, i)));
         } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
             keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {

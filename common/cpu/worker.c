@@ -59,3 +59,8 @@ uint64_t cpu_compare_and_swap(void *p, unsigned bytes, uint64_t old, uint64_t v)
         return __sync_val_compare_and_swap((uint32_t *)p, (uint32_t)old, (uint32_t)v);
     return __sync_val_compare_and_swap((uint64_t *)p, old, v);
 }
+
+size_t cpu_any_size(size_t bytes)
+{
+    return bytes;
+}

@@ -44,8 +44,9 @@ struct cpu_prototype {
 void cpu_know_kernel(const struct cpu_prototype *prototype);
 cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
                              cudaStream_t stream, const char *file, int line);
-int cpu_in_kernel(void);        /* whether a kernel calls, and not the host */
-void cpu_launching(int begins); /* a launch by a kernel, which is not its own work */
+int cpu_in_kernel(void);           /* whether a kernel calls, and not the host */
+void cpu_launching(int begins);    /* a launch by a kernel, which is not its own work */
+size_t cpu_any_size(size_t bytes); /* returns it; no compiler knows what */
 /* Stores v where `bytes` of p, 2, 4 or 8, are `old`; returns what they were. No instrument sees it.
  */
 uint64_t cpu_compare_and_swap(void *p, unsigned bytes, uint64_t old, uint64_t v);

@@ -410,6 +410,32 @@ struct cpu_call {
         delete static_cast<cpu_call *>(p);
     }
 };
+#ifdef CPU_TRACE
+/* What the rewriter makes of memcpy and its like in kernels. A copy of the size of a register is a
+ * load and a store; g++ must not know the size of another one, or it makes code of it that no
+ * instrument sees. */
+#ifdef __clang__
+#define CPU_COPIED(n) (n)
+#else
+#define CPU_COPIED(n)                                                                              \
+    (__builtin_constant_p(n) && (n == 1 || n == 2 || n == 4 || n == 8 || n == 16)                  \
+         ? n                                                                                       \
+         : cpu_any_size(n))
+#endif
+__attribute__((always_inline)) inline void *cpu_memcpy(void *to, const void *from, size_t n)
+{
+    return __builtin_memcpy(to, from, CPU_COPIED(n));
+}
+__attribute__((always_inline)) inline void *cpu_memmove(void *to, const void *from, size_t n)
+{
+    return __builtin_memmove(to, from, CPU_COPIED(n));
+}
+__attribute__((always_inline)) inline void *cpu_memset(void *p, int byte, size_t n)
+{
+    return __builtin_memset(p, byte, CPU_COPIED(n));
+}
+#undef CPU_COPIED
+#endif
 /* Instruments do not see what a kernel does to launch another one. */
 struct cpu_launch_apart {
 #ifdef CPU_TRACE
