@@ -231,7 +231,7 @@ like($r{err}, qr/\Akernel k \(launched at [^\n]*: a block of \(2048,1,1\) thread
     "a program whose launch is refused has not been checked");
 
 # A copy of a constant size, which a compiler makes into code of its own.
-open $f, '>', "$dir/copies.cu" or die $!;
+open $f, '>', "$dir/sized.cu" or die $!;
 print $f <<'CUDA';
 #include <cstring>
 struct three { float a, b, c; };
@@ -259,9 +259,9 @@ CUDA
 close $f;
 for my $cxx (grep { have($_) } qw(g++ clang++)) {
     my $cc = $cxx =~ s/\+\+//r =~ s/^g$/gcc/r;
-    %r = run("CXX=$cxx CC=$cc common/cpu/cudacc --check $dir/copies.cu -o $dir/copies && $dir/copies");
-    like($r{err}, qr/^out of bounds: read at \S*copies\.cu:9 by thread \(31,0,0\)/m, "$cxx: a copy beyond the end is found");
-    %r = run("CXX=$cxx CC=$cc common/cpu/cudacc --count $dir/copies.cu -o $dir/copies && $dir/copies");
+    %r = run("CXX=$cxx CC=$cc common/cpu/cudacc --check $dir/sized.cu -o $dir/sized && $dir/sized");
+    like($r{err}, qr/^out of bounds: read at \S*sized\.cu:9 by thread \(31,0,0\)/m, "$cxx: a copy beyond the end is found");
+    %r = run("CXX=$cxx CC=$cc common/cpu/cudacc --count $dir/sized.cu -o $dir/sized && $dir/sized");
     like($r{out}, qr/^global_ld_requests +5$/m, "$cxx: and all of its bytes are counted") or diag($r{out});
 }
 
