@@ -603,7 +603,7 @@ local function count_table(a, t, path, found, what, needle)
         local group = row[t.index[a.by]]
         local line = place[group]
         if not line then
-            line = { (group:gsub("-", " ")) }
+            line = { group:find("/") and group or (group:gsub("-", " ")) } -- a path stays as it is
             for i = 2, #heads do line[i] = 0 end
             body[#body + 1], place[group] = line, line
         end
