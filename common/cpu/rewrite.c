@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 
 #include "ptx/ptx.h"
-#include "rewrite.h"
+#include "rewrite_tokens.h"
 
 enum { PARAMETERS = 128 };
 
@@ -56,28 +56,19 @@ struct outside {
     char *text;
 };
 
-static struct token *tokens;
+struct token *tokens;
+int token_count;
 static struct edit *edits;
 static struct kernel *kernels;
 static struct launch *launches;
 static struct outside *outsides;
 static char **files;
-static int token_count, edit_count, kernel_count, launch_count, file_count, shared_count,
-    variable_count, outside_count;
+static int edit_count, kernel_count, launch_count, file_count, shared_count, variable_count,
+    outside_count;
 static int calls;        /* --calls: the output is plain C++, only to be looked at by a compiler */
 static int in_system;    /* what is read comes from a macro of a system header */
 static int traced;       /* --trace: the output is for `count` or `check` */
 static const char *ours; /* --headers: the folder of the backend's */
-
-/* Grows an array by one element; lengths double at powers of two. */
-#define APPEND(array, count, ...)                                                                  \
-    do {                                                                                           \
-        if (!((count) & ((count)-1)))                                                              \
-            (array) =                                                                              \
-                rewrite_allocate((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array));  \
-        (array)[count] = __VA_ARGS__;                                                              \
-        (count)++;                                                                                 \
-    } while (0)
 
 void *rewrite_allocate(void *old, size_t bytes)
 {
@@ -89,7 +80,7 @@ void *rewrite_allocate(void *old, size_t bytes)
     return p;
 }
 
-static char *format(const char *f, ...)
+char *format(const char *f, ...)
 {
     va_list list;
     va_start(list, f);
@@ -102,13 +93,13 @@ static char *format(const char *f, ...)
     return s;
 }
 
-static int is(int i, const char *s)
+int is(int i, const char *s)
 {
     return i >= 0 && i < token_count && tokens[i].n == (int)strlen(s) &&
            memcmp(tokens[i].s, s, strlen(s)) == 0;
 }
 
-static int is_name(int i)
+int is_name(int i)
 {
     return i >= 0 && i < token_count &&
            (isalpha((unsigned char)*tokens[i].s) || *tokens[i].s == '_');
@@ -124,8 +115,7 @@ static void unsupported(int i, const char *what, const char *hint)
     exit(2);
 }
 
-/* What nvcc refuses as well, and a compiler of plain C++ would not. */
-static void __attribute__((noreturn)) mistake(int i, const char *what)
+void mistake(int i, const char *what)
 {
     fprintf(stderr, "%s:%d: error: %s\n", files[tokens[i].file], tokens[i].line, what);
     exit(1);
@@ -333,8 +323,7 @@ static void read_tokens(const char *p)
     }
 }
 
-/* The token that closes (step 1) or opens (step -1) the bracket at i. */
-static int match(int i, int step)
+int match(int i, int step)
 {
     const char *up = step > 0 ? "([{" : ")]}", *down = step > 0 ? ")]}" : "([{";
     for (int depth = 0; i >= 0 && i < token_count; i += step) {
@@ -370,7 +359,7 @@ static int match_angle(int i, int step, int *commas)
     return -1;
 }
 
-static char *text_of(int first, int last)
+char *text_of(int first, int last)
 {
     char *s = format("");
     for (int i = first; i <= last; i++) {
@@ -443,7 +432,7 @@ static int parts(int open, int first[PARAMETERS], int last[PARAMETERS])
     return n;
 }
 
-static int same_name(int i, int k)
+int same_name(int i, int k)
 {
     return tokens[i].n == tokens[k].n && memcmp(tokens[i].s, tokens[k].s, (size_t)tokens[i].n) == 0;
 }
@@ -882,8 +871,7 @@ static void check_calls(void)
     }
 }
 
-/* Names that nobody but CUDA gives. */
-static int is_cuda_name(const char *s)
+int is_cuda_name(const char *s)
 {
     static const char *const begins[] = {"cublas",     "curand", "cufft",  "cusparse", "nvrtc",
                                          "nvtx",       "__nv",   "tex1D",  "tex2D",    "tex3D",
@@ -930,198 +918,6 @@ static int is_cuda_name(const char *s)
            (strncmp(s, "CU", 2) == 0 && isalpha((unsigned char)s[2])) ||
            (strncmp(s, "atomic", 6) == 0 && isupper((unsigned char)s[6])) ||
            (strncmp(s, "__", 2) == 0 && islower((unsigned char)s[2]));
-}
-
-/* --- Functions of the wrong side --------------------------------------------------------------
- *
- * nvcc refuses a host function that a kernel calls, and a __device__ function that the host calls.
- * So do these, where there is no doubt what a name means: a function outside classes and no
- * template, whose name is used for nothing else, here or in a system header. */
-
-enum { ON_HOST = 1, ON_DEVICE = 2, IN_DOUBT = 4 };
-
-struct function {
-    int name, open, close; /* tokens; open is 0 for one without a body */
-    int sides;
-    int kernel;
-};
-static struct function *functions;
-static int function_count;
-
-/* The declaration or the head of a function from `start` up to `end`, if it is one. */
-static void note_function(int start, int end)
-{
-    static const char *const no_function[] = {
-        "operator", "using", "typedef", "friend",        "=",      "struct", "class",
-        "union",    "enum",  "asm",     "static_assert", "return", "<",      "__shared__"};
-    static const char *const doubtful[] = {"template", "constexpr", "consteval", "decltype"};
-    struct function f = {.open = is(end, "{") ? end : 0, .close = is(end, "{") ? match(end, 1) : 0};
-    int open = start;
-    for (; open < end && !is(open, "("); open++) {
-        for (size_t n = 0; n < sizeof doubtful / sizeof *doubtful; n++)
-            f.sides |= is(open, doubtful[n]) ? IN_DOUBT : 0;
-        for (size_t n = 0; n < sizeof no_function / sizeof *no_function; n++)
-            if (is(open, no_function[n]) && !(f.sides & IN_DOUBT))
-                return;
-        f.sides |= is(open, "__host__") ? ON_HOST : 0;
-        f.sides |= is(open, "__device__") || is(open, "__global__") ? ON_DEVICE : 0;
-        f.kernel |= is(open, "__global__");
-        if (is(open + 1, "(") && (is(open, "__attribute__") || is(open, "__launch_bounds__") ||
-                                  is(open, "__align__") || is(open, "alignas")))
-            open = match(open + 1, 1);
-    }
-    f.name = open - 1;
-    if (open >= end || f.name <= start || !is_name(f.name) || is(f.name - 1, ":"))
-        return;
-    f.sides |= f.sides & (ON_HOST | ON_DEVICE) ? 0 : ON_HOST;
-    APPEND(functions, function_count, f);
-}
-
-static void find_functions(void)
-{
-    for (int i = 0, start = 0; i < token_count; i++) {
-        if (is(i, "(") || is(i, "[")) {
-            i = match(i, 1);
-        } else if (is(i, ";")) {
-            note_function(start, i);
-            start = i + 1;
-        } else if (is(i, "}")) {
-            start = i + 1;
-        } else if (is(i, "{")) {
-            int k = start;
-            while (k < i && !is(k, "namespace") && !(is(k, "extern") && *tokens[k + 1].s == '"'))
-                k++;
-            if (k < i && !is(i - 1, ")")) { /* what is in it is looked at like what is outside */
-                start = i + 1;
-                continue;
-            }
-            const int before = function_count, body = i;
-            note_function(start, i);
-            i = match(i, 1);
-            if (function_count > before || is(body - 1, ")"))
-                start = i + 1;
-        }
-        if (i < 0)
-            return;
-    }
-}
-
-static int is_one_of(int i, const char *const *words, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        if (is(i, words[k]))
-            return 1;
-    return 0;
-}
-
-/* Whether a name stands in front of token i which makes it a declaration. */
-static int is_declared(int i)
-{
-    static const char *const calls_follow[] = {"return", "else", "do", "case",
-                                               "throw",  "and",  "or", "not"};
-    return is_name(i - 1) && !is_one_of(i - 1, calls_follow, sizeof calls_follow / sizeof(char *));
-}
-
-static int token_at(const char *s)
-{
-    int low = 0, high = token_count;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (tokens[middle].s < s)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < token_count && tokens[low].s == s;
-}
-
-/* Whether a system header, or a macro of one, has a function of that name. What cudacc includes
- * first may be compiled already, and is not in the text. */
-static int is_in_system(const char *text, int name)
-{
-    static const char *const of_both[] = {
-        "abs",   "labs",  "min",   "max",   "pow",    "sqrt",     "cbrt",  "hypot", "exp",
-        "exp2",  "exp10", "expm1", "log",   "log2",   "log10",    "log1p", "sin",   "cos",
-        "tan",   "asin",  "acos",  "atan",  "atan2",  "sinh",     "cosh",  "tanh",  "asinh",
-        "acosh", "atanh", "floor", "ceil",  "round",  "trunc",    "rint",  "fmod",  "modf",
-        "frexp", "ldexp", "fabs",  "fmin",  "fmax",   "fma",      "fdim",  "erf",   "erfc",
-        "swap",  "clock", "isnan", "isinf", "printf", "copysign", "div",   "norm",  "saturate"};
-    const char *word = text_of(name, name);
-    const size_t n = strlen(word);
-    for (size_t i = 0; i < sizeof of_both / sizeof *of_both; i++)
-        if (strncmp(word, of_both[i], strlen(of_both[i])) == 0 &&
-            (!word[strlen(of_both[i])] || strcmp(word + strlen(of_both[i]), "f") == 0))
-            return 1;
-    if (strncmp(word, "make_", 5) == 0 || is_cuda_name(word))
-        return 1;
-    for (const char *p = text; (p = strstr(p, word)); p += n) {
-        if ((p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) ||
-            p[n + strspn(p + n, " ")] != '(' || token_at(p))
-            continue;
-        return 1;
-    }
-    return 0;
-}
-
-/* On which side all functions of that name are; IN_DOUBT where it may mean anything else. */
-static int side_of(const char *text, int name)
-{
-    int sides = 0;
-    for (int i = 0; i < token_count; i++) {
-        if (!same_name(i, name))
-            continue;
-        int inside = 0, known = 0;
-        for (int f = 0; f < function_count; f++) {
-            known |= functions[f].name == i;
-            inside |= functions[f].open < i && i < functions[f].close;
-            sides |= functions[f].name == i ? functions[f].sides : 0;
-        }
-        if (!known && (!is(i + 1, "(") || is_declared(i) || !inside))
-            return IN_DOUBT;
-    }
-    return sides && !(sides & IN_DOUBT) && is_in_system(text, name) ? IN_DOUBT : sides;
-}
-
-static void check_body(const char *text, const struct function *f)
-{
-    static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", "alignof"};
-    const int mine = f->sides, other = mine == ON_HOST ? ON_DEVICE : ON_HOST;
-    for (int i = f->open; i < f->close; i++) /* of a lambda, or a local class */
-        if (is(i, "__device__") || is(i, "__host__"))
-            return;
-    for (int i = f->open + 1; i < f->close; i++) {
-        if (is(i + 1, "(") && is_one_of(i, unevaluated, sizeof unevaluated / sizeof(char *)))
-            i = match(i + 1, 1);
-        if (!is_name(i) || !is(i + 1, "(") || is(i - 1, ".") || is(i - 1, ":") ||
-            (is(i - 1, ">") && is(i - 2, "-")) || is_declared(i))
-            continue;
-        if (mine == ON_DEVICE && is(i, "cudaDeviceSynchronize"))
-            mistake(i, format("%.*s calls cudaDeviceSynchronize: since CUDA 12 what runs on the "
-                              "device cannot wait for what it launches",
-                              tokens[f->name].n, tokens[f->name].s));
-        int known = 0;
-        for (int k = 0; k < function_count && !known; k++)
-            known = same_name(functions[k].name, i) && functions[k].sides == other &&
-                    !functions[k].kernel;
-        if (known && side_of(text, i) == other)
-            mistake(i, format(mine == ON_HOST
-                                  ? "host function %.*s calls __device__ function %.*s: declare "
-                                    "that __host__ __device__"
-                                  : "%.*s runs on the device and calls host function %.*s: "
-                                    "declare that __device__",
-                              tokens[f->name].n, tokens[f->name].s, tokens[i].n, tokens[i].s));
-    }
-}
-
-static void check_sides(const char *text)
-{
-    for (int i = 0; i < token_count; i++)
-        if (is(i, "cpu_in_kernel")) /* two sides made one: either may lack what the other has */
-            return;
-    find_functions();
-    for (int f = 0; f < function_count; f++)
-        if (functions[f].open && (functions[f].sides == ON_HOST || functions[f].sides == ON_DEVICE))
-            check_body(text, &functions[f]);
 }
 
 /* A launch is noted; which kernel it is, is found when all are known. */
@@ -1420,11 +1216,15 @@ static void variable(int i)
     }
 }
 
-/* A copy whose size a compiler may know: g++ turns it into code that no instrument sees. */
-static int is_copy(int i)
+/* Where a call of this function of C, which std has as well, begins: at its name, its :: or its
+ * std. -1: it is somebody else's. */
+static int call_of_c(int name)
 {
-    return (is(i, "memcpy") || is(i, "memmove") || is(i, "memset")) && !is(i - 1, ".") &&
-           !is(i - 1, ">");
+    if (!is(name + 1, "(") || is(name - 1, ".") || (is(name - 1, ">") && is(name - 2, "-")))
+        return -1;
+    if (!is(name - 1, ":"))
+        return name;
+    return is(name - 3, "std") ? name - 3 : is_name(name - 3) ? -1 : name - 2;
 }
 
 static void rewrite(const char *text)
@@ -1492,12 +1292,12 @@ static void rewrite(const char *text)
             }
         } else if (in_device && (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))) {
             i = inline_ptx(i);
-        } else if (in_device && is(i, "clock") && is(i + 1, "(") && is(i + 2, ")") &&
-                   !is(i - 1, ".") && !is(i - 1, ">")) {
-            replace(i - 2 * is(i - 1, ":"), i, format("::cpu_device_clock"));
-        } else if (traced && in_device && is(i + 1, "(") && is_copy(i)) {
-            const int of_std = is(i - 1, ":") ? 2 + is(i - 3, "std") : 0;
-            replace(i - of_std, i, format("::cpu_%s", text_of(i, i)));
+        } else if (in_device && is(i, "clock") && is(i + 2, ")") && call_of_c(i) >= 0) {
+            replace(call_of_c(i), i, format("::cpu_device_clock"));
+        } else if (traced && in_device &&
+                   (is(i, "memcpy") || is(i, "memmove") || is(i, "memset")) && call_of_c(i) >= 0) {
+            /* g++ turns a copy whose size it knows into code that no instrument sees */
+            replace(call_of_c(i), i, format("::cpu_%s", text_of(i, i)));
         } else if (is(i, "cudaLaunchKernel") || is(i, "cudaLaunchCooperativeKernel")) {
             keep_type(i);
         } else if (is(i, "cudaLaunchKernelEx")) {
@@ -1507,7 +1307,7 @@ static void rewrite(const char *text)
         }
     }
     check_calls();
-    check_sides(text);
+    rewrite_check_sides(text);
     for (int i = 0; i < launch_count; i++)
         launch(&launches[i]);
 }

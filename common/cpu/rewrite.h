@@ -1,5 +1,6 @@
 /* The preprocessed source as the parts of the rewriter share it: rewrite.c reads and changes it,
- * rewrite_arch.c merges that of host and device, rewrite_columns.c finds columns. */
+ * rewrite_sides.c finds calls of the wrong side, rewrite_arch.c merges the source of host and
+ * device, rewrite_columns.c finds columns. */
 #ifndef REWRITE_H
 #define REWRITE_H
 

@@ -3,6 +3,7 @@
 #include "runtime.h"
 
 #include "cpu_trace.h"
+#include "ptx/real.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -331,42 +332,19 @@ static void tell(const char *p, unsigned bytes, int writes)
 #endif
 }
 
-static uint32_t bits_of(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static float half_value(uint32_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const float size = exponent == 31 ? fraction ? NAN : INFINITY
-                       : exponent     ? ldexpf((float)(1024 + fraction), exponent - 25)
-                                      : ldexpf((float)fraction, -24);
-    return bits & 0x8000 ? -size : size;
-}
-
 /* One part, as the element has it, in the register that a fetch gives. */
 static uint32_t part_of(const struct object *o, uint32_t bits)
 {
     const int width = o->desc.x;
     const int value = width == 8 ? (int8_t)bits : width == 16 ? (int16_t)bits : (int)bits;
     if (o->desc.f == cudaChannelFormatKindFloat)
-        return width == 16 ? bits_of(half_value(bits)) : bits;
+        return width == 16 ? ptx_float_bits((float)ptx_decode(PTX_F16, bits)) : bits;
     if (!o->real)
         return o->desc.f == cudaChannelFormatKindSigned ? (uint32_t)value : bits;
     if (o->desc.f == cudaChannelFormatKindUnsigned)
-        return bits_of((float)bits / (float)((1 << width) - 1));
+        return ptx_float_bits((float)bits / (float)((1 << width) - 1));
     const float least = -1, v = (float)value / (float)((1 << (width - 1)) - 1);
-    return bits_of(v < least ? least : v); /* -128 and -127 are both -1 */
+    return ptx_float_bits(v < least ? least : v); /* -128 and -127 are both -1 */
 }
 
 /* The element there; outside, where a coordinate is negative, the border's colour. */
@@ -375,7 +353,7 @@ static struct cpu_texel element_at(const struct object *o, int64_t x, int64_t y,
     struct cpu_texel v = {{0}};
     if (x < 0 || y < 0) {
         for (unsigned i = 0; i < o->parts; i++)
-            v.part[i] = bits_of(o->how.borderColor[i]);
+            v.part[i] = ptx_float_bits(o->how.borderColor[i]);
         return v;
     }
     const char *p = o->p + (size_t)z * o->slice + (size_t)y * o->pitch + (size_t)x * o->element;
@@ -457,7 +435,7 @@ static struct cpu_texel filtered(const struct object *o, const struct taps *x, c
             continue;
         const struct cpu_texel v = element_at(o, z->at[d] < 0 ? -1 : x->at[r], y->at[b], z->at[d]);
         for (unsigned k = 0; k < o->parts; k++)
-            sum.part[k] = bits_of(float_of(sum.part[k]) + weight * float_of(v.part[k]));
+            sum.part[k] = ptx_float_bits(ptx_float(sum.part[k]) + weight * ptx_float(v.part[k]));
     }
     return sum;
 }

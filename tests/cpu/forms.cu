@@ -1,5 +1,7 @@
 /* Launches, functions and variables in the forms that CUDA C++ allows. */
 #include <cstdio>
+#include <cstring>
+#include <ctime>
 #include <numeric>
 #include <vector>
 
@@ -197,6 +199,27 @@ __global__ void kf(float *p, const float *q = nullptr)
     p[0] = cube(2) + (q ? 1 : 0);
 }
 
+/* Functions of C, and somebody's own under their names. */
+namespace own
+{
+__device__ int clock()
+{
+    return 7;
+}
+__device__ void memcpy(int *to, int value)
+{
+    *to = value;
+}
+} // namespace own
+__global__ void names_of_c(int *to)
+{
+    int a[3], b[3] = {1, 2, 3}, c[3];
+    own::memcpy(&a[0], own::clock());
+    std::memcpy(a + 1, b + 1, 2 * sizeof *a);
+    ::memcpy(c, a, sizeof c);
+    *to = c[0] * 100 + c[1] * 10 + c[2] + (std::clock() < 0);
+}
+
 /* Declared, launched, and defined last. */
 __global__ void copy(int *to, int value);
 static void copies(int *to)
@@ -219,6 +242,9 @@ int main()
     copies(p);
     cudaDeviceSynchronize();
     expect("a launch before the body", p[0], 6);
+    names_of_c<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    expect("names of C", p[0], 723);
     LAUNCH((k<8, int>), p, 1);
     expect("a launch in a macro", p[5], 9);
     kf<<<1, 1>>>(f, nullptr);

@@ -68,52 +68,47 @@ inline void expect(uint64_t *at, unsigned bytes, CPU_PLACE)
     cpu_asm_in<'r'>(&reg[1], bytes);
     cpu_asm_at(&site, reg, file, line);
 }
+/* What a statement says of an address, and of an operand of that kind if it has one: the 1 or 0 in
+ * its first register. */
+template <char kind = 0, class T = int>
+inline bool answer(cpu_asm_site &site, const void *at, const char *file, int line, T operand = 0)
+{
+    uint64_t reg[5];
+    unsigned yes;
+    cpu_asm_in<'l'>(&reg[1], at);
+    if constexpr (kind != 0)
+        cpu_asm_in<kind>(&reg[2], operand);
+    cpu_asm_at(&site, reg, file, line);
+    cpu_asm_out<'r'>(&reg[0], yes);
+    return yes;
+}
+#define CPU_QUESTION(text, constraints, registers)                                                 \
+    static cpu_asm_site site = {"{\n.reg .pred p;\n" text "\nselp.u32 %0, 1, 0, p;\n}",            \
+                                constraints,                                                       \
+                                registers,                                                         \
+                                __FILE__,                                                          \
+                                __LINE__,                                                          \
+                                nullptr};
 inline bool test_wait(uint64_t *at, uint64_t state, CPU_PLACE)
 {
-    CPU_SITE("{\n.reg .pred p;\nmbarrier.test_wait.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}",
-             "rll", 4)
-    unsigned done;
-    cpu_asm_in<'l'>(&reg[1], at);
-    cpu_asm_in<'l'>(&reg[2], state);
-    cpu_asm_at(&site, reg, file, line);
-    cpu_asm_out<'r'>(&reg[0], done);
-    return done;
+    CPU_QUESTION("mbarrier.test_wait.b64 p, [%1], %2;", "rll", 4)
+    return answer<'l'>(site, at, file, line, state);
 }
 inline bool test_wait_parity(uint64_t *at, bool parity, CPU_PLACE)
 {
-    CPU_SITE("{\n.reg .pred p;\nmbarrier.test_wait.parity.b64 p, [%1], %2;\n"
-             "selp.u32 %0, 1, 0, p;\n}",
-             "rlr", 4)
-    unsigned done;
-    cpu_asm_in<'l'>(&reg[1], at);
-    cpu_asm_in<'r'>(&reg[2], (unsigned)parity);
-    cpu_asm_at(&site, reg, file, line);
-    cpu_asm_out<'r'>(&reg[0], done);
-    return done;
+    CPU_QUESTION("mbarrier.test_wait.parity.b64 p, [%1], %2;", "rlr", 4)
+    return answer<'r'>(site, at, file, line, (unsigned)parity);
 }
 /* False after a while, as on a GPU. */
 inline bool try_wait(uint64_t *at, uint64_t state, CPU_PLACE)
 {
-    CPU_SITE("{\n.reg .pred p;\nmbarrier.try_wait.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}",
-             "rll", 4)
-    unsigned done;
-    cpu_asm_in<'l'>(&reg[1], at);
-    cpu_asm_in<'l'>(&reg[2], state);
-    cpu_asm_at(&site, reg, file, line);
-    cpu_asm_out<'r'>(&reg[0], done);
-    return done;
+    CPU_QUESTION("mbarrier.try_wait.b64 p, [%1], %2;", "rll", 4)
+    return answer<'l'>(site, at, file, line, state);
 }
 inline bool try_wait_parity(uint64_t *at, bool parity, CPU_PLACE)
 {
-    CPU_SITE("{\n.reg .pred p;\nmbarrier.try_wait.parity.b64 p, [%1], %2;\n"
-             "selp.u32 %0, 1, 0, p;\n}",
-             "rlr", 4)
-    unsigned done;
-    cpu_asm_in<'l'>(&reg[1], at);
-    cpu_asm_in<'r'>(&reg[2], (unsigned)parity);
-    cpu_asm_at(&site, reg, file, line);
-    cpu_asm_out<'r'>(&reg[0], done);
-    return done;
+    CPU_QUESTION("mbarrier.try_wait.parity.b64 p, [%1], %2;", "rlr", 4)
+    return answer<'r'>(site, at, file, line, (unsigned)parity);
 }
 /* The thread's copies by cp.async hold the phase open until they are done. */
 inline void copies_arrive(uint64_t *at, CPU_PLACE)
@@ -144,21 +139,13 @@ inline void fence_proxy(CPU_PLACE)
 
 inline bool is_shared(const void *p, CPU_PLACE)
 {
-    CPU_SITE("{\n.reg .pred p;\nisspacep.shared p, %1;\nselp.u32 %0, 1, 0, p;\n}", "rl", 3)
-    unsigned found;
-    cpu_asm_in<'l'>(&reg[1], p);
-    cpu_asm_at(&site, reg, file, line);
-    cpu_asm_out<'r'>(&reg[0], found);
-    return found;
+    CPU_QUESTION("isspacep.shared p, %1;", "rl", 3)
+    return answer(site, p, file, line);
 }
 inline bool is_global(const void *p, CPU_PLACE)
 {
-    CPU_SITE("{\n.reg .pred p;\nisspacep.global p, %1;\nselp.u32 %0, 1, 0, p;\n}", "rl", 3)
-    unsigned found;
-    cpu_asm_in<'l'>(&reg[1], p);
-    cpu_asm_at(&site, reg, file, line);
-    cpu_asm_out<'r'>(&reg[0], found);
-    return found;
+    CPU_QUESTION("isspacep.global p, %1;", "rl", 3)
+    return answer(site, p, file, line);
 }
 
 /* 4, 8 or 16 bytes, of which the last `zeros` are not read and become 0. */
@@ -290,6 +277,7 @@ struct alignment_of<void, ::cuda::aligned_size_t<a>> {
 };
 } // namespace cpu_async
 
+#undef CPU_QUESTION
 #undef CPU_SITE
 #undef CPU_PLACE
 #endif
