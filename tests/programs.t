@@ -34,7 +34,7 @@ my %words = (
     nvcc => "yes|no", compiles => "yes|no|-", runs => "yes|no|-", right => "yes|no|-",
     judged => "self-check|output|ends|fails-as-gpu|-", findings => "\\d+|-",
 );
-my %judged = map { $_ => 1 } qw(bug undefined input intended harmless size device);
+my %judged = map { $_ => 1 } qw(bug lockstep undefined input intended harmless size device);
 for my $p (@programs) {
     my $wrong = join ", ", grep { $p->{$_} !~ /^($words{$_})$/ } sort keys %words;
     my $can = $p->{nvcc} eq "yes";
