@@ -170,7 +170,8 @@ my @judged = (
     ["and other threads another", "different", 1, qr/global race: .*/],
     ["several lines of a race are one", "both", 1, qr/global race: .*/],
     ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:125 .*/],
-    ["threads leave before __syncthreads", "leave-0", 0],
+    ["threads leave before __syncthreads", "leave-0", 0,
+        qr/fewer threads: 40 of the block's 64 threads come to the barrier at \S+:104, .* kernel leave/],
     ["before __syncwarp", "leave-1", 0],
     ["before a vote", "leave-2", 0],
     ["before a shuffle that reads a lane which is there", "leave-3", 0],
@@ -191,6 +192,11 @@ my %aborts = run("timeout 60 $dir/judged aborts 2>&1 | cat");
 like($aborts{out}, qr/^uninitialised read: .*\ncheck: 1 finding$/m, "a program that aborts tells what was found");
 my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 remark$/m, "what is told and does not count is a remark");
+%said = run("$dir/judged refused");
+my $call = qr/failed call: the call at \S+/;
+like($said{err}, qr/^$call:167 returns cudaErrorInvalidValue: invalid argument
+$call:168 returns cudaErrorInvalidDevice: .*
+check: no kernel ran, 2 remarks$/m, "calls that fail and nobody asks, once for each place");
 
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].
@@ -235,6 +241,57 @@ for my $case (["with a fault", "n", 1], ["without", "n - 1", 3]) {
         is($r{err}, "check: no findings\n", "and has none");
     }
 }
+
+# What belongs to the other side: nothing in front of line 28, all behind it.
+spew("$dir/my own/sides.cu", <<'END');
+#include <cstdio>
+#include <cstring>
+int hosts = 1, known = 2;
+namespace inner { static int hosts; }
+const int constant = 3;
+const float table[2] = {4, 5};
+__device__ int kernels;
+__device__ const float fixed[2] = {6, 7};
+__managed__ int both;
+__device__ int next() { static int calls; return atomicAdd(&calls, 1); }
+__global__ void sum(int *out) { *out = next() + both + constant + (int)table[both & 1] + kernels; }
+__global__ void looks(int *out) { *out += known; }
+__global__ void wrong(int *out)
+{
+    *out += hosts;
+    inner::hosts = *out;
+}
+int main()
+{
+    int *out, *page, *managed;
+    cudaMalloc(&out, 40), cudaMallocHost(&page, 40), cudaMallocManaged(&managed, 40);
+    page[9] = managed[9] = both = (int)fixed[1];
+    cudaHostRegister(&known, sizeof known, cudaHostRegisterDefault);
+    sum<<<1, 1>>>(out), looks<<<1, 1>>>(out);
+    cudaMemcpy(page, out, 4, cudaMemcpyDeviceToHost), printf("%d\n", *page);
+    if (!getenv("WRONG"))
+        return 0;
+    wrong<<<1, 1>>>(out);
+    out[1] = 5;
+    memset(out + 2, 0, known * 6);
+    printf("%d %d\n", out[10], inner::hosts);
+    kernels = 1;
+}
+END
+my %sides = run("cd '$dir/my own' && $cudacc -w sides.cu -o sides && CUDACPU_LEAKS=0 ./sides && WRONG=1 CUDACPU_LEAKS=0 ./sides");
+my ($right, $wrong) = split /^check: no findings.*\n/m, $sides{err} =~ s/^leak: .*\n//gmr;
+is($right, "", "what each side may touch");
+my @expected = (
+    "host variable: read at sides.cu:15 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of hosts (4 bytes of the host), which nvcc",
+    "host variable: write at sides.cu:16 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of a variable (4 bytes of the host), which nvcc",
+    "host access: write at sides.cu:29 by the host: 4 bytes at offset 4 of the allocation of sides.cu:21 (40 bytes), which only",
+    "host access: write at sides.cu:30 by the host: 12 bytes at offset 8 of the allocation of sides.cu:21 (40 bytes), which only",
+    "host access: read at sides.cu:31 by the host: 4 bytes 0 bytes past the end of the allocation of sides.cu:21 (40 bytes), which only",
+    "host access: write at sides.cu:32 by the host: 4 bytes at offset 0 of kernels (4 bytes of __device__ memory), and the host has",
+);
+my @told = split /\n/, $wrong // "";
+is(scalar @told, @expected + 1, "and what it may not") or diag($sides{out}, $sides{err});
+is(substr($told[$_] // "", 0, length $expected[$_]), $expected[$_], "sides.cu: $expected[$_]") for 0 .. $#expected;
 
 # Ubuntu's g++ defines it, and a memcpy to a variable becomes another function.
 my $compiler = $ENV{CXX} || "g++";

@@ -212,6 +212,8 @@ static void open_barrier(struct worker *w, struct barrier *b)
         w->rest = AT_GRID; /* until all blocks are: go_on_again */
         return;
     }
+    if (b == w->barriers && w->live < w->size)
+        TRACE_CHECK(fewer(w), (void)0);
     TRACE(barrier(w, (int)(b - w->barriers)));
     release(w, b);
 }

@@ -10,6 +10,7 @@
 
 static _Atomic cudaError_t sticky;
 static __thread cudaError_t last;
+void (*call_failed)(cudaError_t error);
 
 static void write_line(const char *format, va_list list)
 {
@@ -65,6 +66,8 @@ cudaError_t result(cudaError_t error)
 {
     if (error == cudaSuccess)
         error = sticky;
+    else if (call_failed && error != sticky && error != cudaErrorNotReady)
+        call_failed(error);
     if (error != cudaSuccess && error != cudaErrorNotReady)
         last = error;
     return error;

@@ -15,6 +15,8 @@ void *need_memory(void *p, const char *what) __attribute__((returns_nonnull));
 /* An API function returns result(error), which the next cudaGetLastError of this OS thread tells.
  * While there is a sticky error, success becomes that. */
 cudaError_t result(cudaError_t error);
+/* Is told of each error that such a call has itself, unless it is NULL. */
+extern void (*call_failed)(cudaError_t error);
 /* The fault of a kernel, which ended all work, or cudaSuccess. */
 cudaError_t sticky_error(void);
 void set_sticky_error(cudaError_t error);

@@ -1176,7 +1176,8 @@ static int is_type_word(int i)
  * starts. A function is none, whatever it is called: operator+= as well. */
 static void variable(int i)
 {
-    int start = statement_start(i), name = start, constant = 0, known = 0, commas;
+    enum { CONSTANT = 1, MANAGED }; /* as cpu_trace_variable has them */
+    int start = statement_start(i), name = start, kind = 0, known = 0, commas;
     char *text = format("");
     for (;; name++) { /* to the first declarator */
         if (is(name, "__align__") || is(name, "alignas") || is(name, "__attribute__"))
@@ -1193,9 +1194,9 @@ static void variable(int i)
                  (is(name + 1, ";") || is(name + 1, "=") || is(name + 1, "[") ||
                   is(name + 1, ",") || (is(name + 1, "{") && !is_type_word(name - 1))))
             break;
-        constant |= is(name, "__constant__");
+        kind = is(name, "__constant__") ? CONSTANT : is(name, "__managed__") ? MANAGED : kind;
         known |= is_name(name) && !is(name, "__device__") && !is(name, "__constant__") &&
-                 !is(name, "static") && !is(name, "const");
+                 !is(name, "__managed__") && !is(name, "static") && !is(name, "const");
     }
     for (int end = name;; name = end + 1) {
         while (is(name, "*") || is(name, "const") || is(name, "__restrict__"))
@@ -1203,7 +1204,7 @@ static void variable(int i)
         if (is_name(name))
             text = format("%sstatic ::cpu_variable cpu_v%d(%.*s, \"%.*s\", %d); ", text,
                           variable_count++, tokens[name].n, tokens[name].s, tokens[name].n,
-                          tokens[name].s, constant);
+                          tokens[name].s, kind);
         for (end = name; end < token_count && !is(end, ";") && !is(end, ","); end++)
             if (is(end, "{") || is(end, "[") || is(end, "("))
                 end = match(end, 1);

@@ -162,6 +162,10 @@ int main(int argc, char **argv)
         leave<<<1, 64>>>(out, 40, atoi(what + 6));
     } else if (strcmp(what, "leak") == 0) {
         leave<<<1, 64>>>(out, 64, 0);
+    } else if (strcmp(what, "refused") == 0) {
+        for (int i = 0; i < 3; i++)
+            cudaMemcpy(got, out, 2 * sizeof got, cudaMemcpyDeviceToHost);
+        cudaSetDevice(1000);
     }
     const cudaError_t error = cudaDeviceSynchronize();
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);

@@ -194,7 +194,8 @@ void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
 void cpu_trace_named(const char *name, uint64_t amount);
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant);
+/* kind: 0 __device__, 1 __constant__, 2 __managed__ */
+void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind);
 #endif
 
 #ifdef __cplusplus

@@ -884,9 +884,9 @@ constexpr __attribute__((always_inline)) A &operator/=(A &a, cpu_divide::by<B> b
 }
 struct cpu_variable {
     template <class T>
-    cpu_variable(T &v, const char *name, int constant)
+    cpu_variable(T &v, const char *name, int kind)
     {
-        cpu_trace_variable((void *)&v, sizeof v, name, constant);
+        cpu_trace_variable((void *)&v, sizeof v, name, kind);
     }
 };
 #endif

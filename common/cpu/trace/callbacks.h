@@ -10,6 +10,9 @@
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame);
 
+/* The host does, outside of kernels. */
+static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
+
 /* The four built-in variables are memory too, and registers on a GPU. */
 static inline int is_builtin_variable(uintptr_t p)
 {
@@ -33,6 +36,8 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
         seen(w, p + done, n, writes, from, frame);
     if (CPU_TRACE == 2)
         in_pieces = 0;
+    if (!w || !w->running)
+        seen_of_host(p, bytes, writes, from);
 }
 
 #pragma GCC visibility push(default)
@@ -43,6 +48,8 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
         struct worker *w = cpu_worker;                                                             \
         if (w && w->running)                                                                       \
             seen(w, (uintptr_t)p, n, writes, HERE);                                                \
+        else                                                                                       \
+            seen_of_host((uintptr_t)p, n, writes, __builtin_return_address(0));                    \
     }                                                                                              \
     void __tsan_unaligned_##name##n(void *p)                                                       \
     {                                                                                              \

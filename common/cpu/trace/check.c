@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "cpu_trace.h"
+#include <execinfo.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -353,6 +354,18 @@ static inline void race(int me, struct cell *c, record mine, enum kind kind, int
         c->read[1] = mine;
 }
 
+/* A kernel touches a variable that is not marked as the device's, which nvcc refuses. One that a
+ * function declares static is the kernel's. */
+static __attribute__((noinline)) void hosts_variable(int thread, uintptr_t p, unsigned bytes,
+                                                     enum kind kind, uint32_t code)
+{
+    const struct symbol *v = symbols_variable(p);
+    if (!v)
+        return;
+    const struct object o = {.p = v->p, .bytes = v->bytes, .name = v->name, .what = "of the host"};
+    report(thread, HOST_VARIABLE, kind, code, p, bytes, &o);
+}
+
 /* An access that `thread` asks for. Each 4 bytes of it are for a thread of their own, from `whose`
  * on in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
  * negative number when it breaks a rule of addresses. */
@@ -364,6 +377,8 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
         stores_made();
     int64_t at = locate(w, p, bytes, &o);
     if (at == -2) {
+        if (is_variable(p) && !is_registered(p, bytes))
+            hosts_variable(thread, p, bytes, kind, code);
         registers_touched(w, thread, p, bytes, kind, code);
         return at;
     }
@@ -414,6 +429,12 @@ static int64_t access_seen(struct worker *w, int thread, uintptr_t p, unsigned b
                            enum kind kind, uint32_t code)
 {
     return access_of(w, thread, thread, 0, p, bytes, kind, kind == ATOMIC, code);
+}
+
+static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
+{
+    if ((p - region < region_used || is_variable(p)) && !cpu_in_kernel())
+        memory_host_access(p, bytes, writes, code_of(from));
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -928,6 +949,76 @@ int trace_goes_on(void *context)
     (void)context;
     return 0;
 #endif
+}
+
+/* --- What breaks no rule, and is told all the same -------------------------------------------- */
+
+void trace_fewer(struct worker *w)
+{
+    static struct {
+        const char *file;
+        int line;
+    } told[64];
+    static int n;
+    const struct thread *t = &w->threads[w->barriers[0].first];
+    for (int i = 0; i < n; i++)
+        if (told[i].file == t->file && told[i].line == t->line)
+            return;
+    if (n == sizeof told / sizeof *told)
+        return;
+    told[n].file = t->file;
+    told[n++].line = t->line;
+    char text[1000];
+    snprintf(text, sizeof text,
+             "%d of the block's %d threads come to the barrier at %s:%d, the others have ended: "
+             "since Volta it waits for none of those, and CUDA promises it only where all come",
+             w->live, w->size, t->file, t->line);
+    const struct side side = {READ, 0, (int)w->now, order.block};
+    finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
+}
+
+/* A call of the API has failed, which many programs never ask. It is told once for each place: the
+ * innermost frame of which a file and line are known, as the runtime is built without. */
+static void note_failed_call(cudaError_t error)
+{
+    enum { DEPTH = 12, CALLS = 64 };
+    static struct {
+        void *frames[DEPTH];
+        cudaError_t error;
+    } told[CALLS];
+    static int n;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (cpu_in_kernel())
+        return; /* a block keeps its errors to itself */
+    void *frames[DEPTH] = {NULL};
+    uint32_t codes[DEPTH];
+    struct place places[DEPTH];
+    const int depth = backtrace(frames, DEPTH);
+    pthread_mutex_lock(&lock);
+    int known = n == CALLS, of = 0;
+    for (int i = 0; i < n; i++)
+        known |= told[i].error == error && memcmp(told[i].frames, frames, sizeof frames) == 0;
+    if (!known) {
+        memcpy(told[n].frames, frames, sizeof frames);
+        told[n++].error = error;
+        for (int i = 0; i < depth; i++)
+            codes[i] = code_of(frames[i]);
+        symbols_find(codes, depth, places);
+        while (of < depth - 1 && !places[of].line)
+            of++;
+        symbols_free(places, depth);
+        char text[200];
+        snprintf(text, sizeof text, "returns %s: %s", cudaGetErrorName(error),
+                 cudaGetErrorString(error));
+        const struct side side = {.code = codes[of]};
+        finding_add(FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void __attribute__((constructor)) at_start(void)
+{
+    call_failed = note_failed_call;
 }
 
 int cpu_trace_mode(void)

@@ -29,6 +29,10 @@ enum rule {
     CHILD_RACE,
     SUM_ORDER,
     DIVERGENCE,
+    HOST_ACCESS,
+    HOST_VARIABLE,
+    FEWER_THREADS,
+    FAILED_CALL,
     LEAK
 };
 enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
@@ -41,6 +45,7 @@ struct object {
     const char *what; /* "shared memory", "allocated", "__device__" */
     uint32_t site;    /* of allocations */
     int freed, host;  /* host: it may write there, and nobody sees when */
+    int device;       /* out of the host's reach */
 };
 
 /* One side of a finding. */
@@ -116,6 +121,8 @@ void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written th
 const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
 void memory_launch(void);                    /* no __shared__ variable is placed yet */
 void memory_block(struct worker *w);         /* and nothing of them written */
+/* The host reads or writes: a finding if only the device may. */
+void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
 /* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
 int memory_leaks(void);
 void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */

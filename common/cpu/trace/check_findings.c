@@ -25,13 +25,14 @@ int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[LEAK + 1], printed_by_host;
 static int remarks; /* lines of the last printing that are no findings */
-static const char *const rules[] = {"out of bounds",      "misaligned",         "freed memory",
-                                    "uninitialised read", "shared race",        "global race",
-                                    "stale load",         "same value written", "pending copy",
-                                    "proxy fence",        "mbarrier",           "pending wgmma",
-                                    "wgmma fence",        "descriptor",         "setmaxnreg",
-                                    "grid dependency",    "stream race",        "child race",
-                                    "unordered sum",      "barrier divergence", "leak"};
+static const char *const rules[] = {
+    "out of bounds", "misaligned",    "freed memory",  "uninitialised read",
+    "shared race",   "global race",   "stale load",    "same value written",
+    "pending copy",  "proxy fence",   "mbarrier",      "pending wgmma",
+    "wgmma fence",   "descriptor",    "setmaxnreg",    "grid dependency",
+    "stream race",   "child race",    "unordered sum", "barrier divergence",
+    "host access",   "host variable", "fewer threads", "failed call",
+    "leak"};
 
 static void *kept(void *p)
 {
@@ -152,6 +153,17 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         if (f->object.name)
             fprintf(out, " of %s", f->object.name);
         fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
+    } else if (f->rule == HOST_ACCESS) {
+        put_access(out, f, 0, &place[0]);
+        fprintf(out, " by the host: %u bytes ", f->bytes);
+        put_where(out, f, &place[2]);
+        fputs(strcmp(f->object.what, "allocated") == 0
+                  ? ", which only kernels and copies reach"
+                  : ", and the host has a variable of its own there: need "
+                    "cudaMemcpyToSymbol or cudaMemcpyFromSymbol",
+              out);
+    } else if (f->rule == FAILED_CALL) {
+        fprintf(out, "the call at %s:%d %s", place[0].file, place[0].line, f->text);
     } else if (f->text) {
         put_text(out, f, place);
         if (f->object.what) {
@@ -201,6 +213,8 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         } else if (f->object.name) {
             fputs(f->object.name, out); /* a variable */
         }
+        if (f->rule == HOST_VARIABLE)
+            fputs(", which nvcc refuses: need a parameter, __device__ or __constant__", out);
         if (f->rule == FREED)
             fputs(", which is freed", out);
         if (f->rule == UNINITIALISED)
@@ -245,11 +259,12 @@ static int same_line(const struct finding *a, const struct place *p, const struc
 }
 
 /* A leak harms nobody when a program ends: it counts where that is asked for, or where the host
- * looks for findings itself. That several threads write the same value is told, and no more. */
+ * looks for findings itself. Three others are told, and no more. */
 static int counts(enum rule rule)
 {
     const char *asked = getenv("CUDACPU_LEAKS");
-    return rule != SAME_VALUE && (rule != LEAK || printed_by_host || (asked && *asked == '1'));
+    return rule != SAME_VALUE && rule != FEWER_THREADS && rule != FAILED_CALL &&
+           (rule != LEAK || printed_by_host || (asked && *asked == '1'));
 }
 
 /* Whether it is no line by itself: the places of a race are told with that, and an index with the

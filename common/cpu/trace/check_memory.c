@@ -99,7 +99,11 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
 {
     uint64_t at = (uintptr_t)p - region;
     uint32_t site = wanted_site ? code_of(wanted_site) : 0;
-    uint32_t o = object_add((struct object){(uintptr_t)p, bytes, NULL, "allocated", site, 0, 0});
+    uint32_t o = object_add((struct object){.p = (uintptr_t)p,
+                                            .bytes = bytes,
+                                            .what = "allocated",
+                                            .site = site,
+                                            .device = type == cudaMemoryTypeDevice});
     uint64_t guard = (at + bytes - 1) / PAGE + 1;
     for (uint64_t i = at / PAGE; i <= guard; i++)
         owner[i] = o;
@@ -232,6 +236,26 @@ int trace_library(const struct cpu_access *a)
     return 0;
 }
 
+/* A variable of kernels that lies at p, among those that may change. One that is const the host may
+ * read, if its value is known when the program is compiled. */
+static const struct object *variable_at(uintptr_t p)
+{
+    for (int i = 1; i < n_objects && objects[i].p - region >= region_used; i++)
+        if (p - objects[i].p < objects[i].bytes)
+            return &objects[i];
+    return NULL;
+}
+
+void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code)
+{
+    const struct object *o = p - region < region_used ? object_near(p) : variable_at(p);
+    if (!o || !o->device)
+        return;
+    const struct side side = {.kind = writes ? WRITE : READ, .code = code};
+    finding_add(HOST_ACCESS, NULL, &side, 1, (unsigned)bytes, o, p, NULL);
+    trace_written((void *)p, bytes); /* and so far it has told of it */
+}
+
 int memory_leaks(void)
 {
     for (int i = 1; i < n_objects && !broken; i++) {
@@ -245,10 +269,12 @@ int memory_leaks(void)
     return !broken;
 }
 
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
+void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind)
 {
-    const char *what = constant ? "of __constant__ memory" : "of __device__ memory";
-    object_add((struct object){(uintptr_t)p, bytes, name, what, 0, 0, 0});
+    static const char *const what[] = {"of __device__ memory", "of __constant__ memory",
+                                       "of managed memory"};
+    object_add((struct object){
+        .p = (uintptr_t)p, .bytes = bytes, .name = name, .what = what[kind], .device = kind < 2});
 }
 
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)

@@ -255,10 +255,10 @@ void trace_launch_end(struct launch *l)
     tally_launched(l->kernel->name, l->kernel->early);
 }
 
-void cpu_trace_variable(void *p, size_t bytes, const char *name, int constant)
+void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind)
 {
     (void)name;
-    if (constant)
+    if (kind == 1) /* __constant__ */
         return;
     if (n_device == sizeof device_memory / sizeof *device_memory) {
         give_up(1, "count: more than %d __device__ variables", n_device);

@@ -92,16 +92,61 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
     free(command);
 }
 
+/* The path of the program, where a shell can be given it. */
+static const char *program_path(void)
+{
+    static char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    return n < 0 || memchr(path, '\'', (size_t)n) ? NULL : path;
+}
+
+static struct symbol *variables;
+static int n_variables = -1; /* not looked for */
+
+/* Of a function's own variables, and of what the compiler makes, the name begins with _Z and
+ * another letter than those of variables of the program. */
+static void look_for_variables(void)
+{
+    char command[4200], line[4200], name[4096], type;
+    unsigned long long p, bytes;
+    const char *path = program_path();
+    n_variables = 0;
+    snprintf(command, sizeof command, "nm -S --defined-only '%s' 2>/dev/null", path ? path : "");
+    FILE *answer = path ? popen(command, "r") : NULL;
+    while (answer && fgets(line, sizeof line, answer)) {
+        int at = 0;
+        if (sscanf(line, "%llx %llx %c %4095s", &p, &bytes, &type, name) != 4 ||
+            !strchr("dDbBuVv", type) || strncmp(name, "cpu_", 4) == 0 ||
+            (strncmp(name, "_Z", 2) == 0 && !strchr("LN", name[2])))
+            continue;
+        if (strncmp(name, "_ZL", 3) == 0 && sscanf(name + 3, "%*d%n", &at) == 0)
+            memmove(name, name + 3 + at, strlen(name + 3 + at) + 1);
+        variables = need_memory(realloc(variables, (size_t)(n_variables + 1) * sizeof *variables),
+                                "the names of variables");
+        variables[n_variables].p = (uintptr_t)__executable_start + p;
+        variables[n_variables].bytes = bytes;
+        variables[n_variables++].name =
+            need_memory(strdup(strncmp(name, "_Z", 2) == 0 ? "a variable" : name), "a name");
+    }
+    if (answer)
+        pclose(answer);
+}
+
+const struct symbol *symbols_variable(uintptr_t p)
+{
+    if (n_variables < 0)
+        look_for_variables();
+    for (int i = 0; i < n_variables; i++)
+        if (p - variables[i].p < variables[i].bytes)
+            return &variables[i];
+    return NULL;
+}
+
 void symbols_find(const uint32_t *codes, int n, struct place *places)
 {
-    char program[4096];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0 || memchr(program, '\'', (size_t)length)) {
-        for (int i = 0; i < n; i++)
-            unknown(&places[i]);
-        return;
-    }
-    program[length] = '\0';
-    for (int i = 0; i < n; i += AT_ONCE)
+    const char *program = program_path();
+    for (int i = 0; i < n && !program; i++)
+        unknown(&places[i]);
+    for (int i = 0; i < n && program; i += AT_ONCE)
         find(program, codes + i, n - i < AT_ONCE ? n - i : AT_ONCE, places + i);
 }

@@ -18,6 +18,20 @@ static inline uint32_t code_of(const void *return_address)
     return (uint32_t)((uintptr_t)return_address - (uintptr_t)__executable_start - 1);
 }
 
+extern char data_start[]; /* the C library's: from here on variables lie that may change */
+static inline int is_variable(uintptr_t p)
+{
+    return p - (uintptr_t)data_start < (uintptr_t)end - (uintptr_t)data_start;
+}
+struct symbol {
+    uintptr_t p;
+    size_t bytes;
+    char *name; /* "a variable" where it stands in a class or namespace */
+};
+/* The variable of the program that holds p, or NULL: also if it belongs to a function. One run of
+ * nm (binutils) answers all. */
+const struct symbol *symbols_variable(uintptr_t p);
+
 struct place {
     char *file; /* "?" when nothing is known */
     int line;

@@ -63,6 +63,8 @@ void trace_host_waits_all(void);
 void trace_block(struct worker *w, uint64_t place);
 void trace_join(struct worker *w, int barrier);    /* the running thread has come to it */
 void trace_barrier(struct worker *w, int barrier); /* all have, and nobody has gone on */
+/* Before that, if threads of the block have ended and do not come to its barrier. */
+void trace_fewer(struct worker *w);
 void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask); /* likewise */
 /* Of a cooperative launch: all threads of the block have come to the grid's barrier. Then, for
  * check: a block has had its turn, and rests or has ended; the barrier opens; a block goes on. */
