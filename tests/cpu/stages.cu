@@ -323,6 +323,7 @@ int main()
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("staged", y, N, tiles);
 
+    cudaMemset(y, 0xee, 101);
     by_group<<<1, 48>>>((const char *)x, (char *)y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("by_group", (char *)y, 101, [=](int i) { return ((const char *)x)[i]; });
