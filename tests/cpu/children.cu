@@ -97,6 +97,9 @@ __global__ void refused(cudaStream_t hosts)
     errors[5] = cudaStreamDestroy(hosts);
     child<<<1, 1, 0, hosts>>>(1);
     errors[6] = cudaGetLastError();
+    int what = 1;
+    void *arguments[] = {&what};
+    errors[7] = cudaLaunchCooperativeKernel((void *)child, 1, 1, arguments, 0, nullptr);
 #endif
 }
 
@@ -210,6 +213,7 @@ int main(int argc, char **argv)
     CHECK(errors[4] == cudaErrorInvalidValue);
     CHECK(errors[5] == cudaErrorInvalidResourceHandle);
     CHECK(errors[6] == cudaErrorInvalidResourceHandle);
+    CHECK(errors[7] == cudaErrorNotPermitted);
 #endif
 
     for (int i = 0; i < 4 * N; i++)

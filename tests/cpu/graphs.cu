@@ -666,6 +666,21 @@ static void test_graph_memory()
     }
     cudaGraphExecDestroy(exec);
     cudaGraphDestroy(graph);
+
+    // A stream that is gone before it is joined makes the capture invalid; the graph stays.
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    cudaStreamCreate(&t);
+    CHECK_ERROR(
+        cudaStreamBeginCaptureToGraph(s, graph, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
+        cudaSuccess);
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+    put<<<1, 1, 0, t>>>(out, 1);
+    cudaStreamDestroy(t);
+    CHECK(cudaStreamEndCapture(s, nullptr) != cudaSuccess);
+    cudaGetLastError();
+    add_put(graph, nullptr, out, 2);
+    CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
     cudaStreamDestroy(s);
     cudaEventDestroy(e);
     cudaFree(out);
