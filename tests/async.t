@@ -42,6 +42,65 @@ for my $order (qw(forward reverse random)) {
 is("$r{code}: $r{err}", "2: CUDACPU_ASYNC is \"later\": need late, early or random\n",
     "another value is refused");
 
+# Copies that are given to an mbarrier: one of another thread, one of a group that is waited for, one of a
+# group that is open; what a thread finds of them after its wait, and after that for the mbarrier.
+spew("$dir/given.cu", <<'END');
+#include <cstdio>
+#include <cuda_pipeline_primitives.h>
+__global__ void k(const int *x, char *y)
+{
+    __shared__ int cell[3];
+    __shared__ __mbarrier_t bar;
+    const int t = threadIdx.x;
+    if (t == 0)
+        __mbarrier_init(&bar, 2);
+    __syncthreads();
+    __pipeline_memcpy_async(&cell[t], x, 4);
+    if (t == 1) {
+        __pipeline_commit();
+        __pipeline_memcpy_async(&cell[2], x, 4);
+    }
+    __pipeline_arrive_on(&bar);
+    if (t == 0)
+        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+    __syncthreads();
+    if (t == 1) {
+        __pipeline_wait_prior(0);
+        for (int i = 0; i < 3; i++)
+            y[i] = cell[i] == 5 ? 'c' : 'p';
+    }
+    const __mbarrier_token_t token = __mbarrier_arrive(&bar);
+    while (!__mbarrier_try_wait(&bar, token))
+        ;
+    if (t == 1)
+        for (int i = 0; i < 3; i++)
+            y[4 + i] = cell[i] == 5 ? 'c' : 'p';
+}
+int main()
+{
+    int *x;
+    char *y;
+    cudaMallocManaged(&x, 4);
+    cudaMallocManaged(&y, 8);
+    *x = 5;
+    y[3] = ' ';
+    y[7] = 0;
+    k<<<1, 2>>>(x, y);
+    puts(cudaDeviceSynchronize() == cudaSuccess ? y : "failed");
+}
+END
+%r = run("common/cpu/cudacc -O1 $dir/given.cu -o $dir/given && $dir/given");
+is("$r{out}$r{err}", "pcp ccc\n", "late: a copy that an mbarrier has comes when its thread or the mbarrier is waited for");
+%r = run("$dir/given", CUDACPU_ASYNC => "early");
+is($r{out}, "ccc ccc\n", "early: at the issue");
+%seen = ();
+for my $seed (1 .. 24) {
+    my %r = run("$dir/given", CUDACPU_ASYNC => "random", CUDACPU_SEED => $seed);
+    like($r{out}, qr/^[cp]c[cp] ccc$/, "random, seed $seed: every wait holds");
+    $seen{$r{out}} = 1;
+}
+cmp_ok(scalar(keys %seen), ">", 2, "seeds differ");
+
 # The driver's function has a name and a version; each map that it refuses is a line.
 spew("$dir/driver.cu", <<'END');
 #include <cudaTypedefs.h>

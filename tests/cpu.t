@@ -221,6 +221,9 @@ for my $case (
 }
 ($out, $rc) = run("$cudacc sides.cu -o $dir/sides");
 is("$rc $out", '0 ', 'and nothing is said in doubt');
+($out, $rc) = source("constexpr int twice(int x)\n{\n    return 2 * x;\n}\n__global__ void k(int *p)\n{\n    *p = twice(*p);\n}\n"
+        . "int main() { return twice(0); }\n", '', '--expt-relaxed-constexpr');
+is("$rc $out", '0 ', 'nor of constexpr functions, which are for both sides');
 
 # A kernel that waits for the host.
 {
@@ -391,6 +394,10 @@ my $objects = "int main()\n{\n    float *p;\n    cudaMalloc(&p, 256);\n    cudaM
     . "    r.res.linear.sizeInBytes = 128;\n    cudaTextureDesc d = {};\n    cudaTextureObject_t t;\n"
     . "    cudaCreateTextureObject(&t, &r, &d, NULL);\n%s    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 3;\n}\n";
 for my $case (["one<<<1, 1>>>(t, p);", qr/tex1D of an object of linear memory: need tex1Dfetch \(file\.cu:1\)/],
+    ["cudaTextureObject_t old = t; cudaDestroyTextureObject(t); cudaCreateTextureObject(&t, &r, &d, NULL); whole<<<1, 1>>>(old, p);",
+        qr/tex1Dfetch: there is no texture object 0x[0-9a-f]+ \(file\.cu:2\)/],
+    ["cudaArray_t a; cudaMallocArray(&a, &r.res.linear.desc, 8, 8); r.res.array.array = a; r.resType = cudaResourceTypeArray; "
+        . "cudaCreateTextureObject(&t, &r, &d, NULL); one<<<1, 1>>>(t, p);", qr/tex1D of an object of a 2D array: need tex2D \(file\.cu:1\)/],
     ["cudaDestroyTextureObject(t); whole<<<1, 1>>>(t, p);", qr/tex1Dfetch: there is no texture object 0x[0-9a-f]+ \(file\.cu:2\)/],
     ["cudaDeviceReset(); whole<<<1, 1>>>(t, p);", qr/tex1Dfetch: there is no texture object/],
     ["odd<<<1, 1>>>(t);", qr/surf2Dwrite: there is no surface object/],

@@ -59,11 +59,19 @@ SKIP: {
     unlike($r{out}, qr/^local_/m, "fragments are no memory");
 }
 
+# Rows that are not as the hardware can load them are a line.
+spew("$dir/odd.cu", "#include <mma.h>\n__global__ void k(const half *p)\n{\n    using namespace nvcuda::wmma;\n"
+    . "    fragment<matrix_a, 16, 16, 16, half, row_major> a;\n    load_matrix_sync(a, p, 20);\n}\nint main()\n{\n"
+    . "    half *p;\n    cudaMalloc(&p, 2048);\n    k<<<1, 32>>>(p);\n    return cudaDeviceSynchronize();\n}\n");
+my %r = run("common/cpu/cudacc $dir/odd.cu -o $dir/odd && $dir/odd");
+like($r{err}, qr/^kernel k .*: load_matrix_sync needs an address and rows that are multiples of 16 bytes \(\S*odd\.cu:6\)$/,
+    "a stride that is no multiple of 16 bytes");
+
 # Without a toolkit its headers are a line, and ours need none.
 spew("$dir/atomic.cu", "#include <cuda/barrier>\n#include <cuda/std/atomic>\nint main()\n{\n}\n");
 spew("$dir/ours.cu", "#include <cuda/pipeline>\n#include <mma.h>\nint main()\n{\n}\n");
 spew("$dir/ptx.cu", "#include <cuda/ptx>\nint main()\n{\n}\n");
-my %r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/atomic.cu -o $dir/atomic");
+%r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/atomic.cu -o $dir/atomic");
 is("$r{code} $r{err}", "2 $dir/atomic.cu:2: header <cuda/std/atomic> comes with the CUDA toolkit, which is not in /nowhere\n",
     "a header of a toolkit that is not there");
 %r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/ours.cu -o $dir/ours");

@@ -433,8 +433,10 @@ static void factors(cublasHandle_t h)
             for (int j = 0; j < n; j++)
                 if (!pivoted)
                     a.host[b * whole + j * lda + j] = T(40);
-        for (int i = 0; i < n; i++)
-            a.host[whole + 2 * lda + i] = T(0);
+        for (int i = 0; i < n; i++) // the first of two columns is told
+            a.host[whole + 2 * lda + i] = a.host[whole + 4 * lda + i] = T(0);
+        if (!pivoted) // not the largest of its column, and no other takes its place
+            a.host[1] = T(50);
         if (pivoted)
             a.host[0] = T(0);
         a.put();

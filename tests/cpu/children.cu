@@ -76,7 +76,14 @@ __global__ void again(int left)
         again<<<1, 1, 0, cudaStreamTailLaunch>>>(left - 1);
 }
 
-__global__ void refused()
+// Each block has errors of its own.
+__global__ void own_errors()
+{
+    errors[blockIdx.x] = cudaGetLastError();
+    child<<<0, 1>>>(1);
+}
+
+__global__ void refused(cudaStream_t hosts)
 {
     child<<<0, 1>>>(1);
     errors[0] = cudaPeekAtLastError();
@@ -86,6 +93,14 @@ __global__ void refused()
     errors[3] = cudaGetLastError();
     cudaStream_t s;
     errors[4] = cudaStreamCreateWithFlags(&s, cudaStreamDefault);
+#ifndef __NVCC__ // undefined
+    errors[5] = cudaStreamDestroy(hosts);
+    child<<<1, 1, 0, hosts>>>(1);
+    errors[6] = cudaGetLastError();
+    int what = 1;
+    void *arguments[] = {&what};
+    errors[7] = cudaLaunchCooperativeKernel((void *)child, 1, 1, arguments, 0, nullptr);
+#endif
 }
 
 __global__ void memory(int *to, const int *from, int n)
@@ -112,11 +127,13 @@ __global__ void many(int *p)
     mark<<<1, 1>>>(p, i, p[i] + 2 * i + 1); // not yet: the child above has not been waited for
 }
 
-__global__ void breaks(int *p)
+// What the first child launches does not run, nor does the second child.
+__global__ void breaks(int depth)
 {
-    p[0] = 1;
-    child<<<1, 1>>>(1);
-    __trap();
+    breaks<<<1, 1>>>(depth + 1);
+    if (depth)
+        __trap();
+    breaks<<<1, 1>>>(depth + 1);
 }
 
 static int down(float x) // a function of the host, of the name of a kernel that launches itself
@@ -136,7 +153,7 @@ int main(int argc, char **argv)
     int *p;
     cudaMallocManaged(&p, 4 * N * sizeof *p);
     if (argc > 1 && strcmp(argv[1], "breaks") == 0) {
-        breaks<<<1, 1>>>(p);
+        breaks<<<1, 1>>>(0);
         CHECK_ERROR(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
         return check_result();
     }
@@ -178,8 +195,15 @@ int main(int argc, char **argv)
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(noted == 2 * DEEPEST + 1);
 
+    own_errors<<<6, 1>>>();
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    for (int i = 0; i < 6; i++)
+        CHECK(errors[i] == cudaSuccess);
+
     noted = 0;
-    refused<<<1, 1>>>();
+    cudaStream_t s;
+    cudaStreamCreate(&s);
+    refused<<<1, 1>>>(s);
     CHECK_ERROR(cudaGetLastError(), cudaSuccess); // the device's errors are not the host's
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(noted == 0);
@@ -187,6 +211,9 @@ int main(int argc, char **argv)
     CHECK(errors[3] != cudaSuccess);
 #ifndef __NVCC__ // the guide asks for cudaStreamNonBlocking, and says no more
     CHECK(errors[4] == cudaErrorInvalidValue);
+    CHECK(errors[5] == cudaErrorInvalidResourceHandle);
+    CHECK(errors[6] == cudaErrorInvalidResourceHandle);
+    CHECK(errors[7] == cudaErrorNotPermitted);
 #endif
 
     for (int i = 0; i < 4 * N; i++)
@@ -208,8 +235,6 @@ int main(int argc, char **argv)
 
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    cudaStream_t s;
-    cudaStreamCreate(&s);
     noted = 0;
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
     in_order<<<1, 1, 0, s>>>();

@@ -512,7 +512,9 @@ static void test_conditions()
     CHECK_ERROR(cudaStreamEndCapture(s, nullptr), cudaSuccess);
     body = add_conditional(&last, graph, &node, handle, cudaGraphCondTypeIf, 2);
     add_put(body[0], nullptr, p + 2, 10);
-    add_put(body[1], nullptr, p + 2, 11);
+    const cudaGraphNode_t later = add_put(body[1], nullptr, p + 2, 11);
+    const cudaGraphNode_t earlier = add_put(body[1], nullptr, p + 2, 12);
+    CHECK_ERROR(cudaGraphAddDependencies(body[1], &earlier, &later, nullptr, 1), cudaSuccess);
     cudaGraphNodeType type;
     CHECK_ERROR(cudaGraphNodeGetType(last, &type), cudaSuccess);
     CHECK(type == cudaGraphNodeTypeConditional);
@@ -597,14 +599,25 @@ static void test_graph_memory()
         CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
         CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
         CHECK(*out == 5);
+        CHECK_ERROR(cudaDeviceGraphMemTrim(0), cudaSuccess); // what is in use stays
         CHECK(graph_memory(cudaGraphMemAttrUsedMemCurrent) >= n * sizeof *got);
+        CHECK(graph_memory(cudaGraphMemAttrReservedMemCurrent) >= n * sizeof *got);
+#ifdef CUDA_CPU_BACKEND // the last run's is gone
+        CHECK_ERROR(cudaMemcpy(&first, p, sizeof first, cudaMemcpyDefault), cudaSuccess);
+        CHECK(first == -1);
+        add<<<1, 32>>>(p, 1, 1);
+#endif
         add<<<1, 32>>>(p + n - 1, 1, 2); // it outlives the graph's run
         CHECK_ERROR(cudaMemcpy(&first, p + n - 1, sizeof first, cudaMemcpyDefault), cudaSuccess);
         CHECK(first == 7);
         CHECK_ERROR(i ? cudaFree(p) : cudaFreeAsync(p, nullptr), cudaSuccess);
         CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+        CHECK(cudaFree(p) != cudaSuccess);
+        cudaGetLastError();
     }
     CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK(cudaGraphAddMemFreeNode(&a, graph, nullptr, 0, p + 1) != cudaSuccess);
+    cudaGetLastError();
     CHECK_ERROR(cudaGraphAddMemFreeNode(&a, graph, nullptr, 0, p), cudaSuccess);
     CHECK_ERROR(cudaGraphInstantiate(&frees, graph, 0), cudaSuccess);
     CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
@@ -618,6 +631,11 @@ static void test_graph_memory()
     CHECK_ERROR(cudaGraphExecDestroy(frees), cudaSuccess);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(graph_memory(cudaGraphMemAttrReservedMemHigh) >= n * sizeof *got);
+    uint64_t reset = 0;
+    CHECK_ERROR(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrReservedMemHigh, &reset),
+                cudaSuccess);
+    CHECK(graph_memory(cudaGraphMemAttrReservedMemHigh) >=
+          graph_memory(cudaGraphMemAttrReservedMemCurrent));
     CHECK_ERROR(cudaDeviceGraphMemTrim(0), cudaSuccess);
     CHECK(graph_memory(cudaGraphMemAttrUsedMemCurrent) == 0);
     CHECK(graph_memory(cudaGraphMemAttrReservedMemCurrent) == 0);
@@ -648,9 +666,37 @@ static void test_graph_memory()
     }
     cudaGraphExecDestroy(exec);
     cudaGraphDestroy(graph);
+
+    // A stream that is gone before it is joined makes the capture invalid; the graph stays.
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    cudaStreamCreate(&t);
+    CHECK_ERROR(
+        cudaStreamBeginCaptureToGraph(s, graph, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
+        cudaSuccess);
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+    put<<<1, 1, 0, t>>>(out, 1);
+    cudaStreamDestroy(t);
+    CHECK(cudaStreamEndCapture(s, nullptr) != cudaSuccess);
+    cudaGetLastError();
+    add_put(graph, nullptr, out, 2);
+    CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
     cudaStreamDestroy(s);
     cudaEventDestroy(e);
     cudaFree(out);
+
+    // What nobody frees is freed when it is allocated again, where that is asked for.
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphAddMemAllocNode(&a, graph, nullptr, 0, &m), cudaSuccess);
+    for (unsigned flags : {(unsigned)cudaGraphInstantiateFlagAutoFreeOnLaunch, 0u}) {
+        CHECK_ERROR(cudaGraphInstantiate(&exec, graph, flags), cudaSuccess);
+        CHECK_ERROR(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+        CHECK(cudaGraphLaunch(exec, nullptr) == (flags ? cudaSuccess : cudaErrorInvalidValue));
+        cudaGetLastError();
+        CHECK_ERROR(cudaFree(m.dptr), cudaSuccess);
+        CHECK_ERROR(cudaGraphExecDestroy(exec), cudaSuccess);
+    }
+    cudaGraphDestroy(graph);
 }
 
 int main()

@@ -426,6 +426,9 @@ __global__ void wide_tiles(int *out, int *other)
     right &=
         tile.any(rank == n - 1) && !tile.any(rank == n) && tile.all(rank >= 0) && !tile.all(rank);
     right &= cg::inclusive_scan(tile, rank) == rank * (rank + 1) / 2;
+    // An operator has what comes later first.
+    right &= cg::inclusive_scan(tile, i, [](int, int b) { return b; }) == first;
+    right &= cg::inclusive_scan(warp, i, [](int, int b) { return b; }) == i - i % 32;
     right &= cg::exclusive_scan(tile, rank, cg::plus<int>()) == rank * (rank - 1) / 2;
     right &= cg::exclusive_scan(tile, rank, cg::greater<int>()) == (rank ? rank - 1 : 0);
     half_sums[i] = cg::reduce(half, 1, cg::plus<int>());

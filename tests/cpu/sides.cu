@@ -73,6 +73,10 @@ static double pow(double a, int b, int c)
 {
     return a + b + c;
 }
+__device__ float quarter(float x)
+{
+    return x / 4;
+}
 __global__ void k(float *p, float (*f)(float))
 {
     auto mine = [](float x) { return x; };
@@ -90,12 +94,23 @@ static float use(float x)
     return both(x) + other(2.f) + n::inner(1) + op{1}.host_only(1) + std::max(1, 2) +
            pow(1.0, 2, 3) + mine(3.0);
 }
+static void local_class(float *p)
+{
+    struct body {
+        __device__ void operator()(float *p) const
+        {
+            *p = quarter(*p);
+        }
+    };
+    (void)p, (void)sizeof(body);
+}
 struct half_of {
     __host__ __device__ half_of(float);
 };
 int main()
 {
     std::vector<float> v(4);
+    local_class(nullptr);
     auto lambda = [](float x) { return x; };
     return (int)(use(1) + mean(v) + twice(2) + lambda(3) + named(1)) == 5;
 }

@@ -88,10 +88,10 @@ __global__ void staged(const float *x, float *y)
     y[t] = sum;
 }
 
-// A group copies, once a size that is no multiple of a piece, once from shared memory.
+// A group copies, once a size that is no multiple of a piece, twice from shared memory.
 __global__ void by_group(const char *x, char *y)
 {
-    __shared__ alignas(16) char cell[2][128];
+    __shared__ alignas(16) char cell[3][128];
     __shared__ block_barrier bar;
     const auto block = cg::this_thread_block();
     if (block.thread_rank() == 0)
@@ -99,9 +99,11 @@ __global__ void by_group(const char *x, char *y)
     block.sync();
     cuda::memcpy_async(block, cell[0], x, cuda::aligned_size_t<16>(128), bar);
     bar.arrive_and_wait();
-    cuda::memcpy_async(block, (void *)cell[1], (const void *)cell[0], 101, bar);
+    cuda::memcpy_async(block, cell[1], cell[0], cuda::aligned_size_t<16>(128), bar);
     bar.arrive_and_wait();
-    cuda::memcpy_async(block, y, (const char *)cell[1], 101, bar);
+    cuda::memcpy_async(block, (void *)cell[2], (const void *)cell[1], 101, bar);
+    bar.arrive_and_wait();
+    cuda::memcpy_async(block, (int *)y, (const int *)cell[2], 101, bar);
     bar.arrive_and_wait();
 }
 
@@ -128,7 +130,7 @@ __global__ void thread_pipeline(const float4 *x, float4 *y)
     y[t] = sum;
 }
 
-// All fill and all use; with roles the second warp fills, and by a count the even threads do.
+// All fill and all use; with roles the last 16 threads fill, and by a count the even ones do.
 enum parts { ALL, ROLES, COUNT };
 template <int stages, parts how>
 __global__ void block_pipeline(const float *x, float *y)
@@ -137,10 +139,11 @@ __global__ void block_pipeline(const float *x, float *y)
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, stages> state;
     const auto block = cg::this_thread_block();
     const int t = threadIdx.x;
-    const bool fills = how == ALL || (how == ROLES ? t >= 32 : t % 2 == 0);
+    const bool fills = how == ALL || (how == ROLES ? t >= 48 : t % 2 == 0);
     const bool uses = how == ALL || !fills;
-    const int mine = how == ALL ? t : how == ROLES ? t % 32 : t / 2;
-    const int fillers = how == ALL ? N : N / 2;
+    const int mine = how == ALL ? t : how == ROLES ? t % 48 : t / 2;
+    const int fillers = how == ALL ? N : how == ROLES ? 16 : N / 2;
+    const int users = how == ROLES ? N - fillers : fillers;
     auto pipe = [&] {
         if constexpr (how == ALL)
             return cuda::make_pipeline(block, &state);
@@ -162,7 +165,7 @@ __global__ void block_pipeline(const float *x, float *y)
         if (!uses)
             continue;
         pipe.consumer_wait();
-        for (int i = mine; i < N; i += fillers)
+        for (int i = mine; i < N; i += users)
             sum += (k + 1) * stage[k % stages][N - 1 - i];
         pipe.consumer_release();
     }
@@ -188,6 +191,32 @@ __global__ void either_wait(const float *x, float *y)
     y[t] += cell[0][N - 1 - t];
 }
 
+// Of ten groups the first ones, whatever number is left; what is left out is counted from there.
+__global__ void all_but(const float *x, float *y)
+{
+    enum { GROUPS = 10 };
+    __shared__ float cell[GROUPS][N];
+    const int t = threadIdx.x;
+    for (int k = 0; k < GROUPS; k++) {
+        __pipeline_memcpy_async(&cell[k][t], x + N * k + t, sizeof(float));
+        __pipeline_commit();
+    }
+#pragma unroll
+    for (int k = 0; k < GROUPS; k++) {
+        __pipeline_wait_prior(GROUPS - 1 - k);
+        y[N * k + t] = cell[k][t];
+    }
+    auto pipe = cuda::make_pipeline();
+    for (int k = 0; k < 2; k++) {
+        cuda::memcpy_async(&cell[k][t], x + N * (k + GROUPS) + t, sizeof(float), pipe);
+        pipe.producer_commit();
+    }
+    cuda::pipeline_consumer_wait_prior<1>(pipe);
+    y[N * GROUPS + t] = cell[0][t];
+    pipe.consumer_wait();
+    y[N * (GROUPS + 1) + t] = cell[1][t];
+}
+
 // The functions of C: groups, zeros, and copies that arrive.
 __global__ void primitives(const float4 *x, float4 *y)
 {
@@ -207,9 +236,12 @@ __global__ void primitives(const float4 *x, float4 *y)
     const float4 b = cell[1][t];
     y[t] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
     __syncthreads();
-    __pipeline_memcpy_async(&cell[0][t], x + 2 * N + t, 16);
+    __pipeline_memcpy_async(&cell[0][t], x + 2 * N + t, 16, 4);
     __pipeline_arrive_on(&bar);
     const __mbarrier_token_t token = __mbarrier_arrive(&bar);
+    const unsigned pending = __mbarrier_token_pending_count(token);
+    if (pending < 1 || pending > N)
+        __trap();
     while (!__mbarrier_test_wait(&bar, token))
         ;
     y[N + t] = cell[0][N - 1 - t];
@@ -227,7 +259,7 @@ __global__ void counted(const float4 *x, float4 *y)
     __shared__ block_barrier bar;
     const int t = threadIdx.x;
     if (t == 0) {
-        init(&bar, N);
+        init(&bar, N + 1); // the first thread arrives twice in each phase
         cuda::device::experimental::fence_proxy_async_shared_cta();
     }
     __syncthreads();
@@ -235,16 +267,19 @@ __global__ void counted(const float4 *x, float4 *y)
     if (t == 0) {
         cuda::device::memcpy_async_tx(&cell[0][0], x, cuda::aligned_size_t<16>(sizeof cell[0]),
                                       bar);
-        token = cuda::device::barrier_arrive_tx(bar, 1, sizeof cell[0]);
+        token = cuda::device::barrier_arrive_tx(bar, 2, sizeof cell[0]);
     } else {
         token = bar.arrive();
     }
     bar.wait(std::move(token));
     y[t] = cell[0][N - 1 - t];
-    __pipeline_memcpy_async(&cell[1][t], x + N + t, 16);
+    __pipeline_memcpy_async(&cell[1][t].x, &x[N + t].x, 8);
+    __pipeline_memcpy_async(&cell[1][t].z, &x[N + t].z, 8);
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(
                      (unsigned)__cvta_generic_to_shared(cuda::device::barrier_native_handle(bar)))
                  : "memory");
+    if (t == 0)
+        (void)bar.arrive();
     bar.wait_parity(true);
     y[N + t] = cell[1][N - 1 - t];
 }
@@ -288,6 +323,7 @@ int main()
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("staged", y, N, tiles);
 
+    cudaMemset(y, 0xee, 101);
     by_group<<<1, 48>>>((const char *)x, (char *)y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("by_group", (char *)y, 101, [=](int i) { return ((const char *)x)[i]; });
@@ -315,7 +351,7 @@ int main()
     block_pipeline<2, ROLES><<<1, N>>>(x, y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("block_pipeline<2, ROLES>", y, N,
-         [=](int i) { return i >= 32 ? 0 : tiles(i) + tiles(i + 32); });
+         [=](int i) { return i >= 48 ? 0 : tiles(i) + (i < 16 ? tiles(i + 48) : 0); });
     block_pipeline<3, COUNT><<<1, N>>>(x, y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("block_pipeline<3, COUNT>", y, N,
@@ -325,12 +361,16 @@ int main()
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("either_wait", y, N, [=](int i) { return x[i] + 2 * x[N + i] + x[N - 1 - i]; });
 
+    all_but<<<1, N>>>(x, y);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    same("all_but", y, 12 * N, [=](int i) { return x[i]; });
+
     primitives<<<1, N>>>((const float4 *)x, (float4 *)y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     same("primitives", y, 12 * N, [=](int i) {
         const int e = i % 4, t = i / 4 % N;
         return i < 4 * N   ? x[i] + (e < 2 ? x[4 * N + i] : 0)
-               : i < 8 * N ? x[8 * N + 4 * (N - 1 - t) + e]
+               : i < 8 * N ? (e < 3 ? x[8 * N + 4 * (N - 1 - t) + e] : 0)
                            : x[12 * N + i - 8 * N];
     });
     counted<<<1, N>>>((const float4 *)x, (float4 *)y);

@@ -47,9 +47,10 @@ __global__ void gather(cudaTextureObject_t t, place p, float4 *out)
 {
     *out = tex2Dgather<float4>(t, p.x, p.y, p.layer);
 }
-__global__ void fetch_by_pointer(cudaTextureObject_t t, place p, float *out)
+__global__ void fetch_by_pointer(cudaTextureObject_t t, cudaTextureObject_t t3, place p, float *out)
 {
     tex2D(out, t, p.x, p.y);
+    tex3D(out + 1, t3, p.x, p.y, p.z);
 }
 
 static void *device; // 64 bytes for what a kernel gives
@@ -155,6 +156,7 @@ static void test_modes()
         {cudaAddressModeBorder, 0, cudaFilterModePoint, 0.25f, 1},
         {cudaAddressModeBorder, 0, cudaFilterModePoint, 3.5f, 8},
         {cudaAddressModeBorder, 0, cudaFilterModePoint, 4.25f, 16},
+        {cudaAddressModeBorder, 0, cudaFilterModePoint, NAN, 1},
         {cudaAddressModeWrap, 1, cudaFilterModePoint, 4, 1},
         {cudaAddressModeWrap, 1, cudaFilterModePoint, 5.5f, 2},
         {cudaAddressModeWrap, 1, cudaFilterModePoint, -0.5f, 8},
@@ -230,13 +232,23 @@ static void test_dimensions()
             for (float z : {0.5f, 2.25f})
                 CHECK((fetched<float, THREE>(t3, x, y, z) == wanted + 256 * (z - 0.5f)));
         }
-    fetch_by_pointer<<<1, 1>>>(t2, place{1.75f, 2, 0, 0}, (float *)device);
-    CHECK(given<float>() == 1.25f + 16 + 24);
+    fetch_by_pointer<<<1, 1>>>(t2, t3, place{1.75f, 2, 1, 0}, (float *)device);
+    const float2 both = given<float2>();
+    CHECK(both.x == 1.25f + 16 + 24 && both.y == both.x + 128);
 
     // Four elements at once: from the lower left one counterclockwise, where y grows downwards.
     gather<<<1, 1>>>(t2, place{2.2f, 1.2f, 0, 0}, (float4 *)device);
     const float4 four = given<float4>();
     CHECK(four.x == 1 + 16 && four.y == 2 + 16 && four.z == 2 && four.w == 1);
+
+    // Above the first slice is the border, in front of a row its first element.
+    d.addressMode[2] = cudaAddressModeBorder;
+    d.borderColor[0] = 512;
+    cudaTextureObject_t above = texture_of(three, d);
+    CHECK((fetched<float, THREE>(above, -3, 0.5f, 0.25f) == 128));
+    CHECK((fetched<float, THREE>(above, 1.5f, 0.5f, 2.5f) == 513));
+    CHECK((fetched<float, THREE>(above, 1.5f, 0.5f, 3) == 512.5f));
+    CHECK_ERROR(cudaDestroyTextureObject(above), cudaSuccess);
 
     d.addressMode[0] = cudaAddressModeWrap;
     d.filterMode = cudaFilterModePoint;
@@ -308,6 +320,9 @@ static void test_types()
     const cudaChannelFormatDesc d = cudaCreateChannelDescHalf4();
     CHECK_ERROR(cudaMallocArray(&a, &d, 1, 1), cudaSuccess);
     CHECK_ERROR(cudaMemcpy2DToArray(a, 0, 0, h, 8, 8, 1, cudaMemcpyHostToDevice), cudaSuccess);
+    const cudaChannelFormatDesc two = cudaCreateChannelDescHalf2();
+    CHECK(two.x == 16 && two.y == 16 && two.z == 0 && two.f == cudaChannelFormatKindFloat);
+    CHECK(cudaCreateChannelDescHalf().y == 0 && cudaCreateChannelDescHalf1().x == 16);
     cudaTextureObject_t t = texture_of(a, how(cudaAddressModeClamp, 0, cudaFilterModePoint));
     const float4 wide = fetched<float4, TWO>(t, 0.5f, 0.5f);
     CHECK(wide.x == 1.5f && wide.y == -0x1p-24f && std::isinf(wide.z) && wide.w == 0);
@@ -361,6 +376,11 @@ static void test_layers()
         CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.75f, 0, layer) == base + 2));
         CHECK((fetched<float, TWO_LAYERED>(t2, 0.5f, 0.5f, 0, layer) == base + 1.5f));
     }
+    // The nearest layer stands for one that is not there.
+    CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.25f, 0, 3) == 32));
+    CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.25f, 0, -1) == 0));
+    CHECK(fabsf(fetched<float, CUBE_LAYERED>(t12, 1, 0.5f, 0.5f, 2) - 6 * 16) < 0.03f);
+    CHECK(fabsf(fetched<float, CUBE_LAYERED>(t12, -1, 0.5f, 0.5f, -1) - 17) < 0.03f);
     // Half-way to an edge lies the middle of an element. s grows to the right, t downwards.
     struct row {
         float x, y, z;
@@ -371,7 +391,7 @@ static void test_layers()
         {-1, 0.5f, 0.5f, 1, 1, 0},  {-1, -0.5f, -0.5f, 1, 0, 1}, {0.5f, 1, 0.5f, 2, 1, 1},
         {-0.5f, 1, -0.5f, 2, 0, 0}, {0.5f, -1, 0.5f, 3, 1, 0},   {-0.5f, -1, -0.5f, 3, 0, 1},
         {0.5f, 0.5f, 1, 4, 1, 0},   {-0.5f, -0.5f, 1, 4, 0, 1},  {0.5f, 0.5f, -1, 5, 0, 0},
-        {-1, -1, -2, 5, 1, 1},      {2, 2, 4, 4, 1, 0},
+        {-1, -1, -2, 5, 1, 1},      {2, 2, 4, 4, 1, 0},          {3, 2, 4, 4, 1, 0},
     };
     for (const row &r : rows) {
         const float wanted = (float)(16 * r.face + r.s + 2 * r.t);
@@ -452,6 +472,13 @@ static void test_copies()
     CHECK_FAILS(cudaMemcpy3D(&p));
     p.srcPos = make_cudaPos(3, 1, 2);
     CHECK_FAILS(cudaMemcpy3D(&p));
+    p = {};
+    p.srcArray = box;
+    CHECK_ERROR(cudaMallocArray(&p.dstArray, &d, W, H), cudaSuccess); // of other elements
+    p.extent = make_cudaExtent(2, 2, 1);
+    p.kind = cudaMemcpyDeviceToDevice;
+    CHECK_FAILS(cudaMemcpy3D(&p));
+    cudaFreeArray(p.dstArray);
     cudaFreeArray(box);
 }
 
@@ -478,6 +505,12 @@ static void test_errors()
     cudaTextureObject_t t = 0;
     cudaTextureDesc linear = how(cudaAddressModeClamp, 0, cudaFilterModeLinear);
     CHECK_FAILS(cudaCreateTextureObject(&t, &r, &linear, NULL));
+#ifdef CUDA_CPU_BACKEND
+    cudaTextureDesc colours = how(cudaAddressModeClamp, 0, cudaFilterModePoint);
+    colours.sRGB = 1;
+    CHECK_ERROR(cudaCreateTextureObject(&t, &r, &colours, NULL), cudaErrorNotSupported);
+    cudaGetLastError();
+#endif
     linear.readMode = cudaReadModeNormalizedFloat;
     CHECK_ERROR(cudaCreateTextureObject(&t, &r, &linear, NULL), cudaSuccess);
     CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
@@ -502,7 +535,7 @@ static void test_errors()
     r.res.pitch2D.pitchInBytes = 40;
     CHECK_FAILS(cudaCreateTextureObject(&t, &r, &point, NULL));
     r.res.pitch2D.pitchInBytes = 64;
-    r.res.pitch2D.devPtr = p + 16;
+    r.res.pitch2D.devPtr = p + 256;
     CHECK_FAILS(cudaCreateTextureObject(&t, &r, &point, NULL));
     CHECK_ERROR(cudaFree(p), cudaSuccess);
 
@@ -515,6 +548,8 @@ static void test_errors()
     d = cudaCreateChannelDesc<float>();
     CHECK_FAILS(cudaMalloc3DArray(&a, &d, make_cudaExtent(8, 4, 6), cudaArrayCubemap));
     CHECK_FAILS(cudaMalloc3DArray(&a, &d, make_cudaExtent(8, 8, 5), cudaArrayCubemap));
+    CHECK_FAILS(
+        cudaMalloc3DArray(&a, &d, make_cudaExtent(8, 8, 7), cudaArrayCubemap | cudaArrayLayered));
     CHECK_FAILS(cudaMallocArray(&a, &d, 200000, 8));
 }
 
@@ -602,6 +637,52 @@ static void test_surfaces()
     }
 }
 
+// Layers, and the faces of cubes, which are layers as well.
+__global__ void write_layers(cudaSurfaceObject_t lines, cudaSurfaceObject_t cube,
+                             cudaSurfaceObject_t cubes, float *out)
+{
+    surf1DLayeredwrite(1.0f, lines, 8, 2);
+    surfCubemapwrite(2.0f, cube, 4, 1, 3);
+    surf2DLayeredwrite(3.0f, cube, 0, 1, 5);
+    surfCubemapLayeredwrite(4.0f, cubes, 4, 0, 7);
+    surf2DLayeredwrite(5.0f, cubes, 0, 0, 11);
+    surf1DLayeredread(out, lines, 8, 2);
+    surf1DLayeredread(out + 1, lines, 16, 2, cudaBoundaryModeZero);
+    surfCubemapread(out + 2, cube, 0, 1, 5);
+    out[3] = surfCubemapLayeredread<float>(cubes, 0, 0, 11);
+}
+static void test_surfaces_of_layers()
+{
+    static const float none[48] = {};
+    float got[48];
+    const unsigned flag = cudaArraySurfaceLoadStore;
+    cudaArray_t a[] = {array_of(none, 4, 0, 3, flag | cudaArrayLayered),
+                       array_of(none, 2, 2, 6, flag | cudaArrayCubemap),
+                       array_of(none, 2, 2, 12, flag | cudaArrayCubemap | cudaArrayLayered)};
+    static const cudaExtent extents[] = {{4, 1, 3}, {2, 2, 6}, {2, 2, 12}};
+    cudaSurfaceObject_t s[3];
+    for (int i = 0; i < 3; i++)
+        s[i] = surface_of(a[i]);
+    write_layers<<<1, 1>>>(s[0], s[1], s[2], (float *)device);
+    const float4 read = given<float4>();
+    CHECK(read.x == 1 && read.y == 0 && read.z == 3 && read.w == 5);
+    for (int i = 0; i < 3; i++) {
+        cudaMemcpy3DParms p = {};
+        p.srcArray = a[i];
+        p.extent = extents[i];
+        p.dstPtr = make_cudaPitchedPtr(got, extents[i].width * sizeof(float), extents[i].width,
+                                       extents[i].height);
+        p.kind = cudaMemcpyDeviceToHost;
+        CHECK_ERROR(cudaMemcpy3D(&p), cudaSuccess);
+        for (int k = 0; k < (int)(extents[i].width * extents[i].height * extents[i].depth); k++)
+            CHECK(got[k] == (i == 0   ? k == 10
+                             : i == 1 ? (k == 15) * 2 + (k == 22) * 3
+                                      : (k == 29) * 4 + (k == 44) * 5));
+        CHECK_ERROR(cudaDestroySurfaceObject(s[i]), cudaSuccess);
+        CHECK_ERROR(cudaFreeArray(a[i]), cudaSuccess);
+    }
+}
+
 // A surface's own boundary mode stops the kernel. After it nothing works any more.
 __global__ void write_past(cudaSurfaceObject_t s)
 {
@@ -628,6 +709,7 @@ int main()
     test_copies();
     test_errors();
     test_surfaces();
+    test_surfaces_of_layers();
     CHECK_ERROR(cudaGetLastError(), cudaSuccess);
     test_trap();
     return check_result();

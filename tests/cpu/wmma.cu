@@ -41,7 +41,7 @@ __global__ void product(const typename number<T>::type *a, const typename number
         wmma::mma_sync(sum, fa, fb, sum);
     for (int i = 0; i < fc.num_elements; i++)
         fc.x[i] = sum.x[i] + fc.x[i];
-    wmma::store_matrix_sync(d + threadIdx.x / 32 * m * n * 2, fc, ldc, layout);
+    wmma::store_matrix_sync(d + threadIdx.y / 4 * m * n * 2, fc, ldc, layout);
 }
 
 static int seed = 1;
@@ -73,7 +73,7 @@ static void compare(bool by_rows)
         a[i] = draw<value>(), b[i] = draw<value>();
     for (int i = 0; i < room; i++)
         c[i] = draw<Sum>();
-    product<m, n, k, T, Sum, LayoutA, LayoutB><<<1, 32 * warps>>>(
+    product<m, n, k, T, Sum, LayoutA, LayoutB><<<1, dim3(8, 4 * warps)>>>(
         a, b, c, d, lda, ldb, ldc, by_rows ? wmma::mem_row_major : wmma::mem_col_major);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     int wrong = 0;
@@ -125,14 +125,15 @@ static void has()
     CHECK(Fragment::num_elements == elements);
 }
 
-__global__ void ends(int *out, bool saturates)
+// 16 products of -128 and v, and a sum.
+__global__ void ends(int *out, int v, int sum, bool saturates)
 {
     wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::col_major> b;
     wmma::fragment<wmma::accumulator, 16, 16, 16, int> c;
     wmma::fill_fragment(a, (signed char)-128);
-    wmma::fill_fragment(b, (signed char)-128);
-    wmma::fill_fragment(c, 0x7fffffff);
+    wmma::fill_fragment(b, (signed char)v);
+    wmma::fill_fragment(c, sum);
     if (saturates)
         wmma::mma_sync(c, a, b, c, true);
     else
@@ -169,22 +170,30 @@ int main()
 
     int *out;
     cudaMallocManaged(&out, 256 * sizeof *out);
-    ends<<<1, 32>>>(out, false);
-    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-    CHECK(out[0] == INT32_MIN + 16 * 128 * 128 - 1 && out[255] == out[0]);
-    ends<<<1, 32>>>(out, true);
-    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-    CHECK(out[0] == INT32_MAX && out[255] == out[0]);
+    const int most = 16 * 128 * 128, least = -16 * 128 * 127;
+    struct row {
+        int v, sum;
+        bool saturates;
+        int want;
+    };
+    for (const row &r :
+         {row{-128, INT32_MAX, false, INT32_MIN + most - 1}, row{-128, INT32_MAX, true, INT32_MAX},
+          row{127, INT32_MIN, true, INT32_MIN}, row{127, INT32_MIN, false, INT32_MAX + least + 1},
+          row{127, -5, true, least - 5}, row{-128, -5, true, most - 5}}) {
+        ends<<<1, 32>>>(out, r.v, r.sum, r.saturates);
+        CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+        CHECK(out[0] == r.want && out[255] == r.want);
+    }
     cudaFree(out);
 
-    const uint32_t bits[] = {0x3f800fff, 0x3f801000, 0xbf801000,
-                             0x7f7fffff, 0x7f800000, 0x00001000};
-    const uint32_t want[] = {0x3f800000, 0x3f802000, 0xbf802000,
-                             0x7f800000, 0x7f800000, 0x00002000};
+    const uint32_t bits[] = {0x3f800fff, 0x3f801000, 0xbf801000, 0x7f7fffff,
+                             0x7f800000, 0x00001000, 0x7fc00001, 0xff800001};
+    const uint32_t want[] = {0x3f800000, 0x3f802000, 0xbf802000, 0x7f800000,
+                             0x7f800000, 0x00002000, 0x7fffffff, 0x7fffffff};
     float *real;
     cudaMallocManaged(&real, 64 * sizeof *real);
     memcpy(real, bits, sizeof bits);
-    rounded<<<1, 6>>>(real, real + 32);
+    rounded<<<1, 8>>>(real, real + 32);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(memcmp(real + 32, want, sizeof want) == 0);
     cudaFree(real);

@@ -773,7 +773,7 @@ inline T scan_warps(const thread_block_tile<N, P, true> &g, T v, F &&op, const c
     v = scan(thread_block_tile<32>(0, 1), v, op, file, line);
     passed<N, T> all(v, file, line);
     for (unsigned i = g.thread_rank() / 32; i-- > 0;)
-        v = op(all[32 * i + 31], v);
+        v = op(v, all[32 * i + 31]);
     return v;
 }
 } // namespace details
