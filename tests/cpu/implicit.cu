@@ -1,4 +1,5 @@
-/* What nvcc includes before a file is there without a word of it. */
+/* What nvcc includes before a file is there without a word of it, and more: nvcc itself wants
+ * <cstdio> and <cassert> for the kernel, and refuses this file. */
 __global__ void write(int *p)
 {
     assert(p);
