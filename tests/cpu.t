@@ -101,6 +101,10 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     ($out) = run("$dir/children-$cxx[0] breaks");
     like($out, qr/\Akernel breaks [^\n]*: __trap\(\)[^\n]*\n1 checks, 0 failed\n\z/,
         'what a kernel has launched does not run where it is stopped');
+    for my $case ([forward => '0123'], [reverse => '3210']) {
+        ($out) = run("CUDACPU_ORDER=$case->[0] $dir/children-$cxx[0] blocks");
+        like($out, qr/\A$case->[1]\n/, "children come in the order of blocks, $case->[0]");
+    }
     for my $kind ($cxx[0] eq 'g++' ? qw(--count --check) : ()) {
         ($out) = run("cat $dir/children-g++$kind.log; CUDACPU_WORKERS=2 $dir/children-g++$kind");
         like($out, qr/^\d+ checks, 0 failed$/m, "children with $kind");
@@ -225,14 +229,49 @@ is("$rc $out", '0 ', 'and nothing is said in doubt');
         . "int main() { return twice(0); }\n", '', '--expt-relaxed-constexpr');
 is("$rc $out", '0 ', 'nor of constexpr functions, which are for both sides');
 
-# A kernel that waits for the host.
+# A kernel that waits for the host is stopped. One of which a block sleeps, and then sets what the others wait for, is
+# not; and of a launch that has ended, whose place something else has taken, nothing is looked at.
 {
-    my $launch = "int main()\n{\n    int *p;\n    cudaMallocManaged(&p, 4);\n    *p = 0;\n    k<<<3, 2>>>(p, 0);\n"
-        . "    printf(\"%s\\n\", cudaGetErrorName(cudaDeviceSynchronize()));\n}\n";
-    my ($built) = source("__global__ void k(volatile int *p, int)\n{\n    while (!*p)\n        ;\n    __syncthreads();\n}\n$launch");
-    ($out) = run("timeout 60 $dir/prog");
-    like("$built$out", qr/\Akernel k \(launched at file\.cu:12\), block \([012],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
+    my ($built) = source(<<'END');
+#include <unistd.h>
+#include <cstring>
+__global__ void k(volatile int *p, bool sets)
+{
+    sets &= blockIdx.x == 1;
+    for (time_t end = time(0) + (sets ? 12 : 4); !*p && time(0) < end;)
+        usleep(100000);
+    if (sets)
+        *p = 1;
+    while (!*p)
+        ;
+    __syncthreads();
+}
+static void idle()
+{
+    char room[50000];
+    memset(room, 0xff, sizeof room);
+    asm volatile("" : : "r"(room) : "memory");
+    sleep(6);
+    asm volatile("" : : "r"(room) : "memory");
+}
+int main(int, char **argv)
+{
+    int *p;
+    cudaMallocManaged(&p, sizeof *p);
+    *p = strcmp(argv[1], "ends") == 0;
+    k<<<3, 2>>>(p, strcmp(argv[1], "sets") == 0);
+    cudaError_t error = cudaDeviceSynchronize();
+    if (strcmp(argv[1], "ends") == 0)
+        idle();
+    printf("%s\n", cudaGetErrorName(error));
+}
+END
+    run("cd $dir; for how in waits sets ends; do CUDACPU_WORKERS=2 timeout 60 ./prog \$how >\$how 2>&1 & done; wait");
+    ($out) = run("cat $dir/waits");
+    like("$built$out", qr/\Akernel k \(launched at file\.cu:28\), block \([01],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
         'a kernel that waits for the host');
+    ($out) = run("cat $dir/sets $dir/ends");
+    is($out, "cudaSuccess\n" x 2, 'one that waits for a block, and one that has ended');
 }
 
 # What is not supported is one line, exit code 2.

@@ -63,9 +63,14 @@ __global__ void grandparent()
 __global__ void deeper(int depth)
 {
     noted = depth;
+    notes[DEEPEST] = -1;
     deeper<<<1, 1>>>(depth + 1);
     errors[0] = cudaGetLastError();
     errors[1] = cudaGetLastError();
+    if (depth == DEEPEST) {
+        child<<<1, 1, 0, cudaStreamTailLaunch>>>(0); // is no deeper
+        errors[2] = cudaGetLastError();
+    }
 }
 
 // Launches itself when it is done, more often than kernels may be nested.
@@ -136,6 +141,11 @@ __global__ void breaks(int depth)
     breaks<<<1, 1>>>(depth + 1);
 }
 
+__global__ void of_each_block()
+{
+    child<<<1, 1>>>(blockIdx.x);
+}
+
 static int down(float x) // a function of the host, of the name of a kernel that launches itself
 {
     return (int)x;
@@ -155,6 +165,12 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "breaks") == 0) {
         breaks<<<1, 1>>>(0);
         CHECK_ERROR(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+        return check_result();
+    }
+    if (argc > 1 && strcmp(argv[1], "blocks") == 0) {
+        of_each_block<<<4, 1>>>();
+        CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+        printf("%d%d%d%d\n", notes[0], notes[1], notes[2], notes[3]);
         return check_result();
     }
 
@@ -186,7 +202,7 @@ int main(int argc, char **argv)
     deeper<<<1, 1>>>(0);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
 #ifndef __NVCC__ // the number is this backend's
-    CHECK(noted == DEEPEST);
+    CHECK(noted == DEEPEST + 1 && errors[2] == cudaSuccess && notes[DEEPEST] == 0);
 #endif
     CHECK(errors[1] == cudaSuccess);
 
