@@ -114,7 +114,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
                 my @launches = split ' ', $2;
                 @of{split /  +/, $1} = @launches[1 .. $#launches];
             }
-            is("@of{qw(launches in_order child again mark)}", '2 3 19 49 512', 'children count under their names');
+            is("@of{qw(launches in_order child again mark)}", '2 3 20 49 512', 'children count under their names');
         } else {
             my @found = map { /^(\D+: \w+ at children\.cu:\d+ of a kernel that had launched this one)/ ? $1 : $_ }
                 grep { /^\S.*: .* kernel |^check: / } grep { !/^kernel / } split /\n/, $out;
@@ -127,7 +127,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
             my ($first, $second) = @line{'errors[0] = cudaGetLastError()', 'errors[1] = cudaGetLastError()'};
             is_deeply(\@found, [(map { "child race: $_ of a kernel that had launched this one" }
                     "write at children.cu:$first", "write at children.cu:$second", "read at children.cu:$line{many}"),
-                'check: 3 findings'], 'what races with a child is found, and nothing else');
+                'check: 3 findings, 1 remark'], 'what races with a child is found, and nothing else');
         }
     }
 }
@@ -268,7 +268,7 @@ int main(int, char **argv)
 END
     run("cd $dir; for how in waits sets ends; do CUDACPU_WORKERS=2 timeout 60 ./prog \$how >\$how 2>&1 & done; wait");
     ($out) = run("cat $dir/waits");
-    like("$built$out", qr/\Akernel k \(launched at file\.cu:28\), block \([01],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
+    like("$built$out", qr/\Akernel k \(launched at file\.cu:27\), block \([01],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
         'a kernel that waits for the host');
     ($out) = run("cat $dir/sets $dir/ends");
     is($out, "cudaSuccess\n" x 2, 'one that waits for a block, and one that has ended');
@@ -391,7 +391,7 @@ for my $right ("const __grid_constant__ CUtensorMap m", "const CUtensorMap *m", 
 # cuBLAS, where there is OpenBLAS.
 SKIP: {
     ($out, $rc) = run("$cudacc -O1 -Wall -Wextra -Werror blas.cu -lcublas -o $dir/blas");
-    skip 'no OpenBLAS', 7 if $rc == 2 && $out =~ /needs OpenBLAS/;
+    skip 'no OpenBLAS', 8 if $rc == 2 && $out =~ /needs OpenBLAS/;
     is("$rc $out", '0 ', 'blas compiles without a word, with -lcublas');
     ($out, $rc) = run("$dir/blas");
     like("$rc $out", qr/^0 \d+ checks, 0 failed$/, 'cuBLAS') or diag($out);
@@ -412,6 +412,11 @@ SKIP: {
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "uninitialised read: cublasSscal reads what was never written of x; it lies at offset 0 of the allocation of "
                 . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding, 2 remarks\n", 'what nobody has written, once for all calls of a line');
+        source(sprintf($calls, "    cublasSaxpy(h, 4, &one, a, 1, y, 1);\n"), '', '--check');
+        ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
+        is($out, join('', map { "uninitialised read: cublasSaxpy reads what was never written of $_; called at file.cu:9\n" }
+            'x; it lies at offset 0 of the allocation of file.cu:7 (64 bytes)', 'y; it lies at offset 0 of the allocation of file.cu:8 (16 bytes)')
+            . "check: 2 findings, 2 remarks\n", 'of each vector');
         source(sprintf($calls, "    cudaMemset(a, 0, 64);\n    cublasScopy(h, 4, a, 2, y, 1);\n    cublasSscal(h, 4, &one, y, 1);\n"),
             '', '--check');
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");

@@ -132,6 +132,14 @@ __global__ void many(int *p)
     mark<<<1, 1>>>(p, i, p[i] + 2 * i + 1); // not yet: the child above has not been waited for
 }
 
+// A tail launch comes after what its parent does later.
+__global__ void before_tail(int *p)
+{
+    p[1] = 3;
+    scale<<<1, 1, sizeof(int), cudaStreamTailLaunch>>>(p, p[1]);
+    p[0] = 5;
+}
+
 // What the first child launches does not run, nor does the second child.
 __global__ void breaks(int depth)
 {
@@ -248,6 +256,13 @@ int main(int argc, char **argv)
 #ifndef __NVCC__ // a GPU may have run the first child by then
     CHECK(wrong == 0);
 #endif
+
+    int *device, product = 0;
+    cudaMalloc(&device, 2 * sizeof *device);
+    before_tail<<<1, 1>>>(device);
+    CHECK_ERROR(cudaMemcpy(&product, device, sizeof product, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(product == 15);
+    cudaFree(device);
 
     cudaGraph_t graph;
     cudaGraphExec_t exec;
