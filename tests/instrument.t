@@ -243,8 +243,8 @@ __global__ void copies(const float *x, float *y)
     eight w;
     std::memcpy(&w, x + 8 * threadIdx.x, sizeof w);
     eight u;
-    memmove(&u, x + 8 * threadIdx.x, sizeof u);
-    y[threadIdx.x] = v.a + v.b + v.c + w.a[0] + u.a[7];
+    memmove(&u, x + 8 * (31 - threadIdx.x), sizeof u);
+    y[threadIdx.x] = v.a + v.b + v.c + w.a[0] + w.a[7] + u.a[0] + u.a[7];
 }
 int main()
 {
