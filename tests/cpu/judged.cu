@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     int *out, got[64] = {0};
     double *total, sum = 0;
-    float *a, *b;
+    float *a, *b, *none;
     cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20);
     cudaMalloc(&out, sizeof got);
     cudaMalloc(&total, sizeof *total);
@@ -169,8 +169,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < 3; i++)
             cudaMemcpy(got, out, 2 * sizeof got, cudaMemcpyDeviceToHost);
         cudaSetDevice(1000);
-        for (int i = 0; i < 4; i++) // two errors of one place
-            cudaMalloc(i % 2 ? &a : nullptr, (size_t)1 << 60);
+        for (int i = 0; i < argc; i++) // two errors of one place
+            cudaMalloc(i ? &none : nullptr, (size_t)1 << 60);
     }
     const cudaError_t error = cudaDeviceSynchronize();
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
