@@ -154,6 +154,7 @@ for my $f (@run) {
 # --- What is no fault, or a milder one -----------------------------------------------------------
 my $leak = qr/leak: 24 bytes, allocated at \S+:26, are never freed/;
 my $same = qr/same value written: write at \S+:83 .* and write at \S+:83 .*/;
+my $fewer = qr/fewer threads: 40 of the block's 64 threads come to the barrier at \S+:104, .* kernel leave/;
 my @judged = (
     ["memory of kernels, by new and delete", "list", 0],
     ["memory of kernels, by malloc and free", "scratch", 0],
@@ -169,12 +170,13 @@ my @judged = (
     ["several threads write the same value", "same", 0, $same],
     ["and other threads another", "different", 1, qr/global race: .*/],
     ["several lines of a race are one", "both", 1, qr/global race: .*/],
-    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:125 .*/],
-    ["threads leave before __syncthreads", "leave-0", 0,
-        qr/fewer threads: 40 of the block's 64 threads come to the barrier at \S+:104, .* kernel leave/],
+    ["a read in front of an allocation", "before", 1, qr/out of bounds: .* 4 bytes 4 bytes before the allocation of \S+:127 .*/],
+    ["threads leave before __syncthreads", "leave-0", 0, $fewer],
+    ["the first ones", "leave-6", 0, $fewer],
     ["before __syncwarp", "leave-1", 0],
     ["before a vote", "leave-2", 0],
     ["before a shuffle that reads a lane which is there", "leave-3", 0],
+    ["before a barrier of those that are left", "leave-5", 0],
     ["before a shuffle that reads them", "leave-4", 1, qr/barrier divergence: .*wait at __shfl_down_sync.*/],
 );
 my %built = run("$cudacc -g1 ../cpu/judged.cu -o $dir/judged");
@@ -194,9 +196,11 @@ my %said = run("CUDACPU_LEAKS= $dir/judged lost");
 like($said{err}, qr/^check: no findings, 1 remark$/m, "what is told and does not count is a remark");
 %said = run("$dir/judged refused");
 my $call = qr/failed call: the call at \S+/;
-like($said{err}, qr/^$call:167 returns cudaErrorInvalidValue: invalid argument
-$call:168 returns cudaErrorInvalidDevice: .*
-check: no kernel ran, 2 remarks$/m, "calls that fail and nobody asks, once for each place");
+like($said{err}, qr/^$call:170 returns cudaErrorInvalidValue: invalid argument
+$call:171 returns cudaErrorInvalidDevice: .*
+$call:173 returns cudaErrorInvalidValue: invalid argument
+$call:173 returns cudaErrorMemoryAllocation: .*
+check: no kernel ran, 4 remarks$/m, "calls that fail and nobody asks, once for each place");
 
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].
@@ -242,17 +246,17 @@ for my $case (["with a fault", "n", 1], ["without", "n - 1", 3]) {
     }
 }
 
-# What belongs to the other side: nothing in front of line 28, all behind it.
+# What belongs to the other side: nothing in front of line 30, all behind it.
 spew("$dir/my own/sides.cu", <<'END');
 #include <cstdio>
 #include <cstring>
 int hosts = 1, known = 2;
-namespace inner { static int hosts; }
+namespace inner { static int hosts; } static int files; inline int of_all_files;
 const int constant = 3;
 const float table[2] = {4, 5};
-__device__ int kernels;
+int before; __device__ int kernels; int behind; __constant__ float given[2];
 __device__ const float fixed[2] = {6, 7};
-__managed__ int both;
+__managed__ int both; __managed__ struct { int x; } pair;
 __device__ int next() { static int calls; return atomicAdd(&calls, 1); }
 __global__ void sum(int *out) { *out = next() + both + constant + (int)table[both & 1] + kernels; }
 __global__ void looks(int *out) { *out += known; }
@@ -260,12 +264,14 @@ __global__ void wrong(int *out)
 {
     *out += hosts;
     inner::hosts = *out;
+    *out += files;
+    *out += of_all_files;
 }
 int main()
 {
     int *out, *page, *managed;
     cudaMalloc(&out, 40), cudaMallocHost(&page, 40), cudaMallocManaged(&managed, 40);
-    page[9] = managed[9] = both = (int)fixed[1];
+    page[9] = managed[9] = pair.x = both = files = before = behind = (int)fixed[1];
     cudaHostRegister(&known, sizeof known, cudaHostRegisterDefault);
     sum<<<1, 1>>>(out), looks<<<1, 1>>>(out);
     cudaMemcpy(page, out, 4, cudaMemcpyDeviceToHost), printf("%d\n", *page);
@@ -276,6 +282,8 @@ int main()
     memset(out + 2, 0, known * 6);
     printf("%d %d\n", out[10], inner::hosts);
     kernels = 1;
+    given[1] = 2;
+    looks<<<1, 1>>>(out + 1);
 }
 END
 my %sides = run("cd '$dir/my own' && $cudacc -w sides.cu -o sides && CUDACPU_LEAKS=0 ./sides && WRONG=1 CUDACPU_LEAKS=0 ./sides");
@@ -284,10 +292,13 @@ is($right, "", "what each side may touch");
 my @expected = (
     "host variable: read at sides.cu:15 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of hosts (4 bytes of the host), which nvcc",
     "host variable: write at sides.cu:16 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of a variable (4 bytes of the host), which nvcc",
-    "host access: write at sides.cu:29 by the host: 4 bytes at offset 4 of the allocation of sides.cu:21 (40 bytes), which only",
-    "host access: write at sides.cu:30 by the host: 12 bytes at offset 8 of the allocation of sides.cu:21 (40 bytes), which only",
-    "host access: read at sides.cu:31 by the host: 4 bytes 0 bytes past the end of the allocation of sides.cu:21 (40 bytes), which only",
-    "host access: write at sides.cu:32 by the host: 4 bytes at offset 0 of kernels (4 bytes of __device__ memory), and the host has",
+    "host variable: read at sides.cu:17 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of files (4 bytes of the host), which nvcc",
+    "host variable: read at sides.cu:18 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of of_all_files (4 bytes of the host), which nvcc",
+    "host access: write at sides.cu:31 by the host: 4 bytes at offset 4 of the allocation of sides.cu:23 (40 bytes), which only",
+    "host access: write at sides.cu:32 by the host: 12 bytes at offset 8 of the allocation of sides.cu:23 (40 bytes), which only",
+    "host access: read at sides.cu:33 by the host: 4 bytes 0 bytes past the end of the allocation of sides.cu:23 (40 bytes), which only",
+    "host access: write at sides.cu:34 by the host: 4 bytes at offset 0 of kernels (4 bytes of __device__ memory), and the host has",
+    "host access: write at sides.cu:35 by the host: 4 bytes at offset 4 of given (8 bytes of __constant__ memory), and the host has",
 );
 my @told = split /\n/, $wrong // "";
 is(scalar @told, @expected + 1, "and what it may not") or diag($sides{out}, $sides{err});

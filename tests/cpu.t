@@ -101,6 +101,10 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
     ($out) = run("$dir/children-$cxx[0] breaks");
     like($out, qr/\Akernel breaks [^\n]*: __trap\(\)[^\n]*\n1 checks, 0 failed\n\z/,
         'what a kernel has launched does not run where it is stopped');
+    for my $case ([forward => '0123'], [reverse => '3210']) {
+        ($out) = run("CUDACPU_ORDER=$case->[0] $dir/children-$cxx[0] blocks");
+        like($out, qr/\A$case->[1]\n/, "children come in the order of blocks, $case->[0]");
+    }
     for my $kind ($cxx[0] eq 'g++' ? qw(--count --check) : ()) {
         ($out) = run("cat $dir/children-g++$kind.log; CUDACPU_WORKERS=2 $dir/children-g++$kind");
         like($out, qr/^\d+ checks, 0 failed$/m, "children with $kind");
@@ -110,7 +114,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
                 my @launches = split ' ', $2;
                 @of{split /  +/, $1} = @launches[1 .. $#launches];
             }
-            is("@of{qw(launches in_order child again mark)}", '2 3 19 49 512', 'children count under their names');
+            is("@of{qw(launches in_order child again mark)}", '2 3 20 49 512', 'children count under their names');
         } else {
             my @found = map { /^(\D+: \w+ at children\.cu:\d+ of a kernel that had launched this one)/ ? $1 : $_ }
                 grep { /^\S.*: .* kernel |^check: / } grep { !/^kernel / } split /\n/, $out;
@@ -123,7 +127,7 @@ for my $variant (map({ "-$_" } @cxx), "-$cxx[0]--portable") {
             my ($first, $second) = @line{'errors[0] = cudaGetLastError()', 'errors[1] = cudaGetLastError()'};
             is_deeply(\@found, [(map { "child race: $_ of a kernel that had launched this one" }
                     "write at children.cu:$first", "write at children.cu:$second", "read at children.cu:$line{many}"),
-                'check: 3 findings'], 'what races with a child is found, and nothing else');
+                'check: 3 findings, 1 remark'], 'what races with a child is found, and nothing else');
         }
     }
 }
@@ -225,14 +229,49 @@ is("$rc $out", '0 ', 'and nothing is said in doubt');
         . "int main() { return twice(0); }\n", '', '--expt-relaxed-constexpr');
 is("$rc $out", '0 ', 'nor of constexpr functions, which are for both sides');
 
-# A kernel that waits for the host.
+# A kernel that waits for the host is stopped. One of which a block sleeps, and then sets what the others wait for, is
+# not; and of a launch that has ended, whose place something else has taken, nothing is looked at.
 {
-    my $launch = "int main()\n{\n    int *p;\n    cudaMallocManaged(&p, 4);\n    *p = 0;\n    k<<<3, 2>>>(p, 0);\n"
-        . "    printf(\"%s\\n\", cudaGetErrorName(cudaDeviceSynchronize()));\n}\n";
-    my ($built) = source("__global__ void k(volatile int *p, int)\n{\n    while (!*p)\n        ;\n    __syncthreads();\n}\n$launch");
-    ($out) = run("timeout 60 $dir/prog");
-    like("$built$out", qr/\Akernel k \(launched at file\.cu:12\), block \([012],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
+    my ($built) = source(<<'END');
+#include <unistd.h>
+#include <cstring>
+__global__ void k(volatile int *p, bool sets)
+{
+    sets &= blockIdx.x == 1;
+    for (time_t end = time(0) + (sets ? 12 : 4); !*p && time(0) < end;)
+        usleep(100000);
+    if (sets)
+        *p = 1;
+    while (!*p)
+        ;
+    __syncthreads();
+}
+static void idle()
+{
+    char room[50000];
+    memset(room, 0xff, sizeof room);
+    asm volatile("" : : "r"(room) : "memory");
+    sleep(6);
+    asm volatile("" : : "r"(room) : "memory");
+}
+int main(int, char **argv)
+{
+    int *p;
+    cudaMallocManaged(&p, sizeof *p);
+    *p = strcmp(argv[1], "ends") == 0;
+    k<<<3, 2>>>(p, strcmp(argv[1], "sets") == 0);
+    cudaError_t error = cudaDeviceSynchronize();
+    if (strcmp(argv[1], "ends") == 0)
+        idle();
+    printf("%s\n", cudaGetErrorName(error));
+}
+END
+    run("cd $dir; for how in waits sets ends; do CUDACPU_WORKERS=2 timeout 60 ./prog \$how >\$how 2>&1 & done; wait");
+    ($out) = run("cat $dir/waits");
+    like("$built$out", qr/\Akernel k \(launched at file\.cu:27\), block \([01],0,0\): thread \([01],0,0\): spins in a loop that changes nothing, [^\n]*\ncudaErrorLaunchTimeout\n\z/,
         'a kernel that waits for the host');
+    ($out) = run("cat $dir/sets $dir/ends");
+    is($out, "cudaSuccess\n" x 2, 'one that waits for a block, and one that has ended');
 }
 
 # What is not supported is one line, exit code 2.
@@ -352,7 +391,7 @@ for my $right ("const __grid_constant__ CUtensorMap m", "const CUtensorMap *m", 
 # cuBLAS, where there is OpenBLAS.
 SKIP: {
     ($out, $rc) = run("$cudacc -O1 -Wall -Wextra -Werror blas.cu -lcublas -o $dir/blas");
-    skip 'no OpenBLAS', 7 if $rc == 2 && $out =~ /needs OpenBLAS/;
+    skip 'no OpenBLAS', 8 if $rc == 2 && $out =~ /needs OpenBLAS/;
     is("$rc $out", '0 ', 'blas compiles without a word, with -lcublas');
     ($out, $rc) = run("$dir/blas");
     like("$rc $out", qr/^0 \d+ checks, 0 failed$/, 'cuBLAS') or diag($out);
@@ -373,6 +412,11 @@ SKIP: {
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "uninitialised read: cublasSscal reads what was never written of x; it lies at offset 0 of the allocation of "
                 . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding, 2 remarks\n", 'what nobody has written, once for all calls of a line');
+        source(sprintf($calls, "    cublasSaxpy(h, 4, &one, a, 1, y, 1);\n"), '', '--check');
+        ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
+        is($out, join('', map { "uninitialised read: cublasSaxpy reads what was never written of $_; called at file.cu:9\n" }
+            'x; it lies at offset 0 of the allocation of file.cu:7 (64 bytes)', 'y; it lies at offset 0 of the allocation of file.cu:8 (16 bytes)')
+            . "check: 2 findings, 2 remarks\n", 'of each vector');
         source(sprintf($calls, "    cudaMemset(a, 0, 64);\n    cublasScopy(h, 4, a, 2, y, 1);\n    cublasSscal(h, 4, &one, y, 1);\n"),
             '', '--check');
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");

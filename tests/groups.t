@@ -71,10 +71,11 @@ for my $variant (@variants[0, -1]) {
 
 SKIP: {
     skip 'the instruments need g++', 1 if $cxx[0] ne 'g++';
+    # The remarks: a launch that is refused, and threads that end before their block's last barrier.
     for my $order (qw(forward reverse random)) {
         state $checked = build('groups', 'g++', '--check');
         my ($out, $rc) = run("CUDACPU_ORDER=$order timeout 60 $checked");
-        ok($rc == 0 && $out =~ /^check: no findings$/m && $out =~ /, 0 failed$/m, "check finds nothing, $order")
+        ok($rc == 0 && $out =~ /^check: no findings, 2 remarks$/m && $out =~ /, 0 failed$/m, "check finds nothing, $order")
             or diag($out);
     }
     # In each block of uneven 5 barriers of the grid, in each of neighbours 7, and twice 6 blocks of those.

@@ -351,6 +351,7 @@ static void take_part(struct worker *w)
     goes_on(w);
     w->looks.n = 0;
     atomic_store(&w->looks.same, 0);
+    atomic_store(&w->looks.verdict, 0); /* of a block that ended before it knew */
     w->running = 1;
     w->peer = atomic_load(&l->workers);
     while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))

@@ -17,7 +17,8 @@
 enum {
     PERIOD = 100,  /* milliseconds between two looks */
     PATIENCE = 40, /* looks at a launch before the first interruption */
-    ENOUGH = 50    /* looks in a row that find nothing new */
+    ENOUGH = 50,   /* looks in a row that find nothing new */
+    TOGETHER = 10  /* of them, how many of all that run blocks at a time */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the launch, and its life */
@@ -74,18 +75,21 @@ static void on_look(int number, siginfo_t *info, void *context)
     }
 }
 
-/* All that run blocks have been seen often enough in no new state: returns one of them, or NULL. */
+/* All that run blocks have been seen often enough in no new state: returns one of them, or NULL.
+ * While one computes, others may wait for what it writes, and get some time to see that. */
 static struct worker *stuck(struct launch *l)
 {
     struct worker *found = NULL;
-    for (struct worker *w = atomic_load(&l->workers); w; w = w->peer) {
-        if (!w->running)
-            continue;
-        if (w->looks.same < ENOUGH)
-            return NULL;
-        found = w;
-    }
-    return found;
+    int least = ENOUGH;
+    for (struct worker *w = atomic_load(&l->workers); w; w = w->peer)
+        if (w->running) {
+            found = w;
+            least = w->looks.same < least ? w->looks.same : least;
+        }
+    for (struct worker *w = atomic_load(&l->workers); w && least < ENOUGH - TOGETHER; w = w->peer)
+        if (w->running && w->looks.same > ENOUGH - TOGETHER)
+            atomic_store(&w->looks.same, ENOUGH - TOGETHER);
+    return least < ENOUGH ? NULL : found;
 }
 
 static void *watch(void *unused)

@@ -1,6 +1,7 @@
 /* mbarriers: made before they are used, with as many arrivals and bytes as they are told of, and
  * waited for phase after phase. A wait in vain ends the kernel with a line. */
 #include "bulk.cuh"
+#include "ptx.cuh"
 
 /* A tile at a time: one thread fetches it, and all wait. */
 template <bool fault>
@@ -197,6 +198,45 @@ static bool run_arrives_unasked()
     return came_out<fault>(y.p, std::vector<int>(THREADS, 3));
 }
 
+/* So may a copy that the barrier is to tell of. */
+template <bool fault>
+__global__ void copies_unasked(const int *x, int *y)
+{
+    __shared__ int half[2];
+    __shared__ uint64_t done;
+    const int t = threadIdx.x;
+    if (t == 0) {
+        init(&done, 1);
+        fence_init();
+    }
+    __syncthreads();
+    if (t == 0) {
+        half[0] = 1;
+        arrive(&done); // seen here: copies_unasked
+    }
+    if (t == 32) {
+        if (!fault) // fault here: copies_unasked
+            wait(&done, 0);
+        copy_4(&half[1], x);
+        asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" // seen here: copies_unasked
+                     ::"r"(at(&done))
+                     : "memory");
+        arrive(&done);
+        asm volatile("cp.async.wait_all;" ::: "memory");
+    }
+    __syncthreads();
+    wait(&done, 1);
+    y[t] = half[0] + half[1];
+}
+
+template <bool fault>
+static bool run_copies_unasked()
+{
+    array<int> x(std::vector<int>(1, 2)), y(THREADS);
+    copies_unasked<fault><<<1, THREADS>>>(x, y);
+    return came_out<fault>(y.p, std::vector<int>(THREADS, 3));
+}
+
 /* Both warps fill a tile, and each announces its half. */
 template <bool fault>
 __global__ void one_arrival_is_missing(const int *x, int *y)
@@ -368,6 +408,7 @@ int main(int argc, char **argv)
         SUBTLE(announced_too_few, "of two copies one is announced"),
         PLAIN(two_arrive_for_one, "a barrier waits for one thread, and two arrive"),
         SUBTLE(arrives_unasked, "an arrival that may come before the one for the phase before"),
+        SUBTLE(copies_unasked, "copies that may come before the arrival for the phase before"),
         PLAIN(one_arrival_is_missing, "a barrier waits for three threads, and two arrive"),
         SUBTLE(same_parity, "every wait is for parity 0"),
         SUBTLE(parity_of_fresh, "the first wait is for parity 1"),

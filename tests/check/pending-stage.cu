@@ -117,12 +117,44 @@ static bool run_pipeline_not_waited()
     return came_out<fault>(y.p, tile_sums(in));
 }
 
+/* A copy that a barrier tells of belongs to a group of its thread, too, which may wait for that. */
+template <bool fault>
+__global__ void group_of_barrier(const int *x, int *y)
+{
+    __shared__ int cell[2][THREADS];
+    __shared__ block_barrier full;
+    const int t = threadIdx.x;
+    cell[0][t] = cell[1][t] = 0;
+    if (t == 0)
+        init(&full, THREADS);
+    __syncthreads();
+    auto pipe = cuda::make_pipeline();
+    for (int k = 0; k < 2; k++) {
+        cuda::memcpy_async(&cell[k][t], x + k * THREADS + t, // seen here: group_of_barrier
+                           sizeof(int), full);
+        pipe.producer_commit();
+    }
+    cuda::pipeline_consumer_wait_prior<fault ? 1 : 0>(pipe); // fault here: group_of_barrier
+    y[THREADS - 1 - t] = cell[0][t] + 2 * cell[1][t];        // seen here: group_of_barrier
+    full.arrive_and_wait();
+}
+
+template <bool fault>
+static bool run_group_of_barrier()
+{
+    const auto in = numbers(2 * THREADS);
+    array<int> x(in), y(THREADS);
+    group_of_barrier<fault><<<1, THREADS>>>(x, y);
+    return came_out<fault>(y.p, tile_sums(in));
+}
+
 int main(int argc, char **argv)
 {
     static const planted list[] = {
         PLAIN(arrived, "a copy is read between the arrival and the wait"),
         SUBTLE(other_barrier, "from the second tile on the wait is on the other stage's barrier"),
         SUBTLE(pipeline_not_waited, "for the last stage of a pipeline nobody waits"),
+        SUBTLE(group_of_barrier, "the thread waits for all groups but the last, and reads that"),
     };
     return suite("pending copy", list, argc, argv);
 }

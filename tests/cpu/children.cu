@@ -63,9 +63,14 @@ __global__ void grandparent()
 __global__ void deeper(int depth)
 {
     noted = depth;
+    notes[DEEPEST] = -1;
     deeper<<<1, 1>>>(depth + 1);
     errors[0] = cudaGetLastError();
     errors[1] = cudaGetLastError();
+    if (depth == DEEPEST) {
+        child<<<1, 1, 0, cudaStreamTailLaunch>>>(0); // is no deeper
+        errors[2] = cudaGetLastError();
+    }
 }
 
 // Launches itself when it is done, more often than kernels may be nested.
@@ -127,6 +132,14 @@ __global__ void many(int *p)
     mark<<<1, 1>>>(p, i, p[i] + 2 * i + 1); // not yet: the child above has not been waited for
 }
 
+// A tail launch comes after what its parent does later.
+__global__ void before_tail(int *p)
+{
+    p[1] = 3;
+    scale<<<1, 1, sizeof(int), cudaStreamTailLaunch>>>(p, p[1]);
+    p[0] = 5;
+}
+
 // What the first child launches does not run, nor does the second child.
 __global__ void breaks(int depth)
 {
@@ -134,6 +147,11 @@ __global__ void breaks(int depth)
     if (depth)
         __trap();
     breaks<<<1, 1>>>(depth + 1);
+}
+
+__global__ void of_each_block()
+{
+    child<<<1, 1>>>(blockIdx.x);
 }
 
 static int down(float x) // a function of the host, of the name of a kernel that launches itself
@@ -155,6 +173,12 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "breaks") == 0) {
         breaks<<<1, 1>>>(0);
         CHECK_ERROR(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+        return check_result();
+    }
+    if (argc > 1 && strcmp(argv[1], "blocks") == 0) {
+        of_each_block<<<4, 1>>>();
+        CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+        printf("%d%d%d%d\n", notes[0], notes[1], notes[2], notes[3]);
         return check_result();
     }
 
@@ -186,7 +210,7 @@ int main(int argc, char **argv)
     deeper<<<1, 1>>>(0);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
 #ifndef __NVCC__ // the number is this backend's
-    CHECK(noted == DEEPEST);
+    CHECK(noted == DEEPEST + 1 && errors[2] == cudaSuccess && notes[DEEPEST] == 0);
 #endif
     CHECK(errors[1] == cudaSuccess);
 
@@ -232,6 +256,13 @@ int main(int argc, char **argv)
 #ifndef __NVCC__ // a GPU may have run the first child by then
     CHECK(wrong == 0);
 #endif
+
+    int *device, product = 0;
+    cudaMalloc(&device, 2 * sizeof *device);
+    before_tail<<<1, 1>>>(device);
+    CHECK_ERROR(cudaMemcpy(&product, device, sizeof product, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(product == 15);
+    cudaFree(device);
 
     cudaGraph_t graph;
     cudaGraphExec_t exec;

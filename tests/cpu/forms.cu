@@ -123,6 +123,15 @@ __global__ void put(int *p, double v, int times)
     p[0] = (int)(v * times);
 }
 
+__global__ void set(int *p, int v)
+{
+    p[0] = v;
+}
+__global__ void set(float *p, int v)
+{
+    p[0] = v + 0.5f;
+}
+
 /* Of a reference the address goes to the kernel: what it refers to is the device's. */
 struct Pair {
     int a, b;
@@ -281,7 +290,9 @@ int main()
     expect("a name of std", p[1], 8);
     put<<<1, 1>>>(p, 3);
     put<<<1, 1>>>(p + 1, 2.5, 2);
-    expect("two kernels of one name", p[0] * 10 + p[1], 35);
+    set<<<1, 1>>>(p, 3);
+    set<<<1, 1>>>(f, 4);
+    expect("two that differ in the first parameter", p[0] * 10 + f[0], 34.5);
     Pair *pair_of;
     cudaMallocManaged(&pair_of, sizeof *pair_of);
     *pair_of = {4, 2};

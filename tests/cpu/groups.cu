@@ -408,6 +408,8 @@ __global__ void wide_tiles(int *out, int *other)
     const int i = (int)block.thread_rank(), rank = (int)tile.thread_rank(), n = (int)N;
     int right = tile.num_threads() == N && rank == i % n && tile.meta_group_rank() == i / N &&
                 tile.meta_group_size() == 256 / N && warp.meta_group_rank() == rank / 32u;
+    const cg::thread_block_tile<N> plain = tile;
+    right &= plain.meta_group_rank() == i / N && plain.meta_group_size() == 256 / N;
     // Each tile waits a number of times of its own, which no other need match.
     for (int k = 0; k < 8; k++) {
         if (k < i / n)

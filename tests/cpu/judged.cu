@@ -97,10 +97,10 @@ __global__ void leave(int *out, int n, int how)
 {
     __shared__ int cell[64];
     const int i = threadIdx.x;
-    if (i >= n)
+    if (how == 6 ? i < 64 - n : i >= n)
         return;
     cell[i] = i;
-    if (how == 0)
+    if (how == 0 || how == 6)
         __syncthreads();
     else if (how == 1)
         __syncwarp();
@@ -108,7 +108,9 @@ __global__ void leave(int *out, int n, int how)
         cell[i] = __popc(__ballot_sync(0xffffffff, 1));
     else if (how == 3)
         cell[i] = __shfl_sync(0xffffffff, i, 0);
-    else
+    else if (how == 5 && i < 32)
+        asm volatile("bar.sync 1, 32;");
+    else if (how == 4)
         cell[i] += __shfl_down_sync(0xffffffff, i, 4);
     out[i] = cell[how == 0 ? n - 1 - i : how == 1 ? i ^ 1 : i];
 }
@@ -118,7 +120,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     int *out, got[64] = {0};
     double *total, sum = 0;
-    float *a, *b;
+    float *a, *b, *none;
     cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20);
     cudaMalloc(&out, sizeof got);
     cudaMalloc(&total, sizeof *total);
@@ -159,13 +161,16 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "before") == 0) {
         reads<<<1, 64>>>(a, b, -1);
     } else if (strncmp(what, "leave-", 6) == 0) {
-        leave<<<1, 64>>>(out, 40, atoi(what + 6));
+        for (int i = 0; i < (what[6] == '0' ? 2 : 1); i++)
+            leave<<<1, 64>>>(out, 40, atoi(what + 6));
     } else if (strcmp(what, "leak") == 0) {
         leave<<<1, 64>>>(out, 64, 0);
     } else if (strcmp(what, "refused") == 0) {
         for (int i = 0; i < 3; i++)
             cudaMemcpy(got, out, 2 * sizeof got, cudaMemcpyDeviceToHost);
         cudaSetDevice(1000);
+        for (int i = 0; i < argc; i++) // two errors of one place
+            cudaMalloc(i ? &none : nullptr, (size_t)1 << 60);
     }
     const cudaError_t error = cudaDeviceSynchronize();
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);

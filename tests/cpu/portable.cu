@@ -86,6 +86,34 @@ __global__ void message(int *data, device_int *ticket, device_int *flag, int *ou
     }
 }
 
+// The same by an addition, and a load in the default order, which is the strictest.
+__global__ void added_message(int *data, device_int *ticket, device_int *flag, int *out)
+{
+    if (ticket->fetch_add(1) == 0) {
+        *data = 43;
+        flag->fetch_add(1, cuda::memory_order_release);
+    } else {
+        while (flag->load() == 0)
+            ;
+        *out = *data;
+    }
+}
+
+// And by fences: the flag itself has no order.
+__global__ void fenced_message(int *data, device_int *ticket, device_int *flag, int *out)
+{
+    if (ticket->fetch_add(1) == 0) {
+        *data = 44;
+        cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_device);
+        flag->store(1, cuda::memory_order_relaxed);
+    } else {
+        while (flag->load(cuda::memory_order_relaxed) == 0)
+            ;
+        cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
+        *out = *data;
+    }
+}
+
 int main()
 {
     int *out;
@@ -93,8 +121,8 @@ int main()
     device_int *atomics;
     cudaMallocManaged(&out, 512 * sizeof *out);
     cudaMallocManaged(&reals, 32 * sizeof *reals);
-    cudaMallocManaged(&atomics, 3 * sizeof *atomics);
-    for (int i = 0; i < 3; i++)
+    cudaMallocManaged(&atomics, 7 * sizeof *atomics);
+    for (int i = 0; i < 7; i++)
         new (&atomics[i]) device_int(0);
 
     containers<<<1, 32>>>(out, reals);
@@ -120,6 +148,12 @@ int main()
     message<<<2, 1>>>(&out[0], &atomics[1], &atomics[2], &out[1]);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(out[1] == 42);
+    added_message<<<2, 1>>>(&out[0], &atomics[3], &atomics[4], &out[1]);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(out[1] == 43);
+    fenced_message<<<2, 1>>>(&out[0], &atomics[5], &atomics[6], &out[1]);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(out[1] == 44);
     cudaFree(out);
     cudaFree(reals);
     cudaFree(atomics);

@@ -175,7 +175,7 @@ __global__ void block_pipeline(const float *x, float *y)
 // What a thread has given to a barrier it may wait for by itself, too.
 __global__ void either_wait(const float *x, float *y)
 {
-    __shared__ float cell[2][N];
+    __shared__ float cell[3][N];
     __shared__ block_barrier bar;
     const int t = threadIdx.x;
     if (t == 0)
@@ -184,11 +184,26 @@ __global__ void either_wait(const float *x, float *y)
     auto pipe = cuda::make_pipeline();
     cuda::memcpy_async(&cell[0][t], x + t, sizeof(float), bar);
     cuda::memcpy_async(&cell[1][t], x + N + t, sizeof(float), pipe);
+    cuda::memcpy_async(&cell[2][t], x + 2 * N + t, sizeof(float), bar);
     pipe.producer_commit();
     cuda::pipeline_consumer_wait_prior<0>(pipe);
-    y[t] = cell[0][t] + 2 * cell[1][t];
+    const float own = cell[0][t] + 2 * cell[1][t] + 3 * cell[2][t];
     bar.arrive_and_wait();
-    y[t] += cell[0][N - 1 - t];
+    y[N * blockIdx.x + t] = own + cell[0][N - 1 - t];
+}
+
+// Who is the only one to arrive knows that a phase is complete, unless a copy is to come.
+__global__ void alone(const float *x, float *y)
+{
+    __shared__ float cell;
+    __shared__ block_barrier bar;
+    init(&bar, 1);
+    cuda::memcpy_async(&cell, x, sizeof cell, bar);
+    bar.arrive_and_wait();
+    block_barrier::arrival_token token = bar.arrive();
+    token = bar.arrive();
+    bar.wait(std::move(token));
+    *y = cell;
 }
 
 // Of ten groups the first ones, whatever number is left; what is left out is counted from there.
@@ -357,9 +372,15 @@ int main()
     same("block_pipeline<3, COUNT>", y, N,
          [=](int i) { return i % 2 == 0 ? 0 : tiles(i / 2) + tiles(i / 2 + 32); });
 
-    either_wait<<<1, N>>>(x, y);
+    either_wait<<<2, N>>>(x, y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-    same("either_wait", y, N, [=](int i) { return x[i] + 2 * x[N + i] + x[N - 1 - i]; });
+    same("either_wait", y, 2 * N, [=](int i) {
+        const int t = i % N;
+        return x[t] + 2 * x[N + t] + 3 * x[2 * N + t] + x[N - 1 - t];
+    });
+    alone<<<1, 1>>>(x + 1, y);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    same("alone", y, 1, [=](int) { return x[1]; });
 
     all_but<<<1, N>>>(x, y);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);

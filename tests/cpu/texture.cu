@@ -353,6 +353,10 @@ static void test_linear_memory()
     CHECK_ERROR(cudaGetTextureObjectTextureDesc(&got_how, t), cudaSuccess);
     CHECK(got_how.filterMode == cudaFilterModePoint);
     CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
+    d.filterMode = cudaFilterModeLinear; // nothing filters what only tex1Dfetch reads
+    CHECK_ERROR(cudaCreateTextureObject(&t, &r, &d, NULL), cudaSuccess);
+    CHECK((fetched<int4, FETCH>(t, 2).x == 9));
+    CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
     CHECK_ERROR(cudaFree(p), cudaSuccess);
 }
 

@@ -1,5 +1,6 @@
 /* nvcuda::wmma: every shape, type and layout against sums of the host's, fragments that are changed
- * element by element, sums that are more than an int holds. */
+ * element by element, sums that are more than an int holds. And products of bytes that only inline
+ * PTX has. */
 #include "check.h"
 
 #include <cstdint>
@@ -146,6 +147,67 @@ __global__ void rounded(const float *in, float *out)
     out[threadIdx.x] = wmma::__float_to_tf32(in[threadIdx.x]);
 }
 
+/* 16 by 8 by 32, either operand signed or not. A lies there by rows, B by columns. */
+#define BYTES(types)                                                                               \
+    asm("mma.sync.aligned.m16n8k32.row.col.s32." types ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, " \
+        "{%8, %9}, {%0, %1, %2, %3};"                                                              \
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                                           \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+__global__ void bytes(const unsigned *x, const unsigned *y, int *out, bool signed_a, bool signed_b)
+{
+    const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+    unsigned a[4], b[2];
+    int c[4];
+    for (int p = 0; p < 4; p++) {
+        a[p] = x[(g + p % 2 * 8) * 8 + p / 2 * 4 + t];
+        c[p] = out[(g + p / 2 * 8) * 8 + t * 2 + p % 2];
+    }
+    for (int p = 0; p < 2; p++)
+        b[p] = y[g * 8 + p * 4 + t];
+    if (signed_a && signed_b)
+        BYTES("s8.s8");
+    else if (signed_a)
+        BYTES("s8.u8");
+    else if (signed_b)
+        BYTES("u8.s8");
+    else
+        BYTES("u8.u8");
+    for (int p = 0; p < 4; p++)
+        out[(g + p / 2 * 8) * 8 + t * 2 + p % 2] = c[p];
+}
+
+static void test_bytes()
+{
+    unsigned char *a, *b;
+    int *d;
+    cudaMallocManaged(&a, 16 * 32);
+    cudaMallocManaged(&b, 8 * 32);
+    cudaMallocManaged(&d, 16 * 8 * sizeof *d);
+    for (int i = 0; i < 16 * 32; i++)
+        a[i] = i * i % 251 + i % 5;
+    for (int i = 0; i < 8 * 32; i++)
+        b[i] = i * i % 241 + i % 7;
+    for (int signs = 0; signs < 4; signs++) {
+        for (int i = 0; i < 16 * 8; i++)
+            d[i] = i - 50;
+        bytes<<<1, 32>>>((unsigned *)a, (unsigned *)b, d, signs & 1, signs & 2);
+        CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+        int wrong = 0;
+        for (int i = 0; i < 16 * 8; i++) {
+            int sum = i - 50;
+            for (int l = 0; l < 32; l++) {
+                const int x = a[i / 8 * 32 + l], y = b[i % 8 * 32 + l];
+                sum += (signs & 1 ? (signed char)x : x) * (signs & 2 ? (signed char)y : y);
+            }
+            wrong += d[i] != sum;
+        }
+        CHECK(wrong == 0);
+    }
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(d);
+}
+
 int main()
 {
     shapes<half, float, true>();
@@ -197,5 +259,6 @@ int main()
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(memcmp(real + 32, want, sizeof want) == 0);
     cudaFree(real);
+    test_bytes();
     return check_result();
 }
