@@ -246,12 +246,12 @@ for my $case (["with a fault", "n", 1], ["without", "n - 1", 3]) {
     }
 }
 
-# What belongs to the other side: nothing in front of line 30, all behind it.
+# What belongs to the other side: nothing in front of line 31, all behind it.
 spew("$dir/my own/sides.cu", <<'END');
 #include <cstdio>
 #include <cstring>
 int hosts = 1, known = 2;
-namespace inner { static int hosts; } static int files; inline int of_all_files;
+namespace inner { static int hosts; } static int files; inline int of_all_files; template <class T> T of_a_type;
 const int constant = 3;
 const float table[2] = {4, 5};
 int before; __device__ int kernels; int behind; __constant__ float given[2];
@@ -266,6 +266,7 @@ __global__ void wrong(int *out)
     inner::hosts = *out;
     *out += files;
     *out += of_all_files;
+    *out += of_a_type<int>;
 }
 int main()
 {
@@ -294,11 +295,12 @@ my @expected = (
     "host variable: write at sides.cu:16 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of a variable (4 bytes of the host), which nvcc",
     "host variable: read at sides.cu:17 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of files (4 bytes of the host), which nvcc",
     "host variable: read at sides.cu:18 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of of_all_files (4 bytes of the host), which nvcc",
-    "host access: write at sides.cu:31 by the host: 4 bytes at offset 4 of the allocation of sides.cu:23 (40 bytes), which only",
-    "host access: write at sides.cu:32 by the host: 12 bytes at offset 8 of the allocation of sides.cu:23 (40 bytes), which only",
-    "host access: read at sides.cu:33 by the host: 4 bytes 0 bytes past the end of the allocation of sides.cu:23 (40 bytes), which only",
-    "host access: write at sides.cu:34 by the host: 4 bytes at offset 0 of kernels (4 bytes of __device__ memory), and the host has",
-    "host access: write at sides.cu:35 by the host: 4 bytes at offset 4 of given (8 bytes of __constant__ memory), and the host has",
+    "host variable: read at sides.cu:19 by thread (0,0,0) of block (0,0,0) in kernel wrong: 4 bytes at offset 0 of a variable (4 bytes of the host), which nvcc",
+    "host access: write at sides.cu:32 by the host: 4 bytes at offset 4 of the allocation of sides.cu:24 (40 bytes), which only",
+    "host access: write at sides.cu:33 by the host: 12 bytes at offset 8 of the allocation of sides.cu:24 (40 bytes), which only",
+    "host access: read at sides.cu:34 by the host: 4 bytes 0 bytes past the end of the allocation of sides.cu:24 (40 bytes), which only",
+    "host access: write at sides.cu:35 by the host: 4 bytes at offset 0 of kernels (4 bytes of __device__ memory), and the host has",
+    "host access: write at sides.cu:36 by the host: 4 bytes at offset 4 of given (8 bytes of __constant__ memory), and the host has",
 );
 my @told = split /\n/, $wrong // "";
 is(scalar @told, @expected + 1, "and what it may not") or diag($sides{out}, $sides{err});

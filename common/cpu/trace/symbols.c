@@ -117,7 +117,7 @@ static void look_for_variables(void)
         int at = 0;
         if (sscanf(line, "%llx %llx %c %4095s", &p, &bytes, &type, name) != 4 ||
             !strchr("dDbBuVv", type) || strncmp(name, "cpu_", 4) == 0 ||
-            (strncmp(name, "_Z", 2) == 0 && !strchr("LN", name[2])))
+            (strncmp(name, "_Z", 2) == 0 && !strchr("LN0123456789", name[2])))
             continue;
         if (strncmp(name, "_ZL", 3) == 0 && sscanf(name + 3, "%*d%n", &at) == 0)
             memmove(name, name + 3 + at, strlen(name + 3 + at) + 1);
