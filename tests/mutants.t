@@ -62,8 +62,9 @@ my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and
 chomp $programs;
 die "1..0 # make programs: $programs\n" if $? || !-d $programs;
 my $temp = tempdir(CLEANUP => 1);
-# The harness as one object without debug lines: each program is linked in a third of the time.
-my $harness = "$temp/harness.o";
+# The harness as one object without debug lines: each program is linked in a third of the time. It stands in
+# build/, from where cudacc takes objects that no instrument sees.
+my $harness = tempdir(DIR => 'build', CLEANUP => 1) . "/harness.o";
 my $objects = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
 system("cc -r -nostdlib -Wl,-S $objects -o $harness 2>/dev/null") == 0 or $harness = $objects;
 
