@@ -354,7 +354,7 @@ static inline void race(int me, struct cell *c, record mine, enum kind kind, int
         c->read[1] = mine;
 }
 
-/* A kernel touches a variable that is not marked as the device's, which nvcc refuses. One that a
+/* A kernel touches a variable that is not marked as the device's, which nvcc refuses. What a
  * function declares static is the kernel's. */
 static __attribute__((noinline)) void hosts_variable(int thread, uintptr_t p, unsigned bytes,
                                                      enum kind kind, uint32_t code)

@@ -1,4 +1,4 @@
-/* Places in the program: code addresses as the user's file and line. */
+/* Addresses in the program: of code as the user's file and line, of variables as their names. */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
 
@@ -28,8 +28,8 @@ struct symbol {
     size_t bytes;
     char *name; /* "a variable" where it stands in a class or namespace */
 };
-/* The variable of the program that holds p, or NULL: also if it belongs to a function. One run of
- * nm (binutils) answers all. */
+/* The variable that holds p, or NULL if there is none or it is a function's own. One run of nm
+ * (binutils) answers all. */
 const struct symbol *symbols_variable(uintptr_t p);
 
 struct place {
