@@ -253,7 +253,7 @@ spew("$dir/my own/sides.cu", <<'END');
 int hosts = 1, known = 2;
 namespace inner { static int hosts; } static int files; inline int of_all_files; template <class T> T of_a_type;
 const int constant = 3;
-const float table[2] = {4, 5};
+const float table[2] = {4, 5}; struct first { first() { int *p; cudaMalloc(&p, 4), cudaFree(p); } } first;
 int before; __device__ int kernels; int behind; __constant__ float given[2];
 __device__ const float fixed[2] = {6, 7};
 __managed__ int both; __managed__ struct { int x; } pair;

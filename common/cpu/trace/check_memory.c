@@ -17,6 +17,7 @@ struct object *objects;
 int n_objects = 1;
 static struct object variables[256]; /* __shared__, of the launch */
 static int n_variables, broken;
+static int variables_end = 1; /* in objects: behind the last variable of the program */
 static const void *wanted_site;
 
 void *grown(void *array, int n, size_t size)
@@ -240,7 +241,7 @@ int trace_library(const struct cpu_access *a)
  * read, if its value is known when the program is compiled. */
 static const struct object *variable_at(uintptr_t p)
 {
-    for (int i = 1; i < n_objects && objects[i].p - region >= region_used; i++)
+    for (int i = 1; i < variables_end; i++)
         if (p - objects[i].p < objects[i].bytes)
             return &objects[i];
     return NULL;
@@ -275,6 +276,7 @@ void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind)
                                        "of managed memory"};
     object_add((struct object){
         .p = (uintptr_t)p, .bytes = bytes, .name = name, .what = what[kind], .device = kind < 2});
+    variables_end = n_objects;
 }
 
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes)
