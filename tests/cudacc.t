@@ -105,6 +105,13 @@ spew("$dir/clock.cu", "#include <cstdio>\nint main() { puts(__TIME__); }\n");
 my %early = run("cd $dir && $cudacc -run clock.cu && sleep 1");
 %r = run("cd $dir && $cudacc -run clock.cu");
 isnt($r{out}, $early{out}, "what depends on the time is not kept");
+# Others build as well, and each keeps the last 100: what ls then misses is no word of cudacc's.
+mkdir "$dir/misses";
+spew("$dir/misses/ls", "#!/bin/sh\n/bin/ls \"\$\@\"\necho 'ls: cannot access an entry' >&2\nexit 2\n");
+chmod 0755, "$dir/misses/ls";
+spew("$dir/meanwhile.cu", "int main() { return 7; }\n");
+%r = run("cd $dir && $cudacc -run meanwhile.cu", PATH => "$dir/misses:$ENV{PATH}");
+is("$r{code} $r{err}", "7 ", "another cudacc takes an entry away meanwhile");
 
 # --- A repository that cannot be written: build is a file ---
 run("mkdir -p $dir/ro/common && cp -R common/cpu $dir/ro/common && touch $dir/ro/build");

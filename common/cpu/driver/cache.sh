@@ -29,8 +29,9 @@ find_cached()
     entry=
     for entry in "$cache/$key".*; do :; done
     [ -e "$entry/sums" ] && $sum -c --status "$entry/sums" 2>/dev/null &&
-        cp "$entry/result" "$work/result" 2>/dev/null && cat "$entry/said" >&2 || return 1
-    touch "$entry" 2>/dev/null || : # not the next to go
+        cp "$entry/result" "$entry/said" "$work" 2>/dev/null || return 1
+    touch -c "$entry" 2>/dev/null || : # not the next to go
+    cat "$work/said" >&2
 }
 
 # The files that the rules $1... of make name, one a line.
@@ -67,7 +68,9 @@ keep_cached()
     new=$cache/new.$$
     mkdir -p "$new" && tr '\n' '\0' <"$work/files" | xargs -0 $sum >"$new/sums" &&
         cp "$work/result" "$work/said" "$new" || return
-    rm -rf "$cache/$key".*
-    mv "$new" "$cache/$key.$$"
-    ls -t "$cache" | tail -n +$((kept + 1)) | while read -r old; do rm -rf "${cache:?}/$old"; done
+    {
+        rm -rf "$cache/$key".*
+        mv "$new" "$cache/$key.$$"
+        ls -t "$cache" | tail -n +$((kept + 1)) | while read -r old; do rm -rf "${cache:?}/$old"; done
+    } 2>/dev/null
 }
