@@ -62,8 +62,8 @@ for my $name (qw(reals integers), $whole ? qw(memory lanes boxes async forms) : 
 }
 
 # --- Steps ---------------------------------------------------------------------------------------
-# Of several kinds one: plain accesses, a race, half precision, tensor cores. qemu is slow.
-my @compared = qw(00 04 17 22);
+# Of several kinds one: plain accesses, a race, half precision, tensor cores, a model. qemu is slow.
+my @compared = qw(00 04 17 22 40);
 my @numbers = $whole ? @compared : drawn(scalar @compared, @compared);
 my $make = "make -s BACKEND=cpu";
 my $built = "build/cpu/$cross{CXX}";
