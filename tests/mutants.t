@@ -260,12 +260,15 @@ for my $worker (0 .. $workers - 1) {
     push @pids, $pid;
 }
 waitpid $_, 0 for @pids;
+my $failed;
 for my $i (0 .. $#names) {
     my ($verdict, $line) = ('not ok', 'no result');
     if (open my $f, '<', "$temp/$i.result") {
         ($verdict, $line) = split /\t/, join('', <$f>), 2;
     }
     $line =~ s/#/no. /g;
+    $failed ||= $verdict ne 'ok';
     printf "%s %d - %s (%s): %s\n", $verdict, $i + 1, $names[$i],
         $mutant{ $names[$i] }[0]{check}, substr $line, 0, 160;
 }
+exit($failed ? 1 : 0);
