@@ -9,11 +9,12 @@ use Workbook;
 
 # The rows of a table, each a hash by the names of its columns.
 sub rows {
-    my @lines = grep { !/^#/ } split /\n/, slurp("plots/data/cpu/$_[0].tsv");
+    my ($name, $device) = (@_, "cpu");
+    my @lines = grep { !/^#/ } split /\n/, slurp("plots/data/$device/$name.tsv");
     my @names = split /\t/, shift @lines;
     return map {
         my @cells = split /\t/, $_, -1;
-        is(scalar @cells, scalar @names, "$_[0]: $cells[1] has a cell in each column") if @cells != @names;
+        is(scalar @cells, scalar @names, "$name: $cells[1] has a cell in each column") if @cells != @names;
         my %row;
         @row{@names} = @cells;
         \%row;
@@ -53,10 +54,24 @@ for my $f (@findings) {
         "$f->{repository}/$f->{path}, $f->{rule}: where it is, and what it is") or diag(join " | ", %$f);
 }
 
+# What compute-sanitizer says of them: a row for each, in the same order.
+my @theirs = rows("findings", "nvidia-h200");
+my @keys = qw(repository path lines kernel rule judged);
+is_deeply([map { my $f = $_; join "|", map { $f->{$_} } @keys } @theirs],
+    [map { my $f = $_; join "|", map { $f->{$_} } @keys } @findings], 'both tables have the same findings');
+my %tool = (
+    "out-of-bounds" => "memcheck|initcheck", "uninitialised-read" => "initcheck", "barrier-divergence" => "synccheck",
+    "shared-race" => "racecheck", "pending-copy" => "racecheck",
+);
+for my $f (@theirs) {
+    my $can = join "|", "none", "unfinished", "-", $tool{$f->{rule}} // ();
+    ok($f->{sanitizer} =~ /^($can)$/, "$f->{path}, $f->{rule}: $f->{sanitizer} is a tool for it, or says nothing");
+}
+
 # What chapter 26 shows was recorded, all of it is shown, and each place that it names is in the table.
 my $chapter = slurp("chapters/26-bugs-in-other-code.md");
 my %shown = map { $_ => 1 } $chapter =~ /\{\.recorded file=(\S+)\}/g;
-is(join(" ", sort keys %shown), join(" ", sort glob "plots/data/cpu/findings/*.txt"), 'all recorded outputs are shown');
+is(join(" ", sort keys %shown), join(" ", sort glob "plots/data/*/findings/*.txt"), 'all recorded outputs are shown');
 while ($chapter =~ /^\*\*(\S+)\*\*, `([^`]+)`, commit ([0-9a-f]{7})\b/mg) {
     my ($repository, $path, $commit) = ($1, $2, $3);
     my $pattern = join ".*", map { quotemeta } split / \x{2026}| \xe2\x80\xa6/, $path;
