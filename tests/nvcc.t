@@ -51,6 +51,13 @@ my @planted = drawn(4, glob("tests/check/*.cu tests/banks/*.cu"));
 is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
 ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;
 
+# So do those of the backend's tests that are right on a GPU too. (groups.cu is one, and takes minutes.)
+my @both = drawn(3, map { "tests/cpu/$_.cu" }
+    qw(arch blas children fast graphs judged names rare sides stages texture wmma));
+%r = run("printf '%s\\n' @both | xargs -P 2 -I FILE $nvcc -std=c++17 --extended-lambda -arch=sm_90 -rdc=true -Icommon "
+    . "-w -c FILE --output-directory $objects");
+is($r{code}, 0, "@both: nvcc compiles them") or diag($r{out}, $r{err});
+
 # A warning in a kernel or in host code is an error.
 my $tree = small_tree();
 %r = run("cd '$tree' && make -n cuda");
