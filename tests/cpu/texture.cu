@@ -446,7 +446,8 @@ static void test_copies()
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 1, from, row, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 0, from, row - 2, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpyToArray(a, 2, 0, from, sizeof from, cudaMemcpyHostToDevice));
-    CHECK_FAILS(cudaMemcpy2DToArray(a, 1, 0, from, row, 4, 1, cudaMemcpyHostToDevice));
+    CHECK_FAILS(cudaMemcpy2DArrayToArray(a, 4, 0, b, 0, 0, row, 1));
+    CHECK_FAILS(cudaMemcpy2DFromArray(to, row, a, 1, 0, row, 1, cudaMemcpyDeviceToHost));
     CHECK_FAILS(cudaMemcpy(a, from, sizeof from, cudaMemcpyHostToDevice)); // a handle, no memory
 #ifdef CUDA_CPU_BACKEND
     CHECK_FAILS(cudaMemcpy(to, a, 4, cudaMemcpyDeviceToHost));
@@ -454,6 +455,27 @@ static void test_copies()
     CHECK_FAILS(cudaMemset(a, 0, 4));
 #endif
     CHECK_ERROR(cudaMemcpyFromArray(to, a, 0, 0, row, cudaMemcpyDeviceToHost), cudaSuccess);
+
+    // Bytes are copied, be they whole elements or not.
+    char bytes[3], in[2 * W], out[2 * W];
+    memset(in, 1, sizeof in);
+    CHECK_ERROR(cudaMemcpyToArray(a, 0, 0, in, sizeof in, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyToArray(b, 0, 0, in, sizeof in, cudaMemcpyHostToDevice), cudaSuccess);
+    memset(in, 2, sizeof in);
+    CHECK_ERROR(cudaMemcpy2DToArray(a, 1, 0, in, 3, 3, 1, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyToArray(a, 7, 0, in, 1, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyFromArray(out, a, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < 2 * W; i++)
+        CHECK(out[i] == 1 + ((i >= 1 && i < 4) || i == 7));
+    CHECK_ERROR(cudaMemcpy2DFromArray(bytes, 3, a, 3, 0, 3, 1, cudaMemcpyDeviceToHost),
+                cudaSuccess);
+    CHECK(bytes[0] == 2 && bytes[1] == 1 && bytes[2] == 1);
+    CHECK_ERROR(cudaMemcpyFromArray(bytes, a, 7, 0, 3, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(bytes[0] == 2 && bytes[1] == 1 && bytes[2] == 1);
+    CHECK_ERROR(cudaMemcpy2DArrayToArray(b, 2, 0, a, 3, 0, 5, 1), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyFromArray(out, b, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < 2 * W; i++)
+        CHECK(out[i] == 1 + (i == 2 || i == 6));
     CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(b), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(NULL), cudaSuccess);
