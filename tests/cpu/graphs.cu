@@ -370,7 +370,8 @@ static void test_device()
     CHECK_ERROR(cudaDeviceGetAttribute(&value, cudaDevAttrComputeMode, 0), cudaSuccess);
     CHECK(value == cudaComputeModeDefault);
     CHECK_ERROR(cudaDeviceGetPCIBusId(id, sizeof id, 0), cudaSuccess);
-    CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
+    CHECK_ERROR(cudaDeviceEnablePeerAccess(7, 0), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceCanAccessPeer(&value, 0, 7), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(7), cudaErrorInvalidDevice);
