@@ -701,7 +701,7 @@ cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work
                            .depth = p->extent.depth};
     if (c.depth > 1 &&
         (c.to_slice < c.height * c.to_pitch || c.from_slice < c.height * c.from_pitch))
-        return cudaErrorInvalidValue;
+        return cudaErrorInvalidPitchValue;
     return prepare_copy(c, p->kind, work);
 }
 

@@ -304,10 +304,10 @@ static void test_memory()
     CHECK(part[0] == 31 && part[1] == 32 && part[2] == 36 && part[7] == 57);
     cudaPitchedPtr low = make_cudaPitchedPtr(part.data(), 2 * sizeof(float), 2, 1);
     c.dstPtr = low; // the second row would be the next slice's
-    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidPitchValue);
     c.srcPtr = low, c.srcPos = make_cudaPos(0, 0, 0);
     c.dstPtr = box, c.kind = cudaMemcpyHostToDevice;
-    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidPitchValue);
 
     // Two rows of each slice: what is below them stays.
     std::vector<float> after(all.size());
