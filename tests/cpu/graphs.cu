@@ -449,11 +449,12 @@ static void test_device()
     cudaEventDestroy(untimed);
 }
 
-__global__ void halve(int *p, cudaGraphConditionalHandle handle)
+__global__ void halve(int *p, cudaGraphConditionalHandle handle, cudaGraphConditionalHandle too)
 {
     if (threadIdx.x == 0) {
         *p /= 2;
         cudaGraphSetConditional(handle, (unsigned)*p);
+        cudaGraphSetConditional(too, (unsigned)*p);
     }
 }
 
@@ -496,22 +497,35 @@ static void test_conditions()
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphNode_t node, last;
-    cudaGraphConditionalHandle handle, once;
+    cudaGraphConditionalHandle handle, second, once;
     cudaStream_t s;
     cudaMallocManaged(&p, 4 * sizeof *p);
     cudaStreamCreate(&s);
     CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
                 cudaSuccess);
+    CHECK_ERROR(cudaGraphConditionalHandleCreate(&second, graph, 1, cudaGraphCondAssignDefault),
+                cudaSuccess);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&once, graph), cudaSuccess);
     cudaGraph_t *body = add_conditional(&node, graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
     CHECK_ERROR(
         cudaStreamBeginCaptureToGraph(s, body[0], nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
         cudaSuccess);
-    halve<<<1, 32, 0, s>>>(p, handle);
+    halve<<<1, 32, 0, s>>>(p, handle, second);
     add<<<1, 32, 0, s>>>(p + 1, 1, 1);
     CHECK_ERROR(cudaStreamEndCapture(s, nullptr), cudaSuccess);
-    body = add_conditional(&last, graph, &node, handle, cudaGraphCondTypeIf, 2);
+    cudaGraphNodeParams again = {}; // a handle is one node's
+    again.type = cudaGraphNodeTypeConditional;
+    again.conditional.handle = handle;
+    again.conditional.type = cudaGraphCondTypeIf;
+    again.conditional.size = 1;
+    CHECK_ERROR(cudaGraphAddNode(&last, graph, &node, nullptr, 1, &again), cudaErrorInvalidValue);
+#ifdef CUDA_CPU_BACKEND // a node that is refused does not keep it
+    again.conditional.handle = second;
+    CHECK_ERROR(cudaGraphAddNode(nullptr, graph, &node, nullptr, 1, &again), cudaErrorInvalidValue);
+#endif
+    cudaGetLastError();
+    body = add_conditional(&last, graph, &node, second, cudaGraphCondTypeIf, 2);
     add_put(body[0], nullptr, p + 2, 10);
     const cudaGraphNode_t later = add_put(body[1], nullptr, p + 2, 11);
     const cudaGraphNode_t earlier = add_put(body[1], nullptr, p + 2, 12);
@@ -538,7 +552,7 @@ static void test_conditions()
                 cudaSuccess);
     CHECK(status == cudaStreamCaptureStatusActive && count == 0);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph), cudaSuccess);
-    halve<<<1, 32, 0, s>>>(p, handle);
+    halve<<<1, 32, 0, s>>>(p, handle, handle);
     CHECK_ERROR(cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, nullptr, &count),
                 cudaSuccess);
     CHECK(count == 1);
