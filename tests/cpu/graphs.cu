@@ -68,8 +68,11 @@ static void test_launches()
     v = 1000; // too late for those
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(p[0] == 30 && p[99] == 30);
-    CHECK_ERROR(cudaLaunchKernel(f, dim3(0), dim3(64), arguments), cudaErrorInvalidConfiguration);
-    CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    const cudaError_t error = cudaLaunchKernel(f, dim3(0), dim3(64), arguments);
+    CHECK(error != cudaSuccess && cudaGetLastError() == error);
+#ifdef CUDA_CPU_BACKEND // of nvcc 13.0 it is cudaErrorInvalidValue
+    CHECK_ERROR(error, cudaErrorInvalidConfiguration);
+#endif
     cudaFree(p);
 }
 
