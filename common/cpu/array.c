@@ -16,6 +16,11 @@ unsigned array_element(const struct cudaChannelFormatDesc *desc)
     return (unsigned)part / 8 * (four ? 4 : desc->y ? 2 : 1);
 }
 
+int array_given(const struct cudaArray *a)
+{
+    return a && sticky_error() == cudaSuccess;
+}
+
 /* What a GPU of 9.0 can address. */
 static int fits(struct cudaExtent e, unsigned flags)
 {
@@ -96,7 +101,7 @@ cudaError_t cudaFreeArray(cudaArray_t array)
 
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
 {
-    if (!desc || !array)
+    if (!desc || !array_given(array))
         return result(cudaErrorInvalidValue);
     *desc = array->desc;
     return result(cudaSuccess);
@@ -105,7 +110,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_con
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
                              unsigned *flags, cudaArray_t array)
 {
-    if (!array)
+    if (!array_given(array))
         return result(cudaErrorInvalidValue);
     if (desc)
         *desc = array->desc;
@@ -127,7 +132,8 @@ struct rows {
 
 static struct rows rows_of(cudaArray_const_t array, size_t x, size_t y)
 {
-    return (struct rows){.array = (struct cudaArray *)(uintptr_t)array, .x = x, .y = y};
+    struct cudaArray *a = array_given(array) ? (struct cudaArray *)(uintptr_t)array : NULL;
+    return (struct rows){.array = a, .x = x, .y = y};
 }
 
 /* Takes an array's rows to those of the memory that holds it. False: the array has no such ones. */

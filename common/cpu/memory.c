@@ -768,7 +768,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     struct work work = {.run = NULL};
-    cudaError_t error = p ? memory_copy_box(p, &work) : cudaErrorInvalidValue;
+    cudaError_t error = sticky_error(); /* after one an array's handle need not be one */
+    if (error == cudaSuccess)
+        error = p ? memory_copy_box(p, &work) : cudaErrorInvalidValue;
     return submit_copy(error, work, stream);
 }
 

@@ -91,7 +91,7 @@ static cudaError_t describe(struct object *o)
     o->height = o->depth = 1;
     switch (r->resType) {
     case cudaResourceTypeArray:
-        if (!r->res.array.array)
+        if (!array_given(r->res.array.array))
             return cudaErrorInvalidValue;
         describe_array(o, r->res.array.array);
         break;
@@ -227,7 +227,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface,
                                     const struct cudaResourceDesc *resource)
 {
     if (!surface || !resource || resource->resType != cudaResourceTypeArray ||
-        !resource->res.array.array)
+        !array_given(resource->res.array.array))
         return result(cudaErrorInvalidValue); /* without cudaArraySurfaceLoadStore it works too */
     struct object o = {.resource = *resource, .surface = 1};
     cudaError_t error = describe(&o);

@@ -717,6 +717,66 @@ static void test_graph_memory()
     cudaGraphDestroy(graph);
 }
 
+/* After a kernel has failed no call does anything, whatever it is given: all return its error. */
+static void test_after_error()
+{
+    const cudaError_t stuck = cudaErrorIllegalAddress;
+    int n = 0, numbers[4] = {1, 2, 3, 4}, *p = (int *)16, *there;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStream_t s;
+    CHECK_ERROR(cudaMallocManaged(&there, sizeof numbers), cudaSuccess);
+    *there = 7;
+    CHECK_ERROR(cudaStreamCreate(&s), cudaSuccess);
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    add_put(graph, nullptr, there, 8);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    put<<<1, 1>>>(nullptr, 1);
+    CHECK_ERROR(cudaDeviceSynchronize(), stuck);
+    CHECK_ERROR(cudaMalloc(&p, 1024), stuck);
+    CHECK(p == (int *)16);
+    for (int *to : {p, (int *)nullptr}) {
+        CHECK_ERROR(cudaMemcpy(to, numbers, 16, cudaMemcpyHostToDevice), stuck);
+        CHECK_ERROR(cudaMemcpy(numbers, to, 16, cudaMemcpyDeviceToHost), stuck);
+        CHECK_ERROR(cudaMemcpyAsync(to, numbers, 16, cudaMemcpyHostToDevice, s), stuck);
+        CHECK_ERROR(cudaMemcpy2D(to, 8, numbers, 8, 8, 2, cudaMemcpyHostToDevice), stuck);
+        CHECK_ERROR(cudaMemset(to, 0, 16), stuck);
+        CHECK_ERROR(cudaMemsetAsync(to, 0, 16, s), stuck);
+    }
+    CHECK_ERROR(cudaMemcpy(there, numbers, 4, cudaMemcpyDefault), stuck);
+    CHECK_ERROR(cudaMemcpyToSymbol(shared_by_both, numbers, 4), stuck);
+    CHECK_ERROR(cudaLaunchHostFunc(s, note, &n), stuck);
+    CHECK_ERROR(cudaGraphLaunch(exec, s), stuck);
+    put<<<1, 1>>>(there, 9);
+    CHECK_ERROR(cudaGetLastError(), stuck);
+    CHECK(n == 0 && numbers[0] == 1 && numbers[3] == 4);
+#ifdef CUDA_CPU_BACKEND // there the host cannot be sure of managed memory any more
+    CHECK(*there == 7);
+    cudaArray_t array = (cudaArray_t)p;
+    cudaChannelFormatDesc d = cudaCreateChannelDesc<int>();
+    CHECK_ERROR(cudaMallocArray(&array, &d, 4), stuck);
+    CHECK(array == (cudaArray_t)p);
+    CHECK_ERROR(cudaMemcpy2DToArray(array, 0, 0, numbers, 16, 16, 1, cudaMemcpyHostToDevice),
+                stuck);
+    CHECK_ERROR(cudaGetChannelDesc(&d, array), stuck);
+    CHECK_ERROR(cudaArrayGetInfo(&d, nullptr, nullptr, array), stuck);
+    cudaMemcpy3DParms c = {};
+    c.dstArray = array;
+    c.srcPtr = make_cudaPitchedPtr(numbers, 16, 16, 1);
+    c.extent = make_cudaExtent(4, 1, 1);
+    c.kind = cudaMemcpyHostToDevice;
+    CHECK_ERROR(cudaMemcpy3D(&c), stuck);
+    cudaResourceDesc r = {};
+    cudaTextureDesc how = {};
+    cudaTextureObject_t t;
+    r.resType = cudaResourceTypeArray;
+    r.res.array.array = array;
+    CHECK_ERROR(cudaCreateTextureObject(&t, &r, &how, nullptr), stuck);
+    CHECK_ERROR(cudaCreateSurfaceObject(&t, &r), stuck);
+    CHECK_ERROR(cudaFreeArray(array), stuck);
+#endif
+}
+
 int main()
 {
     test_launches();
@@ -726,5 +786,6 @@ int main()
     test_device();
     test_conditions();
     test_graph_memory();
+    test_after_error();
     return check_result();
 }
