@@ -592,14 +592,27 @@ static cudaError_t run_copy(void *state)
     return cudaSuccess;
 }
 
+/* Whether there is no memory at p, which is in no allocation, or only what keeps two of them apart.
+ */
+static int is_nowhere(const char *p)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (const struct allocation *a = allocations; a; a = a->next)
+        if (p >= a->base && p < a->base + a->mapped)
+            return 1;
+    return TRACE_CHECK(is_freed(p), 0) ||
+           msync((void *)((uintptr_t)p / page * page), 1, MS_ASYNC) != 0;
+}
+
 /* Whether [p, p+bytes) is known not to be memory on that side. Unknown memory may be either: the
  * host's, or a __device__ variable. What the host has page-locked the device may use as well. */
 static int wrong_side(const void *p, size_t bytes, int device)
 {
     pthread_mutex_lock(&lock);
     const struct allocation *a = find(p);
-    int wrong = a && ((size_t)(a->p + a->bytes - (const char *)p) < bytes ||
-                      (!device && a->type == cudaMemoryTypeDevice));
+    int wrong = a ? (size_t)(a->p + a->bytes - (const char *)p) < bytes ||
+                        (!device && a->type == cudaMemoryTypeDevice)
+                  : device && is_nowhere(p);
     pthread_mutex_unlock(&lock);
     return wrong;
 }

@@ -330,6 +330,21 @@ static void test_memory()
     cudaGetLastError();
     cudaFree(box.ptr);
 
+    // What is to be the device's is no memory at all, or not any more.
+    char bytes[16] = {}, *gone = (char *)16;
+    CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(bytes, gone, 16, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemset(gone, 0, 16), cudaErrorInvalidValue);
+#ifdef CUDA_CPU_BACKEND // on a GPU other memory may be there
+    CHECK_ERROR(cudaMalloc(&gone, 8000), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy(gone + 8000, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone + 8192, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaFree(gone), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(&gone, bytes, 1, cudaMemcpyHostToDevice), cudaSuccess); // the host's
+#endif
+    cudaGetLastError();
+
     // The device's pool.
     cudaMemPool_t pool;
     unsigned long long threshold = 1 << 20, kept = 0;
