@@ -200,7 +200,8 @@ like($said{err}, qr/^$call:170 returns cudaErrorInvalidValue: invalid argument
 $call:171 returns cudaErrorInvalidDevice: .*
 $call:173 returns cudaErrorInvalidValue: invalid argument
 $call:173 returns cudaErrorMemoryAllocation: .*
-check: no kernel ran, 4 remarks$/m, "calls that fail and nobody asks, once for each place");
+$call:176 returns cudaErrorInvalidValue: invalid argument
+check: no kernel ran, 5 remarks$/m, "calls that fail and nobody asks, once for each place");
 
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].

@@ -398,11 +398,12 @@ SKIP: {
     my $calls = "#include <cublas_v2.h>\nint main()\n{\n    cublasHandle_t h;\n    float *a, *y, one = 1;\n"
         . "    cublasCreate(&h);\n    cudaMalloc(&a, 64);\n    cudaMalloc(&y, 16);\n%s"
         . "    cublasDestroy(h);\n    return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 3 : 0;\n}\n";
-    my $past = sprintf $calls, "    cublasSscal(h, 5, &one, y, 1);\n";
+    my $past = sprintf $calls, "    cublasSscal(h, 5, &one, y, 1);\n"
+        . "    if (cublasSscal(h, 1, &one, (float *)16, 1) != CUBLAS_STATUS_EXECUTION_FAILED)\n        return 4;\n";
     source($past);
     ($out, $rc) = run("$dir/prog");
     is("$rc $out", "3 cublasSscal: x has 20 bytes, of which 4 lie past the end of its allocation of 16 bytes\n",
-        'a vector that leaves its allocation');
+        'a vector that leaves its allocation; after it no call runs');
     if (@traced) {
         ($out, $rc) = source($past, '', '--check');
         ($out, $rc) = run("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");

@@ -16,6 +16,11 @@ unsigned array_element(const struct cudaChannelFormatDesc *desc)
     return (unsigned)part / 8 * (four ? 4 : desc->y ? 2 : 1);
 }
 
+int array_given(const struct cudaArray *a)
+{
+    return a && sticky_error() == cudaSuccess;
+}
+
 /* What a GPU of 9.0 can address. */
 static int fits(struct cudaExtent e, unsigned flags)
 {
@@ -96,7 +101,7 @@ cudaError_t cudaFreeArray(cudaArray_t array)
 
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
 {
-    if (!desc || !array)
+    if (!desc || !array_given(array))
         return result(cudaErrorInvalidValue);
     *desc = array->desc;
     return result(cudaSuccess);
@@ -105,7 +110,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_con
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
                              unsigned *flags, cudaArray_t array)
 {
-    if (!array)
+    if (!array_given(array))
         return result(cudaErrorInvalidValue);
     if (desc)
         *desc = array->desc;
@@ -127,30 +132,33 @@ struct rows {
 
 static struct rows rows_of(cudaArray_const_t array, size_t x, size_t y)
 {
-    return (struct rows){.array = (struct cudaArray *)(uintptr_t)array, .x = x, .y = y};
+    struct cudaArray *a = array_given(array) ? (struct cudaArray *)(uintptr_t)array : NULL;
+    return (struct rows){.array = a, .x = x, .y = y};
+}
+
+/* Takes an array's rows to those of the memory that holds it. False: the array has no such ones. */
+static int find_rows(struct rows *r, size_t width, size_t height)
+{
+    const struct cudaArray *a = r->array;
+    if (!a)
+        return r->p != NULL;
+    const size_t row = a->extent.width * a->element, rows = a->extent.height ? a->extent.height : 1;
+    if (r->x > row || width > row - r->x || r->y > rows || height > rows - r->y)
+        return 0;
+    r->p = a->p + r->y * row + r->x;
+    r->pitch = row;
+    return 1;
 }
 
 static cudaError_t copy(struct rows to, struct rows from, size_t width, size_t height,
                         enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    const struct cudaArray *a = to.array ? to.array : from.array;
-    if (!a || (!to.array && !to.p) || (!from.array && !from.p))
-        return result(cudaErrorInvalidValue);
-    if ((!to.array && to.pitch < width) || (!from.array && from.pitch < width))
+    if ((!to.array && to.p && to.pitch < width) || (!from.array && from.p && from.pitch < width))
         return result(cudaErrorInvalidPitchValue);
-    if (to.x % a->element || from.x % a->element || width % a->element)
+    if ((to.array && from.array && to.array->element != from.array->element) ||
+        !find_rows(&to, width, height) || !find_rows(&from, width, height))
         return result(cudaErrorInvalidValue);
-    const struct cudaMemcpy3DParms p = {
-        .srcArray = from.array,
-        .srcPos = {from.x / a->element, from.y, 0},
-        .srcPtr = {from.p, from.pitch, width, height},
-        .dstArray = to.array,
-        .dstPos = {to.x / a->element, to.y, 0},
-        .dstPtr = {to.p, to.pitch, width, height},
-        .extent = {width / a->element, height, 1},
-        .kind = kind,
-    };
-    return cudaMemcpy3DAsync(&p, stream);
+    return cudaMemcpy2DAsync(to.p, to.pitch, from.p, from.pitch, width, height, kind, stream);
 }
 
 /* Bytes in a row, to or from an array: the rest of its first row, whole rows, the start of one. */

@@ -201,8 +201,9 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    (void)peer;
-    return result(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+    return result(flags       ? cudaErrorInvalidValue
+                  : peer == 0 ? cudaErrorPeerAccessUnsupported
+                              : cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer)

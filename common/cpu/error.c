@@ -64,9 +64,9 @@ void forget_errors(void)
 
 cudaError_t result(cudaError_t error)
 {
-    if (error == cudaSuccess)
+    if (sticky != cudaSuccess)
         error = sticky;
-    else if (call_failed && error != sticky && error != cudaErrorNotReady)
+    else if (call_failed && error != cudaSuccess && error != cudaErrorNotReady)
         call_failed(error);
     if (error != cudaSuccess && error != cudaErrorNotReady)
         last = error;

@@ -13,7 +13,7 @@ void give_up(int code, const char *format, ...) __attribute__((noreturn, format(
 void *need_memory(void *p, const char *what) __attribute__((returns_nonnull));
 
 /* An API function returns result(error), which the next cudaGetLastError of this OS thread tells.
- * While there is a sticky error, success becomes that. */
+ * While there is a sticky error, all errors and success become that. */
 cudaError_t result(cudaError_t error);
 /* Is told of each error that such a call has itself, unless it is NULL. */
 extern void (*call_failed)(cudaError_t error);

@@ -161,6 +161,7 @@ static void drop_conditional(void *state)
     struct conditional *c = state;
     for (unsigned i = 0; i < c->size; i++)
         graph_release(c->body[i]);
+    c->condition->has_node = 0;
     condition_release(c->condition);
     free(c);
 }
@@ -172,12 +173,14 @@ static cudaError_t conditional_work(struct cudaConditionalNodeParams *p, struct 
     const unsigned most = p->type == cudaGraphCondTypeWhile ? 1
                           : p->type == cudaGraphCondTypeIf  ? 2
                                                             : 1 << 16;
-    if (!condition || p->type > cudaGraphCondTypeSwitch || p->size < 1 || p->size > most)
+    if (!condition || condition->has_node || p->type > cudaGraphCondTypeSwitch || p->size < 1 ||
+        p->size > most)
         return cudaErrorInvalidValue;
     struct conditional *c =
         need_memory(malloc(sizeof *c + p->size * sizeof(cudaGraph_t)), "a conditional node");
     *c = (struct conditional){condition, p->type, p->size};
     condition->users++;
+    condition->has_node = 1;
     for (unsigned i = 0; i < p->size; i++)
         c->body[i] = need_memory(graph_new(), "a graph");
     p->phGraph_out = c->body;

@@ -592,14 +592,27 @@ static cudaError_t run_copy(void *state)
     return cudaSuccess;
 }
 
+/* Whether there is no memory at p, which is in no allocation, or only what keeps two of them apart.
+ */
+static int is_nowhere(const char *p)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (const struct allocation *a = allocations; a; a = a->next)
+        if (p >= a->base && p < a->base + a->mapped)
+            return 1;
+    return TRACE_CHECK(is_freed(p), 0) ||
+           msync((void *)((uintptr_t)p / page * page), 1, MS_ASYNC) != 0;
+}
+
 /* Whether [p, p+bytes) is known not to be memory on that side. Unknown memory may be either: the
  * host's, or a __device__ variable. What the host has page-locked the device may use as well. */
 static int wrong_side(const void *p, size_t bytes, int device)
 {
     pthread_mutex_lock(&lock);
     const struct allocation *a = find(p);
-    int wrong = a && ((size_t)(a->p + a->bytes - (const char *)p) < bytes ||
-                      (!device && a->type == cudaMemoryTypeDevice));
+    int wrong = a ? (size_t)(a->p + a->bytes - (const char *)p) < bytes ||
+                        (!device && a->type == cudaMemoryTypeDevice)
+                  : device && is_nowhere(p);
     pthread_mutex_unlock(&lock);
     return wrong;
 }
@@ -701,7 +714,7 @@ cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work
                            .depth = p->extent.depth};
     if (c.depth > 1 &&
         (c.to_slice < c.height * c.to_pitch || c.from_slice < c.height * c.from_pitch))
-        return cudaErrorInvalidValue;
+        return cudaErrorInvalidPitchValue;
     return prepare_copy(c, p->kind, work);
 }
 
@@ -768,7 +781,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     struct work work = {.run = NULL};
-    cudaError_t error = p ? memory_copy_box(p, &work) : cudaErrorInvalidValue;
+    cudaError_t error = sticky_error(); /* after one an array's handle need not be one */
+    if (error == cudaSuccess)
+        error = p ? memory_copy_box(p, &work) : cudaErrorInvalidValue;
     return submit_copy(error, work, stream);
 }
 

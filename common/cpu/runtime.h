@@ -338,6 +338,8 @@ int children_stream_made(cudaStream_t stream);
 int graph_frees_first(void); /* the one that runs frees what it allocates before it does so */
 
 /* --- stream.c --------------------------------------------------------------------------------- */
+/* Runs the work, or makes it a node of a capture or a kernel's child; where it is refused, as all
+ * is while there is a sticky error, it is dropped. */
 cudaError_t stream_submit(cudaStream_t stream, struct work work);
 /* For calls that a capture in progress may forbid, in any stream. In global mode it forbids calls
  * such as cudaMalloc to every OS thread, in thread-local mode to the one that began it, in relaxed
@@ -377,6 +379,9 @@ struct cudaArray {
 };
 /* Bytes of an element, or 0 where no such element can be. */
 unsigned array_element(const struct cudaChannelFormatDesc *desc);
+/* Whether there is an array to look at. After an error that sticks a program may have the handle of
+ * one that was never made. */
+int array_given(const struct cudaArray *a);
 
 /* --- texture.c -------------------------------------------------------------------------------- */
 void texture_reset(void); /* destroys all objects, of surfaces too */

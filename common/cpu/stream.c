@@ -73,6 +73,10 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
     cudaError_t error = cudaSuccess;
     if (cpu_in_kernel())
         return children_add(stream, work);
+    if (sticky_error() != cudaSuccess) {
+        work.drop(work.state);
+        return sticky_error();
+    }
     pthread_mutex_lock(&stream_lock);
     struct CUstream_st *s = stream_find(stream);
     if (!s)
@@ -283,10 +287,6 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t f, v
 cudaError_t cpu_library_call(cudaStream_t stream, cudaError_t (*run)(void *state),
                              void (*drop)(void *state), void *state)
 {
-    if (sticky_error() != cudaSuccess) {
-        drop(state);
-        return result(cudaSuccess);
-    }
     return result(stream_submit(stream, (struct work){cudaGraphNodeTypeHost, run, drop, state}));
 }
 

@@ -17,7 +17,7 @@ const cudaGraphNode_t *graph_last(const struct CUgraph_st *g); /* to its last no
 struct condition {
     atomic_int users;
     unsigned value, initial;
-    int assigned;
+    int assigned, has_node; /* has_node: it is a conditional node's, and can be no other's */
 };
 struct condition *condition_of(struct CUgraph_st *g, cudaGraphConditionalHandle handle); /* NULL */
 void condition_release(struct condition *c);

@@ -91,7 +91,7 @@ static cudaError_t describe(struct object *o)
     o->height = o->depth = 1;
     switch (r->resType) {
     case cudaResourceTypeArray:
-        if (!r->res.array.array)
+        if (!array_given(r->res.array.array))
             return cudaErrorInvalidValue;
         describe_array(o, r->res.array.array);
         break;
@@ -136,18 +136,18 @@ static cudaError_t describe(struct object *o)
 static cudaError_t describe_reads(struct object *o)
 {
     struct cudaTextureDesc *how = &o->how;
-    const int is_float = o->desc.f == cudaChannelFormatKindFloat;
+    const int is_float = o->desc.f == cudaChannelFormatKindFloat, wide = o->desc.x == 32;
     const int normalized = how->readMode == cudaReadModeNormalizedFloat;
     if (how->sRGB || how->seamlessCubemap)
         return cudaErrorNotSupported;
     if ((unsigned)how->filterMode > cudaFilterModeLinear ||
         (unsigned)how->readMode > cudaReadModeNormalizedFloat)
         return cudaErrorInvalidValue;
-    if (normalized && !is_float && o->desc.x == 32)
-        return cudaErrorInvalidNormSetting;
     o->real = is_float || normalized;
-    if (how->filterMode == cudaFilterModeLinear && !o->real && o->shape != LINEAR_MEMORY)
+    if (how->filterMode == cudaFilterModeLinear && !is_float && (!normalized || wide))
         return cudaErrorInvalidFilterSetting;
+    if (normalized && wide)
+        return cudaErrorInvalidNormSetting;
     for (int i = 0; i < 3; i++)
         if ((unsigned)how->addressMode[i] > cudaAddressModeBorder)
             return cudaErrorInvalidValue;
@@ -227,9 +227,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface,
                                     const struct cudaResourceDesc *resource)
 {
     if (!surface || !resource || resource->resType != cudaResourceTypeArray ||
-        !resource->res.array.array ||
-        !(resource->res.array.array->flags & cudaArraySurfaceLoadStore))
-        return result(cudaErrorInvalidValue);
+        !array_given(resource->res.array.array))
+        return result(cudaErrorInvalidValue); /* without cudaArraySurfaceLoadStore it works too */
     struct object o = {.resource = *resource, .surface = 1};
     cudaError_t error = describe(&o);
     if (error == cudaSuccess)
@@ -461,9 +460,10 @@ static int face_of(float x, float y, float z, double *s, double *t)
     return face;
 }
 
+/* The last stands for all that are not there; an index below 0 is a very large one. */
 static struct taps only(int64_t i, int64_t n)
 {
-    return (struct taps){{i < 0 ? 0 : i < n ? i : n - 1, 0}, 0};
+    return (struct taps){{i >= 0 && i < n ? i : n - 1, 0}, 0};
 }
 
 /* --- What kernels call ------------------------------------------------------------------------ */
@@ -495,6 +495,8 @@ struct cpu_texel cpu_texture(enum cpu_view view, cudaTextureObject_t t, float x,
         return filtered(o, &at[0], &at[1], &at[2]);
     }
     at[0] = taps_of(x, o->width, mode[0], normalized, between);
+    if (view == CPU_1D && between && mode[1] == cudaAddressModeBorder)
+        at[1] = taps_of(0, 1, mode[1], 0, 1); /* an H200 takes it for a row that y = 0 bounds */
     if (view != CPU_1D && view != CPU_1D_LAYERED)
         at[1] = taps_of(y, o->height, mode[1], normalized, between);
     if (view == CPU_3D)

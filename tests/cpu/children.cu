@@ -275,8 +275,10 @@ int main(int argc, char **argv)
         cudaGraphLaunch(exec, s);
     CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
     CHECK(noted == 14);
+#ifdef CUDA_CPU_BACKEND // a GPU's driver crashes
     child<<<1, 1, 0, cudaStreamTailLaunch>>>(0);
     CHECK(cudaGetLastError() != cudaSuccess); // the host has no such stream
+#endif
     cudaGraphExecDestroy(exec);
     cudaGraphDestroy(graph);
     cudaStreamDestroy(s);

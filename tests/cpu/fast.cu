@@ -134,7 +134,8 @@ static void far_angles(int which)
     CHECK(worst >= 0.25);
 }
 
-// What is exact on a GPU too, or is no number.
+// What is exact on a GPU too, or is no number. Logarithms of powers of two below 1 are not: an H200
+// has -1.99999988 for __log2f(0.25f).
 static void special()
 {
     static const struct {
@@ -143,10 +144,10 @@ static void special()
     } values[] = {
         {EXP, 0, 0, 1},           {EXP, -INFINITY, 0, 0},   {EXP, INFINITY, 0, INFINITY},
         {EXP, 200, 0, INFINITY},  {LOG, 1, 0, 0},           {LOG, 0, 0, -INFINITY},
-        {LOG2, 8, 0, 3},          {LOG2, 0.25f, 0, -2},     {SIN, 0, 0, 0},
-        {COS, 0, 0, 1},           {COSINE, 0, 0, 1},        {DIVIDE, 3, 4, 0.75f},
-        {DIVIDE, 3, 0, INFINITY}, {DIVIDE, 1, 0x1p127f, 0}, {DIVIDE, 1, INFINITY, 0},
-        {POW, 2, 3, 8},           {POW, 5, 0, 1},           {POW, 0, 2, 0},
+        {LOG2, 8, 0, 3},          {SIN, 0, 0, 0},           {COS, 0, 0, 1},
+        {COSINE, 0, 0, 1},        {DIVIDE, 3, 4, 0.75f},    {DIVIDE, 3, 0, INFINITY},
+        {DIVIDE, 1, 0x1p127f, 0}, {DIVIDE, 1, INFINITY, 0}, {POW, 2, 3, 8},
+        {POW, 5, 0, 1},           {POW, 0, 2, 0},
     };
     for (const auto &value : values) {
         in[0][0] = value.x;

@@ -68,8 +68,11 @@ static void test_launches()
     v = 1000; // too late for those
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
     CHECK(p[0] == 30 && p[99] == 30);
-    CHECK_ERROR(cudaLaunchKernel(f, dim3(0), dim3(64), arguments), cudaErrorInvalidConfiguration);
-    CHECK_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    const cudaError_t error = cudaLaunchKernel(f, dim3(0), dim3(64), arguments);
+    CHECK(error != cudaSuccess && cudaGetLastError() == error);
+#ifdef CUDA_CPU_BACKEND // of nvcc 13.0 it is cudaErrorInvalidValue
+    CHECK_ERROR(error, cudaErrorInvalidConfiguration);
+#endif
     cudaFree(p);
 }
 
@@ -304,10 +307,10 @@ static void test_memory()
     CHECK(part[0] == 31 && part[1] == 32 && part[2] == 36 && part[7] == 57);
     cudaPitchedPtr low = make_cudaPitchedPtr(part.data(), 2 * sizeof(float), 2, 1);
     c.dstPtr = low; // the second row would be the next slice's
-    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidPitchValue);
     c.srcPtr = low, c.srcPos = make_cudaPos(0, 0, 0);
     c.dstPtr = box, c.kind = cudaMemcpyHostToDevice;
-    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy3D(&c), cudaErrorInvalidPitchValue);
 
     // Two rows of each slice: what is below them stays.
     std::vector<float> after(all.size());
@@ -326,6 +329,21 @@ static void test_memory()
 #endif
     cudaGetLastError();
     cudaFree(box.ptr);
+
+    // What is to be the device's is no memory at all, or not any more.
+    char bytes[16] = {}, *gone = (char *)16;
+    CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(bytes, gone, 16, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemset(gone, 0, 16), cudaErrorInvalidValue);
+#ifdef CUDA_CPU_BACKEND // on a GPU other memory may be there
+    CHECK_ERROR(cudaMalloc(&gone, 8000), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy(gone + 8000, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone + 8192, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaFree(gone), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(&gone, bytes, 1, cudaMemcpyHostToDevice), cudaSuccess); // the host's
+#endif
+    cudaGetLastError();
 
     // The device's pool.
     cudaMemPool_t pool;
@@ -370,7 +388,8 @@ static void test_device()
     CHECK_ERROR(cudaDeviceGetAttribute(&value, cudaDevAttrComputeMode, 0), cudaSuccess);
     CHECK(value == cudaComputeModeDefault);
     CHECK_ERROR(cudaDeviceGetPCIBusId(id, sizeof id, 0), cudaSuccess);
-    CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
+    CHECK_ERROR(cudaDeviceEnablePeerAccess(7, 0), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceCanAccessPeer(&value, 0, 7), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(7), cudaErrorInvalidDevice);
@@ -448,11 +467,12 @@ static void test_device()
     cudaEventDestroy(untimed);
 }
 
-__global__ void halve(int *p, cudaGraphConditionalHandle handle)
+__global__ void halve(int *p, cudaGraphConditionalHandle handle, cudaGraphConditionalHandle too)
 {
     if (threadIdx.x == 0) {
         *p /= 2;
         cudaGraphSetConditional(handle, (unsigned)*p);
+        cudaGraphSetConditional(too, (unsigned)*p);
     }
 }
 
@@ -495,22 +515,35 @@ static void test_conditions()
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphNode_t node, last;
-    cudaGraphConditionalHandle handle, once;
+    cudaGraphConditionalHandle handle, second, once;
     cudaStream_t s;
     cudaMallocManaged(&p, 4 * sizeof *p);
     cudaStreamCreate(&s);
     CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
                 cudaSuccess);
+    CHECK_ERROR(cudaGraphConditionalHandleCreate(&second, graph, 1, cudaGraphCondAssignDefault),
+                cudaSuccess);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&once, graph), cudaSuccess);
     cudaGraph_t *body = add_conditional(&node, graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
     CHECK_ERROR(
         cudaStreamBeginCaptureToGraph(s, body[0], nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
         cudaSuccess);
-    halve<<<1, 32, 0, s>>>(p, handle);
+    halve<<<1, 32, 0, s>>>(p, handle, second);
     add<<<1, 32, 0, s>>>(p + 1, 1, 1);
     CHECK_ERROR(cudaStreamEndCapture(s, nullptr), cudaSuccess);
-    body = add_conditional(&last, graph, &node, handle, cudaGraphCondTypeIf, 2);
+    cudaGraphNodeParams again = {}; // a handle is one node's
+    again.type = cudaGraphNodeTypeConditional;
+    again.conditional.handle = handle;
+    again.conditional.type = cudaGraphCondTypeIf;
+    again.conditional.size = 1;
+    CHECK_ERROR(cudaGraphAddNode(&last, graph, &node, nullptr, 1, &again), cudaErrorInvalidValue);
+#ifdef CUDA_CPU_BACKEND // a node that is refused does not keep it
+    again.conditional.handle = second;
+    CHECK_ERROR(cudaGraphAddNode(nullptr, graph, &node, nullptr, 1, &again), cudaErrorInvalidValue);
+#endif
+    cudaGetLastError();
+    body = add_conditional(&last, graph, &node, second, cudaGraphCondTypeIf, 2);
     add_put(body[0], nullptr, p + 2, 10);
     const cudaGraphNode_t later = add_put(body[1], nullptr, p + 2, 11);
     const cudaGraphNode_t earlier = add_put(body[1], nullptr, p + 2, 12);
@@ -537,7 +570,7 @@ static void test_conditions()
                 cudaSuccess);
     CHECK(status == cudaStreamCaptureStatusActive && count == 0);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph), cudaSuccess);
-    halve<<<1, 32, 0, s>>>(p, handle);
+    halve<<<1, 32, 0, s>>>(p, handle, handle);
     CHECK_ERROR(cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, nullptr, &count),
                 cudaSuccess);
     CHECK(count == 1);
@@ -699,6 +732,66 @@ static void test_graph_memory()
     cudaGraphDestroy(graph);
 }
 
+/* After a kernel has failed no call does anything, whatever it is given: all return its error. */
+static void test_after_error()
+{
+    const cudaError_t stuck = cudaErrorIllegalAddress;
+    int n = 0, numbers[4] = {1, 2, 3, 4}, *p = (int *)16, *there;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStream_t s;
+    CHECK_ERROR(cudaMallocManaged(&there, sizeof numbers), cudaSuccess);
+    *there = 7;
+    CHECK_ERROR(cudaStreamCreate(&s), cudaSuccess);
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    add_put(graph, nullptr, there, 8);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    put<<<1, 1>>>(nullptr, 1);
+    CHECK_ERROR(cudaDeviceSynchronize(), stuck);
+    CHECK_ERROR(cudaMalloc(&p, 1024), stuck);
+    CHECK(p == (int *)16);
+    for (int *to : {p, (int *)nullptr}) {
+        CHECK_ERROR(cudaMemcpy(to, numbers, 16, cudaMemcpyHostToDevice), stuck);
+        CHECK_ERROR(cudaMemcpy(numbers, to, 16, cudaMemcpyDeviceToHost), stuck);
+        CHECK_ERROR(cudaMemcpyAsync(to, numbers, 16, cudaMemcpyHostToDevice, s), stuck);
+        CHECK_ERROR(cudaMemcpy2D(to, 8, numbers, 8, 8, 2, cudaMemcpyHostToDevice), stuck);
+        CHECK_ERROR(cudaMemset(to, 0, 16), stuck);
+        CHECK_ERROR(cudaMemsetAsync(to, 0, 16, s), stuck);
+    }
+    CHECK_ERROR(cudaMemcpy(there, numbers, 4, cudaMemcpyDefault), stuck);
+    CHECK_ERROR(cudaMemcpyToSymbol(shared_by_both, numbers, 4), stuck);
+    CHECK_ERROR(cudaLaunchHostFunc(s, note, &n), stuck);
+    CHECK_ERROR(cudaGraphLaunch(exec, s), stuck);
+    put<<<1, 1>>>(there, 9);
+    CHECK_ERROR(cudaGetLastError(), stuck);
+    CHECK(n == 0 && numbers[0] == 1 && numbers[3] == 4);
+#ifdef CUDA_CPU_BACKEND // there the host cannot be sure of managed memory any more
+    CHECK(*there == 7);
+    cudaArray_t array = (cudaArray_t)p;
+    cudaChannelFormatDesc d = cudaCreateChannelDesc<int>();
+    CHECK_ERROR(cudaMallocArray(&array, &d, 4), stuck);
+    CHECK(array == (cudaArray_t)p);
+    CHECK_ERROR(cudaMemcpy2DToArray(array, 0, 0, numbers, 16, 16, 1, cudaMemcpyHostToDevice),
+                stuck);
+    CHECK_ERROR(cudaGetChannelDesc(&d, array), stuck);
+    CHECK_ERROR(cudaArrayGetInfo(&d, nullptr, nullptr, array), stuck);
+    cudaMemcpy3DParms c = {};
+    c.dstArray = array;
+    c.srcPtr = make_cudaPitchedPtr(numbers, 16, 16, 1);
+    c.extent = make_cudaExtent(4, 1, 1);
+    c.kind = cudaMemcpyHostToDevice;
+    CHECK_ERROR(cudaMemcpy3D(&c), stuck);
+    cudaResourceDesc r = {};
+    cudaTextureDesc how = {};
+    cudaTextureObject_t t;
+    r.resType = cudaResourceTypeArray;
+    r.res.array.array = array;
+    CHECK_ERROR(cudaCreateTextureObject(&t, &r, &how, nullptr), stuck);
+    CHECK_ERROR(cudaCreateSurfaceObject(&t, &r), stuck);
+    CHECK_ERROR(cudaFreeArray(array), stuck);
+#endif
+}
+
 int main()
 {
     test_launches();
@@ -708,5 +801,6 @@ int main()
     test_device();
     test_conditions();
     test_graph_memory();
+    test_after_error();
     return check_result();
 }

@@ -171,6 +171,9 @@ int main(int argc, char **argv)
         cudaSetDevice(1000);
         for (int i = 0; i < argc; i++) // two errors of one place
             cudaMalloc(i ? &none : nullptr, (size_t)1 << 60);
+        cudaMalloc(&none, sizeof got);
+        cudaFree(none);
+        cudaMemcpy(got, none, sizeof got, cudaMemcpyDeviceToHost);
     }
     const cudaError_t error = cudaDeviceSynchronize();
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);

@@ -187,16 +187,34 @@ static void test_modes()
     };
     cudaArray_t a = array_of(elements, 4, 0, 0, 0);
     for (const row &r : rows) {
-        cudaTextureDesc d = how(r.mode, r.normalized, r.filter);
-        d.borderColor[0] = 16;
-        cudaTextureObject_t t = texture_of(a, d);
-        const float v = fetched<float, ONE>(t, r.normalized ? r.x / 4 : r.x);
-        CHECK(v == r.wanted);
-        if (v != r.wanted)
-            printf("mode %d, normalized %d, filter %d, x %g: %g, not %g\n", (int)r.mode,
-                   r.normalized, (int)r.filter, r.x, v, r.wanted);
-        cudaDestroyTextureObject(t);
+        // An H200 filters a line as a row of two dimensions at y = 0, which is half-way to what the
+        // second mode puts in front of it: the same row, or a border. The third has no part in it.
+        for (cudaTextureAddressMode second : {cudaAddressModeClamp, cudaAddressModeBorder}) {
+            const bool outside = second == cudaAddressModeBorder;
+            cudaTextureDesc d = how(r.mode, r.normalized, r.filter);
+            d.addressMode[1] = second;
+            d.addressMode[2] = outside ? cudaAddressModeClamp : cudaAddressModeBorder;
+            d.borderColor[0] = 16;
+            cudaTextureObject_t t = texture_of(a, d);
+            const float v = fetched<float, ONE>(t, r.normalized ? r.x / 4 : r.x);
+            const float wanted =
+                outside && r.filter == cudaFilterModeLinear ? (r.wanted + 16) / 2 : r.wanted;
+            CHECK(v == wanted);
+            if (v != wanted)
+                printf("mode %d, second %d, normalized %d, filter %d, x %g: %g, not %g\n",
+                       (int)r.mode, (int)second, r.normalized, (int)r.filter, r.x, v, wanted);
+            cudaDestroyTextureObject(t);
+        }
     }
+    cudaFreeArray(a);
+
+    // A layer is a line with nothing beside it.
+    a = array_of(elements, 2, 0, 2, cudaArrayLayered);
+    cudaTextureDesc d = how(cudaAddressModeBorder, 0, cudaFilterModeLinear);
+    d.borderColor[0] = 16;
+    cudaTextureObject_t t = texture_of(a, d);
+    CHECK((fetched<float, ONE_LAYERED>(t, 1, 0, 0, 1) == 6));
+    cudaDestroyTextureObject(t);
     cudaFreeArray(a);
 }
 
@@ -274,11 +292,11 @@ static T read_as_is(T element)
     return v;
 }
 template <class T, class V>
-static V read_normalized(T element)
+static V read_normalized(T element, cudaTextureFilterMode filter = cudaFilterModeLinear)
 {
     cudaArray_t a = array_of(&element, 1, 1, 0, 0);
-    cudaTextureObject_t t = texture_of(
-        a, how(cudaAddressModeClamp, 0, cudaFilterModeLinear, cudaReadModeNormalizedFloat));
+    cudaTextureObject_t t =
+        texture_of(a, how(cudaAddressModeClamp, 0, filter, cudaReadModeNormalizedFloat));
     const V v = fetched<V, TWO>(t, 0.5f, 0.5f);
     cudaDestroyTextureObject(t);
     cudaFreeArray(a);
@@ -308,7 +326,13 @@ static void test_types()
     CHECK(parts.x == 0 && near(parts.y, 0.2) && near(parts.z, 128 / 255.0) && parts.w == 1);
     const float2 least = read_normalized<char2, float2>(make_char2(-128, -127));
     CHECK(least.x == -1 && least.y == -1);
-    CHECK(near((read_normalized<signed char, float>(64)), 64 / 127.0));
+    // To filter them, a GPU makes 16 bits of 8. Of signed ones that is 32767 steps from 0 to 1,
+    // which is no multiple of 127, so the nearest or the next one is off by less than a step.
+    CHECK(std::fabs(read_normalized<signed char, float>(64) - 64 / 127.0) < 1 / 32767.0);
+    for (int i = -128; i < 128; i++) {
+        const float v = read_normalized<signed char, float>((signed char)i, cudaFilterModePoint);
+        CHECK(v == (i < -127 ? -1 : (float)i / 127.0f));
+    }
     CHECK(near((read_normalized<unsigned short, float>(13107)), 0.2));
     CHECK(
         (read_normalized<short, float>(32767) == 1 && read_normalized<short, float>(-32768) == -1));
@@ -353,9 +377,12 @@ static void test_linear_memory()
     CHECK_ERROR(cudaGetTextureObjectTextureDesc(&got_how, t), cudaSuccess);
     CHECK(got_how.filterMode == cudaFilterModePoint);
     CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
-    d.filterMode = cudaFilterModeLinear; // nothing filters what only tex1Dfetch reads
+    // Nothing filters what only tex1Dfetch reads; of floats it may be asked for.
+    d.filterMode = cudaFilterModeLinear;
+    r.res.linear.desc = cudaCreateChannelDesc<float4>();
     CHECK_ERROR(cudaCreateTextureObject(&t, &r, &d, NULL), cudaSuccess);
-    CHECK((fetched<int4, FETCH>(t, 2).x == 9));
+    const float bits = fetched<float4, FETCH>(t, 2).x;
+    CHECK(memcmp(&bits, &elements[2].x, 4) == 0);
     CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
     CHECK_ERROR(cudaFree(p), cudaSuccess);
 }
@@ -380,11 +407,13 @@ static void test_layers()
         CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.75f, 0, layer) == base + 2));
         CHECK((fetched<float, TWO_LAYERED>(t2, 0.5f, 0.5f, 0, layer) == base + 1.5f));
     }
-    // The nearest layer stands for one that is not there.
-    CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.25f, 0, 3) == 32));
-    CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.25f, 0, -1) == 0));
+    // The last layer stands for those that are not there. An index has no sign.
+    for (int layer : {3, 1000000, -1, -1000000}) {
+        CHECK((fetched<float, ONE_LAYERED>(t1, 0.125f, 0, 0, layer) == 32));
+        CHECK((fetched<float, TWO_LAYERED>(t2, 0.25f, 0.25f, 0, layer) == 32));
+    }
     CHECK(fabsf(fetched<float, CUBE_LAYERED>(t12, 1, 0.5f, 0.5f, 2) - 6 * 16) < 0.03f);
-    CHECK(fabsf(fetched<float, CUBE_LAYERED>(t12, -1, 0.5f, 0.5f, -1) - 17) < 0.03f);
+    CHECK(fabsf(fetched<float, CUBE_LAYERED>(t12, -1, 0.5f, 0.5f, -1) - (6 * 16 + 17)) < 0.03f);
     // Half-way to an edge lies the middle of an element. s grows to the right, t downwards.
     struct row {
         float x, y, z;
@@ -446,7 +475,8 @@ static void test_copies()
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 1, from, row, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 0, from, row - 2, row, H, cudaMemcpyHostToDevice));
     CHECK_FAILS(cudaMemcpyToArray(a, 2, 0, from, sizeof from, cudaMemcpyHostToDevice));
-    CHECK_FAILS(cudaMemcpy2DToArray(a, 1, 0, from, row, 4, 1, cudaMemcpyHostToDevice));
+    CHECK_FAILS(cudaMemcpy2DArrayToArray(a, 4, 0, b, 0, 0, row, 1));
+    CHECK_FAILS(cudaMemcpy2DFromArray(to, row, a, 1, 0, row, 1, cudaMemcpyDeviceToHost));
     CHECK_FAILS(cudaMemcpy(a, from, sizeof from, cudaMemcpyHostToDevice)); // a handle, no memory
 #ifdef CUDA_CPU_BACKEND
     CHECK_FAILS(cudaMemcpy(to, a, 4, cudaMemcpyDeviceToHost));
@@ -454,6 +484,27 @@ static void test_copies()
     CHECK_FAILS(cudaMemset(a, 0, 4));
 #endif
     CHECK_ERROR(cudaMemcpyFromArray(to, a, 0, 0, row, cudaMemcpyDeviceToHost), cudaSuccess);
+
+    // Bytes are copied, be they whole elements or not.
+    char bytes[3], in[2 * W], out[2 * W];
+    memset(in, 1, sizeof in);
+    CHECK_ERROR(cudaMemcpyToArray(a, 0, 0, in, sizeof in, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyToArray(b, 0, 0, in, sizeof in, cudaMemcpyHostToDevice), cudaSuccess);
+    memset(in, 2, sizeof in);
+    CHECK_ERROR(cudaMemcpy2DToArray(a, 1, 0, in, 3, 3, 1, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyToArray(a, 7, 0, in, 1, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyFromArray(out, a, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < 2 * W; i++)
+        CHECK(out[i] == 1 + ((i >= 1 && i < 4) || i == 7));
+    CHECK_ERROR(cudaMemcpy2DFromArray(bytes, 3, a, 3, 0, 3, 1, cudaMemcpyDeviceToHost),
+                cudaSuccess);
+    CHECK(bytes[0] == 2 && bytes[1] == 1 && bytes[2] == 1);
+    CHECK_ERROR(cudaMemcpyFromArray(bytes, a, 7, 0, 3, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(bytes[0] == 2 && bytes[1] == 1 && bytes[2] == 1);
+    CHECK_ERROR(cudaMemcpy2DArrayToArray(b, 2, 0, a, 3, 0, 5, 1), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyFromArray(out, b, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < 2 * W; i++)
+        CHECK(out[i] == 1 + (i == 2 || i == 6));
     CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(b), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(NULL), cudaSuccess);
@@ -486,6 +537,68 @@ static void test_copies()
     cudaFreeArray(box);
 }
 
+// What a texture object is refused for, in this order: whole numbers that are to be filtered,
+// unless they are fractions of 8 or 16 bits; then fractions of 32 bits, be they of whole numbers or
+// floats.
+template <class T>
+static cudaError_t refused_for(cudaResourceType from, cudaTextureFilterMode filter,
+                               cudaTextureReadMode read)
+{
+    const T elements[8 * 4] = {};
+    cudaArray_t a = NULL;
+    void *rows = NULL;
+    cudaResourceDesc r = {};
+    r.resType = from;
+    if (from == cudaResourceTypeArray) {
+        r.res.array.array = a = array_of(elements, 8, 4, 0, 0);
+    } else {
+        CHECK_ERROR(cudaMalloc(&rows, 1024), cudaSuccess);
+        r.res.linear.devPtr = rows;
+        r.res.linear.desc = cudaCreateChannelDesc<T>();
+        r.res.linear.sizeInBytes = 1024;
+    }
+    if (from == cudaResourceTypePitch2D) {
+        r.res.pitch2D.devPtr = rows;
+        r.res.pitch2D.desc = cudaCreateChannelDesc<T>();
+        r.res.pitch2D.width = 8;
+        r.res.pitch2D.height = 4;
+        r.res.pitch2D.pitchInBytes = 256;
+    }
+    const cudaTextureDesc d = how(cudaAddressModeClamp, 0, filter, read);
+    cudaTextureObject_t t = 0;
+    const cudaError_t error = cudaCreateTextureObject(&t, &r, &d, NULL);
+    if (error == cudaSuccess)
+        CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
+    cudaGetLastError();
+    cudaFreeArray(a);
+    cudaFree(rows);
+    return error;
+}
+template <class T>
+static void check_refusals(cudaError_t filtered, cudaError_t fraction, cudaError_t both)
+{
+    for (cudaResourceType from :
+         {cudaResourceTypeArray, cudaResourceTypeLinear, cudaResourceTypePitch2D}) {
+        const cudaTextureFilterMode point = cudaFilterModePoint, linear = cudaFilterModeLinear;
+        const cudaTextureReadMode as_is = cudaReadModeElementType;
+        const cudaTextureReadMode normalized = cudaReadModeNormalizedFloat;
+        CHECK_ERROR(refused_for<T>(from, point, as_is), cudaSuccess);
+        CHECK_ERROR(refused_for<T>(from, linear, as_is), filtered);
+        CHECK_ERROR(refused_for<T>(from, point, normalized), fraction);
+        CHECK_ERROR(refused_for<T>(from, linear, normalized), both);
+    }
+}
+static void test_refusals()
+{
+    const cudaError_t filter = cudaErrorInvalidFilterSetting, norm = cudaErrorInvalidNormSetting;
+    check_refusals<signed char>(filter, cudaSuccess, cudaSuccess);
+    check_refusals<unsigned char>(filter, cudaSuccess, cudaSuccess);
+    check_refusals<short2>(filter, cudaSuccess, cudaSuccess);
+    check_refusals<int>(filter, norm, filter);
+    check_refusals<uint4>(filter, norm, filter);
+    check_refusals<float>(cudaSuccess, norm, norm);
+}
+
 static void test_errors()
 {
     cudaArray_t a = NULL;
@@ -502,29 +615,16 @@ static void test_errors()
     CHECK_ERROR(cudaGetChannelDesc(&got, a), cudaSuccess);
     CHECK(got.x == 16 && got.z == 0);
 
-    // Whole numbers have no filter, and 32 bits are no fraction.
     cudaResourceDesc r = {};
     r.resType = cudaResourceTypeArray;
     r.res.array.array = a;
     cudaTextureObject_t t = 0;
-    cudaTextureDesc linear = how(cudaAddressModeClamp, 0, cudaFilterModeLinear);
-    CHECK_FAILS(cudaCreateTextureObject(&t, &r, &linear, NULL));
 #ifdef CUDA_CPU_BACKEND
     cudaTextureDesc colours = how(cudaAddressModeClamp, 0, cudaFilterModePoint);
     colours.sRGB = 1;
     CHECK_ERROR(cudaCreateTextureObject(&t, &r, &colours, NULL), cudaErrorNotSupported);
     cudaGetLastError();
 #endif
-    linear.readMode = cudaReadModeNormalizedFloat;
-    CHECK_ERROR(cudaCreateTextureObject(&t, &r, &linear, NULL), cudaSuccess);
-    CHECK_ERROR(cudaDestroyTextureObject(t), cudaSuccess);
-    CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
-    d = cudaCreateChannelDesc<int>();
-    CHECK_ERROR(cudaMallocArray(&a, &d, 8, 4), cudaSuccess);
-    r.res.array.array = a;
-    CHECK_FAILS(cudaCreateTextureObject(&t, &r, &linear, NULL));
-    cudaSurfaceObject_t s;
-    CHECK_FAILS(cudaCreateSurfaceObject(&s, &r)); // it is not made for surfaces
     CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
 
     // Rows of memory begin at multiples of 32 bytes, and the first at one of 512.
@@ -609,8 +709,8 @@ static void test_surfaces()
     const uchar4 no_bytes[12] = {};
     static const float4 nothing[24] = {};
     static const float none[36] = {};
-    const unsigned flag = cudaArraySurfaceLoadStore;
-    cudaArray_t a[] = {array_of(zeros, 4, 0, 0, flag), array_of(no_bytes, 4, 3, 0, flag),
+    const unsigned flag = cudaArraySurfaceLoadStore; // one that is forgotten is not missed
+    cudaArray_t a[] = {array_of(zeros, 4, 0, 0, flag), array_of(no_bytes, 4, 3, 0, 0),
                        array_of(nothing, 4, 3, 2, flag),
                        array_of(none, 4, 3, 3, flag | cudaArrayLayered)};
     cudaSurfaceObject_t s[4];
@@ -711,6 +811,7 @@ int main()
     test_linear_memory();
     test_layers();
     test_copies();
+    test_refusals();
     test_errors();
     test_surfaces();
     test_surfaces_of_layers();

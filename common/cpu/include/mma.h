@@ -387,15 +387,15 @@ mma_sync(fragment<accumulator, m, n, k, int> &d, const fragment<matrix_a, m, n, 
         cpu::multiply<false>(d, a, b, c, file, line);
 }
 
-/* To the nearest, ties away from zero; the last 13 bits are 0. */
+/* To the nearest, ties away from zero; the last 13 bits are 0. Of a NaN they are cut off, as on an
+ * H200. */
 inline float __float_to_tf32(float v)
 {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
-    if ((bits & 0x7fffffff) > 0x7f800000)
-        bits = 0x7fffffff;
-    else if ((bits & 0x7fffffff) < 0x7f800000)
-        bits = (bits + 0x1000) & ~0x1fffu;
+    if ((bits & 0x7fffffff) < 0x7f800000)
+        bits += 0x1000;
+    bits &= ~0x1fffu;
     memcpy(&v, &bits, sizeof v);
     return v;
 }

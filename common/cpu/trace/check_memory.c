@@ -147,6 +147,12 @@ int trace_freed(void *p)
     return 1;
 }
 
+int trace_is_freed(const void *p)
+{
+    const struct object *o = object_at((uintptr_t)p);
+    return o && o->freed;
+}
+
 void trace_written(void *p, size_t bytes)
 {
     if ((uintptr_t)p - region < region_used)

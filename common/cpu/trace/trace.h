@@ -214,6 +214,7 @@ void *trace_map(size_t bytes); /* pages for an allocation, MAP_FAILED if there a
 void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type);
 void trace_host_memory(void *p, size_t bytes); /* the host may write there; it has not yet */
 int trace_freed(void *p);                      /* true: the instrument keeps the pages */
+int trace_is_freed(const void *p);             /* an allocation has been there, and is kept */
 void trace_written(void *p, size_t bytes);     /* by the host */
 void trace_registered(void *p, size_t bytes);  /* the host's own memory, which kernels may touch */
 void trace_unregistered(void *p);
