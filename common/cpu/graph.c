@@ -315,6 +315,9 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 {
     if (!exec || !graph)
         return result(cudaErrorInvalidValue);
+    for (size_t i = 0; i < graph->n_conditions; i++)
+        if (!graph->conditions[i]->has_node) /* a handle that decides nothing */
+            return result(cudaErrorInvalidValue);
     *exec = malloc(sizeof **exec);
     if (!*exec)
         return result(cudaErrorMemoryAllocation);

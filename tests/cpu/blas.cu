@@ -612,7 +612,9 @@ static void arguments(cublasHandle_t h)
     CHECK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 4, 2, 2, &one, p, 4, p, 2, &one, p, 3) ==
           invalid);
     CHECK(cublasSgemv(h, CUBLAS_OP_N, 4, 4, &one, p, 3, p, 1, &one, p, 1) == invalid);
+#ifdef CPU_CUBLAS_V2_H // its documents refuse it, a GPU does not
     CHECK(cublasSgemv(h, CUBLAS_OP_N, 4, 4, &one, p, 4, p, 0, &one, p, 1) == invalid);
+#endif
     CHECK(cublasCreate(nullptr) != CUBLAS_STATUS_SUCCESS);
     OK(cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 0, 2, 2, &one, p, 1, p, 2, &one, p, 1));
     int version = 0;
@@ -813,7 +815,7 @@ static void refusals()
     array<float> x(2 * matmul::apart);
     int found = -1;
     const auto both = [&](matmul &p, cublasStatus_t want) {
-        CHECK(p.heuristic(&found) == want && found == (want == CUBLAS_STATUS_SUCCESS));
+        CHECK(p.heuristic(&found) == want && (want != CUBLAS_STATUS_SUCCESS || found == 1));
         CHECK(cublasLtMatmul(p.lt, p.desc, &one, x.device, p.a, x.device, p.b, &one, x.device, p.c,
                              x.device, p.d, nullptr, nullptr, 0, nullptr) != CUBLAS_STATUS_SUCCESS);
     };

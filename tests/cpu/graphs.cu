@@ -515,7 +515,7 @@ static void test_conditions()
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphNode_t node, last;
-    cudaGraphConditionalHandle handle, second, once;
+    cudaGraphConditionalHandle handle, second;
     cudaStream_t s;
     cudaMallocManaged(&p, 4 * sizeof *p);
     cudaStreamCreate(&s);
@@ -524,7 +524,6 @@ static void test_conditions()
                 cudaSuccess);
     CHECK_ERROR(cudaGraphConditionalHandleCreate(&second, graph, 1, cudaGraphCondAssignDefault),
                 cudaSuccess);
-    CHECK_ERROR(cudaGraphConditionalHandleCreate(&once, graph), cudaSuccess);
     cudaGraph_t *body = add_conditional(&node, graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
     CHECK_ERROR(
         cudaStreamBeginCaptureToGraph(s, body[0], nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
@@ -591,6 +590,13 @@ static void test_conditions()
         CHECK(p[1] == (i < 3 ? 100 * i + 1 : 0));
     }
     cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+
+    // A handle that no node has is in the way.
+    CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphConditionalHandleCreate(&handle, graph), cudaSuccess);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaErrorInvalidValue);
+    cudaGetLastError();
     cudaGraphDestroy(graph);
     cudaStreamDestroy(s);
     cudaFree(p);
@@ -700,7 +706,7 @@ static void test_graph_memory()
     cudaGraphExecDestroy(exec);
     cudaGraphDestroy(graph);
 
-    // A stream that is gone before it is joined makes the capture invalid; the graph stays.
+    // A stream that is gone before it is joined makes the capture invalid.
     CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaSuccess);
     cudaStreamCreate(&t);
     CHECK_ERROR(
@@ -712,8 +718,10 @@ static void test_graph_memory()
     cudaStreamDestroy(t);
     CHECK(cudaStreamEndCapture(s, nullptr) != cudaSuccess);
     cudaGetLastError();
+#ifdef CUDA_CPU_BACKEND // an H100's graph is invalid as well
     add_put(graph, nullptr, out, 2);
     CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
+#endif
     cudaStreamDestroy(s);
     cudaEventDestroy(e);
     cudaFree(out);
@@ -749,7 +757,9 @@ static void test_after_error()
     put<<<1, 1>>>(nullptr, 1);
     CHECK_ERROR(cudaDeviceSynchronize(), stuck);
     CHECK_ERROR(cudaMalloc(&p, 1024), stuck);
+#ifdef CUDA_CPU_BACKEND
     CHECK(p == (int *)16);
+#endif
     for (int *to : {p, (int *)nullptr}) {
         CHECK_ERROR(cudaMemcpy(to, numbers, 16, cudaMemcpyHostToDevice), stuck);
         CHECK_ERROR(cudaMemcpy(numbers, to, 16, cudaMemcpyDeviceToHost), stuck);
