@@ -332,6 +332,8 @@ void memory_reset(void)
 static cudaError_t allocate_checked(void **p, size_t bytes, enum cudaMemoryType type)
 {
     cudaError_t error = stream_check_unsafe(0);
+    if (error != cudaSuccess && p)
+        *p = NULL;
     return result(error == cudaSuccess ? allocate(p, bytes, type) : error);
 }
 
