@@ -339,8 +339,15 @@ static void test_memory()
     CHECK_ERROR(cudaMalloc(&gone, 8000), cudaSuccess);
     CHECK_ERROR(cudaMemcpy(gone + 8000, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     CHECK_ERROR(cudaMemcpy(gone + 8192, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone - 8, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    // The kind may be for the call to find out.
+    CHECK_ERROR(cudaMemcpy(gone + 7985, bytes, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(bytes, gone + 7985, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone + 7984, bytes, 16, cudaMemcpyDefault), cudaSuccess);
     CHECK_ERROR(cudaFree(gone), cudaSuccess);
     CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(bytes, gone, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
     CHECK_ERROR(cudaMemcpy(&gone, bytes, 1, cudaMemcpyHostToDevice), cudaSuccess); // the host's
 #endif
     cudaGetLastError();
