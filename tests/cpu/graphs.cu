@@ -796,8 +796,8 @@ static void test_after_error()
     // cpu.t sees that nothing is said of these two.
     put<<<0, 1>>>(there, 9);
     CHECK_ERROR(cudaGetLastError(), stuck);
-    void *arguments[] = {&there, &n};
-    CHECK_ERROR(cudaLaunchKernel((void *)put, 0, 1, arguments, 0, s), stuck);
+    void *arguments[] = {&there, &n}, *kernel = (void *)put;
+    CHECK_ERROR(cudaLaunchKernel(kernel, 0, 1, arguments, 0, s), stuck);
     CHECK_ERROR(cudaFree(there), stuck);
     CHECK(*there == 7);
     cudaArray_t array = (cudaArray_t)p;
