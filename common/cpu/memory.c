@@ -606,8 +606,9 @@ static int is_nowhere(const char *p)
            msync((void *)((uintptr_t)p / page * page), 1, MS_ASYNC) != 0;
 }
 
-/* Whether [p, p+bytes) is known not to be memory on that side. Unknown memory may be either: the
- * host's, or a __device__ variable. What the host has page-locked the device may use as well. */
+/* Whether [p, p+bytes) is known not to be memory on that side; a side below 0 may be either, as is
+ * unknown memory: the host's, or a __device__ variable. What the host has page-locked the device
+ * may use as well. */
 static int wrong_side(const void *p, size_t bytes, int device)
 {
     pthread_mutex_lock(&lock);
@@ -640,9 +641,8 @@ static cudaError_t prepare(struct copy c, int from_device, int to_device, struct
         return cudaErrorInvalidValue;
     if (memory_has_array(c.to) || (c.from && memory_has_array(c.from)))
         return cudaErrorInvalidValue; /* a handle is not what the array holds */
-    if ((to_device >= 0 && wrong_side(c.to, extent(&c, c.to_pitch, c.to_slice), to_device)) ||
-        (c.from && from_device >= 0 &&
-         wrong_side(c.from, extent(&c, c.from_pitch, c.from_slice), from_device)))
+    if (wrong_side(c.to, extent(&c, c.to_pitch, c.to_slice), to_device) ||
+        (c.from && wrong_side(c.from, extent(&c, c.from_pitch, c.from_slice), from_device)))
         return cudaErrorInvalidValue;
     struct copy *state = malloc(sizeof *state);
     if (!state)

@@ -336,11 +336,22 @@ static void test_memory()
     CHECK_ERROR(cudaMemcpy(bytes, gone, 16, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
     CHECK_ERROR(cudaMemset(gone, 0, 16), cudaErrorInvalidValue);
 #ifdef CUDA_CPU_BACKEND // on a GPU other memory may be there
+    CHECK_ERROR(cudaMalloc(&gone, 1000), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy(gone - 8, bytes, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaFree(gone), cudaSuccess);
     CHECK_ERROR(cudaMalloc(&gone, 8000), cudaSuccess);
     CHECK_ERROR(cudaMemcpy(gone + 8000, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     CHECK_ERROR(cudaMemcpy(gone + 8192, bytes, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemset2D(gone, 4000, 0, 8, 2), cudaSuccess);
+    CHECK_ERROR(cudaMemset2D(gone, 4000, 0, 8, 3), cudaErrorInvalidValue);
+    // The kind may be for the call to find out.
+    CHECK_ERROR(cudaMemcpy(gone + 7985, bytes, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(bytes, gone + 7985, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone + 7984, bytes, 16, cudaMemcpyDefault), cudaSuccess);
     CHECK_ERROR(cudaFree(gone), cudaSuccess);
     CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(gone, bytes, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemcpy(bytes, gone, 16, cudaMemcpyDefault), cudaErrorInvalidValue);
     CHECK_ERROR(cudaMemcpy(&gone, bytes, 1, cudaMemcpyHostToDevice), cudaSuccess); // the host's
 #endif
     cudaGetLastError();
@@ -390,6 +401,9 @@ static void test_device()
     CHECK_ERROR(cudaDeviceGetPCIBusId(id, sizeof id, 0), cudaSuccess);
     CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
     CHECK_ERROR(cudaDeviceEnablePeerAccess(7, 0), cudaErrorInvalidDevice);
+#ifdef CUDA_CPU_BACKEND // flags that there are not come first
+    CHECK_ERROR(cudaDeviceEnablePeerAccess(0, 1), cudaErrorInvalidValue);
+#endif
     CHECK_ERROR(cudaDeviceCanAccessPeer(&value, 0, 7), cudaErrorInvalidDevice);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
     CHECK_ERROR(cudaDeviceDisablePeerAccess(7), cudaErrorInvalidDevice);
@@ -540,6 +554,8 @@ static void test_conditions()
 #ifdef CUDA_CPU_BACKEND // a node that is refused does not keep it
     again.conditional.handle = second;
     CHECK_ERROR(cudaGraphAddNode(nullptr, graph, &node, nullptr, 1, &again), cudaErrorInvalidValue);
+    again.conditional.size = 3; // of an if
+    CHECK_ERROR(cudaGraphAddNode(&last, graph, &node, nullptr, 1, &again), cudaErrorInvalidValue);
 #endif
     cudaGetLastError();
     body = add_conditional(&last, graph, &node, second, cudaGraphCondTypeIf, 2);
@@ -768,6 +784,8 @@ static void test_after_error()
         CHECK_ERROR(cudaMemsetAsync(to, 0, 16, s), stuck);
     }
     CHECK_ERROR(cudaMemcpy(there, numbers, 4, cudaMemcpyDefault), stuck);
+    CHECK_ERROR(cudaMemset(there, 0, 4), stuck);
+    CHECK_ERROR(cudaMemsetAsync(there, 0, 4, s), stuck);
     CHECK_ERROR(cudaMemcpyToSymbol(shared_by_both, numbers, 4), stuck);
     CHECK_ERROR(cudaLaunchHostFunc(s, note, &n), stuck);
     CHECK_ERROR(cudaGraphLaunch(exec, s), stuck);
@@ -775,6 +793,12 @@ static void test_after_error()
     CHECK_ERROR(cudaGetLastError(), stuck);
     CHECK(n == 0 && numbers[0] == 1 && numbers[3] == 4);
 #ifdef CUDA_CPU_BACKEND // there the host cannot be sure of managed memory any more
+    // cpu.t sees that nothing is said of these two.
+    put<<<0, 1>>>(there, 9);
+    CHECK_ERROR(cudaGetLastError(), stuck);
+    void *arguments[] = {&there, &n}, *kernel = (void *)put;
+    CHECK_ERROR(cudaLaunchKernel(kernel, 0, 1, arguments, 0, s), stuck);
+    CHECK_ERROR(cudaFree(there), stuck);
     CHECK(*there == 7);
     cudaArray_t array = (cudaArray_t)p;
     cudaChannelFormatDesc d = cudaCreateChannelDesc<int>();

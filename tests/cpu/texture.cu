@@ -513,9 +513,44 @@ static void test_copies()
     CHECK_ERROR(cudaMemcpyFromArray(out, b, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
     for (int i = 0; i < 2 * W; i++)
         CHECK(out[i] == 1 + (i == 2 || i == 6));
+
+    // In a stream that captures a copy is a node, and done when the graph runs.
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    char *pinned;
+    CHECK_ERROR(cudaMallocHost(&pinned, row), cudaSuccess);
+    memset(pinned, 3, row);
+    CHECK_ERROR(cudaStreamCreate(&s), cudaSuccess);
+    CHECK_ERROR(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy2DToArrayAsync(b, 0, 0, pinned, row, row, 1, cudaMemcpyHostToDevice, s),
+                cudaSuccess);
+    CHECK_ERROR(cudaStreamEndCapture(s, &graph), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyFromArray(out, b, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(out[0] == 1);
+    CHECK_ERROR(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_ERROR(cudaGraphLaunch(exec, s), cudaSuccess);
+    CHECK_ERROR(cudaStreamSynchronize(s), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyFromArray(out, b, 0, 0, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
+    CHECK(out[0] == 3 && out[2 * W - 1] == 3);
+    CHECK_ERROR(cudaGraphExecDestroy(exec), cudaSuccess);
+    CHECK_ERROR(cudaGraphDestroy(graph), cudaSuccess);
+    CHECK_ERROR(cudaStreamDestroy(s), cudaSuccess);
+    CHECK_ERROR(cudaFreeHost(pinned), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(b), cudaSuccess);
     CHECK_ERROR(cudaFreeArray(NULL), cudaSuccess);
+
+    // An array of one dimension has one row.
+    CHECK_ERROR(cudaMallocArray(&a, &d, W), cudaSuccess);
+    CHECK_ERROR(cudaMemcpyToArray(a, 0, 0, from, row, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy2DToArray(a, 4, 0, from, 4, 4, 1, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_ERROR(cudaMemcpy2DFromArray(to, row, a, 0, 0, row, 1, cudaMemcpyDeviceToHost),
+                cudaSuccess);
+    for (int i = 0; i < W; i++)
+        CHECK(to[i] == from[i == 2 || i == 3 ? i - 2 : i]);
+    CHECK_FAILS(cudaMemcpy2DToArray(a, 0, 0, from, row, row, 2, cudaMemcpyHostToDevice));
+    CHECK_ERROR(cudaFreeArray(a), cudaSuccess);
 
     // Boxes: what is said of the array is in elements, of memory in bytes.
     float volume[W * H * D], part[2 * 2 * 2];
@@ -541,6 +576,13 @@ static void test_copies()
     p.extent = make_cudaExtent(2, 2, 1);
     p.kind = cudaMemcpyDeviceToDevice;
     CHECK_FAILS(cudaMemcpy3D(&p));
+#ifdef CUDA_CPU_BACKEND // of one slice, between equal elements, and of an array that there is
+    CHECK_FAILS(cudaMemcpy2DArrayToArray(p.dstArray, 0, 0, box, 0, 0, 4, 1));
+    CHECK_FAILS(cudaMemcpy2DToArray(box, 0, 1, volume, 4 * W, 4 * W, H, cudaMemcpyHostToDevice));
+    CHECK_ERROR(cudaMemcpy2DToArray(NULL, 0, 0, volume, 4 * W, 4 * W, 1, cudaMemcpyHostToDevice),
+                cudaErrorInvalidValue);
+    cudaGetLastError();
+#endif
     cudaFreeArray(p.dstArray);
     cudaFreeArray(box);
 }
