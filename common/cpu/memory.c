@@ -594,8 +594,7 @@ static cudaError_t run_copy(void *state)
     return cudaSuccess;
 }
 
-/* Whether there is no memory at p, which is in no allocation, or only what keeps two of them apart.
- */
+/* Of a place in no allocation: whether no memory is there, or only what keeps two of them apart. */
 static int is_nowhere(const char *p)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

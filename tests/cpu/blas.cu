@@ -761,8 +761,8 @@ static void matmuls(cudaDataType type, cudaDataType out)
             const bool ta = form & 1, tb = form & 2;
             M p(type, out, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N);
             OK(p.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue));
-            if (epilogue &
-                CUBLASLT_EPILOGUE_BIAS) { // a GPU refuses what the epilogue has no use for
+            // A GPU refuses what the epilogue has no use for.
+            if (epilogue & CUBLASLT_EPILOGUE_BIAS) {
                 OK(p.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.device));
                 OK(p.set(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, int64_t(M::m)));
             }
