@@ -8,11 +8,11 @@ use Fcntl qw(:flock);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
-use List::Util qw(shuffle);
-use lib dirname(__FILE__) . "/../../common/make/verify";
+use lib dirname(__FILE__), dirname(__FILE__) . "/../../common/make/verify";
+use Proof;
 use Source qw(masked bodies);
-our @EXPORT = qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases architecture older_steps instrumented_programs tested_book drawn);
+our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
+    small_cases architecture older_steps instrumented_programs tested_book), @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -47,18 +47,6 @@ sub spew {
 sub have {
     my %r = run("command -v $_[0]");
     return $r{code} == 0;
-}
-
-# drawn(SHARE, ITEMS): one in SHARE of them, at least one, in their order, by the seed that `make test`
-# chooses, prints and passes on in TEST_SEED. Without a seed all of them, as for `make test-all`.
-sub drawn {
-    my ($share, @items) = @_;
-    return @items if !$ENV{TEST_SEED};
-    srand $ENV{TEST_SEED} + @items;
-    my $n = int((@items + $share - 1) / $share);
-    my @order = shuffle 0 .. $#items;
-    return @items[sort { $a <=> $b } @order[0 .. $n - 1]] if $n;
-    return;
 }
 
 # The small odd cases of the step PROGRAM, as arguments. Its kernels meet each of their conditions
