@@ -31,7 +31,7 @@ COMMANDS := help setup clean test test-all lint bench programs coverage mutation
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
-    SEEDS SAMPLE MINUTES V KF_COMMIT LC_ALL MAKEFLAGS SHELL
+    SEEDS SAMPLE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
 ifneq ($(filter step-%,$(unknown)),)
@@ -72,7 +72,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
   make test                every step, a sample of what takes long, and what depends on your changes
-  make test-all            everything, as CI does
+  make test-all            everything, as CI does;  SHARD=1/4: a fourth of it, on one machine of four
   make lint                only the checks that read the sources
   make coverage            the lines of kernels that no verified case runs
   make mutation            how many of 300 small changes of kernels and harness are noticed

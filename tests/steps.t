@@ -41,7 +41,6 @@ for my $number (@steps) {
     my $step = "$build/step-$number";
     my @reads = ($step, $source, glob("plots/data/cpu/step-$number-exactness.tsv common/neox/opticks.*"));
     my $small = small_cases($step);
-    progress("step $name", $number + 0, scalar @steps);
 
     # --- What it says, and what it is at the small cases, each variant launched once.
     proved("small $number", \@reads, sub {

@@ -10,7 +10,7 @@ use warnings;
 use Exporter qw(import);
 use List::Util qw(shuffle sum0);
 use Proof;
-our @EXPORT = qw(plan_of steps files_of_step has_items by_length);
+our @EXPORT = qw(plan_of steps files_of_step has_items by_length expected plan_of_shard);
 
 my $dear = 4; # seconds: a test of less is always run
 my $parts = 8; # a step's mutants are drawn by eighths
@@ -80,6 +80,43 @@ sub by_length {
     return sort { ($seconds{ $b =~ s{.*/}{}r } // 0) <=> ($seconds{ $a =~ s{.*/}{}r } // 0) } glob("tests/*.t");
 }
 
+# expected(TEST, PLAN): the CPU seconds that the test should take. PLAN has the items that are looked at; without
+# any it is all.
+sub expected {
+    my ($name, $plan) = @_;
+    my $sum = 0;
+    for (grep { $_->[0] eq $name } rows()) {
+        my (undef, $item, $cost) = @$_;
+        my $share = !%$plan || $item eq "-" || $item =~ $always || $plan->{$item} ? 1
+            : grep({ $plan->{"$item.$_"} } 0 .. $parts - 1) / $parts;
+        $sum += $cost * $share;
+    }
+    return $sum * ($ENV{TEST_PACE} // 1);
+}
+
+# What is drawn of a row: itself, or of mutants an eighth: [ITEM, SECONDS].
+sub items_of {
+    my ($test, $item, $cost) = @{ $_[0] };
+    return [$test, $cost] if $item eq "-";
+    return $item =~ /^mutants / ? map { ["$item.$_", $cost / $parts] } 0 .. $parts - 1 : [$item, $cost];
+}
+
+# Whether a row is run whatever is drawn.
+sub always_run {
+    my ($test, $item, $cost) = @{ $_[0] };
+    return $item eq "-" ? has_items($test) || $cost < $dear : $item =~ $always;
+}
+
+# plan_of_shard(K, N): the K-th of N equal shares of everything: items, without.
+sub plan_of_shard {
+    my ($k, $n) = @_;
+    my %source = steps();
+    my @items = sort { $b->[1] <=> $a->[1] || $a->[0] cmp $b->[0] } map { items_of($_) } grep { !always_run($_) } rows_of(keys %source);
+    my @mine = map { $items[$_][0] } grep { $_ % $n == $k - 1 } 0 .. $#items;
+    my %mine = map { $_ => 1 } @mine;
+    return (items => \@mine, without => [grep { /\.t$/ && !$mine{$_} } map { $_->[0] } @items]);
+}
+
 # plan_of(SECONDS, SEED, CHANGED, AGAIN): CHANGED has the files that have changed, and with AGAIN nothing else is
 # looked at. Returns items: those to look at; without: tests that are left out; seconds: what all takes; left: for
 # each kind how many items there are, and how many of them are left out.
@@ -98,15 +135,14 @@ sub plan_of {
         my ($kind, $step) = $item =~ /^(.*) (\d\d)$/;
         my $touched = defined $step ? $touched{$step} : $reads{$test};
         next if $again && !$touched;
-        if ($item eq "-" ? has_items($test) || $cost < $dear : $item =~ $always) {
+        if (always_run($_)) {
             $taken += $cost;
             next;
         }
         # What is small is for what has changed: of the others all cases are looked at, or none.
         next if !$touched && $item =~ /^small /;
         my $first = !$touched ? 99 : $item eq "-" ? 0 : exists $rank{ $kind // "" } ? 1 + $rank{$kind} : 50;
-        push @items, $item eq "-" ? [$test, $cost, $first]
-            : ($kind // "") eq "mutants" ? map { ["$item.$_", $cost / $parts, $first] } 0 .. $parts - 1 : [$item, $cost, $first];
+        push @items, map { [@$_, $first] } items_of($_);
     }
     srand $seed;
     my (@chosen, %left);

@@ -13,7 +13,7 @@ use Plan;
 use Proof;
 use Source qw(masked bodies);
 our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases architecture older_steps instrumented_programs tested_book progress), @Plan::EXPORT, @Proof::EXPORT);
+    small_cases architecture older_steps instrumented_programs tested_book), @Plan::EXPORT, @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -106,17 +106,6 @@ sub older_steps {
         }
         ($outside || grep { $_->[1] =~ /__global__/ } @reached) && architecture($source) !~ /^9/;
     } glob("steps/[0-9][0-9]-*/*.cu");
-}
-
-# progress(DOING, I, N): says on a terminal, at most every ten seconds, what is being done, the I-th of N, and about
-# how long the rest will take.
-my ($progress_began, $progress_said) = (time, time);
-sub progress {
-    my ($doing, $i, $n) = @_;
-    return if time - $progress_said < 10 || !-t STDERR;
-    $progress_said = time;
-    my $left = $i > 0 ? (time - $progress_began) / $i * ($n - $i) : 0;
-    printf STDERR "\r\e[K%s: %s, %d of %d%s\n", $0 =~ s{.*/}{}r, $doing, $i, $n, $i > 0 ? sprintf(", about %.0f s left", $left) : "";
 }
 
 # What stands on stderr besides make's own last words.

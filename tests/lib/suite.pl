@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # suite.pl test|test-all [TEST ...]: what `make test` and `make test-all` do: says what will be looked at and how
 # long that will take, builds the programs, runs prove, and prints what each test took.
-#   Settings are environment variables, as a reader gives them to make: SEED, MINUTES, FORCE; and PROGRAMS, the
+#   Settings are environment variables, as a reader gives them to make: SEED, MINUTES, SHARD, FORCE; and PROGRAMS, the
 #   folder of the CPU programs, and MAKE, which make itself sets.
 # suite.pl --one TEST: how prove starts each test.
 # suite.pl --costs: prints tests/costs.tsv anew, from the proofs of a whole run.
@@ -12,6 +12,7 @@ use Cwd qw(getcwd);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use POSIX qw(ceil);
+use IO::Select;
 use Time::HiRes qw(time);
 use lib dirname(__FILE__);
 use Plan;
@@ -74,14 +75,45 @@ sub one {
         print "1..0 # SKIP $why\n";
         return 0;
     }
-    # A test says in its first line what perl is to do.
-    my $status = system $^X, $test;
-    my ($code, $seconds) = ($status & 127 ? 128 + ($status & 127) : $status >> 8, cpu_seconds());
+    my ($code, $seconds) = (run_and_tell($test, expected($name, \%plan)), cpu_seconds());
     keep_proof($proof, "-", $seconds, $name) if $proof && $code == 0;
     if ($ENV{TEST_TIMES} && open my $out, ">>", $ENV{TEST_TIMES}) {
         printf $out "%.2f\t%s\t%s\n", $seconds, $code, $test;
     }
     return $code;
+}
+
+# Runs the test, passes on what it prints, and returns its exit code. On a terminal it is said every ten seconds
+# what the test has come to, and how long it should still take, of so many CPU seconds on one core.
+sub run_and_tell {
+    my ($test, $expected) = @_;
+    # A test says in its first line what perl is to do.
+    return exit_code(system $^X, $test) if !-t STDERR;
+    my ($began, $came_to) = (time, "it begins");
+    my $pid = open my $from, "-|", $^X, $test or die "$test: $!";
+    my $ready = IO::Select->new($from);
+    my ($said, $text) = ($began, "");
+    $| = 1;
+    while (1) {
+        if ($ready->can_read(1)) {
+            sysread $from, my $more, 65536 or last;
+            print $more;
+            $text .= $more;
+            $came_to = $1 while $text =~ s/\A(?:(?:not )?ok \d+ - )?(.*)\n//;
+        }
+        next if time - $said < 10;
+        $said = time;
+        my $left = $expected - (time - $began);
+        printf STDERR "\r\e[K%s, %.0f s: %.60s; %s\n", $test, time - $began, $came_to,
+            $left > 0 ? sprintf("about %.0f s left", $left) : "longer than expected";
+    }
+    close $from;
+    return exit_code($?);
+}
+
+sub exit_code {
+    my ($status) = @_;
+    return $status & 127 ? 128 + ($status & 127) : $status >> 8;
 }
 
 # --- What is said --------------------------------------------------------------------------------
@@ -116,6 +148,12 @@ sub changed_since {
     return split /\0/, `git diff -z --name-only HEAD 2>/dev/null; git ls-files -z -o --exclude-standard 2>/dev/null`;
 }
 
+# For the tests.
+sub write_plan {
+    write_lines("build/test-plan", @_);
+    $ENV{TEST_PLAN} = getcwd() . "/build/test-plan";
+}
+
 # Chooses the items, says what they are, and writes them down for the tests. Returns the seed, and the items.
 sub choose {
     my ($seed_then, $passed, $now) = @_;
@@ -148,9 +186,9 @@ sub choose {
     my %left = %{ $plan{left} };
     my @out = map { $left{$_}[1] ? "$left{$_}[1] of $left{$_}[0] $_" : () } grep { !/\.t$/ } sort keys %left;
     print "test: left out: ", join(", ", @out, grep { /\.t$/ && $left{$_}[1] } sort keys %left), "\n" if grep { $_->[1] } values %left;
-    write_lines("build/test-plan", @{ $plan{items} }, (map { "without $_" } @{ $plan{without} }), $again ? "again" : ());
+    write_plan(@{ $plan{items} }, (map { "without $_" } @{ $plan{without} }), $again ? "again" : ());
     write_lines("build/test-seed", $seed);
-    $ENV{TEST_PLAN} = getcwd() . "/build/test-plan";
+    $ENV{TEST_PACE} = $pace;
     return ($seed, @{ $plan{items} });
 }
 
@@ -184,22 +222,31 @@ sub suite {
         my ($last) = lines_of("build/test-all-seconds");
         print "test-all: everything, ", $last ? "in " . duration($last) . " last time" : "in about 20 minutes on two cores", "\n";
         @counted = @checked = sort keys %steps;
+        if (length($ENV{SHARD} // "")) {
+            my ($k, $n) = $ENV{SHARD} =~ m{^(\d+)/(\d+)$};
+            die "test-all: SHARD=$ENV{SHARD}: need the number of a share and of how many, as SHARD=1/4\n" if !$k || $k > $n;
+            my %plan = plan_of_shard($k, $n);
+            write_plan(@{ $plan{items} }, map { "without $_" } @{ $plan{without} });
+            @counted = map { /counts (\d\d)$/ } @{ $plan{items} };
+            @checked = map { /checks (\d\d)$/ } @{ $plan{items} };
+        }
     }
     my $times = $ENV{TEST_TIMES} = getcwd() . "/build/test-times.$$";
     write_lines($times);
+    my $whole = !@tests && !length($ENV{SHARD} // "");
     my $code = @tests ? 0 : build($times, map({ "$ENV{PROGRAMS}/step-$_" } sort keys %steps),
         map({ "$ENV{PROGRAMS}-count/step-$_" } @counted), map { "$ENV{PROGRAMS}-check/step-$_" } @checked);
     if ($code == 0) {
         # What was asked of this make is not passed on to those that the tests start.
-        delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED MINUTES)};
+        delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED MINUTES SHARD)};
         $code = system("prove", "-j2", "--exec", "$^X tests/lib/suite.pl --one", @tests ? @tests : by_length());
     }
     my $took = time - $began;
     report($times, $took);
     unlink $times;
     return 1 if $code;
-    write_passed($seed || 1, %now) if !@tests;
-    write_lines("build/test-all-seconds", $took) if $command eq "test-all" && !@tests;
+    write_passed($seed || 1, %now) if $whole;
+    write_lines("build/test-all-seconds", $took) if $command eq "test-all" && $whole;
     return 0;
 }
 

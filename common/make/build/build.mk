@@ -317,7 +317,7 @@ endif
 test test-all:
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
-	+@SEED='$(SEED)' MINUTES='$(MINUTES)' FORCE='$(FORCE)' PROGRAMS='$(CPU)' MAKE='$(MAKE)' \
+	+@SEED='$(SEED)' MINUTES='$(MINUTES)' SHARD='$(SHARD)' FORCE='$(FORCE)' PROGRAMS='$(CPU)' MAKE='$(MAKE)' \
 	    perl tests/lib/suite.pl $@ $(TESTS)
 
 # What tests/README.md says of how sure a test is.
