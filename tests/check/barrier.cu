@@ -92,10 +92,8 @@ static bool run_rare_case()
     in[100] = -5;
     array<int> x(in), y(3 * 64);
     rare_case<fault><<<3, 64>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 3 * 64; i++)
-        want[i] = i / 64 == 1 ? 1 : in[i / 64 * 64 + 63 - i % 64] + 1;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(
+        y.p, 3 * 64, [&](int i) { return i / 64 == 1 ? 1 : in[i / 64 * 64 + 63 - i % 64] + 1; });
 }
 
 /* Halves its values until the largest is at most 1: all threads leave in the same round. */
@@ -173,10 +171,7 @@ static bool run_absent_lane()
     const auto in = numbers(31);
     array<int> x(in), y(31);
     absent_lane<fault><<<1, 32>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 31; i++)
-        want[i] = in[(i + 1) % 31];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 31, [&](int i) { return in[(i + 1) % 31]; });
 }
 
 /* c = a b with ones: each element is 16. Half of the lanes have nothing to store. */

@@ -151,10 +151,7 @@ static bool run_tiles_overlap()
     const auto in = numbers(250);
     array<int> x(in), y(250);
     tiles_overlap<fault><<<4, 32>>>(x, y, 250);
-    auto want = in;
-    for (int i = 0; i < 250; i++)
-        want[i] += i / 64;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 250, [&](int i) { return in[i] + i / 64; });
 }
 
 static __constant__ int weight[3] = {1, 2, 1};
@@ -181,10 +178,9 @@ static bool run_stencil_in_place()
     const auto in = numbers(n);
     array<int> x(in), y(n);
     stencil_in_place<fault><<<4, 64>>>(x, y, n);
-    auto want = in;
-    for (int i = 0; i < n; i++)
-        want[i] = (i > 0 ? in[i - 1] : 0) + 2 * in[i] + (i + 1 < n ? in[i + 1] : 0);
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, n, [&](int i) {
+        return (i > 0 ? in[i - 1] : 0) + 2 * in[i] + (i + 1 < n ? in[i + 1] : 0);
+    });
 }
 
 /* Each block fills a part of y in each of two rounds. */
@@ -203,10 +199,7 @@ static bool run_second_round_slot()
 {
     array<int> y(8 * 32);
     second_round_slot<fault><<<4, 32>>>(y);
-    std::vector<int> want(8 * 32);
-    for (int i = 0; i < 8 * 32; i++)
-        want[i] = 10 * (i / 32) + i / 128;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 8 * 32, [&](int i) { return 10 * (i / 32) + i / 128; });
 }
 
 static __device__ int limit = 4;
@@ -353,10 +346,7 @@ static bool run_scratch_of_a_block()
     const auto in = numbers(128);
     array<int> x(in), scratch(std::vector<int>(128)), y(128);
     scratch_of_a_block<fault><<<2, 64>>>(x, scratch, y);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i ^ 32];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 128, [&](int i) { return in[i ^ 32]; });
 }
 
 /* A warp copies what the other one overwrites. A copy may read until it has been waited for. */

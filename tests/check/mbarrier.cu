@@ -68,11 +68,7 @@ __global__ void announced_too_many(const int *x, int *y, int n)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k * TILE < n; k++) {
         const int left = n - k * TILE, bytes = 4 * (left < TILE ? left : TILE);
@@ -108,11 +104,7 @@ __global__ void announced_too_few(const int *keys, const int *values, int *y)
     __shared__ alignas(16) int tile[2][TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, fault ? BYTES : 2 * BYTES); // fault here: announced_too_few
         load(tile[0], keys, BYTES, &full);
@@ -139,11 +131,7 @@ __global__ void two_arrive_for_one(const int *x, int *y)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, fault ? 1 : 2); // fault here: two_arrive_for_one
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, fault ? 1 : 2); // fault here: two_arrive_for_one
     if (t % 32 == 0) {
         expect(&full, BYTES / 2); // seen here: two_arrive_for_one
         load(tile + t / 32 * TILE / 2, x + t / 32 * TILE / 2, BYTES / 2, &full);
@@ -170,11 +158,7 @@ __global__ void arrives_unasked(int *y)
     __shared__ int half[2];
     __shared__ uint64_t done;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&done, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&done, 1);
     if (t == 0) {
         half[0] = 1;
         arrive(&done); // seen here: arrives_unasked
@@ -205,11 +189,7 @@ __global__ void copies_unasked(const int *x, int *y)
     __shared__ int half[2];
     __shared__ uint64_t done;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&done, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&done, 1);
     if (t == 0) {
         half[0] = 1;
         arrive(&done); // seen here: copies_unasked
@@ -244,11 +224,7 @@ __global__ void one_arrival_is_missing(const int *x, int *y)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, fault ? 3 : 2); // fault here: one_arrival_is_missing
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, fault ? 3 : 2); // fault here: one_arrival_is_missing
     if (t % 32 == 0) {
         expect(&full, BYTES / 2);
         load(tile + t / 32 * TILE / 2, x + t / 32 * TILE / 2, BYTES / 2, &full);
@@ -273,11 +249,7 @@ __global__ void same_parity(const int *x, int *y, int tiles)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k < tiles; k++) {
         if (t == 0) {
@@ -309,11 +281,7 @@ __global__ void parity_of_fresh(const int *x, int *y)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full);
@@ -339,11 +307,7 @@ __global__ void waits_once_more(const int *x, int *y, int tiles)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k < tiles; k++) {
         if (t == 0) {

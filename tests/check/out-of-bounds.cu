@@ -17,10 +17,7 @@ static bool run_end_included()
     const auto in = numbers(n);
     array<int> x(in), y(n);
     end_included<fault><<<4, 256>>>(x, y, n);
-    auto want = in;
-    for (int &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, n, [&](int i) { return 2 * in[i]; });
 }
 
 template <bool fault>
@@ -86,10 +83,7 @@ static bool run_into_the_next_array()
     const auto in = numbers(128);
     array<int> x(in), y(64);
     into_the_next_array<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[(t + 1) % 64] + in[64 + t];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[(t + 1) % 64] + in[64 + t]; });
 }
 
 /* One cell a thread, and one more on the left. */
@@ -313,11 +307,7 @@ __global__ void whole_tiles(const int *x, int *y, int n)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k * TILE < n; k++) {
         const int left = n - k * TILE < TILE ? n - k * TILE : TILE;
@@ -363,10 +353,7 @@ static bool run_own_array()
     const auto in = numbers(66);
     array<int> x(in), y(64);
     own_array<fault><<<1, 64>>>(x, y, 3);
-    std::vector<int> want(64);
-    for (int i = 0; i < 64; i++)
-        want[i] = in[i] + in[i + 1] + in[i + 2];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int i) { return in[i] + in[i + 1] + in[i + 2]; });
 }
 
 /* The right neighbour of the last column: what is read is the first one of the next row. */
@@ -388,10 +375,7 @@ static bool run_into_the_next_row()
     const auto in = numbers(128);
     array<int> x(in), y(96);
     into_the_next_row<fault><<<1, 128>>>(x, y);
-    std::vector<int> want(96);
-    for (int i = 0; i < 96; i++)
-        want[i] = in[i / 32 * 32 + (i + 1) % 32];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 96, [&](int i) { return in[i / 32 * 32 + (i + 1) % 32]; });
 }
 
 int main(int argc, char **argv)

@@ -13,11 +13,7 @@ __global__ void one_warp_waits_for_tile(const int *x, int *y)
     for (int i = t; i < TILE; i += THREADS)
         tile[i] = 0;
     fence_async();
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full); // seen here: one_warp_waits_for_tile

@@ -22,10 +22,7 @@ static bool run_no_wait()
     const auto in = numbers(256);
     array<int> x(in), y(64);
     no_wait<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[4 * t] + in[4 * t + 3];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[4 * t] + in[4 * t + 3]; });
 }
 
 /* Tile k of 256 is read while tile k + 1 is fetched. What came[t] reads was copied by another warp.
@@ -192,10 +189,7 @@ static bool run_in_place()
     const auto in = numbers(128);
     array<int> x(in);
     in_place<fault><<<2, 64>>>(x);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = i / 64 + in[i / 64 * 64 + 63 - i % 64];
-    return came_out<fault>(x.p, want);
+    return came_out<fault>(x.p, 128, [&](int i) { return i / 64 + in[i / 64 * 64 + 63 - i % 64]; });
 }
 
 /* Rows that the last tile does not have are cleared: none of those that are being copied. */

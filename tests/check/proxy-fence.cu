@@ -126,11 +126,7 @@ __global__ void cleared_and_fetched(const int *x, int *y)
         tile[i] = 0; // seen here: cleared_and_fetched
     if (!fault)      // fault here: cleared_and_fetched
         fence_async();
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full); // seen here: cleared_and_fetched
@@ -159,11 +155,7 @@ __global__ void written_and_fetched(int *x, int *y)
         x[i] = i % 7 + 1; // seen here: written_and_fetched
     if (!fault)           // fault here: written_and_fetched
         fence_async_global();
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full); // seen here: written_and_fetched

@@ -123,10 +123,7 @@ static bool run_lane_to_lane()
     const auto in = numbers(64);
     array<int> x(in), y(64);
     lane_to_lane<fault><<<1, 64>>>(x, y);
-    auto want = in;
-    for (int t = 0; t < 64; t++)
-        want[t] = in[t ^ 1];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[t ^ 1]; });
 }
 
 /* Lanes exchange within 16; each group synchronises on its own. */
@@ -149,10 +146,7 @@ static bool run_groups_of_eight()
     const auto in = numbers(32);
     array<int> x(in), y(32);
     groups_of_eight<fault><<<1, 32>>>(x, y);
-    auto want = in;
-    for (int t = 0; t < 32; t++)
-        want[t] = in[t ^ 8];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 32, [&](int t) { return in[t ^ 8]; });
 }
 
 /* Tile k is read while tile k + 1 is fetched. Both sums use every element of every tile. */
@@ -390,10 +384,7 @@ static bool run_transposed_tile()
     const auto in = numbers(128);
     array<int> x(in), y(128);
     transposed_tile<fault><<<1, dim3(32, 4)>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i % 4 * 32 + i / 4];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 128, [&](int i) { return in[i % 4 * 32 + i / 4]; });
 }
 
 template <bool fault>
@@ -417,10 +408,7 @@ static bool run_bits_of_a_word()
     array<int> x(in);
     array<unsigned> y(32);
     bits_of_a_word<fault><<<1, 32>>>(x, y);
-    std::vector<unsigned> want(32);
-    for (int i = 0; i < 32; i++)
-        want[i] = in[i] > 4;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 32, [&](int i) { return in[i] > 4; });
 }
 
 template <bool fault>
@@ -469,10 +457,7 @@ static bool run_overlapping_carve()
     const auto in = numbers(128);
     array<int> x(in), y(64);
     overlapping_carve<fault><<<1, 64, 128 * sizeof(int)>>>(x, y, 64);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[t] - in[127 - t];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[t] - in[127 - t]; });
 }
 
 /* Lane 0 overwrites what lane 1 reads. What it writes comes by shuffles from the values that all
@@ -501,10 +486,7 @@ static bool run_without_the_shuffles()
     int sum = 0;
     for (int v : in)
         sum += v;
-    std::vector<int> want(32);
-    for (int i = 0; i < 32; i++)
-        want[i] = sum - in[i ^ 1];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 32, [&](int i) { return sum - in[i ^ 1]; });
 }
 
 /* Each warp turns 32 elements around in a row of its own. */
@@ -525,10 +507,7 @@ static bool run_warps_share_a_row()
     const auto in = numbers(128);
     array<int> x(in), y(128);
     warps_share_a_row<fault><<<1, 128>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i / 32 * 32 + 31 - i % 32];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 128, [&](int i) { return in[i / 32 * 32 + 31 - i % 32]; });
 }
 
 /* A block of one warp needs no block barrier; a larger one does. */
@@ -754,10 +733,7 @@ static bool run_tile_not_waited_for()
     const auto in = numbers(64);
     array<int> x(in), y(64);
     tile_not_waited_for<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (size_t i = 0; i < 64; i++)
-        want[i] = in[i ^ 7];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int i) { return in[i ^ 7]; });
 }
 
 int main(int argc, char **argv)

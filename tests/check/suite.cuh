@@ -72,6 +72,16 @@ static bool came_out(const T *p, const std::vector<T> &want)
     return true;
 }
 
+/* The same where element i of n is to be want(i). */
+template <bool fault, class T, class F>
+static bool came_out(const T *p, size_t n, F want)
+{
+    std::vector<T> all(n);
+    for (size_t i = 0; i < n; i++)
+        all[i] = (T)want((int)i);
+    return came_out<fault>(p, all);
+}
+
 struct planted {
     const char *name, *subtle, *what;
     bool (*faulty)(), (*right)();

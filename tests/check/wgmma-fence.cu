@@ -8,10 +8,7 @@ __global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int 
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     if (!fault) // fault here: no_wgmma_fence
         wgmma_fence();
     for (int i = 0; i < 4; i++)
@@ -24,11 +21,9 @@ __global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int 
 template <bool fault>
 static bool run_no_wgmma_fence()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    no_wgmma_fence<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
+    operands o;
+    no_wgmma_fence<fault><<<1, GROUP>>>(o.a, o.b, o.y);
+    return came_out<fault>(o.y.p, o.product());
 }
 
 /* There is a fence, and then the sums are set to 0. */
@@ -37,10 +32,7 @@ __global__ void __launch_bounds__(GROUP) zeros_later(const int *a, const int *b,
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     for (int i = 0; i < 32; i++)
         c[i] = 0.0f; // seen here: zeros_later
@@ -55,11 +47,9 @@ __global__ void __launch_bounds__(GROUP) zeros_later(const int *a, const int *b,
 template <bool fault>
 static bool run_zeros_later()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    zeros_later<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
+    operands o;
+    zeros_later<fault><<<1, GROUP>>>(o.a, o.b, o.y);
+    return came_out<fault>(o.y.p, o.product());
 }
 
 /* Between two products, sums are scaled: the fence before the first is not enough. */
@@ -69,10 +59,7 @@ __global__ void __launch_bounds__(GROUP)
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32] = {};
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     for (int k = 0; k < tiles; k++) {
         if (!fault || k == 0) // fault here: scaled_between
             wgmma_fence();
@@ -88,14 +75,9 @@ __global__ void __launch_bounds__(GROUP)
 template <bool fault>
 static bool run_scaled_between()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    scaled_between<fault><<<1, GROUP>>>(da, db, y, 2);
-    auto want = products(a, b);
-    for (float &v : want)
-        v *= 0.75f;
-    return came_out<fault>(y.p, want);
+    operands o;
+    scaled_between<fault><<<1, GROUP>>>(o.a, o.b, o.y, 2);
+    return came_out<fault>(o.y.p, o.product(0.75f));
 }
 
 /* A is packed into registers after the fence. */
@@ -123,11 +105,9 @@ __global__ void __launch_bounds__(GROUP) packed_later(const int *a, const int *b
 template <bool fault>
 static bool run_packed_later()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    packed_later<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
+    operands o;
+    packed_later<fault><<<1, GROUP>>>(o.a, o.b, o.y);
+    return came_out<fault>(o.y.p, o.product());
 }
 
 /* Sums are read in each round, and the next product begins with 0 and overwrites them. */
@@ -137,10 +117,7 @@ __global__ void __launch_bounds__(GROUP)
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32], total[32] = {};
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     for (int k = 0; k < tiles; k++) {
         if (!fault) // fault here: read_between
@@ -157,14 +134,9 @@ __global__ void __launch_bounds__(GROUP)
 template <bool fault>
 static bool run_read_between()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    read_between<fault><<<1, GROUP>>>(da, db, y, 2);
-    auto want = products(a, b);
-    for (float &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
+    operands o;
+    read_between<fault><<<1, GROUP>>>(o.a, o.b, o.y, 2);
+    return came_out<fault>(o.y.p, o.product(2));
 }
 
 int main(int argc, char **argv)
