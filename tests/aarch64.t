@@ -62,8 +62,9 @@ for my $name (qw(reals integers), $whole ? qw(memory lanes boxes async forms) : 
 }
 
 # --- Steps ---------------------------------------------------------------------------------------
-# Of several kinds one: plain accesses, a race, half precision, tensor cores, a model. qemu is slow.
-my @compared = qw(00 04 17 22 40);
+# Of several kinds one, for qemu is slow.
+my %compared = of_steps("emulated");
+my @compared = sort keys %compared;
 my @numbers = $whole ? @compared : drawn(scalar @compared, @compared);
 my $make = "make -s BACKEND=cpu";
 my $built = "build/cpu/$cross{CXX}";
