@@ -27,14 +27,7 @@ static std::vector<int> small_reversed(const std::vector<int> &in)
     return want;
 }
 
-template <bool fault>
-static bool run_half_the_block()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    half_the_block<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, small_reversed(in));
-}
+RUN(half_the_block, 1, 64, numbers(64), small_reversed(in));
 
 /* Tiles of 64 elements. The last one is half full, and the other half must come along. */
 template <bool fault>
@@ -165,14 +158,7 @@ __global__ void absent_lane(const int *x, int *y)
     y[lane] = __shfl_sync(ALL, x[lane], next);           // seen here: absent_lane
 }
 
-template <bool fault>
-static bool run_absent_lane()
-{
-    const auto in = numbers(31);
-    array<int> x(in), y(31);
-    absent_lane<fault><<<1, 32>>>(x, y);
-    return came_out<fault>(y.p, 31, [&](int i) { return in[(i + 1) % 31]; });
-}
+RUN(absent_lane, 1, 32, numbers(31), each(31, [&](int i) { return in[(i + 1) % 31]; }));
 
 /* c = a b with ones: each element is 16. Half of the lanes have nothing to store. */
 template <bool fault>
@@ -187,13 +173,7 @@ __global__ void product_in_half(float *y)
         y[lane] = c[0] + c[3];
 }
 
-template <bool fault>
-static bool run_product_in_half()
-{
-    array<float> y(16);
-    product_in_half<fault><<<1, 32>>>(y);
-    return came_out<fault>(y.p, std::vector<float>(16, 32));
-}
+RUN_OUT(product_in_half, 1, 32, std::vector<float>(16, 32));
 
 /* Row r of the result needs tiles as long as 8 k <= r: lanes of other rows must come along. */
 template <bool fault>

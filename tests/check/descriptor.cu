@@ -24,13 +24,7 @@ __global__ void __launch_bounds__(GROUP) stride(const int *a, const int *b, floa
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_stride()
-{
-    operands o;
-    stride<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(stride, 1, 1);
 
 /* Tiles one after the other in dynamic shared memory, behind a row of 64 numbers. */
 template <bool fault>
@@ -112,13 +106,7 @@ __global__ void __launch_bounds__(GROUP) step_along_k(const int *a, const int *b
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_step_along_k()
-{
-    operands o;
-    step_along_k<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(step_along_k, 1, 1);
 
 /* The tiles of the last round end where shared memory does. */
 template <bool fault>
@@ -168,13 +156,7 @@ __global__ void __launch_bounds__(GROUP) of_warp(const int *a, const int *b, flo
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_of_warp()
-{
-    operands o;
-    of_warp<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(of_warp, 1, 1);
 
 int main(int argc, char **argv)
 {

@@ -23,14 +23,7 @@ __global__ void made_unfenced(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_made_unfenced()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    made_unfenced<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(made_unfenced, 1, THREADS, numbers(TILE), sums(in, 1));
 
 template <bool fault>
 __global__ void used_at_once(const int *x, int *y)
@@ -52,14 +45,7 @@ __global__ void used_at_once(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_used_at_once()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    used_at_once<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(used_at_once, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* The last tile is shorter, and is announced as it is. */
 template <bool fault>
@@ -141,14 +127,7 @@ __global__ void two_arrive_for_one(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_two_arrive_for_one()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    two_arrive_for_one<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(two_arrive_for_one, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* Nothing tells the second warp that the first has arrived for the phase before: its own arrival
  * may come first, and count for that. */
@@ -174,13 +153,7 @@ __global__ void arrives_unasked(int *y)
     y[t] = half[0] + half[1];
 }
 
-template <bool fault>
-static bool run_arrives_unasked()
-{
-    array<int> y(THREADS);
-    arrives_unasked<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, std::vector<int>(THREADS, 3));
-}
+RUN_OUT(arrives_unasked, 1, THREADS, std::vector<int>(THREADS, 3));
 
 /* So may a copy that the barrier is to tell of. */
 template <bool fault>
@@ -233,14 +206,7 @@ __global__ void one_arrival_is_missing(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_one_arrival_is_missing()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    one_arrival_is_missing<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(one_arrival_is_missing, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* The parity changes with each phase. */
 template <bool fault>
@@ -264,14 +230,7 @@ __global__ void same_parity(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_same_parity()
-{
-    const auto in = numbers(3 * TILE);
-    array<int> x(in), y(THREADS);
-    same_parity<fault><<<1, THREADS>>>(x, y, 3);
-    return came_out<fault>(y.p, sums(in, 3));
-}
+RUN(same_parity, 1, THREADS, numbers(3 * TILE), sums(in, 3), 3);
 
 /* The first phase has parity 0. A wait for 1 is for the one in front of it, which counts as
  * complete: right for stages that are empty at first, wrong for tiles. */
@@ -291,14 +250,7 @@ __global__ void parity_of_fresh(const int *x, int *y)
     y[t] = sum_of(tile);        // seen here: parity_of_fresh
 }
 
-template <bool fault>
-static bool run_parity_of_fresh()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    parity_of_fresh<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(parity_of_fresh, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* To wait once more for what is there already harms nobody, if it is the same phase. */
 template <bool fault>
@@ -323,14 +275,7 @@ __global__ void waits_once_more(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_waits_once_more()
-{
-    const auto in = numbers(3 * TILE);
-    array<int> x(in), y(THREADS);
-    waits_once_more<fault><<<1, THREADS>>>(x, y, 3);
-    return came_out<fault>(y.p, sums(in, 3));
-}
+RUN(waits_once_more, 1, THREADS, numbers(3 * TILE), sums(in, 3), 3);
 
 /* A thread has to wait before the barrier is two phases on: then the parity is the same again. */
 template <bool fault>

@@ -185,15 +185,7 @@ __global__ void pitch_of_rows(const int *x, float *y)
     store_pairs(y, r);
 }
 
-template <bool fault>
-static bool run_pitch_of_rows()
-{
-    const auto in = numbers(256);
-    array<int> x(in);
-    array<float> y(128);
-    pitch_of_rows<fault><<<1, 32>>>(x, y);
-    return came_out<fault>(y.p, pairs_of(in));
-}
+RUN(pitch_of_rows, 1, 32, numbers(256), pairs_of(in));
 
 /* Rows of 62 floats, copied 16 bytes at a time: right in even rows. */
 template <bool fault>
@@ -207,14 +199,8 @@ __global__ void copied_rows(const float *x, float *y)
     y[blockIdx.x * 16 + t] = row[t].x + row[t].w;
 }
 
-template <bool fault>
-static bool run_copied_rows()
-{
-    const auto in = numbers<float>(3 * 64);
-    array<float> x(in), y(3 * 16);
-    copied_rows<fault><<<3, 16>>>(x, y);
-    return came_out<fault>(y.p, 3 * 16, [&](int i) { return in[4 * i] + in[4 * i + 3]; });
-}
+RUN(copied_rows, 3, 16, numbers<float>(3 * 64),
+    each<float>(3 * 16, [&](int i) { return in[4 * i] + in[4 * i + 3]; }));
 
 /* Four sums at a time, into rows that are as far apart as they have numbers, or padded. */
 template <bool fault>

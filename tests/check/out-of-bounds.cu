@@ -10,15 +10,7 @@ __global__ void end_included(const int *x, int *y, int n)
         y[i] = 2 * x[i];        // seen here: end_included
 }
 
-template <bool fault>
-static bool run_end_included()
-{
-    const int n = 1000;
-    const auto in = numbers(n);
-    array<int> x(in), y(n);
-    end_included<fault><<<4, 256>>>(x, y, n);
-    return came_out<fault>(y.p, n, [&](int i) { return 2 * in[i]; });
-}
+RUN(end_included, 4, 256, numbers(1000), each(1000, [&](int i) { return 2 * in[i]; }), 1000);
 
 template <bool fault>
 __global__ void before_the_first(const int *x, int *y, int n)
@@ -77,14 +69,8 @@ __global__ void into_the_next_array(const int *x, int *y)
     y[t] = next + high[t];
 }
 
-template <bool fault>
-static bool run_into_the_next_array()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(64);
-    into_the_next_array<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, 64, [&](int t) { return in[(t + 1) % 64] + in[64 + t]; });
-}
+RUN(into_the_next_array, 1, 64, numbers(128),
+    each(64, [&](int t) { return in[(t + 1) % 64] + in[64 + t]; }));
 
 /* One cell a thread, and one more on the left. */
 template <bool fault>
@@ -262,15 +248,7 @@ __global__ void rows_of_x4(const int *x, float *y)
     store_pairs(y, r);
 }
 
-template <bool fault>
-static bool run_rows_of_x4()
-{
-    const auto in = numbers(256);
-    array<int> x(in);
-    array<float> y(128);
-    rows_of_x4<fault><<<1, 32>>>(x, y);
-    return came_out<fault>(y.p, pairs_of(in));
-}
+RUN(rows_of_x4, 1, 32, numbers(256), pairs_of(in));
 
 /* The last copy has fewer than four numbers left. What it does not read becomes 0. */
 template <bool fault>
@@ -347,14 +325,8 @@ __global__ void own_array(const int *x, int *y, int n)
     y[threadIdx.x] = sum;
 }
 
-template <bool fault>
-static bool run_own_array()
-{
-    const auto in = numbers(66);
-    array<int> x(in), y(64);
-    own_array<fault><<<1, 64>>>(x, y, 3);
-    return came_out<fault>(y.p, 64, [&](int i) { return in[i] + in[i + 1] + in[i + 2]; });
-}
+RUN(own_array, 1, 64, numbers(66), each(64, [&](int i) { return in[i] + in[i + 1] + in[i + 2]; }),
+    3);
 
 /* The right neighbour of the last column: what is read is the first one of the next row. */
 template <bool fault>
@@ -369,14 +341,8 @@ __global__ void into_the_next_row(const int *x, int *y)
             tile[row][fault ? column + 1 : (column + 1) % 32]; // fault here: into_the_next_row
 }
 
-template <bool fault>
-static bool run_into_the_next_row()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(96);
-    into_the_next_row<fault><<<1, 128>>>(x, y);
-    return came_out<fault>(y.p, 96, [&](int i) { return in[i / 32 * 32 + (i + 1) % 32]; });
-}
+RUN(into_the_next_row, 1, 128, numbers(128),
+    each(96, [&](int i) { return in[i / 32 * 32 + (i + 1) % 32]; }));
 
 int main(int argc, char **argv)
 {

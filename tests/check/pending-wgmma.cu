@@ -20,13 +20,7 @@ __global__ void __launch_bounds__(GROUP) sums_read(const int *a, const int *b, f
         y[0] = first;
 }
 
-template <bool fault>
-static bool run_sums_read()
-{
-    operands o;
-    sums_read<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(sums_read, 1, 1);
 
 /* Tile k of b is in flight while tile k + 1 is stored; of each, products go to other sums. */
 template <bool fault>
@@ -53,13 +47,7 @@ __global__ void __launch_bounds__(GROUP) last_wait(const int *a, const int *b, f
     store_sums(y, total);
 }
 
-template <bool fault>
-static bool run_last_wait()
-{
-    operands o(3);
-    last_wait<fault><<<1, GROUP>>>(o.a, o.b, o.y, 3);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(last_wait, 3, 1, 3);
 
 /* The sums of the tile before are scaled while the next product is on its way. */
 template <bool fault>
@@ -79,13 +67,7 @@ __global__ void __launch_bounds__(GROUP) sums_scaled(const int *a, const int *b,
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_sums_scaled()
-{
-    operands o;
-    sums_scaled<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product(2));
-}
+RUN_PRODUCT(sums_scaled, 1, 2);
 
 /* The registers of A are filled for the next 16 of k. */
 template <bool fault>
@@ -109,13 +91,7 @@ __global__ void __launch_bounds__(GROUP) part_reused(const int *a, const int *b,
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_part_reused()
-{
-    operands o;
-    part_reused<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(part_reused, 1, 1);
 
 /* One stage: the next tile is stored where products may still read. */
 template <bool fault>
@@ -141,13 +117,7 @@ __global__ void __launch_bounds__(GROUP)
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_tile_stored()
-{
-    operands o(2);
-    tile_stored<fault><<<1, GROUP>>>(o.a, o.b, o.y, 2);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(tile_stored, 2, 1, 2);
 
 /* A fifth warp stores the tiles. The others tell it by barrier 3 that a stage is free, which is so
  * when they have waited for the product before the latest. */
@@ -210,13 +180,7 @@ __global__ void __launch_bounds__(GROUP) no_commit(const int *a, const int *b, f
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_no_commit()
-{
-    operands o;
-    no_commit<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(no_commit, 1, 1);
 
 /* A product is issued ahead in each round, also when there is no next round. */
 template <bool fault>
@@ -241,13 +205,7 @@ __global__ void __launch_bounds__(GROUP) one_ahead(const int *a, const int *b, f
     store_sums(y, total);
 }
 
-template <bool fault>
-static bool run_one_ahead()
-{
-    operands o;
-    one_ahead<fault><<<1, GROUP>>>(o.a, o.b, o.y, 3);
-    return came_out<fault>(o.y.p, o.product(3));
-}
+RUN_PRODUCT(one_ahead, 1, 3, 3);
 
 int main(int argc, char **argv)
 {

@@ -16,14 +16,8 @@ __global__ void neighbour_behind_a_barrier(int *x, int *y)
     y[i] = fault ? __ldg(next) : *next; // fault here: neighbour_behind_a_barrier
 }
 
-template <bool fault>
-static bool run_neighbour_behind_a_barrier()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    neighbour_behind_a_barrier<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, 64, [&](int i) { return in[(i + 1) % 64] + 1; });
-}
+RUN(neighbour_behind_a_barrier, 1, 64, numbers(64),
+    each(64, [&](int i) { return in[(i + 1) % 64] + 1; }));
 
 /* Blocks add to a sum in turn, and each is sure to come after the one before it. */
 template <bool fault>

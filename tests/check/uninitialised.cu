@@ -32,14 +32,7 @@ __global__ void adds_to_nothing(const int *x, int *y)
     y[t] = (fault ? y[t] : 0) + x[t]; // fault here: adds_to_nothing
 }
 
-template <bool fault>
-static bool run_adds_to_nothing()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    adds_to_nothing<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, in);
-}
+RUN(adds_to_nothing, 1, 64, numbers(64), in);
 
 /* Two elements a thread. */
 template <bool fault>
@@ -93,17 +86,10 @@ __global__ void halo_of_last_block(const int *x, int *y, int n)
     y[i] = cell[t] + cell[t + 1] + cell[t + 2]; // seen here: halo_of_last_block
 }
 
-template <bool fault>
-static bool run_halo_of_last_block()
-{
-    const int n = 256;
-    const auto in = numbers(n);
-    array<int> x(in), y(n);
-    halo_of_last_block<fault><<<4, 64>>>(x, y, n);
-    return came_out<fault>(y.p, n, [&](int i) {
-        return (i > 0 ? in[i - 1] : 0) + in[i] + (i + 1 < n ? in[i + 1] : 0);
-    });
-}
+RUN(halo_of_last_block, 4, 64, numbers(256),
+    each(256,
+         [&](int i) { return (i > 0 ? in[i - 1] : 0) + in[i] + (i + 1 < 256 ? in[i + 1] : 0); }),
+    256);
 
 template <bool fault>
 __global__ void tail_not_padded(const int *x, int *y, int n)

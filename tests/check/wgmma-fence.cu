@@ -18,13 +18,7 @@ __global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int 
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_no_wgmma_fence()
-{
-    operands o;
-    no_wgmma_fence<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(no_wgmma_fence, 1, 1);
 
 /* There is a fence, and then the sums are set to 0. */
 template <bool fault>
@@ -44,13 +38,7 @@ __global__ void __launch_bounds__(GROUP) zeros_later(const int *a, const int *b,
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_zeros_later()
-{
-    operands o;
-    zeros_later<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(zeros_later, 1, 1);
 
 /* Between two products, sums are scaled: the fence before the first is not enough. */
 template <bool fault>
@@ -72,13 +60,7 @@ __global__ void __launch_bounds__(GROUP)
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_scaled_between()
-{
-    operands o;
-    scaled_between<fault><<<1, GROUP>>>(o.a, o.b, o.y, 2);
-    return came_out<fault>(o.y.p, o.product(0.75f));
-}
+RUN_PRODUCT(scaled_between, 1, 0.75f, 2);
 
 /* A is packed into registers after the fence. */
 template <bool fault>
@@ -102,13 +84,7 @@ __global__ void __launch_bounds__(GROUP) packed_later(const int *a, const int *b
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_packed_later()
-{
-    operands o;
-    packed_later<fault><<<1, GROUP>>>(o.a, o.b, o.y);
-    return came_out<fault>(o.y.p, o.product());
-}
+RUN_PRODUCT(packed_later, 1, 1);
 
 /* Sums are read in each round, and the next product begins with 0 and overwrites them. */
 template <bool fault>
@@ -131,13 +107,7 @@ __global__ void __launch_bounds__(GROUP)
     store_sums(y, total);
 }
 
-template <bool fault>
-static bool run_read_between()
-{
-    operands o;
-    read_between<fault><<<1, GROUP>>>(o.a, o.b, o.y, 2);
-    return came_out<fault>(o.y.p, o.product(2));
-}
+RUN_PRODUCT(read_between, 1, 2, 2);
 
 int main(int argc, char **argv)
 {

@@ -207,3 +207,14 @@ struct operands {
         return want;
     }
 };
+
+/* run_NAME for a kernel NAME(a, b, y, ...) of one warpgroup, whose result is `times` the product of
+ * `tiles` of b. */
+#define RUN_PRODUCT(name, tiles, times, ...)                                                       \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        operands o(tiles);                                                                         \
+        name<fault><<<1, GROUP>>>(o.a, o.b, o.y, ##__VA_ARGS__);                                   \
+        return came_out<fault>(o.y.p, o.product(times));                                           \
+    }
