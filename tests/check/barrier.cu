@@ -48,18 +48,7 @@ __global__ void trips_differ(const int *x, int *y, int n)
     y[t] = tile[63 - t];
 }
 
-template <bool fault>
-static bool run_trips_differ()
-{
-    const int n = 96;
-    const auto in = numbers(n);
-    array<int> x(in), y(64);
-    trips_differ<fault><<<1, 64>>>(x, y, n);
-    std::vector<int> want(64);
-    for (int i = 0; i < n; i++)
-        want[i % 64] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(trips_differ, 1, 64, numbers(96), sums_by(64, in, [](int i) { return i % 64; }), 96);
 
 /* Most blocks have nothing to do here; in those that have, all threads must. */
 template <bool fault>
@@ -133,18 +122,7 @@ __global__ void shuffle_in_tail(const int *x, int *y, int n)
         y[i / 32] = v;
 }
 
-template <bool fault>
-static bool run_shuffle_in_tail()
-{
-    const int n = 100;
-    const auto in = numbers(n);
-    array<int> x(in), y(4);
-    shuffle_in_tail<fault><<<2, 64>>>(x, y, n);
-    std::vector<int> want(4);
-    for (int i = 0; i < n; i++)
-        want[i / 32] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(shuffle_in_tail, 2, 64, numbers(100), sums_by(4, in, [](int i) { return i / 32; }), 100);
 
 /* 31 lanes take the element of the next. The last lane has none and has left, which is allowed,
  * unless another reads what it would have had. */

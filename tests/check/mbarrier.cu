@@ -70,18 +70,8 @@ __global__ void announced_too_many(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_announced_too_many()
-{
-    const int n = 2 * TILE + 64;
-    const auto in = numbers(n);
-    array<int> x(in), y(THREADS);
-    announced_too_many<fault><<<1, THREADS>>>(x, y, n);
-    std::vector<int> want(THREADS);
-    for (int i = 0; i < n; i++)
-        want[i % TILE % THREADS] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(announced_too_many, 1, THREADS, numbers(2 * TILE + 64),
+    sums_by(THREADS, in, [](int i) { return i % TILE % THREADS; }), 2 * TILE + 64);
 
 /* Keys and values come for one phase, and both are to be announced. */
 template <bool fault>

@@ -193,18 +193,7 @@ __global__ void unrolled_twice(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_unrolled_twice()
-{
-    const int n = 253;
-    const auto in = numbers(n);
-    array<int> x(in), y(64);
-    unrolled_twice<fault><<<1, 64>>>(x, y, n);
-    std::vector<int> want(64);
-    for (int i = 0; i < n; i++)
-        want[i % 64] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(unrolled_twice, 1, 64, numbers(253), sums_by(64, in, [](int i) { return i % 64; }), 253);
 
 /* x [n + taps - 1] -> y [n] */
 template <bool fault>
@@ -302,18 +291,8 @@ __global__ void whole_tiles(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_whole_tiles()
-{
-    const int n = 2 * TILE + 64;
-    const auto in = numbers(n);
-    array<int> x(in), y(THREADS);
-    whole_tiles<fault><<<1, THREADS>>>(x, y, n);
-    std::vector<int> want(THREADS);
-    for (int i = 0; i < n; i++)
-        want[i % TILE % THREADS] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(whole_tiles, 1, THREADS, numbers(2 * TILE + 64),
+    sums_by(THREADS, in, [](int i) { return i % TILE % THREADS; }), 2 * TILE + 64);
 
 /* What each thread has read is kept in an array of its own, which is in no memory. */
 template <bool fault>

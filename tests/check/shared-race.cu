@@ -222,17 +222,7 @@ __global__ void volatile_tail(const int *x, int *y)
         *y = v[0];
 }
 
-template <bool fault>
-static bool run_volatile_tail()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(1);
-    volatile_tail<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(1);
-    for (int v : in)
-        want[0] += v;
-    return came_out<fault>(y.p, want);
-}
+RUN(volatile_tail, 1, 64, numbers(64), sums_by(1, in, [](int) { return 0; }));
 
 /* The last element that is 7. (If all wrote the same value, that would be a remark.) */
 template <bool fault>

@@ -83,6 +83,16 @@ static std::vector<T> each(size_t n, F f)
     return v;
 }
 
+/* n sums: element i of v is part of sum of(i). */
+template <class F>
+static std::vector<int> sums_by(size_t n, const std::vector<int> &v, F of)
+{
+    std::vector<int> sums(n);
+    for (size_t i = 0; i < v.size(); i++)
+        sums[of((int)i)] += v[i];
+    return sums;
+}
+
 /* The same where element i of n is to be want(i). */
 template <bool fault, class T, class F>
 static bool came_out(const T *p, size_t n, F want)

@@ -106,18 +106,7 @@ __global__ void tail_not_padded(const int *x, int *y, int n)
     }
 }
 
-template <bool fault>
-static bool run_tail_not_padded()
-{
-    const int n = 100;
-    const auto in = numbers(n);
-    array<int> x(in), y(2);
-    tail_not_padded<fault><<<2, 64>>>(x, y, n);
-    std::vector<int> want(2);
-    for (int i = 0; i < n; i++)
-        want[i / 64] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(tail_not_padded, 2, 64, numbers(100), sums_by(2, in, [](int i) { return i / 64; }), 100);
 
 template <bool fault>
 __global__ void absent_warps(const int *x, int *y)
@@ -136,17 +125,7 @@ __global__ void absent_warps(const int *x, int *y)
     }
 }
 
-template <bool fault>
-static bool run_absent_warps()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(1);
-    absent_warps<fault><<<1, 128>>>(x, y);
-    std::vector<int> want(1);
-    for (int v : in)
-        want[0] += v;
-    return came_out<fault>(y.p, want);
-}
+RUN(absent_warps, 1, 128, numbers(128), sums_by(1, in, [](int) { return 0; }));
 
 struct item {
     int value, large;
