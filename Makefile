@@ -31,7 +31,7 @@ COMMANDS := help setup clean test test-all lint bench programs coverage mutation
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
-    SEEDS SAMPLE V KF_COMMIT LC_ALL MAKEFLAGS SHELL
+    SEEDS SAMPLE MINUTES V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
 ifneq ($(filter step-%,$(unknown)),)
@@ -71,7 +71,8 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
 
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
-  make test                every test, and of what takes long a sample;  make test-all: all of it
+  make test                every step, a sample of what takes long, and what depends on your changes
+  make test-all            everything, as CI does
   make lint                only the checks that read the sources
   make coverage            the lines of kernels that no verified case runs
   make mutation            how many of 300 small changes of kernels and harness are noticed
@@ -89,8 +90,9 @@ Settings
   BACKEND=cpu|cuda              choose instead of looking for a GPU
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
-  FORCE=1 (exercise) starts over;  TESTS=tests/make.t (test) runs only that;  V=1 shows commands
-  SEED=7 (test, mutation) draws the sample that seed 7 draws, as an earlier run printed
+  FORCE=1 (exercise) starts over, (test) runs again what passed on the same bytes
+  TESTS=tests/make.t (test) runs only that;  MINUTES=10 (test) looks at more than 4 minutes' worth
+  SEED=7 (test, mutation) draws the sample that seed 7 draws, as an earlier run printed;  V=1 shows commands
   SAMPLE=50 (mutation)          so many changes;  SEEDS=200 (exactness) so many seeds
   PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's
 

@@ -340,15 +340,5 @@ in_tree("rm build/cuda/probe-*; touch no-device");
 like($r{out}, qr/^backend: CPU \(nvcc 12\.4 found, but no CUDA device\)$/m,
     "nvcc without a device: the CPU, and why");
 
-# --- Tests: which file failed is the last line, below the times, where one looks after an hour ---
-run("mkdir -p '$tree/tests/lib' && cp tests/lib/timed.pl '$tree/tests/lib'");
-spew("$tree/tests/$_->[0].t", "print qq(1..1\\n$_->[1] 1\\n); exit $_->[2]\n") for ["good", "ok", 0], ["bad", "not ok", 1];
-for my $case (["tests/good.t", 0, qr/ok\n.*CPU seconds in all\n\z/s],
-    ["tests/good.t tests/bad.t", 2, qr/CPU seconds in all\nfailed: tests\/bad\.t\n\z/]) {
-    my ($tests, $code, $end) = @$case;
-    %r = in_tree("make test TESTS='$tests'");
-    is($r{code}, $code, "make test of $tests") or diag($r{err});
-    like($r{out}, $end, "and its last line");
-}
 
 done_testing();

@@ -189,12 +189,15 @@ static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
 /* Once alone, after a call on other inputs; then as the stream and the graph clock launch it. A
  * wrong variant is wrong already. A CPU does more than once alone for small odd shapes only,
  * instruments do not, and large tensors take too long to send again: nothing new is to be seen
- * there. */
+ * there. Nor is it in another order of threads (KF_ONE_LAUNCH=1): what a call leaves to the next
+ * one depends on no order. */
 static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
     static const int64_t MOST_BYTES = 1 << 28;
     static const double MOST_FLOPS_ON_CPU = 1e6;
+    const char *one = getenv("KF_ONE_LAUNCH");
     bool alone = s->options.once || s->options.exactness || kf_instrument() != KF_PLAIN ||
+                 (one && *one == '1') ||
                  kf_run_bytes(run) > MOST_BYTES ||
                  (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
                                   s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));

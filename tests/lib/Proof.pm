@@ -1,18 +1,20 @@
 package Proof;
-# Proofs in place of runs, and a draw in place of everything.
+# Proofs in place of runs, and a sample in place of everything.
 #
 # A verdict is a function of the bytes that went in: the files that a test reads, the program that it runs, the
-# test itself. What has passed leaves a file in build/proofs/, named by a digest of all of these, and is not run
-# again while they are the same. Nothing of it is committed; a fresh clone runs everything.
+# test itself, the tools. What has passed leaves a file in build/proofs/, named by a digest of all of these, and
+# is not run again while they are the same. Nothing of it is committed: a fresh clone runs everything.
+# PROOFS=0 does without.
+#
+# What takes long is an item, as "cases 13": `make test` chooses some by a seed (Plan.pm), and test-all takes all.
 use strict;
 use warnings;
 use Digest::SHA;
 use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
-use List::Util qw(shuffle);
 use Test::More ();
-our @EXPORT = qw(proved proof_of is_proven keep_proof version_of cpu_seconds drawn);
+our @EXPORT = qw(proved proof_of is_proven keep_proof digest_of tools cpu_seconds drawn all_files files_read);
 
 my $store = "build/proofs";
 my %digest; # of files: each is read once a process
@@ -23,25 +25,37 @@ sub digest_of {
     return $digest{$file} //= -f $file ? Digest::SHA->new(1)->addfile($file, "b")->hexdigest : "-";
 }
 
+# Which tools there are, and which of their versions, as far as their files tell.
+my $tools;
+sub tools {
+    return $tools //= join "\n", map {
+        my $tool = $_;
+        my ($path) = grep { -x } map { "$_/$tool" } split /:/, $ENV{PATH};
+        join " ", $tool, $path ? ($path, (stat $path)[7, 9]) : "-";
+    } map { (split)[0] } grep { $_ } @ENV{qw(CXX CC)}, qw(g++ gcc clang++ nvcc perl awk make pandoc gnuplot chromium clang-tidy
+        clang-format cppcheck shellcheck qemu-aarch64 aarch64-linux-gnu-g++ python3);
+}
+
 # proof_of(ITEM, [FILES], TEXT ...): the name of the proof that ITEM is right, which depends on what these
-# files hold and on the texts. The test that asks and the files of tests/lib always count.
+# files hold and on the texts. The test that asks, tests/lib and the tools always count.
 sub proof_of {
     my ($item, $files, @texts) = @_;
     my @all = ($0, sort(glob(dirname(__FILE__) . "/*.pm")), @$files);
-    return Digest::SHA::sha1_hex(join "\n", $item, @texts, map { "$_ " . digest_of($_) } @all);
+    return Digest::SHA::sha1_hex(join "\n", $item, tools(), @texts, map { "$_ " . digest_of($_) } @all);
 }
 
 sub is_proven {
     my ($proof) = @_;
-    return -e "$store/$proof" && utime undef, undef, "$store/$proof"; # used: not the next to go
+    return ($ENV{PROOFS} // 1) ne "0" && -e "$store/$proof";
 }
 
-# ITEM is right, and it took so many CPU seconds to see it.
+# ITEM of TEST, which is this one, is right, and it took so many CPU seconds to see it.
 sub keep_proof {
-    my ($proof, $item, $seconds) = @_;
+    my ($proof, $item, $seconds, $test) = @_;
+    $test //= $0 =~ s{.*/}{}r;
     make_path($store);
     open my $out, ">", "$store/$proof.$$" or die "$store/$proof: $!";
-    printf $out "%s\t%.2f\n", $item, $seconds;
+    printf $out "%s\t%.2f\t%s\n", $item, $seconds, $test;
     close $out or die "$store/$proof: $!";
     rename "$store/$proof.$$", "$store/$proof" or die "$store/$proof: $!";
 }
@@ -68,23 +82,36 @@ sub proved {
     keep_proof($proof, $item, cpu_seconds() - $began) if $failed->() == $before;
 }
 
-# What a tool says of its version, for proofs that depend on it.
-my %version;
-sub version_of {
-    my ($tool) = @_;
-    return $version{$tool} //= `$tool --version 2>&1`;
+# drawn(KIND, ITEMS): those that this run is to look at, in their order: all, or those that the plan has, which
+# $TEST_PLAN names: a file with a line "KIND ITEM" for each.
+my $plan;
+sub drawn {
+    my ($kind, @items) = @_;
+    return @items if !$ENV{TEST_PLAN};
+    if (!$plan) {
+        open my $in, "<", $ENV{TEST_PLAN} or die "$ENV{TEST_PLAN}: $!";
+        $plan = { map { chomp; $_ => 1 } <$in> };
+    }
+    return grep { $plan->{"$kind $_"} } @items;
 }
 
-# drawn(SHARE, ITEMS): one in SHARE of them, at least one, in their order, by the seed that `make test`
-# chooses, prints and passes on in TEST_SEED. Without a seed all of them, as for `make test-all`.
-sub drawn {
-    my ($share, @items) = @_;
-    return @items if !$ENV{TEST_SEED};
-    srand $ENV{TEST_SEED} + @items;
-    my $n = int((@items + $share - 1) / $share);
-    my @order = shuffle 0 .. $#items;
-    return @items[sort { $a <=> $b } @order[0 .. $n - 1]] if $n;
-    return;
+# The files of the repository, as git knows them or would take them.
+my @all;
+sub all_files {
+    @all = grep { -f } split /\0/, `git ls-files -z -co --exclude-standard 2>/dev/null` if !@all;
+    @all = grep { !m{^(build|work)/} } map { s{^\./}{}r } split /\0/, `find . -type f -not -path './.git/*' -print0` if !@all;
+    return @all;
+}
+
+# What the test FILE says that it reads, "# Reads: common/cpu tests/ptx", and what all tests read: files. One that
+# says nothing reads everything.
+sub files_read {
+    my ($file) = @_;
+    open my $in, "<", $file or die "$file: $!";
+    my ($reads) = map { /^# Reads: (.*)/ } <$in>;
+    return all_files() if !defined $reads;
+    my $one = join "|", map { quotemeta s{/$}{}r } $file, qw(tests/lib common/make common/cpu Makefile), split " ", $reads;
+    return grep { m{^(?:$one)(?:/|$)} } all_files();
 }
 
 1;

@@ -9,10 +9,11 @@ use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use lib dirname(__FILE__), dirname(__FILE__) . "/../../common/make/verify";
+use Plan;
 use Proof;
 use Source qw(masked bodies);
 our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases architecture of_steps older_steps instrumented_programs tested_book), @Proof::EXPORT);
+    small_cases architecture of_steps older_steps instrumented_programs tested_book progress), @Plan::EXPORT, @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -116,6 +117,17 @@ sub older_steps {
     } glob("steps/[0-9][0-9]-*/*.cu");
 }
 
+# progress(DOING, I, N): says on a terminal, at most every ten seconds, what is being done, the I-th of N, and about
+# how long the rest will take.
+my ($progress_began, $progress_said) = (time, time);
+sub progress {
+    my ($doing, $i, $n) = @_;
+    return if time - $progress_said < 10 || !-t STDERR;
+    $progress_said = time;
+    my $left = $i > 0 ? (time - $progress_began) / $i * ($n - $i) : 0;
+    printf STDERR "\r\e[K%s: %s, %d of %d%s\n", $0 =~ s{.*/}{}r, $doing, $i, $n, $i > 0 ? sprintf(", about %.0f s left", $left) : "";
+}
+
 # What stands on stderr besides make's own last words.
 sub errors { return grep { !/^make(\[\d+\])?: \*\*\* / } split /\n/, $_[0] }
 
@@ -132,15 +144,15 @@ sub tested_book {
 
 sub scratch_dir { return tempdir(CLEANUP => 1) }
 
-# Builds every step with --count and --check, and returns FOLDER: the programs are in FOLDER-count/
-# and FOLDER-check/, the harness in FOLDER/harness/. "- REASON" where the compiler can do neither.
+# instrumented_programs(count => [NUMBERS], check => [NUMBERS]): builds these steps with an instrument, and returns
+# FOLDER: the programs are in FOLDER-count/ and FOLDER-check/, the harness in FOLDER/harness/.
 sub instrumented_programs {
+    my %numbers = @_;
     my %r = run("make -s programs BACKEND=cpu");
     die "make programs: $r{err}" if $r{code};
     chomp(my $folder = $r{out});
-    my @wanted = map { my ($n) = m{/(\d\d)-}; ("$folder-count/step-$n", "$folder-check/step-$n") }
-        glob("steps/[0-9][0-9]-*/*.cu");
-    %r = run("make -s -j2 @wanted");
+    my @wanted = map { my $how = $_; map { "$folder-$how/step-$_" } @{ $numbers{$how} } } sort keys %numbers;
+    %r = run("make -s -j2 @wanted") if @wanted;
     die "make @wanted: $r{err}" if $r{code};
     return $folder;
 }

@@ -313,29 +313,12 @@ data:
 endif
 
 # --- Tests ---------------------------------------------------------------------------------------
-# The longest first: short ones then fill up both cores to the end.
-LONG_TESTS := $(wildcard $(patsubst %,tests/%.t,count mutants steps nvcc lint book exercise))
-TESTS := $(or $(TESTS),$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/*.t))))
-
-# Programs are built first, so that tests which run side by side find them; two at a time, unless this
-# make has been told how many. What was asked of it is not passed on to those that the tests start.
-tested := $(NUMBERS:%=$(CPU)/step-%) \
-    $(foreach n,$(NUMBERS),$(CPU)-count/step-$n $(CPU)-check/step-$n)
-# What is dear is drawn by a seed, unless everything is asked for; last come the CPU seconds of each file.
-timed := perl tests/lib/timed.pl
-test test-all: export TEST_TIMES := $(CURDIR)/build/test-times.$(shell echo $$$$)
-ifneq ($(filter test,$(MAKECMDGOALS)),)
-test: export TEST_SEED := $(or $(SEED),$(shell date +%s))
-endif
+# What is looked at, and in which order, tests/lib/suite.pl knows.
 test test-all:
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
-	@mkdir -p build; : >"$$TEST_TIMES"; [ -z "$$TEST_SEED" ] || \
-	    echo "test: a sample, make test SEED=$$TEST_SEED repeats it; make test-all is everything"
-	@[ -z "$(strip $(tested))" ] || TEST_NAME='all programs built' \
-	    $(timed) $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) $(tested)
-	@unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED; \
-	    prove -j2 --exec '$(timed)' $(TESTS); code=$$?; $(timed); rm -f "$$TEST_TIMES"; exit $$code
+	+@SEED='$(SEED)' MINUTES='$(MINUTES)' FORCE='$(FORCE)' PROGRAMS='$(CPU)' MAKE='$(MAKE)' \
+	    perl tests/lib/suite.pl $@ $(TESTS)
 
 # What tests/README.md says of how sure a test is.
 coverage:
@@ -348,6 +331,7 @@ exactness: $(NUMBERS:%=$(CPU)/step-%)
 # Each program in tests/bench/ measures something of our own; none of them is a test.
 bench: $(CPU)/runtime
 	@for bench in $(filter-out %.cu,$(wildcard tests/bench/*)); do $$bench || exit; done
+	@perl tests/lib/suite.pl --pace
 
 lint:
 	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/harness

@@ -1,0 +1,229 @@
+#!/usr/bin/env perl
+# suite.pl test|test-all [TEST ...]: what `make test` and `make test-all` do: says what will be looked at and how
+# long that will take, builds the programs, runs prove, and prints what each test took.
+#   Settings are environment variables, as a reader gives them to make: SEED, MINUTES, FORCE; and PROGRAMS, the
+#   folder of the CPU programs, and MAKE, which make itself sets.
+# suite.pl --one TEST: how prove starts each test.
+# suite.pl --costs: prints tests/costs.tsv anew, from the proofs of a whole run.
+# suite.pl --pace: what `make bench` prints of this machine.
+use strict;
+use warnings;
+use Cwd qw(getcwd);
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use POSIX qw(ceil);
+use Time::HiRes qw(time);
+use lib dirname(__FILE__);
+use Plan;
+use Proof;
+
+# --- The machine ---------------------------------------------------------------------------------
+# The CPU seconds of a fixed loop on the machine of tests/costs.tsv, and here.
+my $loop_there = 0.02;
+sub loop_here {
+    my @seconds = sort { $a <=> $b } map {
+        my ($began, $n) = (cpu_seconds(), 0);
+        $n += $_ % 7 for 1 .. 1_000_000;
+        cpu_seconds() - $began;
+    } 1 .. 3;
+    return $seconds[0];
+}
+
+# How many times as long things take here. In quarters, so that a machine draws the same sample each time.
+sub pace {
+    my $pace = ceil(4 * loop_here() / $loop_there - 0.5) / 4;
+    return $pace < 1 ? 1 : $pace;
+}
+
+# --- Files ---------------------------------------------------------------------------------------
+sub lines_of {
+    my ($file) = @_;
+    open my $in, "<", $file or return;
+    return map { chomp; $_ } <$in>;
+}
+
+sub write_lines {
+    my ($file, @lines) = @_;
+    open my $out, ">", "$file.new" or die "$file.new: $!";
+    print $out map { "$_\n" } @lines;
+    close $out or die "$file: $!";
+    rename "$file.new", $file or die "$file: $!";
+}
+
+# build/test-passed: the seed with which all passed, and a digest of each file as it was then.
+sub read_passed {
+    my ($seed, @files) = lines_of("build/test-passed");
+    return ($seed, map { my ($digest, $file) = split / /, $_, 2; ($file => $digest) } @files);
+}
+
+sub write_passed {
+    my ($seed, %now) = @_;
+    write_lines("build/test-passed", $seed, map { "$now{$_} $_" } sort keys %now);
+}
+
+# --- One test ------------------------------------------------------------------------------------
+# A test that has items looks itself for what of it is proven.
+sub one {
+    my ($test) = @_;
+    my ($name) = $test =~ m{([^/]+)$};
+    my %plan = map { $_ => 1 } $ENV{TEST_PLAN} ? lines_of($ENV{TEST_PLAN}) : ();
+    my $proof = has_items($name) ? "" : proof_of("all of it", [$test, files_read($test)]);
+    my $why = $plan{"without $name"} ? ($plan{again} ? "nothing that it reads has changed" : "not in this sample")
+        : $proof && is_proven($proof) ? "it passed before, and nothing that it reads has changed" : "";
+    if ($why) {
+        print "1..0 # SKIP $why\n";
+        return 0;
+    }
+    # A test says in its first line what perl is to do.
+    my $status = system $^X, $test;
+    my ($code, $seconds) = ($status & 127 ? 128 + ($status & 127) : $status >> 8, cpu_seconds());
+    keep_proof($proof, "-", $seconds, $name) if $proof && $code == 0;
+    if ($ENV{TEST_TIMES} && open my $out, ">>", $ENV{TEST_TIMES}) {
+        printf $out "%.2f\t%s\t%s\n", $seconds, $code, $test;
+    }
+    return $code;
+}
+
+# --- What is said --------------------------------------------------------------------------------
+sub duration {
+    my ($seconds) = @_;
+    return $seconds < 100 ? sprintf("%.0f seconds", $seconds) : sprintf("%.0f minutes", $seconds / 60);
+}
+
+# A few names.
+sub some {
+    my @names = @_;
+    return join(", ", grep { defined } @names[0 .. 2]) . (@names > 3 ? " and " . (@names - 3) . " more" : "");
+}
+
+sub report {
+    my ($times, $took) = @_;
+    my @tests = map { [split /\t/] } lines_of($times);
+    my $sum = 0;
+    $sum += $_->[0] for @tests;
+    printf "%7.1f  %s\n", @$_[0, 2] for sort { $b->[0] <=> $a->[0] } @tests;
+    printf "%7.1f  CPU seconds in all, in %.0f seconds: %.2f cores were busy\n", $sum, $took, $took ? $sum / $took : 0;
+    my @failed = map { $_->[1] ? $_->[2] : () } @tests;
+    print "failed: @failed\n" if @failed;
+    return $sum;
+}
+
+# --- The sample ----------------------------------------------------------------------------------
+# The files that are not as they were when all passed here; or else as they were committed.
+sub changed_since {
+    my ($passed, $now) = @_;
+    return sort grep { ($passed->{$_} // "") ne ($now->{$_} // "") } keys %{ { %$passed, %$now } } if %$passed;
+    return split /\0/, `git diff -z --name-only HEAD 2>/dev/null; git ls-files -z -o --exclude-standard 2>/dev/null`;
+}
+
+# Chooses the items, says what they are, and writes them down for the tests. Returns the seed, and the items.
+sub choose {
+    my ($seed_then, $passed, $now) = @_;
+    my $again = %$passed && !length($ENV{SEED} // "");
+    my ($last) = lines_of("build/test-seed");
+    my $seed = $ENV{SEED} || ($again ? $seed_then : $last) || int(time) % 100_000;
+    die "test: SEED=$seed: need a whole number, as SEED=7\n" if $seed !~ /^\d+$/;
+    my $minutes = length($ENV{MINUTES} // "") ? $ENV{MINUTES} : 4;
+    die "test: MINUTES=$minutes: need a number above 0, as MINUTES=10\n" if $minutes !~ /^\d*\.?\d+$/ || $minutes == 0;
+    my @changed = changed_since($passed, $now);
+    my $pace = pace();
+    my $seconds = 110 * $minutes / $pace; # of two cores
+    if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
+        my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
+        my $few = 50 * keys %steps; # a minute's worth a step
+        $seconds = $few if $few < $seconds;
+    }
+    my %plan = plan_of($seconds, $seed, \@changed, $again);
+    my $long = "about " . duration($plan{seconds} * $pace / 2) . " on two cores";
+    my $them = @changed == 1 ? "it" : "them";
+    if (!$again) {
+        print "test: a sample of what takes long, $long; make test SEED=$seed repeats it, make test-all is everything\n";
+        print "test: what depends on ", some(@changed), " comes first: $them you have changed\n" if @changed;
+    } elsif (@changed) {
+        print "test: since all passed, ", some(@changed), " changed: only what depends on $them is run, $long\n";
+    } else {
+        print "test: nothing has changed since all passed, and nothing is run; make test SEED=", $seed + 1,
+            " takes another sample, FORCE=1 runs the same again\n";
+    }
+    my %left = %{ $plan{left} };
+    my @out = map { $left{$_}[1] ? "$left{$_}[1] of $left{$_}[0] $_" : () } grep { !/\.t$/ } sort keys %left;
+    print "test: left out: ", join(", ", @out, grep { /\.t$/ && $left{$_}[1] } sort keys %left), "\n" if grep { $_->[1] } values %left;
+    write_lines("build/test-plan", @{ $plan{items} }, (map { "without $_" } @{ $plan{without} }), $again ? "again" : ());
+    write_lines("build/test-seed", $seed);
+    $ENV{TEST_PLAN} = getcwd() . "/build/test-plan";
+    return ($seed, @{ $plan{items} });
+}
+
+# --- All of it -----------------------------------------------------------------------------------
+# Programs are built first, so that tests which run side by side find them; two at a time, unless this make has
+# been told how many.
+sub build {
+    my ($times, @programs) = @_;
+    my $jobs = ($ENV{MAKEFLAGS} // "") =~ /jobserver/ ? "" : "-j2";
+    my $began = cpu_seconds();
+    my $code = system("$ENV{MAKE} --no-print-directory $jobs @programs") >> 8;
+    open my $out, ">>", $times or die "$times: $!";
+    printf $out "%.2f\t%s\tall programs built\n", cpu_seconds() - $began, $code;
+    return $code;
+}
+
+sub suite {
+    my ($command, @tests) = @_;
+    my $began = time;
+    make_path("build");
+    my %now = map { $_ => digest_of($_) } all_files();
+    my ($seed, %passed) = read_passed();
+    my %steps = steps();
+    my (@counted, @checked) = ();
+    $ENV{PROOFS} = 0 if $ENV{FORCE};
+    if ($command eq "test" && !@tests) {
+        ($seed, my @items) = choose($seed, \%passed, \%now);
+        @counted = map { /counts (\d\d)$/ } @items;
+        @checked = map { /checks (\d\d)$/ } @items;
+    } elsif (!@tests) {
+        my ($last) = lines_of("build/test-all-seconds");
+        print "test-all: everything, ", $last ? "in " . duration($last) . " last time" : "in about 20 minutes on two cores", "\n";
+        @counted = @checked = sort keys %steps;
+    }
+    my $times = $ENV{TEST_TIMES} = getcwd() . "/build/test-times.$$";
+    write_lines($times);
+    my $code = @tests ? 0 : build($times, map({ "$ENV{PROGRAMS}/step-$_" } sort keys %steps),
+        map({ "$ENV{PROGRAMS}-count/step-$_" } @counted), map { "$ENV{PROGRAMS}-check/step-$_" } @checked);
+    if ($code == 0) {
+        # What was asked of this make is not passed on to those that the tests start.
+        delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED MINUTES)};
+        $code = system("prove", "-j2", "--exec", "$^X tests/lib/suite.pl --one", @tests ? @tests : by_length());
+    }
+    my $took = time - $began;
+    report($times, $took);
+    unlink $times;
+    return 1 if $code;
+    write_passed($seed || 1, %now) if !@tests;
+    write_lines("build/test-all-seconds", $took) if $command eq "test-all" && !@tests;
+    return 0;
+}
+
+# --- Costs ---------------------------------------------------------------------------------------
+sub costs {
+    my %seconds; # test => item => seconds
+    for (glob("build/proofs/*")) {
+        my ($item, $seconds, $test) = split /\t/, (lines_of($_))[0];
+        $item =~ s/^(mutants \d\d)\b.*/$1/;
+        $seconds{$test}{$item} += $seconds;
+    }
+    print "# CPU seconds of each test and of its items, by tests/lib/suite.pl --costs\n";
+    for my $test (sort keys %seconds) {
+        printf "%s\t%s\t%.2f\n", $test, $_, $seconds{$test}{$_} for sort keys %{ $seconds{$test} };
+    }
+}
+
+my ($what, @rest) = @ARGV;
+die "usage: suite.pl test|test-all [TEST ...] | --one TEST | --costs | --pace\n" if !$what;
+if ($what eq "--costs") {
+    costs();
+} elsif ($what eq "--pace") {
+    printf "suite: a fixed loop of perl takes %.2f CPU seconds here, and %.2f where tests/costs.tsv was recorded\n",
+        loop_here(), $loop_there;
+} else {
+    exit($what eq "--one" ? one(@rest) : suite($what, @rest));
+}
