@@ -58,12 +58,13 @@ if ($whole) {
 for my $name (qw(reals integers), $whole ? qw(memory lanes boxes async forms) : ()) {
     my %r = run("common/cpu/cudacc -O1 tests/ptx/$name.cu -o $dir/ptx && $qemu $dir/ptx", %cross);
     is($r{code}, 0, "$name: it runs") or diag($r{err});
-    is($r{out}, join("", slurp("tests/ptx/h200.tsv") =~ /^$name\t(.*\n)/mg), "$name: an H200 gave the same");
+    is($r{out}, join("", slurp("plots/data/nvidia-h200/ptx.tsv") =~ /^$name\t(.*\n)/mg), "$name: an H200 gave the same");
 }
 
 # --- Steps ---------------------------------------------------------------------------------------
-# Of several kinds one: plain accesses, a race, half precision, tensor cores, a model. qemu is slow.
-my @compared = qw(00 04 17 22 40);
+# Of several kinds one, for qemu is slow.
+my %compared = of_steps("emulated");
+my @compared = sort keys %compared;
 my @numbers = $whole ? @compared : drawn(scalar @compared, @compared);
 my $make = "make -s BACKEND=cpu";
 my $built = "build/cpu/$cross{CXX}";

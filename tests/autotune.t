@@ -29,12 +29,12 @@ like($r{out}, qr/^no choice: /m, "and a CPU chooses none");
 
 # The backward pass: candidates of a kernel are named after it, and a CPU has room for all of them. Cases
 # that are large, or mostly padding, are left to the others.
-my %kernels = (24 => [qw(dq dkv)], 26 => ["tile"]);
+my %kernels = of_steps("tuned");
 for my $step (sort keys %kernels) {
     %r = run("$cpu/step-$step --list");
     my @all = ($r{out} =~ s/.*^variants\n//msr) =~ /^  (\S+) /mg;
     my @others = grep { !/:/ } @all;
-    for my $kernel (@{ $kernels{$step} }) {
+    for my $kernel (split / /, $kernels{$step}) {
         cmp_ok(scalar(grep { /^$kernel:/ } @all), ">=", 6, "step $step: a field for $kernel");
     }
     for my $case (qw(small small-D128 tail-63-queries odd few-queries)) {

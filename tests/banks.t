@@ -15,15 +15,15 @@ sub both {
     my %r = run("common/cpu/cudacc --count tests/banks/$name.cu -o $dir/$name && $dir/$name");
     is($r{code}, 0, "$name: the patterns run") or diag($r{err});
     my @ours = split /\n/, $r{out};
-    my @theirs = grep { !/^(#|bytes|operation)/ } split /\n/, slurp($record);
+    my @theirs = grep { !/^(#|bytes|operation)/ } split /\n/, slurp("plots/data/nvidia-h200/$record.tsv");
     is(scalar(@ours), $rows, "$name: $rows launches");
     return (\@ours, \@theirs);
 }
 
-my ($ours, $theirs) = both("banks", "tests/banks/banks-h200.tsv", 192);
+my ($ours, $theirs) = both("banks", "banks", 192);
 is_deeply($ours, $theirs, "three sizes, 32 patterns, loads and stores: as on the GPU");
 
-($ours, $theirs) = both("matrix", "tests/banks/matrix-h200.tsv", 288);
+($ours, $theirs) = both("matrix", "banks-matrix", 288);
 # 8 rows 128 bytes apart share their banks; each 16 bytes further than the one before, they do not.
 for my $row ("ldmatrix\t1\t12\t8\t7\t0", "ldmatrix\t4\t12\t32\t28\t0", "stmatrix\t4\t12\t32\t28\t0",
     "ldmatrix\t4\t13\t4\t0\t0", "ldmatrix\t4\t19\t4\t0\t0", "ldmatrix\t4\t20\t32\t28\t0",

@@ -7,9 +7,9 @@ use Test::More;
 use lib "tests/lib";
 use Workbook;
 
-# What the story of a step may have of new lines, in per cent. 40 is the aim. V1 is the first version that
-# is fused, V3 gives a block four queries, and V5 stages its keys: these have a story of their own.
-my %most = ("05" => 68, "06" => 53, "07" => 40, "08" => 68, "09" => 47, 10 => 76, 11 => 55, 12 => 40, 13 => 40);
+# V1 is the first version that is fused, V3 gives a block four queries, and V5 stages its keys: these have a
+# story of their own.
+my %most = of_steps("new-lines");
 
 my $dir = scratch_dir();
 for my $source (grep { m{/(\d\d)-} && $1 >= 4 && $1 < 38 } glob("steps/[0-9][0-9]-*/*.cu")) {

@@ -2,42 +2,17 @@
 # Cooperative groups and cooperative launches on the CPU: each operation, each report, and what the
 # instruments make of them. The faults that check finds are in check/.
 use strict;
-use feature "state";
 use warnings;
-use Cwd 'abs_path';
-use File::Basename;
-use File::Temp 'tempdir';
 use Test::More;
-
-my $root = abs_path(dirname(__FILE__) . '/..');
-my $cudacc = "$root/common/cpu/cudacc";
-my $dir = tempdir(CLEANUP => 1);
-my @cxx = grep { system("command -v $_ >/dev/null 2>&1") == 0 } qw(g++ clang++);
-my %cc = ('g++' => 'gcc', 'clang++' => 'clang');
-chdir "$root/tests/cpu" or die "tests/cpu: $!";
-delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS)};
-
-# Output (both streams) and exit code of a command.
-sub run {
-    my $out = `{ $_[0]; } 2>&1`;
-    return ($out, $? >> 8);
-}
-
-# Compiles FILE.cu; says so if there was a word.
-sub build {
-    my ($file, $cxx, $option) = @_;
-    my ($out, $rc) = run("CXX=$cxx CC=$cc{$cxx} $cudacc $option -O1 -Wall -Wextra -Werror $file.cu "
-        . "-o $dir/$file-$cxx$option");
-    is("$rc $out", '0 ', "$file, $cxx $option compiles without a word");
-    return "$dir/$file-$cxx$option";
-}
+use lib "tests/lib";
+use Backend;
 
 my @variants = ((map { [$_, ''] } @cxx), [$cxx[0], '--portable']);
 for my $variant (@variants) {
-    my $groups = build('groups', @$variant);
+    my ($groups) = build(['groups', @$variant]);
     for my $order (qw(forward reverse random)) {
         for my $workers (1, 3) {
-            my ($out, $rc) = run("CUDACPU_ORDER=$order CUDACPU_WORKERS=$workers timeout 60 $groups");
+            my ($out, $rc) = output("CUDACPU_ORDER=$order CUDACPU_WORKERS=$workers timeout 60 $groups");
             my $most = 32 * $workers;
             ok($rc == 0 && $out =~ /^\d+ checks, 0 failed$/m, "groups, @$variant, $order, workers: $workers")
                 or diag($out);
@@ -59,10 +34,10 @@ my @reports = (
     qr/^kernel \S+ .*, block \(0,0,0\): waits in vain: threads 0-63 wait at __nanosleep \($at:54\)$/m,
 );
 for my $variant (@variants[0, -1]) {
-    my $grids = build('grids', @$variant);
+    my ($grids) = build(['grids', @$variant]);
     for my $i (0 .. $#reports) {
         for my $order (qw(forward reverse random)) {
-            my ($out) = run("CUDACPU_ORDER=$order timeout 60 $grids $i");
+            my ($out) = output("CUDACPU_ORDER=$order timeout 60 $grids $i");
             ok($out =~ $reports[$i] && $out =~ /^cudaErrorLaunchFailure$/m && ($out =~ tr/\n//) == 2,
                 "report $i, @$variant, $order") or diag($out);
         }
@@ -70,17 +45,16 @@ for my $variant (@variants[0, -1]) {
 }
 
 SKIP: {
-    skip 'the instruments need g++', 1 if $cxx[0] ne 'g++';
+    skip 'the instruments need g++', 1 if !@traced;
     # The remarks: a launch that is refused, and threads that end before their block's last barrier.
+    my ($counted, $checked) = build(map { ['groups', 'g++', $_] } @traced);
     for my $order (qw(forward reverse random)) {
-        state $checked = build('groups', 'g++', '--check');
-        my ($out, $rc) = run("CUDACPU_ORDER=$order timeout 60 $checked");
+        my ($out, $rc) = output("CUDACPU_ORDER=$order timeout 60 $checked");
         ok($rc == 0 && $out =~ /^check: no findings, 2 remarks$/m && $out =~ /, 0 failed$/m, "check finds nothing, $order")
             or diag($out);
     }
     # In each block of uneven 5 barriers of the grid, in each of neighbours 7, and twice 6 blocks of those.
-    my $counted = build('groups', 'g++', '--count');
-    my ($out, $rc) = run("CUDACPU_WORKERS=2 timeout 60 $counted");
+    my ($out, $rc) = output("CUDACPU_WORKERS=2 timeout 60 $counted");
     my %row = map { /^(\w+) +(\d.*)$/ ? ($1 => [split ' ', $2]) : () } split /\n/, $out;
     is($rc, 0, 'it counts') or diag($out);
     is($row{grid_barriers}[-1], 64 * 5 + 2 * 6 * 7, 'barriers of the grid, of each block');

@@ -94,42 +94,22 @@ for my $how ("count", "check") {
     unlike($r{err}, qr/Sanitizer|runtime error/, "traced, $how: nothing that sanitizers find") or diag($r{err});
 }
 
-# --- The accurate angles of common/cuda, against long double.
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/rope_angle.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/rope_angle");
-is($r{code}, 0, "rope_angle.cu builds") or diag($r{err});
-%r = run("$build/rope_angle");
-is(join("", $r{out} =~ /^not ok.*\n/mg), "", "rope_angle.cuh is as accurate as it says");
-like($r{out}, qr/^(?:not )?ok 32 .*\n1\.\.32\n\z/m, "and all is looked at");
-
-# --- The add in fp16 of common/cuda, at all addresses.
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/half_add.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/half_add");
-is($r{code}, 0, "half_add.cu builds") or diag($r{err});
-%r = run("$build/half_add");
-is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "half_add.cuh is right to the last bit");
-like($r{out}, qr/^ok 5 .*\n1\.\.5\n\z/m, "and all is looked at");
-
-# --- What flushes the L2, which the units have a fake of.
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/flush.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/flush");
-is($r{code}, 0, "flush.cu builds") or diag($r{err});
-%r = run("$build/flush");
-is($r{out} =~ s/ - .*//gr, "ok 1\nok 2\n1..2\n", "the flush reads the whole array, and writes nothing") or diag($r{out});
-
-# --- Functions of one half, at each half.
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon tests/harness/gelu.cu $cpu/harness/*.o $cpu/problems/*.o -o $build/gelu");
-is($r{code}, 0, "gelu.cu builds") or diag($r{err});
-%r = run("$build/gelu");
-is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "", "GELU of common/neox is right at each half") or diag($r{out});
-like($r{out}, qr/^ok 4 .*\n1\.\.4\n\z/m, "and others are not");
-
-# --- Kernels of the model, one by one.
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/45-what-pays tests/harness/neox_kernels.cu "
-      . "$cpu/harness/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/neox_kernels");
-is($r{code}, 0, "neox_kernels.cu builds") or diag($r{err});
-for my $order ("forward", "reverse", "random") {
-    %r = run("$build/neox_kernels", CUDACPU_ORDER => $order);
-    is(join("", $r{out} =~ /^(?:not )?ok.*\n/mg) =~ s/^ok.*\n//mgr, "",
-        "kernels of common/neox and step 45 round exact results once, in $order order") or diag($r{out});
-    like($r{out}, qr/^ok 60 .*\n1\.\.60\n\z/m, "and all are looked at");
+# --- What kernels share, on the CPU backend: programs that end with a plan of COUNT lines, and all of them ok.
+for my $case (["rope_angle", 32, "the accurate angles of common/cuda are as near to long double as they say"],
+    ["half_add", 5, "the add in fp16 of common/cuda is right to the last bit, at all addresses"],
+    ["flush", 2, "what flushes the L2, which the units have a fake of, reads the whole array, and writes nothing"],
+    ["gelu", 4, "GELU of common/neox is right at each half, and others are not"],
+    ["neox_kernels", 60, "kernels of common/neox and step 45 round exact results once", "forward", "reverse", "random"]) {
+    my ($name, $count, $title, @orders) = @$case;
+    %r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/45-what-pays tests/harness/$name.cu "
+        . "$cpu/harness/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/$name");
+    is($r{code}, 0, "$name.cu builds") or diag($r{err});
+    for my $order (@orders ? @orders : "forward") {
+        %r = run("$build/$name", CUDACPU_ORDER => $order);
+        is(join("", $r{out} =~ /^not ok.*\n/mg), "", "$title, $order") or diag($r{out});
+        is(join(" ", $r{out} =~ /^(?:not )?ok (\d+)/mg, $r{out} =~ /^(1\.\.\d+)\n\z/m), join(" ", 1 .. $count, "1..$count"),
+            "$name, $order: and all is looked at");
+    }
 }
 
 # --- Whole programs.

@@ -13,8 +13,7 @@ use Workbook;
 
 my $MOST_LINES = 20;
 my $SCREEN = 40;
-# They are about a function that kernels call, or about the host's way to a kernel that was met earlier.
-my %NO_KERNEL = map { $_ => 1 } qw(03 04 31 36 39 40 44);
+my %NO_KERNEL = of_steps("no-kernel");
 my %MAY_HOLD_FIGURES = map { $_ => 1 } qw(Idea Predict);
 
 my $number = qr/(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?/;

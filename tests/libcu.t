@@ -6,25 +6,12 @@ use strict;
 use warnings;
 use Test::More;
 use lib "tests/lib";
+use Backend;
 use Workbook;
 
-my $dir = scratch_dir();
-my $cudacc = "../../common/cpu/cudacc";
-my %cc = ("g++" => "gcc", "clang++" => "clang");
-my @cxx = grep { have($_) } qw(g++ clang++);
-delete @ENV{qw(CUDACPU_ORDER CUDACPU_ASYNC CUDACPU_SEED CUDACPU_WORKERS)};
 my @programs = qw(stages wmma);
-
-# Compiles a program; says so if there was a word.
-sub build {
-    my ($name, $cxx, $option) = @_;
-    my %r = run("cd tests/cpu && CXX=$cxx CC=$cc{$cxx} $cudacc $option -O1 -Wall -Wextra -Werror $name.cu -o $dir/$name-$cxx$option");
-    is("$r{code} $r{out}$r{err}", "0 ", "$name, $cxx $option compiles without a word");
-    return "$dir/$name-$cxx$option";
-}
-
-for my $variant ((map { [$_, ""] } @cxx), [$cxx[0], "--portable"]) {
-    my ($stages, $wmma) = map { build($_, @$variant) } $variant->[1] ? "stages" : @programs;
+for my $variant ((map { [$_] } @cxx), [$cxx[0], "--portable"]) {
+    my ($stages, $wmma) = build(map { [$_, @$variant] } $variant->[1] ? "stages" : @programs);
     for my $order (qw(forward reverse random)) {
         for my $async (qw(late early random)) {
             my %r = run("timeout 60 $stages", CUDACPU_ORDER => $order, CUDACPU_ASYNC => $async);
@@ -38,9 +25,9 @@ for my $variant ((map { [$_, ""] } @cxx), [$cxx[0], "--portable"]) {
 }
 
 SKIP: {
-    skip "the instruments need g++", 1 if $cxx[0] ne "g++";
+    skip "the instruments need g++", 1 if !@traced;
     for my $name (@programs) {
-        my $checked = build($name, "g++", "--check");
+        my ($checked) = build([$name, "g++", "--check"]);
         for my $order (qw(forward reverse random)) {
             my %r = run("timeout 120 $checked", CUDACPU_ORDER => $order);
             ok($r{code} == 0 && $r{err} =~ /^check: no findings/m && $r{out} =~ /, 0 failed$/m,
@@ -48,12 +35,13 @@ SKIP: {
         }
     }
     # A stage of staged is 64 numbers, of thread_pipeline<3> 64 of 16 bytes, and there are 5 of each.
-    my %r = run("timeout 60 " . build("stages", "g++", "--count"));
+    my ($stages, $wmma) = build(map { [$_, "g++", "--count"] } @programs);
+    my %r = run("timeout 60 $stages");
     like($r{out}, qr/^cp_async_bytes +0 +0 +1280 +128$/m, "copies for a barrier are counted");
     like($r{out}, qr/^cp_async_bytes +5120 +5120 +1280 +1280$/m, "and those of a pipeline");
     # Two warps, two products. Of 16 bits and of bytes, three shapes of two mma with 4096 flops, one pair of types in
     # eight layouts and four in four; in eight tf32, two mma of 2048, and doubles, one of 512.
-    %r = run("timeout 60 " . build("wmma", "g++", "--count"));
+    %r = run("timeout 60 $wmma");
     my %mma = map { /^mma(_flops)? +([\d ]+)$/ ? ($1 // "" => [split " ", $2]) : () } split /\n/, $r{out};
     is("@{$mma{''}}[0] @{$mma{_flops}}[0]", 4 * (144 + 16 + 8) . " " . 4 * (144 * 4096 + 16 * 2048 + 8 * 512), "mma is counted") or diag($r{out});
     unlike($r{out}, qr/^local_/m, "fragments are no memory");
@@ -63,7 +51,7 @@ SKIP: {
 spew("$dir/odd.cu", "#include <mma.h>\n__global__ void k(const half *p)\n{\n    using namespace nvcuda::wmma;\n"
     . "    fragment<matrix_a, 16, 16, 16, half, row_major> a;\n    load_matrix_sync(a, p, 20);\n}\nint main()\n{\n"
     . "    half *p;\n    cudaMalloc(&p, 2048);\n    k<<<1, 32>>>(p);\n    return cudaDeviceSynchronize();\n}\n");
-my %r = run("common/cpu/cudacc $dir/odd.cu -o $dir/odd && $dir/odd");
+my %r = run("$cudacc $dir/odd.cu -o $dir/odd && $dir/odd");
 like($r{err}, qr/^kernel k .*: load_matrix_sync needs an address and rows that are multiples of 16 bytes \(\S*odd\.cu:6\)$/,
     "a stride that is no multiple of 16 bytes");
 
@@ -71,31 +59,31 @@ like($r{err}, qr/^kernel k .*: load_matrix_sync needs an address and rows that a
 spew("$dir/atomic.cu", "#include <cuda/barrier>\n#include <cuda/std/atomic>\nint main()\n{\n}\n");
 spew("$dir/ours.cu", "#include <cuda/pipeline>\n#include <mma.h>\nint main()\n{\n}\n");
 spew("$dir/ptx.cu", "#include <cuda/ptx>\nint main()\n{\n}\n");
-%r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/atomic.cu -o $dir/atomic");
+%r = run("CUDA_HOME=/nowhere $cudacc $dir/atomic.cu -o $dir/atomic");
 is("$r{code} $r{err}", "2 $dir/atomic.cu:2: header <cuda/std/atomic> comes with the CUDA toolkit, which is not in /nowhere\n",
     "a header of a toolkit that is not there");
-%r = run("CUDA_HOME=/nowhere common/cpu/cudacc $dir/ours.cu -o $dir/ours");
+%r = run("CUDA_HOME=/nowhere $cudacc $dir/ours.cu -o $dir/ours");
 is("$r{code} $r{err}", "0 ", "ours need no toolkit");
 
 SKIP: {
-    %r = run("common/cpu/cudacc $dir/atomic.cu -o $dir/atomic");
+    %r = run("$cudacc $dir/atomic.cu -o $dir/atomic");
     skip "the toolkit's headers are not here", 1 if $r{err} =~ /comes with the CUDA toolkit/;
     is("$r{code} $r{err}", "0 ", "after a header of ours, atomics of the toolkit");
-    %r = run("common/cpu/cudacc $dir/ptx.cu -o $dir/ptx");
+    %r = run("$cudacc $dir/ptx.cu -o $dir/ptx");
     like("$r{code} $r{err}", qr/^2 \S+ptx\.cu:1: header <cuda\/ptx> is not supported by the CPU backend/, "<cuda/ptx> is a line");
     for my $cxx (@cxx) {
-        my $portable = build("portable", $cxx, "");
+        my ($portable) = build(["portable", $cxx]);
         for my $order (qw(forward reverse random)) {
             my %r = run("timeout 60 $portable", CUDACPU_ORDER => $order, CUDACPU_WORKERS => 1);
             ok($r{code} == 0 && $r{out} =~ /^\d+ checks, 0 failed$/m, "the toolkit's libcu++, $cxx, $order")
                 or diag($r{out}, $r{err});
         }
     }
-    skip "the instruments need g++", 1 if $cxx[0] ne "g++";
-    my $checked = build("portable", "g++", "--check");
+    skip "the instruments need g++", 1 if !@traced;
+    my ($counted, $checked) = build(map { ["portable", "g++", $_] } @traced);
     %r = run("timeout 60 $checked");
     ok($r{code} == 0 && $r{err} =~ /^check: no findings/m, "check finds nothing in portable") or diag($r{out}, $r{err});
-    %r = run("timeout 60 " . build("portable", "g++", "--count"));
+    %r = run("timeout 60 $counted");
     # An addition of each of eight warps; fetch_max is a loop. Two blocks take a ticket, three times, and one adds once.
     my @atomics = map { split " " } $r{out} =~ /^global_atomic_requests +([\d ]+)$/mg;
     ok(@atomics == 7 && $atomics[0] == 0 && $atomics[1] > 8 && $atomics[3] == 2 && $atomics[4] == 3 && $atomics[5] == 2, "atomics are counted") or diag($r{out});
@@ -106,7 +94,7 @@ SKIP: {
         my $relaxed = $order =~ s/release|acquire/relaxed/r;
         $text =~ s/\Q$order\E/$relaxed/ or die $order;
         spew("$dir/relaxed.cu", $text);
-        %r = run("common/cpu/cudacc --check -I. $dir/relaxed.cu -o $dir/relaxed && timeout 60 $dir/relaxed");
+        %r = run("$cudacc --check -I. $dir/relaxed.cu -o $dir/relaxed && timeout 60 $dir/relaxed");
         like($r{err}, qr/^global race: .* in kernel (?:added_)?message\b/m, "check finds $relaxed") or diag($r{out});
     }
 }

@@ -305,9 +305,9 @@ like($r{out}, qr{plots/data/nvidia-test-1/}, "and it says how to keep them");
 tool("torch/python3", 'case "$1 $2" in
 "-c "*transformers*) [ -e transformers ]; exit ;;
 "-c "*) exit ;;
-"tests/peers/peers.py --out"|"tests/peers/flash.py --out"|"tests/peers/flash_backward.py --out"|"tests/peers/long.py --out")
+"plots/peers/peers.py --out"|"plots/peers/flash.py --out"|"plots/peers/flash_backward.py --out"|"plots/peers/long.py --out")
     [ ! -e no-peers ] || exit 77; echo "peer $KF_COMMIT" >>"$3" ;;
-"tests/peers/neox.py --programs") echo "$3 $KF_COMMIT" >"$5/peers-neox-times.tsv" ;;
+"plots/peers/neox.py --programs") echo "$3 $KF_COMMIT" >"$5/peers-neox-times.tsv" ;;
 *) exit 2 ;;
 esac
 ');

@@ -24,10 +24,9 @@ for my $source (grep { architecture($_) =~ /^(?:75|80)$/ } @all) {
     is("$r{code} $r{err}", "0 ", "step $number: all launches fit the oldest device it runs on");
 }
 # And a step that needs more says so.
-for my $case (["22", "75", "compute capability 8.0, and this device, CPU backend, is 7.5"],
-    ["28", "89", "compute capability 9.0, and this device, CPU backend, is 8.9"],
-    ["29", "100", "compute capability 9.0 and no other, and this device, CPU backend, is 10.0"]) {
-    my ($number, $device, $says) = @$case;
+my %too_old = of_steps("too-old");
+for my $number (sort keys %too_old) {
+    my ($device, $says) = split / /, $too_old{$number}, 2;
     %r = run("$build/step-$number", CUDACPU_ARCH => $device);
     like("$r{code} $r{err}", qr/\A77 $number-\S+: step $number needs \Q$says\E\n\z/, "step $number on a device that cannot");
     is($r{out}, "", "and nothing else");
@@ -39,11 +38,12 @@ like("$r{code} $r{err}", qr/\A77 24-\S+: variant \S+, case D128\S+: .*; this dev
     "step 24 with 8.6: a line says which variant finds no room");
 
 # What is refused with 7.5, and the rest of the small cases is right.
-my %refused = ("08" => "queries-8", 10 => "v5-113k v5-80k v5-all-113k", 21 => "flash no-max no-rescale two-passes");
+my %refused = of_steps("refused-75");
+my %also = of_steps("also-75");
 for my $source (drawn(4, grep { architecture($_) eq "75" } @all)) {
     my ($number) = $source =~ m{/(\d\d)-};
     my $program = "$build/step-$number";
-    my $more = $number eq "10" ? " --case D128" : "";
+    my $more = $also{$number} ? " --case $also{$number}" : "";
     %r = run("$program --seed 1 " . small_cases($program) . $more, CUDACPU_ARCH => 75);
     is("$r{code} $r{err}", "0 ", "step $number: right as on a device of 7.5") or diag($r{out});
     my %seen = map { $_ => 1 } $r{out} =~ /^  variant (\S+): refused: \d+ bytes of shared memory a block, and there are 65536$/mg;

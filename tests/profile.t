@@ -113,7 +113,7 @@ my @two = map { "19\t$_\tlarge\t1\t1\t4\t4\t8\t8\n" } qw(eager compiled);
 sub peers {
     my ($rows, $which) = (@_, "");
     unlink "$dir/build/data/nvidia-test-1/peers-profile.tsv";
-    %r = run("cd $dir && sh '$ENV{PWD}/tests/peers/profile.sh' $which", %env, SAMPLES => "$dir/peers", ROWS => $rows);
+    %r = run("cd $dir && sh '$ENV{PWD}/plots/peers/profile.sh' $which", %env, SAMPLES => "$dir/peers", ROWS => $rows);
 }
 peers($two[0] . $two[1]);
 is($r{code}, 0, "the peers are profiled") or diag($r{out}, $r{err});

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# Inline PTX: the programs of tests/ptx give what an H200 gave, bit for bit (tests/ptx/h200.tsv), where
-# an instruction only approximates within tests/ptx/bounds.tsv; what is not executed, or wrong, is one
-# line when it is compiled; what lanes do wrong together is one line when it runs.
+# Inline PTX: the programs of tests/ptx give what an H200 gave, bit for bit (plots/data/nvidia-h200/ptx.tsv),
+# where an instruction only approximates within tests/ptx/bounds.tsv; what is not executed, or wrong, is
+# one line when it is compiled; what lanes do wrong together is one line when it runs.
 use strict;
 use warnings;
 use POSIX ();
@@ -11,7 +11,7 @@ use Workbook;
 
 my ($dir, $cudacc) = (scratch_dir(), "common/cpu/cudacc");
 my (%lines, @programs);
-for (split /\n/, slurp("tests/ptx/h200.tsv")) {
+for (grep { !/^#/ } split /\n/, slurp("plots/data/nvidia-h200/ptx.tsv")) {
     my ($program, $line) = split /\t/, $_, 2;
     push @programs, $program if !$lines{$program};
     push @{$lines{$program}}, $line;

@@ -1,6 +1,6 @@
 /* banks: shared memory read and written in patterns by one warp, a kernel each, for tests/banks.t.
  * Counting programs print a row a launch: bytes of a lane, pattern, ld or st, passes, conflicts.
- * banks-h200.tsv is what ncu saw of the same launches on an NVIDIA H200. */
+ * plots/data/nvidia-h200/banks.tsv is what ncu saw of the same launches on an NVIDIA H200. */
 #include <cstdio>
 #include <cuda_runtime.h>
 #ifdef CPU_TRACE

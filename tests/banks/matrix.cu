@@ -1,7 +1,8 @@
 /* matrix: shared memory read by ldmatrix, written by stmatrix and by cp.async, in patterns by one
  * warp, a kernel each, for tests/banks.t. Prints a row a launch: the operation, how many matrices
  * or bytes of a lane, the pattern; counting programs add passes through the banks, conflicts and
- * sectors of global memory. matrix-h200.tsv is what ncu saw of the same launches on an NVIDIA H200.
+ * sectors of global memory. plots/data/nvidia-h200/banks-matrix.tsv is what ncu saw of the same
+ * launches on an NVIDIA H200.
  */
 #include <cstdio>
 #include <cuda_runtime.h>

@@ -27,14 +27,7 @@ static std::vector<int> small_reversed(const std::vector<int> &in)
     return want;
 }
 
-template <bool fault>
-static bool run_half_the_block()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    half_the_block<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, small_reversed(in));
-}
+RUN(half_the_block, 1, 64, numbers(64), small_reversed(in));
 
 /* Tiles of 64 elements. The last one is half full, and the other half must come along. */
 template <bool fault>
@@ -55,18 +48,7 @@ __global__ void trips_differ(const int *x, int *y, int n)
     y[t] = tile[63 - t];
 }
 
-template <bool fault>
-static bool run_trips_differ()
-{
-    const int n = 96;
-    const auto in = numbers(n);
-    array<int> x(in), y(64);
-    trips_differ<fault><<<1, 64>>>(x, y, n);
-    std::vector<int> want(64);
-    for (int i = 0; i < n; i++)
-        want[i % 64] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(trips_differ, 1, 64, numbers(96), sums_by(64, in, [](int i) { return i % 64; }), 96);
 
 /* Most blocks have nothing to do here; in those that have, all threads must. */
 template <bool fault>
@@ -92,10 +74,8 @@ static bool run_rare_case()
     in[100] = -5;
     array<int> x(in), y(3 * 64);
     rare_case<fault><<<3, 64>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 3 * 64; i++)
-        want[i] = i / 64 == 1 ? 1 : in[i / 64 * 64 + 63 - i % 64] + 1;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(
+        y.p, 3 * 64, [&](int i) { return i / 64 == 1 ? 1 : in[i / 64 * 64 + 63 - i % 64] + 1; });
 }
 
 /* Halves its values until the largest is at most 1: all threads leave in the same round. */
@@ -142,18 +122,7 @@ __global__ void shuffle_in_tail(const int *x, int *y, int n)
         y[i / 32] = v;
 }
 
-template <bool fault>
-static bool run_shuffle_in_tail()
-{
-    const int n = 100;
-    const auto in = numbers(n);
-    array<int> x(in), y(4);
-    shuffle_in_tail<fault><<<2, 64>>>(x, y, n);
-    std::vector<int> want(4);
-    for (int i = 0; i < n; i++)
-        want[i / 32] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(shuffle_in_tail, 2, 64, numbers(100), sums_by(4, in, [](int i) { return i / 32; }), 100);
 
 /* 31 lanes take the element of the next. The last lane has none and has left, which is allowed,
  * unless another reads what it would have had. */
@@ -167,17 +136,7 @@ __global__ void absent_lane(const int *x, int *y)
     y[lane] = __shfl_sync(ALL, x[lane], next);           // seen here: absent_lane
 }
 
-template <bool fault>
-static bool run_absent_lane()
-{
-    const auto in = numbers(31);
-    array<int> x(in), y(31);
-    absent_lane<fault><<<1, 32>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 31; i++)
-        want[i] = in[(i + 1) % 31];
-    return came_out<fault>(y.p, want);
-}
+RUN(absent_lane, 1, 32, numbers(31), each(31, [&](int i) { return in[(i + 1) % 31]; }));
 
 /* c = a b with ones: each element is 16. Half of the lanes have nothing to store. */
 template <bool fault>
@@ -192,13 +151,7 @@ __global__ void product_in_half(float *y)
         y[lane] = c[0] + c[3];
 }
 
-template <bool fault>
-static bool run_product_in_half()
-{
-    array<float> y(16);
-    product_in_half<fault><<<1, 32>>>(y);
-    return came_out<fault>(y.p, std::vector<float>(16, 32));
-}
+RUN_OUT(product_in_half, 1, 32, std::vector<float>(16, 32));
 
 /* Row r of the result needs tiles as long as 8 k <= r: lanes of other rows must come along. */
 template <bool fault>

@@ -22,6 +22,16 @@ static __device__ __forceinline__ void fence_init()
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+/* Thread 0 makes a barrier, and the block waits until all see it. */
+static __device__ __forceinline__ void make(uint64_t *barrier, int arrivals)
+{
+    if (threadIdx.x == 0) {
+        init(barrier, arrivals);
+        fence_init();
+    }
+    __syncthreads();
+}
+
 static __device__ __forceinline__ void expect(uint64_t *barrier, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),

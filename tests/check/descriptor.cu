@@ -14,10 +14,7 @@ __global__ void __launch_bounds__(GROUP) stride(const int *a, const int *b, floa
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     const uint64_t rows = with_stride(tile(bs), fault ? 512 : 1024); // fault here: stride
     for (int k = 0; k < 4; k++)
@@ -27,15 +24,7 @@ __global__ void __launch_bounds__(GROUP) stride(const int *a, const int *b, floa
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_stride()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    stride<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(stride, 1, 1);
 
 /* Tiles one after the other in dynamic shared memory, behind a row of 64 numbers. */
 template <bool fault>
@@ -44,10 +33,7 @@ __global__ void __launch_bounds__(GROUP) behind_row(const int *a, const int *b, 
     extern __shared__ __align__(1024) char shared[];
     char *as = shared + (fault ? 128 : 1024), *bs = as + TILE; // fault here: behind_row
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     for (int k = 0; k < 4; k++)
         multiply(c, at_k(as, k), at_k(bs, k), k); // seen here: behind_row
@@ -59,11 +45,9 @@ __global__ void __launch_bounds__(GROUP) behind_row(const int *a, const int *b, 
 template <bool fault>
 static bool run_behind_row()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    behind_row<fault><<<1, GROUP, 1024 + 2 * TILE>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
+    operands o;
+    behind_row<fault><<<1, GROUP, 1024 + 2 * TILE>>>(o.a, o.b, o.y);
+    return came_out<fault>(o.y.p, o.product());
 }
 
 /* a [64][64] b [64][128], b with its rows along k: two tiles of 64 columns, one behind the other.
@@ -109,10 +93,7 @@ __global__ void __launch_bounds__(GROUP) step_along_k(const int *a, const int *b
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     const int step = fault ? 48 : 32; // fault here: step_along_k
     const uint64_t x = tile(as), z = tile(bs);
@@ -125,15 +106,7 @@ __global__ void __launch_bounds__(GROUP) step_along_k(const int *a, const int *b
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_step_along_k()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    step_along_k<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(step_along_k, 1, 1);
 
 /* The tiles of the last round end where shared memory does. */
 template <bool fault>
@@ -161,11 +134,9 @@ __global__ void __launch_bounds__(GROUP) last_stage(const int *a, const int *b, 
 template <bool fault>
 static bool run_last_stage()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(3 * SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    last_stage<fault><<<1, GROUP, 4 * TILE>>>(da, db, y, 3);
-    return came_out<fault>(y.p, products(a, b, 3));
+    operands o(3);
+    last_stage<fault><<<1, GROUP, 4 * TILE>>>(o.a, o.b, o.y, 3);
+    return came_out<fault>(o.y.p, o.product());
 }
 
 /* All four warps give the same descriptors: which 16 rows of A are a warp's own is the hardware's
@@ -175,10 +146,7 @@ __global__ void __launch_bounds__(GROUP) of_warp(const int *a, const int *b, flo
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     const int rows = fault ? threadIdx.x / 32 * 16 : 0; // fault here: of_warp
     for (int k = 0; k < 4; k++)
@@ -188,15 +156,7 @@ __global__ void __launch_bounds__(GROUP) of_warp(const int *a, const int *b, flo
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_of_warp()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    of_warp<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(of_warp, 1, 1);
 
 int main(int argc, char **argv)
 {

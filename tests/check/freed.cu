@@ -18,10 +18,7 @@ static bool run_read_after_free()
     if (fault) // fault here: read_after_free
         held.free();
     read_after_free<fault><<<1, 64>>>(x, y);
-    auto want = in;
-    for (int &v : want)
-        v++;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int i) { return in[i] + 1; });
 }
 
 /* Each block has its own array, by a table of addresses. */
@@ -41,10 +38,7 @@ static bool run_one_of_a_table()
     if (fault) // fault here: one_of_a_table
         part[2].free();
     one_of_a_table<fault><<<4, 32>>>(table, y);
-    std::vector<int> want(128);
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i % 32];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 128, [&](int i) { return in[i % 32]; });
 }
 
 template <bool fault>
@@ -68,10 +62,7 @@ static bool run_second_round()
         if (fault || round == 1) // fault here: second_round
             held.free();
     }
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[63 - t] * in[63 - t];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[63 - t] * in[63 - t]; });
 }
 
 /* An array has grown: what was taken from the old one has moved. */
@@ -90,10 +81,7 @@ static bool run_stale_view()
     const int *view = (fault ? old : grown).p + 32; // fault here: stale_view
     old.free();
     stale_view<fault><<<1, 32>>>(view, y);
-    std::vector<int> want(32);
-    for (int t = 0; t < 32; t++)
-        want[t] = 3 * in[32 + t];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 32, [&](int t) { return 3 * in[32 + t]; });
 }
 
 template <bool fault>
@@ -144,10 +132,7 @@ static bool run_wrong_half_freed()
     cudaDeviceSynchronize();
     (fault ? b : a).free(); // fault here: wrong_half_freed
     wrong_half_freed<fault><<<1, 64>>>(from, c);
-    auto want = in;
-    for (int &v : want)
-        v += 2;
-    return came_out<fault>(c.p, want);
+    return came_out<fault>(c.p, 64, [&](int i) { return in[i] + 2; });
 }
 
 /* Of two arrays the one that a surface reads is freed. */

@@ -145,17 +145,7 @@ __global__ void tiles_overlap(const int *x, int *y, int n)
         y[i] = x[i] + blockIdx.x; // seen here: tiles_overlap
 }
 
-template <bool fault>
-static bool run_tiles_overlap()
-{
-    const auto in = numbers(250);
-    array<int> x(in), y(250);
-    tiles_overlap<fault><<<4, 32>>>(x, y, 250);
-    auto want = in;
-    for (int i = 0; i < 250; i++)
-        want[i] += i / 64;
-    return came_out<fault>(y.p, want);
-}
+RUN(tiles_overlap, 4, 32, numbers(250), each(250, [&](int i) { return in[i] + i / 64; }), 250);
 
 static __constant__ int weight[3] = {1, 2, 1};
 
@@ -174,18 +164,12 @@ __global__ void stencil_in_place(int *x, int *y, int n)
         to[i] = sum; // seen here: stencil_in_place
 }
 
-template <bool fault>
-static bool run_stencil_in_place()
-{
-    const int n = 200;
-    const auto in = numbers(n);
-    array<int> x(in), y(n);
-    stencil_in_place<fault><<<4, 64>>>(x, y, n);
-    auto want = in;
-    for (int i = 0; i < n; i++)
-        want[i] = (i > 0 ? in[i - 1] : 0) + 2 * in[i] + (i + 1 < n ? in[i + 1] : 0);
-    return came_out<fault>(y.p, want);
-}
+RUN(stencil_in_place, 4, 64, numbers(200),
+    each(200,
+         [&](int i) {
+             return (i > 0 ? in[i - 1] : 0) + 2 * in[i] + (i + 1 < 200 ? in[i + 1] : 0);
+         }),
+    200);
 
 /* Each block fills a part of y in each of two rounds. */
 template <bool fault>
@@ -203,10 +187,7 @@ static bool run_second_round_slot()
 {
     array<int> y(8 * 32);
     second_round_slot<fault><<<4, 32>>>(y);
-    std::vector<int> want(8 * 32);
-    for (int i = 0; i < 8 * 32; i++)
-        want[i] = 10 * (i / 32) + i / 128;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 8 * 32, [&](int i) { return 10 * (i / 32) + i / 128; });
 }
 
 static __device__ int limit = 4;
@@ -353,10 +334,7 @@ static bool run_scratch_of_a_block()
     const auto in = numbers(128);
     array<int> x(in), scratch(std::vector<int>(128)), y(128);
     scratch_of_a_block<fault><<<2, 64>>>(x, scratch, y);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i ^ 32];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 128, [&](int i) { return in[i ^ 32]; });
 }
 
 /* A warp copies what the other one overwrites. A copy may read until it has been waited for. */
@@ -508,6 +486,17 @@ static bool run_dq_not_waited_for()
     return came_out<fault>(dq.p, rows_of_32(4, 3));
 }
 
+/* run_NAME for a kernel NAME(dq, counters): three blocks of 64 threads add rows to dq. */
+#define RUN_IN_TURN(name)                                                                          \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        array<float> dq(std::vector<float>(64));                                                   \
+        array<unsigned> counters(std::vector<unsigned>(2));                                        \
+        name<fault><<<3, 64>>>(dq, counters);                                                      \
+        return came_out<fault>(dq.p, sums_of_rows(3, 64));                                         \
+    }
+
 /* A block waits until all before it have added but one. */
 template <bool fault>
 __global__ void dq_waits_for_too_few(float *dq, unsigned *counters)
@@ -525,14 +514,7 @@ __global__ void dq_waits_for_too_few(float *dq, unsigned *counters)
         add_release(counters + 1);
 }
 
-template <bool fault>
-static bool run_dq_waits_for_too_few()
-{
-    array<float> dq(std::vector<float>(64));
-    array<unsigned> counters(std::vector<unsigned>(2));
-    dq_waits_for_too_few<fault><<<3, 64>>>(dq, counters);
-    return came_out<fault>(dq.p, sums_of_rows(3, 64));
-}
+RUN_IN_TURN(dq_waits_for_too_few);
 
 /* It waits for all before it, and there is no fence between that and what they have added. */
 template <bool fault>
@@ -553,14 +535,7 @@ __global__ void dq_not_acquired(float *dq, unsigned *counters)
         add_release(counters + 1);
 }
 
-template <bool fault>
-static bool run_dq_not_acquired()
-{
-    array<float> dq(std::vector<float>(64));
-    array<unsigned> counters(std::vector<unsigned>(2));
-    dq_not_acquired<fault><<<3, 64>>>(dq, counters);
-    return came_out<fault>(dq.p, sums_of_rows(3, 64));
-}
+RUN_IN_TURN(dq_not_acquired);
 
 static __device__ void add_one(unsigned *counter, bool relaxed)
 {
@@ -580,14 +555,7 @@ __global__ void dq_not_released(float *dq, unsigned *counters)
         add_one(counters + 1, fault); // fault here: dq_not_released
 }
 
-template <bool fault>
-static bool run_dq_not_released()
-{
-    array<float> dq(std::vector<float>(64));
-    array<unsigned> counters(std::vector<unsigned>(2));
-    dq_not_released<fault><<<3, 64>>>(dq, counters);
-    return came_out<fault>(dq.p, sums_of_rows(3, 64));
-}
+RUN_IN_TURN(dq_not_released);
 
 /* A block counts its part as done while some of its warps have still to add theirs. */
 template <bool fault>
@@ -603,14 +571,7 @@ __global__ void dq_counted_too_early(float *dq, unsigned *counters)
         add_release(counters + 1);
 }
 
-template <bool fault>
-static bool run_dq_counted_too_early()
-{
-    array<float> dq(std::vector<float>(64));
-    array<unsigned> counters(std::vector<unsigned>(2));
-    dq_counted_too_early<fault><<<3, 64>>>(dq, counters);
-    return came_out<fault>(dq.p, sums_of_rows(3, 64));
-}
+RUN_IN_TURN(dq_counted_too_early);
 
 /* Each block needs what all have written, twice. */
 template <bool fault>

@@ -53,10 +53,7 @@ static bool run_no_wait_at_all()
     array<int> x(in), y(256), z(256);
     doubled<<<2, 128>>>(x, y);
     launch_early<const int *, int *>(no_wait_at_all<fault>, 2, y, z);
-    std::vector<int> want(256);
-    for (int i = 0; i < 256; i++)
-        want[i] = 2 * in[i] + 1;
-    return came_out<fault>(z.p, want);
+    return came_out<fault>(z.p, 256, [&](int i) { return 2 * in[i] + 1; });
 }
 
 /* A row of weights may be read before, the other row is what the kernel in front makes. */
@@ -81,10 +78,7 @@ static bool run_loads_first()
     array<int> x(in), w(in), y(256), z(256);
     doubled<<<2, 128>>>(x, y);
     launch_early<const int *, const int *, int *>(loads_first<fault>, 2, w, y, z);
-    std::vector<int> want(256);
-    for (int i = 0; i < 256; i++)
-        want[i] = in[i] * 2 * in[i];
-    return came_out<fault>(z.p, want);
+    return came_out<fault>(z.p, 256, [&](int i) { return in[i] * 2 * in[i]; });
 }
 
 /* One thread waits, and a barrier tells the others. */
@@ -106,10 +100,7 @@ static bool run_one_thread_waits()
     array<int> x(in), y(256), z(256);
     doubled<<<2, 128>>>(x, y);
     launch_early<const int *, int *>(one_thread_waits<fault>, 2, y, z);
-    std::vector<int> want(256);
-    for (int i = 0; i < 256; i++)
-        want[i] = 2 * in[i] + 1;
-    return came_out<fault>(z.p, want);
+    return came_out<fault>(z.p, 256, [&](int i) { return 2 * in[i] + 1; });
 }
 
 /* Sums are set to 0 for the kernel behind, where the one in front may still read the old ones. */
@@ -129,10 +120,7 @@ static bool run_cleared_early()
     array<int> x(in), y(256);
     doubled<<<2, 128>>>(x, y);
     launch_early<int *>(cleared_early<fault>, 2, x);
-    std::vector<int> want(256);
-    for (int i = 0; i < 256; i++)
-        want[i] = 2 * in[i];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 256, [&](int i) { return 2 * in[i]; });
 }
 
 /* A kernel between the two that has nothing to do with y. If it does not wait, it may end before
@@ -160,10 +148,7 @@ static bool run_third_of_three()
     doubled<<<2, 128>>>(x, y);
     launch_early<>(between<fault>, 1);
     launch_early<const int *, int *>(third, 2, y, z);
-    std::vector<int> want(256);
-    for (int i = 0; i < 256; i++)
-        want[i] = 2 * in[i] + 1;
-    return came_out<fault>(z.p, want);
+    return came_out<fault>(z.p, 256, [&](int i) { return 2 * in[i] + 1; });
 }
 
 int main(int argc, char **argv)

@@ -23,14 +23,7 @@ __global__ void made_unfenced(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_made_unfenced()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    made_unfenced<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(made_unfenced, 1, THREADS, numbers(TILE), sums(in, 1));
 
 template <bool fault>
 __global__ void used_at_once(const int *x, int *y)
@@ -52,14 +45,7 @@ __global__ void used_at_once(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_used_at_once()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    used_at_once<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(used_at_once, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* The last tile is shorter, and is announced as it is. */
 template <bool fault>
@@ -68,11 +54,7 @@ __global__ void announced_too_many(const int *x, int *y, int n)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k * TILE < n; k++) {
         const int left = n - k * TILE, bytes = 4 * (left < TILE ? left : TILE);
@@ -88,18 +70,8 @@ __global__ void announced_too_many(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_announced_too_many()
-{
-    const int n = 2 * TILE + 64;
-    const auto in = numbers(n);
-    array<int> x(in), y(THREADS);
-    announced_too_many<fault><<<1, THREADS>>>(x, y, n);
-    std::vector<int> want(THREADS);
-    for (int i = 0; i < n; i++)
-        want[i % TILE % THREADS] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(announced_too_many, 1, THREADS, numbers(2 * TILE + 64),
+    sums_by(THREADS, in, [](int i) { return i % TILE % THREADS; }), 2 * TILE + 64);
 
 /* Keys and values come for one phase, and both are to be announced. */
 template <bool fault>
@@ -108,11 +80,7 @@ __global__ void announced_too_few(const int *keys, const int *values, int *y)
     __shared__ alignas(16) int tile[2][TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, fault ? BYTES : 2 * BYTES); // fault here: announced_too_few
         load(tile[0], keys, BYTES, &full);
@@ -139,11 +107,7 @@ __global__ void two_arrive_for_one(const int *x, int *y)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, fault ? 1 : 2); // fault here: two_arrive_for_one
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, fault ? 1 : 2); // fault here: two_arrive_for_one
     if (t % 32 == 0) {
         expect(&full, BYTES / 2); // seen here: two_arrive_for_one
         load(tile + t / 32 * TILE / 2, x + t / 32 * TILE / 2, BYTES / 2, &full);
@@ -153,14 +117,7 @@ __global__ void two_arrive_for_one(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_two_arrive_for_one()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    two_arrive_for_one<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(two_arrive_for_one, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* Nothing tells the second warp that the first has arrived for the phase before: its own arrival
  * may come first, and count for that. */
@@ -170,11 +127,7 @@ __global__ void arrives_unasked(int *y)
     __shared__ int half[2];
     __shared__ uint64_t done;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&done, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&done, 1);
     if (t == 0) {
         half[0] = 1;
         arrive(&done); // seen here: arrives_unasked
@@ -190,13 +143,7 @@ __global__ void arrives_unasked(int *y)
     y[t] = half[0] + half[1];
 }
 
-template <bool fault>
-static bool run_arrives_unasked()
-{
-    array<int> y(THREADS);
-    arrives_unasked<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, std::vector<int>(THREADS, 3));
-}
+RUN_OUT(arrives_unasked, 1, THREADS, std::vector<int>(THREADS, 3));
 
 /* So may a copy that the barrier is to tell of. */
 template <bool fault>
@@ -205,11 +152,7 @@ __global__ void copies_unasked(const int *x, int *y)
     __shared__ int half[2];
     __shared__ uint64_t done;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&done, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&done, 1);
     if (t == 0) {
         half[0] = 1;
         arrive(&done); // seen here: copies_unasked
@@ -244,11 +187,7 @@ __global__ void one_arrival_is_missing(const int *x, int *y)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, fault ? 3 : 2); // fault here: one_arrival_is_missing
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, fault ? 3 : 2); // fault here: one_arrival_is_missing
     if (t % 32 == 0) {
         expect(&full, BYTES / 2);
         load(tile + t / 32 * TILE / 2, x + t / 32 * TILE / 2, BYTES / 2, &full);
@@ -257,14 +196,7 @@ __global__ void one_arrival_is_missing(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_one_arrival_is_missing()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    one_arrival_is_missing<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(one_arrival_is_missing, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* The parity changes with each phase. */
 template <bool fault>
@@ -273,11 +205,7 @@ __global__ void same_parity(const int *x, int *y, int tiles)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k < tiles; k++) {
         if (t == 0) {
@@ -292,14 +220,7 @@ __global__ void same_parity(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_same_parity()
-{
-    const auto in = numbers(3 * TILE);
-    array<int> x(in), y(THREADS);
-    same_parity<fault><<<1, THREADS>>>(x, y, 3);
-    return came_out<fault>(y.p, sums(in, 3));
-}
+RUN(same_parity, 1, THREADS, numbers(3 * TILE), sums(in, 3), 3);
 
 /* The first phase has parity 0. A wait for 1 is for the one in front of it, which counts as
  * complete: right for stages that are empty at first, wrong for tiles. */
@@ -309,11 +230,7 @@ __global__ void parity_of_fresh(const int *x, int *y)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full);
@@ -323,14 +240,7 @@ __global__ void parity_of_fresh(const int *x, int *y)
     y[t] = sum_of(tile);        // seen here: parity_of_fresh
 }
 
-template <bool fault>
-static bool run_parity_of_fresh()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    parity_of_fresh<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(parity_of_fresh, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* To wait once more for what is there already harms nobody, if it is the same phase. */
 template <bool fault>
@@ -339,11 +249,7 @@ __global__ void waits_once_more(const int *x, int *y, int tiles)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k < tiles; k++) {
         if (t == 0) {
@@ -359,14 +265,7 @@ __global__ void waits_once_more(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_waits_once_more()
-{
-    const auto in = numbers(3 * TILE);
-    array<int> x(in), y(THREADS);
-    waits_once_more<fault><<<1, THREADS>>>(x, y, 3);
-    return came_out<fault>(y.p, sums(in, 3));
-}
+RUN(waits_once_more, 1, THREADS, numbers(3 * TILE), sums(in, 3), 3);
 
 /* A thread has to wait before the barrier is two phases on: then the parity is the same again. */
 template <bool fault>

@@ -185,15 +185,7 @@ __global__ void pitch_of_rows(const int *x, float *y)
     store_pairs(y, r);
 }
 
-template <bool fault>
-static bool run_pitch_of_rows()
-{
-    const auto in = numbers(256);
-    array<int> x(in);
-    array<float> y(128);
-    pitch_of_rows<fault><<<1, 32>>>(x, y);
-    return came_out<fault>(y.p, pairs_of(in));
-}
+RUN(pitch_of_rows, 1, 32, numbers(256), pairs_of(in));
 
 /* Rows of 62 floats, copied 16 bytes at a time: right in even rows. */
 template <bool fault>
@@ -207,17 +199,8 @@ __global__ void copied_rows(const float *x, float *y)
     y[blockIdx.x * 16 + t] = row[t].x + row[t].w;
 }
 
-template <bool fault>
-static bool run_copied_rows()
-{
-    const auto in = numbers<float>(3 * 64);
-    array<float> x(in), y(3 * 16);
-    copied_rows<fault><<<3, 16>>>(x, y);
-    std::vector<float> want(3 * 16);
-    for (int i = 0; i < 3 * 16; i++)
-        want[i] = in[4 * i] + in[4 * i + 3];
-    return came_out<fault>(y.p, want);
-}
+RUN(copied_rows, 3, 16, numbers<float>(3 * 64),
+    each<float>(3 * 16, [&](int i) { return in[4 * i] + in[4 * i + 3]; }));
 
 /* Four sums at a time, into rows that are as far apart as they have numbers, or padded. */
 template <bool fault>
@@ -233,10 +216,7 @@ static bool run_sums_of_four()
 {
     array<float> y(std::vector<float>(8 * 12));
     sums_of_four<fault><<<3, 8>>>(y);
-    std::vector<float> want(8 * 12);
-    for (int i = 0; i < 8 * 12; i++)
-        want[i] = i % 12 < 8 ? 3.0f : 0.0f;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 8 * 12, [&](int i) { return i % 12 < 8 ? 3.0f : 0.0f; });
 }
 
 /* A bulk copy moves multiples of 16 bytes, from and to multiples of 16. */
@@ -246,11 +226,7 @@ __global__ void fetched_rows(const int *x, int *y, int rows)
     __shared__ alignas(16) int tile[64];
     __shared__ uint64_t full;
     const int t = threadIdx.x, pitch = fault ? 66 : 64; // fault here: fetched_rows
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int row = 0; row < rows; row++) {
         if (t == 0) {

@@ -10,18 +10,7 @@ __global__ void end_included(const int *x, int *y, int n)
         y[i] = 2 * x[i];        // seen here: end_included
 }
 
-template <bool fault>
-static bool run_end_included()
-{
-    const int n = 1000;
-    const auto in = numbers(n);
-    array<int> x(in), y(n);
-    end_included<fault><<<4, 256>>>(x, y, n);
-    auto want = in;
-    for (int &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN(end_included, 4, 256, numbers(1000), each(1000, [&](int i) { return 2 * in[i]; }), 1000);
 
 template <bool fault>
 __global__ void before_the_first(const int *x, int *y, int n)
@@ -80,17 +69,8 @@ __global__ void into_the_next_array(const int *x, int *y)
     y[t] = next + high[t];
 }
 
-template <bool fault>
-static bool run_into_the_next_array()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(64);
-    into_the_next_array<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[(t + 1) % 64] + in[64 + t];
-    return came_out<fault>(y.p, want);
-}
+RUN(into_the_next_array, 1, 64, numbers(128),
+    each(64, [&](int t) { return in[(t + 1) % 64] + in[64 + t]; }));
 
 /* One cell a thread, and one more on the left. */
 template <bool fault>
@@ -213,18 +193,7 @@ __global__ void unrolled_twice(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_unrolled_twice()
-{
-    const int n = 253;
-    const auto in = numbers(n);
-    array<int> x(in), y(64);
-    unrolled_twice<fault><<<1, 64>>>(x, y, n);
-    std::vector<int> want(64);
-    for (int i = 0; i < n; i++)
-        want[i % 64] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(unrolled_twice, 1, 64, numbers(253), sums_by(64, in, [](int i) { return i % 64; }), 253);
 
 /* x [n + taps - 1] -> y [n] */
 template <bool fault>
@@ -268,15 +237,7 @@ __global__ void rows_of_x4(const int *x, float *y)
     store_pairs(y, r);
 }
 
-template <bool fault>
-static bool run_rows_of_x4()
-{
-    const auto in = numbers(256);
-    array<int> x(in);
-    array<float> y(128);
-    rows_of_x4<fault><<<1, 32>>>(x, y);
-    return came_out<fault>(y.p, pairs_of(in));
-}
+RUN(rows_of_x4, 1, 32, numbers(256), pairs_of(in));
 
 /* The last copy has fewer than four numbers left. What it does not read becomes 0. */
 template <bool fault>
@@ -313,11 +274,7 @@ __global__ void whole_tiles(const int *x, int *y, int n)
     __shared__ alignas(16) int tile[TILE];
     __shared__ uint64_t full;
     const int t = threadIdx.x;
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     int sum = 0;
     for (int k = 0; k * TILE < n; k++) {
         const int left = n - k * TILE < TILE ? n - k * TILE : TILE;
@@ -334,18 +291,8 @@ __global__ void whole_tiles(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_whole_tiles()
-{
-    const int n = 2 * TILE + 64;
-    const auto in = numbers(n);
-    array<int> x(in), y(THREADS);
-    whole_tiles<fault><<<1, THREADS>>>(x, y, n);
-    std::vector<int> want(THREADS);
-    for (int i = 0; i < n; i++)
-        want[i % TILE % THREADS] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(whole_tiles, 1, THREADS, numbers(2 * TILE + 64),
+    sums_by(THREADS, in, [](int i) { return i % TILE % THREADS; }), 2 * TILE + 64);
 
 /* What each thread has read is kept in an array of its own, which is in no memory. */
 template <bool fault>
@@ -357,17 +304,8 @@ __global__ void own_array(const int *x, int *y, int n)
     y[threadIdx.x] = sum;
 }
 
-template <bool fault>
-static bool run_own_array()
-{
-    const auto in = numbers(66);
-    array<int> x(in), y(64);
-    own_array<fault><<<1, 64>>>(x, y, 3);
-    std::vector<int> want(64);
-    for (int i = 0; i < 64; i++)
-        want[i] = in[i] + in[i + 1] + in[i + 2];
-    return came_out<fault>(y.p, want);
-}
+RUN(own_array, 1, 64, numbers(66), each(64, [&](int i) { return in[i] + in[i + 1] + in[i + 2]; }),
+    3);
 
 /* The right neighbour of the last column: what is read is the first one of the next row. */
 template <bool fault>
@@ -382,17 +320,8 @@ __global__ void into_the_next_row(const int *x, int *y)
             tile[row][fault ? column + 1 : (column + 1) % 32]; // fault here: into_the_next_row
 }
 
-template <bool fault>
-static bool run_into_the_next_row()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(96);
-    into_the_next_row<fault><<<1, 128>>>(x, y);
-    std::vector<int> want(96);
-    for (int i = 0; i < 96; i++)
-        want[i] = in[i / 32 * 32 + (i + 1) % 32];
-    return came_out<fault>(y.p, want);
-}
+RUN(into_the_next_row, 1, 128, numbers(128),
+    each(96, [&](int i) { return in[i / 32 * 32 + (i + 1) % 32]; }));
 
 int main(int argc, char **argv)
 {

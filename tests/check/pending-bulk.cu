@@ -13,11 +13,7 @@ __global__ void one_warp_waits_for_tile(const int *x, int *y)
     for (int i = t; i < TILE; i += THREADS)
         tile[i] = 0;
     fence_async();
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full); // seen here: one_warp_waits_for_tile
@@ -27,14 +23,7 @@ __global__ void one_warp_waits_for_tile(const int *x, int *y)
     y[t] = sum_of(tile); // seen here: one_warp_waits_for_tile
 }
 
-template <bool fault>
-static bool run_one_warp_waits_for_tile()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    one_warp_waits_for_tile<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(one_warp_waits_for_tile, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* Two stages. A consumer gives a stage back when it has read it, not before. */
 template <bool fault>
@@ -71,14 +60,7 @@ __global__ void given_back_early(const int *x, int *y, int tiles)
     }
 }
 
-template <bool fault>
-static bool run_given_back_early()
-{
-    const auto in = numbers(5 * TILE);
-    array<int> x(in), y(THREADS);
-    given_back_early<fault><<<1, THREADS + 32>>>(x, y, 5);
-    return came_out<fault>(y.p, sums(in, 5));
-}
+RUN(given_back_early, 1, THREADS + 32, numbers(5 * TILE), sums(in, 5), 5);
 
 /* A tile that is stored is written again when the store has read it. */
 template <bool fault>
@@ -111,13 +93,7 @@ static std::vector<int> written(int tiles)
     return want;
 }
 
-template <bool fault>
-static bool run_stored_and_overwritten()
-{
-    array<int> y(3 * TILE);
-    stored_and_overwritten<fault><<<1, THREADS>>>(y, 3);
-    return came_out<fault>(y.p, written(3));
-}
+RUN_OUT(stored_and_overwritten, 1, THREADS, written(3), 3);
 
 /* Only the thread that stores can wait for it: the others wait for that thread. */
 template <bool fault>
@@ -141,13 +117,7 @@ __global__ void only_one_knows(int *y, int tiles)
         stored<0>();
 }
 
-template <bool fault>
-static bool run_only_one_knows()
-{
-    array<int> y(3 * TILE);
-    only_one_knows<fault><<<1, THREADS>>>(y, 3);
-    return came_out<fault>(y.p, written(3));
-}
+RUN_OUT(only_one_knows, 1, THREADS, written(3), 3);
 
 /* Two tiles, so one store may still read while the other tile is written: one, not two. */
 template <bool fault>
@@ -170,13 +140,7 @@ __global__ void two_stores_read(int *y, int tiles)
         stored<0>();
 }
 
-template <bool fault>
-static bool run_two_stores_read()
-{
-    array<int> y(5 * TILE);
-    two_stores_read<fault><<<1, THREADS>>>(y, 5);
-    return came_out<fault>(y.p, written(5));
-}
+RUN_OUT(two_stores_read, 1, THREADS, written(5), 5);
 
 /* A tile that is fetched for a round that does not come is still on its way when the block ends. */
 template <bool fault>
@@ -207,14 +171,7 @@ __global__ void fetched_for_nobody(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_fetched_for_nobody()
-{
-    const auto in = numbers(5 * TILE);
-    array<int> x(in), y(THREADS);
-    fetched_for_nobody<fault><<<1, THREADS>>>(x, y, 4);
-    return came_out<fault>(y.p, sums(in, 4));
-}
+RUN(fetched_for_nobody, 1, THREADS, numbers(5 * TILE), sums(in, 4), 4);
 
 /* A block that ends takes its tiles with it, so a store has to have read them. */
 template <bool fault>
@@ -233,13 +190,7 @@ __global__ void ends_while_stored(int *y)
     }
 }
 
-template <bool fault>
-static bool run_ends_while_stored()
-{
-    array<int> y(TILE);
-    ends_while_stored<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, written(1));
-}
+RUN_OUT(ends_while_stored, 1, THREADS, written(1));
 
 /* That a store has read its tile says nothing of the array. */
 template <bool fault>

@@ -16,17 +16,7 @@ __global__ void no_wait(const int *x, int *y)
     y[t] = cell[t].x + cell[t].w; // seen here: no_wait
 }
 
-template <bool fault>
-static bool run_no_wait()
-{
-    const auto in = numbers(256);
-    array<int> x(in), y(64);
-    no_wait<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[4 * t] + in[4 * t + 3];
-    return came_out<fault>(y.p, want);
-}
+RUN(no_wait, 1, 64, numbers(256), each(64, [&](int t) { return in[4 * t] + in[4 * t + 3]; }));
 
 /* Tile k of 256 is read while tile k + 1 is fetched. What came[t] reads was copied by another warp.
  */
@@ -69,14 +59,7 @@ __global__ void last_group(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_last_group()
-{
-    const auto in = numbers(5 * 256);
-    array<int> x(in), y(64);
-    last_group<fault><<<1, 64>>>(x, y, 5);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(last_group, 1, 64, numbers(5 * 256), tile_sums(in), 5);
 
 /* A group for every round, an empty one when nothing is left: then the wait is always for all but
  * the latest. Without the first commit the first two tiles are one group, and the latest. */
@@ -101,14 +84,7 @@ __global__ void first_commit(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_first_commit()
-{
-    const auto in = numbers(4 * 256);
-    array<int> x(in), y(64);
-    first_commit<fault><<<1, 64>>>(x, y, 4);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(first_commit, 1, 64, numbers(4 * 256), tile_sums(in), 4);
 
 /* Each thread has copies of its own: that one warp has waited says nothing of the other's. */
 template <bool fault>
@@ -124,14 +100,7 @@ __global__ void one_warp_waits(const int *x, int *y)
     y[t] = tile_sum(cell, 0); // seen here: one_warp_waits
 }
 
-template <bool fault>
-static bool run_one_warp_waits()
-{
-    const auto in = numbers(256);
-    array<int> x(in), y(64);
-    one_warp_waits<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(one_warp_waits, 1, 64, numbers(256), tile_sums(in));
 
 /* Keys and values in a group each: the values may come later, but not later than they are read. */
 template <bool fault>
@@ -192,10 +161,7 @@ static bool run_in_place()
     const auto in = numbers(128);
     array<int> x(in);
     in_place<fault><<<2, 64>>>(x);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = i / 64 + in[i / 64 * 64 + 63 - i % 64];
-    return came_out<fault>(x.p, want);
+    return came_out<fault>(x.p, 128, [&](int i) { return i / 64 + in[i / 64 * 64 + 63 - i % 64]; });
 }
 
 /* Rows that the last tile does not have are cleared: none of those that are being copied. */
@@ -220,15 +186,7 @@ __global__ void cleared_row(const int *x, int *y, int n)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_cleared_row()
-{
-    const int n = 2 * 64 + 37;
-    const auto in = numbers(4 * n);
-    array<int> x(in), y(64);
-    cleared_row<fault><<<1, 64>>>(x, y, n);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(cleared_row, 1, 64, numbers(4 * (2 * 64 + 37)), tile_sums(in), 2 * 64 + 37);
 
 /* Two tiles are fetched ahead, the second to the stage of the first. */
 template <bool fault>
@@ -257,14 +215,7 @@ __global__ void same_stage(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_same_stage()
-{
-    const auto in = numbers(6 * 256);
-    array<int> x(in), y(64);
-    same_stage<fault><<<1, 64>>>(x, y, 6);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(same_stage, 1, 64, numbers(6 * 256), tile_sums(in), 6);
 
 int main(int argc, char **argv)
 {

@@ -40,14 +40,7 @@ __global__ void arrived(const int *x, int *y)
     y[t] = early + cell[THREADS - 1 - t];
 }
 
-template <bool fault>
-static bool run_arrived()
-{
-    const auto in = numbers(THREADS);
-    array<int> x(in), y(THREADS);
-    arrived<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(arrived, 1, THREADS, numbers(THREADS), tile_sums(in));
 
 /* Tile k is read while tile k + 1 is fetched, and each stage has a barrier. */
 template <bool fault>
@@ -73,14 +66,7 @@ __global__ void other_barrier(const int *x, int *y)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_other_barrier()
-{
-    const auto in = numbers(TILES * THREADS);
-    array<int> x(in), y(THREADS);
-    other_barrier<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(other_barrier, 1, THREADS, numbers(TILES *THREADS), tile_sums(in));
 
 template <bool fault>
 __global__ void pipeline_not_waited(const int *x, int *y)
@@ -108,14 +94,7 @@ __global__ void pipeline_not_waited(const int *x, int *y)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_pipeline_not_waited()
-{
-    const auto in = numbers(TILES * THREADS);
-    array<int> x(in), y(THREADS);
-    pipeline_not_waited<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(pipeline_not_waited, 1, THREADS, numbers(TILES *THREADS), tile_sums(in));
 
 /* A copy that a barrier tells of belongs to a group of its thread, too, which may wait for that. */
 template <bool fault>
@@ -139,14 +118,7 @@ __global__ void group_of_barrier(const int *x, int *y)
     full.arrive_and_wait();
 }
 
-template <bool fault>
-static bool run_group_of_barrier()
-{
-    const auto in = numbers(2 * THREADS);
-    array<int> x(in), y(THREADS);
-    group_of_barrier<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, tile_sums(in));
-}
+RUN(group_of_barrier, 1, THREADS, numbers(2 * THREADS), tile_sums(in));
 
 int main(int argc, char **argv)
 {

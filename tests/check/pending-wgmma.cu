@@ -7,10 +7,7 @@ __global__ void __launch_bounds__(GROUP) sums_read(const int *a, const int *b, f
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     multiply_tiles(c, tile(as), tile(bs), 0); // seen here: sums_read
     wgmma_commit();
@@ -23,15 +20,7 @@ __global__ void __launch_bounds__(GROUP) sums_read(const int *a, const int *b, f
         y[0] = first;
 }
 
-template <bool fault>
-static bool run_sums_read()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    sums_read<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(sums_read, 1, 1);
 
 /* Tile k of b is in flight while tile k + 1 is stored; of each, products go to other sums. */
 template <bool fault>
@@ -58,15 +47,7 @@ __global__ void __launch_bounds__(GROUP) last_wait(const int *a, const int *b, f
     store_sums(y, total);
 }
 
-template <bool fault>
-static bool run_last_wait()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(3 * SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    last_wait<fault><<<1, GROUP>>>(da, db, y, 3);
-    return came_out<fault>(y.p, products(a, b, 3));
-}
+RUN_PRODUCT(last_wait, 3, 1, 3);
 
 /* The sums of the tile before are scaled while the next product is on its way. */
 template <bool fault>
@@ -74,10 +55,7 @@ __global__ void __launch_bounds__(GROUP) sums_scaled(const int *a, const int *b,
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     multiply_tiles(c, tile(as), tile(bs), 0); // seen here: sums_scaled
     wgmma_commit();
@@ -89,18 +67,7 @@ __global__ void __launch_bounds__(GROUP) sums_scaled(const int *a, const int *b,
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_sums_scaled()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    sums_scaled<fault><<<1, GROUP>>>(da, db, y);
-    auto want = products(a, b);
-    for (float &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN_PRODUCT(sums_scaled, 1, 2);
 
 /* The registers of A are filled for the next 16 of k. */
 template <bool fault>
@@ -124,15 +91,7 @@ __global__ void __launch_bounds__(GROUP) part_reused(const int *a, const int *b,
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_part_reused()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    part_reused<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(part_reused, 1, 1);
 
 /* One stage: the next tile is stored where products may still read. */
 template <bool fault>
@@ -158,15 +117,7 @@ __global__ void __launch_bounds__(GROUP)
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_tile_stored()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(2 * SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    tile_stored<fault><<<1, GROUP>>>(da, db, y, 2);
-    return came_out<fault>(y.p, products(a, b, 2));
-}
+RUN_PRODUCT(tile_stored, 2, 1, 2);
 
 /* A fifth warp stores the tiles. The others tell it by barrier 3 that a stage is free, which is so
  * when they have waited for the product before the latest. */
@@ -207,11 +158,9 @@ __global__ void __launch_bounds__(GROUP + 32)
 template <bool fault>
 static bool run_stage_freed()
 {
-    const auto a = numbers(SIDE * SIDE), b = numbers(5 * SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    stage_freed<fault><<<1, GROUP + 32>>>(da, db, y, 5);
-    return came_out<fault>(y.p, products(a, b, 5));
+    operands o(5);
+    stage_freed<fault><<<1, GROUP + 32>>>(o.a, o.b, o.y, 5);
+    return came_out<fault>(o.y.p, o.product());
 }
 
 /* The last product is in no group, and a wait is for groups. */
@@ -220,10 +169,7 @@ __global__ void __launch_bounds__(GROUP) no_commit(const int *a, const int *b, f
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     for (int k = 0; k < 4; k++) {
         multiply(c, at_k(as, k), at_k(bs, k), k); // seen here: no_commit
@@ -234,15 +180,7 @@ __global__ void __launch_bounds__(GROUP) no_commit(const int *a, const int *b, f
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_no_commit()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    no_commit<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(no_commit, 1, 1);
 
 /* A product is issued ahead in each round, also when there is no next round. */
 template <bool fault>
@@ -250,10 +188,7 @@ __global__ void __launch_bounds__(GROUP) one_ahead(const int *a, const int *b, f
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32], total[32] = {};
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     multiply_tiles(c, tile(as), tile(bs), 0);
     wgmma_commit();
@@ -270,18 +205,7 @@ __global__ void __launch_bounds__(GROUP) one_ahead(const int *a, const int *b, f
     store_sums(y, total);
 }
 
-template <bool fault>
-static bool run_one_ahead()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    one_ahead<fault><<<1, GROUP>>>(da, db, y, 3);
-    auto want = products(a, b);
-    for (float &v : want)
-        v *= 3;
-    return came_out<fault>(y.p, want);
-}
+RUN_PRODUCT(one_ahead, 1, 3, 3);
 
 int main(int argc, char **argv)
 {

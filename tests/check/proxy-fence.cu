@@ -27,13 +27,7 @@ __global__ void tile_unfenced(int *y)
     }
 }
 
-template <bool fault>
-static bool run_tile_unfenced()
-{
-    array<int> y(TILE);
-    tile_unfenced<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, tens(TILE));
-}
+RUN_OUT(tile_unfenced, 1, THREADS, tens(TILE));
 
 /* A fence is for what comes before it. */
 template <bool fault>
@@ -56,13 +50,7 @@ __global__ void fence_first(int *y)
     }
 }
 
-template <bool fault>
-static bool run_fence_first()
-{
-    array<int> y(TILE);
-    fence_first<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, tens(TILE));
-}
+RUN_OUT(fence_first, 1, THREADS, tens(TILE));
 
 /* Each thread fences what it has written: a fence of the first warp knows nothing of the second. */
 template <bool fault>
@@ -81,13 +69,7 @@ __global__ void one_warp_fences(int *y)
     }
 }
 
-template <bool fault>
-static bool run_one_warp_fences()
-{
-    array<int> y(TILE);
-    one_warp_fences<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, tens(TILE));
-}
+RUN_OUT(one_warp_fences, 1, THREADS, tens(TILE));
 
 template <bool fault>
 __global__ void other_memory(int *y)
@@ -107,13 +89,7 @@ __global__ void other_memory(int *y)
     }
 }
 
-template <bool fault>
-static bool run_other_memory()
-{
-    array<int> y(TILE);
-    other_memory<fault><<<1, THREADS>>>(y);
-    return came_out<fault>(y.p, tens(TILE));
-}
+RUN_OUT(other_memory, 1, THREADS, tens(TILE));
 
 /* A tile is cleared, and a copy comes over it: the zeros may come last. */
 template <bool fault>
@@ -126,11 +102,7 @@ __global__ void cleared_and_fetched(const int *x, int *y)
         tile[i] = 0; // seen here: cleared_and_fetched
     if (!fault)      // fault here: cleared_and_fetched
         fence_async();
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full); // seen here: cleared_and_fetched
@@ -139,14 +111,7 @@ __global__ void cleared_and_fetched(const int *x, int *y)
     y[t] = sum_of(tile);
 }
 
-template <bool fault>
-static bool run_cleared_and_fetched()
-{
-    const auto in = numbers(TILE);
-    array<int> x(in), y(THREADS);
-    cleared_and_fetched<fault><<<1, THREADS>>>(x, y);
-    return came_out<fault>(y.p, sums(in, 1));
-}
+RUN(cleared_and_fetched, 1, THREADS, numbers(TILE), sums(in, 1));
 
 /* The same of global memory, where the kernel itself has written what it fetches. */
 template <bool fault>
@@ -159,11 +124,7 @@ __global__ void written_and_fetched(int *x, int *y)
         x[i] = i % 7 + 1; // seen here: written_and_fetched
     if (!fault)           // fault here: written_and_fetched
         fence_async_global();
-    if (t == 0) {
-        init(&full, 1);
-        fence_init();
-    }
-    __syncthreads();
+    make(&full, 1);
     if (t == 0) {
         expect(&full, BYTES);
         load(tile, x, BYTES, &full); // seen here: written_and_fetched

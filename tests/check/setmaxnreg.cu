@@ -16,17 +16,7 @@ __global__ void __launch_bounds__(2 * GROUP, fault ? 0 : 1) // fault here: no_bl
     y[threadIdx.x] = 2 * x[threadIdx.x];
 }
 
-template <bool fault>
-static bool run_no_blocks()
-{
-    const auto in = numbers(2 * GROUP);
-    array<int> x(in), y(2 * GROUP);
-    no_blocks<fault><<<1, 2 * GROUP>>>(x, y);
-    auto want = in;
-    for (int &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN(no_blocks, 1, 2 * GROUP, numbers(2 * GROUP), each(2 * GROUP, [&](int i) { return 2 * in[i]; }));
 
 /* 384 threads have 168 registers each: 24 + 240 + 240 are 3 * 168, and 40 + 240 + 240 are more. */
 template <bool fault>
@@ -39,17 +29,7 @@ __global__ void __launch_bounds__(3 * GROUP, 1) too_many(const int *x, int *y)
     y[threadIdx.x] = 2 * x[threadIdx.x];
 }
 
-template <bool fault>
-static bool run_too_many()
-{
-    const auto in = numbers(3 * GROUP);
-    array<int> x(in), y(3 * GROUP);
-    too_many<fault><<<1, 3 * GROUP>>>(x, y);
-    auto want = in;
-    for (int &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN(too_many, 1, 3 * GROUP, numbers(3 * GROUP), each(3 * GROUP, [&](int i) { return 2 * in[i]; }));
 
 /* Only one warp of the first four does the copies, but all four give their registers away. */
 template <bool fault>
@@ -62,17 +42,7 @@ __global__ void __launch_bounds__(3 * GROUP, 1) one_warp(const int *x, int *y)
     y[threadIdx.x] = 2 * x[threadIdx.x];
 }
 
-template <bool fault>
-static bool run_one_warp()
-{
-    const auto in = numbers(3 * GROUP);
-    array<int> x(in), y(3 * GROUP);
-    one_warp<fault><<<1, 3 * GROUP>>>(x, y);
-    auto want = in;
-    for (int &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN(one_warp, 1, 3 * GROUP, numbers(3 * GROUP), each(3 * GROUP, [&](int i) { return 2 * in[i]; }));
 
 /* Four warpgroups have 128 registers each at entry: 144 are no fewer. */
 template <bool fault>
@@ -85,17 +55,7 @@ __global__ void __launch_bounds__(4 * GROUP, 1) other_way(const int *x, int *y)
     y[threadIdx.x] = 2 * x[threadIdx.x];
 }
 
-template <bool fault>
-static bool run_other_way()
-{
-    const auto in = numbers(4 * GROUP);
-    array<int> x(in), y(4 * GROUP);
-    other_way<fault><<<1, 4 * GROUP>>>(x, y);
-    auto want = in;
-    for (int &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN(other_way, 1, 4 * GROUP, numbers(4 * GROUP), each(4 * GROUP, [&](int i) { return 2 * in[i]; }));
 
 int main(int argc, char **argv)
 {

@@ -24,14 +24,7 @@ __global__ void neighbour(const int *x, int *y)
     y[t] = cell[63 - t]; // seen here: neighbour
 }
 
-template <bool fault>
-static bool run_neighbour()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    neighbour<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
-}
+RUN(neighbour, 1, 64, numbers(64), std::vector<int>(in.rbegin(), in.rend()));
 
 template <bool fault>
 __global__ void bins_without_atomic(const int *x, int *y, int n)
@@ -117,17 +110,7 @@ __global__ void lane_to_lane(const int *x, int *y)
     y[t] = cell[t ^ 1]; // seen here: lane_to_lane
 }
 
-template <bool fault>
-static bool run_lane_to_lane()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    lane_to_lane<fault><<<1, 64>>>(x, y);
-    auto want = in;
-    for (int t = 0; t < 64; t++)
-        want[t] = in[t ^ 1];
-    return came_out<fault>(y.p, want);
-}
+RUN(lane_to_lane, 1, 64, numbers(64), each(64, [&](int t) { return in[t ^ 1]; }));
 
 /* Lanes exchange within 16; each group synchronises on its own. */
 template <bool fault>
@@ -143,17 +126,7 @@ __global__ void groups_of_eight(const int *x, int *y)
     y[lane] = cell[lane ^ 8]; // seen here: groups_of_eight
 }
 
-template <bool fault>
-static bool run_groups_of_eight()
-{
-    const auto in = numbers(32);
-    array<int> x(in), y(32);
-    groups_of_eight<fault><<<1, 32>>>(x, y);
-    auto want = in;
-    for (int t = 0; t < 32; t++)
-        want[t] = in[t ^ 8];
-    return came_out<fault>(y.p, want);
-}
+RUN(groups_of_eight, 1, 32, numbers(32), each(32, [&](int t) { return in[t ^ 8]; }));
 
 /* Tile k is read while tile k + 1 is fetched. Both sums use every element of every tile. */
 template <bool fault>
@@ -183,14 +156,7 @@ static std::vector<int> reversed_sums(const std::vector<int> &in)
     return want;
 }
 
-template <bool fault>
-static bool run_wrong_buffer()
-{
-    const auto in = numbers(5 * 64);
-    array<int> x(in), y(64);
-    wrong_buffer<fault><<<1, 64>>>(x, y, 5);
-    return came_out<fault>(y.p, reversed_sums(in));
-}
+RUN(wrong_buffer, 1, 64, numbers(5 * 64), reversed_sums(in), 5);
 
 /* Two tiles are fetched ahead: that takes three buffers. */
 template <bool fault>
@@ -212,14 +178,7 @@ __global__ void ring_of_two(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_ring_of_two()
-{
-    const auto in = numbers(5 * 64);
-    array<int> x(in), y(64);
-    ring_of_two<fault><<<1, 64>>>(x, y, 5);
-    return came_out<fault>(y.p, reversed_sums(in));
-}
+RUN(ring_of_two, 1, 64, numbers(5 * 64), reversed_sums(in), 5);
 
 /* The first tile is read only after the barrier, so it is fine. */
 template <bool fault>
@@ -238,14 +197,7 @@ __global__ void second_tile(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_second_tile()
-{
-    const auto in = numbers(2 * 64);
-    array<int> x(in), y(64);
-    second_tile<fault><<<1, 64>>>(x, y, 2);
-    return came_out<fault>(y.p, reversed_sums(in));
-}
+RUN(second_tile, 1, 64, numbers(2 * 64), reversed_sums(in), 2);
 
 /* The last steps of a tree, in one warp. volatile keeps the compiler from holding values back, and
  * orders no lanes. */
@@ -270,17 +222,7 @@ __global__ void volatile_tail(const int *x, int *y)
         *y = v[0];
 }
 
-template <bool fault>
-static bool run_volatile_tail()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(1);
-    volatile_tail<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(1);
-    for (int v : in)
-        want[0] += v;
-    return came_out<fault>(y.p, want);
-}
+RUN(volatile_tail, 1, 64, numbers(64), sums_by(1, in, [](int) { return 0; }));
 
 /* The last element that is 7. (If all wrote the same value, that would be a remark.) */
 template <bool fault>
@@ -297,14 +239,7 @@ __global__ void several_write(const int *x, int *y)
     y[t] = found;
 }
 
-template <bool fault>
-static bool run_several_write()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    several_write<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, std::vector<int>(64, 62));
-}
+RUN(several_write, 1, 64, numbers(64), std::vector<int>(64, 62));
 
 /* A running sum over tiles: each tile adds to what the tiles before left in carry. */
 template <bool fault>
@@ -384,17 +319,8 @@ __global__ void transposed_tile(const int *x, int *y)
     y[i] = tile[i % 4][i / 4];              // seen here: transposed_tile
 }
 
-template <bool fault>
-static bool run_transposed_tile()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(128);
-    transposed_tile<fault><<<1, dim3(32, 4)>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i % 4 * 32 + i / 4];
-    return came_out<fault>(y.p, want);
-}
+RUN(transposed_tile, 1, dim3(32, 4), numbers(128),
+    each(128, [&](int i) { return in[i % 4 * 32 + i / 4]; }));
 
 template <bool fault>
 __global__ void bits_of_a_word(const int *x, unsigned *y)
@@ -410,18 +336,7 @@ __global__ void bits_of_a_word(const int *x, unsigned *y)
     y[lane] = word >> lane & 1;
 }
 
-template <bool fault>
-static bool run_bits_of_a_word()
-{
-    const auto in = numbers(32);
-    array<int> x(in);
-    array<unsigned> y(32);
-    bits_of_a_word<fault><<<1, 32>>>(x, y);
-    std::vector<unsigned> want(32);
-    for (int i = 0; i < 32; i++)
-        want[i] = in[i] > 4;
-    return came_out<fault>(y.p, want);
-}
+RUN(bits_of_a_word, 1, 32, numbers(32), each<unsigned>(32, [&](int i) { return in[i] > 4; }));
 
 template <bool fault>
 __global__ void count_before_all(const int *x, int *y)
@@ -469,10 +384,7 @@ static bool run_overlapping_carve()
     const auto in = numbers(128);
     array<int> x(in), y(64);
     overlapping_carve<fault><<<1, 64, 128 * sizeof(int)>>>(x, y, 64);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[t] - in[127 - t];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[t] - in[127 - t]; });
 }
 
 /* Lane 0 overwrites what lane 1 reads. What it writes comes by shuffles from the values that all
@@ -501,10 +413,7 @@ static bool run_without_the_shuffles()
     int sum = 0;
     for (int v : in)
         sum += v;
-    std::vector<int> want(32);
-    for (int i = 0; i < 32; i++)
-        want[i] = sum - in[i ^ 1];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 32, [&](int i) { return sum - in[i ^ 1]; });
 }
 
 /* Each warp turns 32 elements around in a row of its own. */
@@ -519,17 +428,8 @@ __global__ void warps_share_a_row(const int *x, int *y)
     y[t] = mine[31 - lane]; // seen here: warps_share_a_row
 }
 
-template <bool fault>
-static bool run_warps_share_a_row()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(128);
-    warps_share_a_row<fault><<<1, 128>>>(x, y);
-    auto want = in;
-    for (int i = 0; i < 128; i++)
-        want[i] = in[i / 32 * 32 + 31 - i % 32];
-    return came_out<fault>(y.p, want);
-}
+RUN(warps_share_a_row, 1, 128, numbers(128),
+    each(128, [&](int i) { return in[i / 32 * 32 + 31 - i % 32]; }));
 
 /* A block of one warp needs no block barrier; a larger one does. */
 template <bool fault>
@@ -575,14 +475,7 @@ __global__ void waited_alone(const int *x, int *y)
     y[t] = cell[63 - t]; // seen here: waited_alone
 }
 
-template <bool fault>
-static bool run_waited_alone()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    waited_alone<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
-}
+RUN(waited_alone, 1, 64, numbers(64), std::vector<int>(in.rbegin(), in.rend()));
 
 /* A warp copies, and the other one reads. The barrier has to come after the wait: of what follows
  * it, nobody else is told. */
@@ -602,14 +495,7 @@ __global__ void barrier_then_wait(const int *x, int *y)
         y[t - 32] = cell[t - 32]; // seen here: barrier_then_wait
 }
 
-template <bool fault>
-static bool run_barrier_then_wait()
-{
-    const auto in = numbers(32);
-    array<int> x(in), y(32);
-    barrier_then_wait<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, in);
-}
+RUN(barrier_then_wait, 1, 64, numbers(32), in);
 
 /* Two tiles are fetched ahead, to the stage that has just been read. */
 template <bool fault>
@@ -637,14 +523,7 @@ __global__ void copied_over(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_copied_over()
-{
-    const auto in = numbers(5 * 64);
-    array<int> x(in), y(64);
-    copied_over<fault><<<1, 64>>>(x, y, 5);
-    return came_out<fault>(y.p, reversed_sums(in));
-}
+RUN(copied_over, 1, 64, numbers(5 * 64), reversed_sums(in), 5);
 
 /* The same with the copy first and three stages: with two it is to the stage that is read. */
 template <bool fault>
@@ -669,14 +548,7 @@ __global__ void stages_of_two(const int *x, int *y, int tiles)
     y[t] = sum;
 }
 
-template <bool fault>
-static bool run_stages_of_two()
-{
-    const auto in = numbers(5 * 64);
-    array<int> x(in), y(64);
-    stages_of_two<fault><<<1, 64>>>(x, y, 5);
-    return came_out<fault>(y.p, reversed_sums(in));
-}
+RUN(stages_of_two, 1, 64, numbers(5 * 64), reversed_sums(in), 5);
 
 /* A warp's own tile, 16 x 16 halves. All lanes come to ldmatrix, but it orders no stores before it.
  */
@@ -694,15 +566,7 @@ __global__ void rows_of_lanes(const int *x, float *y)
     store_pairs(y, r);
 }
 
-template <bool fault>
-static bool run_rows_of_lanes()
-{
-    const auto in = numbers(256);
-    array<int> x(in);
-    array<float> y(128);
-    rows_of_lanes<fault><<<1, 32>>>(x, y);
-    return came_out<fault>(y.p, pairs_of(in));
-}
+RUN(rows_of_lanes, 1, 32, numbers(256), pairs_of(in));
 
 /* A warp that only arrives goes on: those who wait know what it did before, not what it does then.
  */
@@ -724,14 +588,7 @@ __global__ void arrived_and_went_on(const int *x, int *y)
     }
 }
 
-template <bool fault>
-static bool run_arrived_and_went_on()
-{
-    const auto in = numbers(32);
-    array<int> x(in), y(32);
-    arrived_and_went_on<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, std::vector<int>(in.rbegin(), in.rend()));
-}
+RUN(arrived_and_went_on, 1, 64, numbers(32), std::vector<int>(in.rbegin(), in.rend()));
 
 /* Tiles of 8 lanes turn their numbers round in shared memory. */
 template <bool fault>
@@ -748,17 +605,7 @@ __global__ void tile_not_waited_for(const int *x, int *y)
     y[t] = cell[t ^ 7]; // seen here: tile_not_waited_for
 }
 
-template <bool fault>
-static bool run_tile_not_waited_for()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    tile_not_waited_for<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (size_t i = 0; i < 64; i++)
-        want[i] = in[i ^ 7];
-    return came_out<fault>(y.p, want);
-}
+RUN(tile_not_waited_for, 1, 64, numbers(64), each(64, [&](int i) { return in[i ^ 7]; }));
 
 int main(int argc, char **argv)
 {

@@ -16,17 +16,8 @@ __global__ void neighbour_behind_a_barrier(int *x, int *y)
     y[i] = fault ? __ldg(next) : *next; // fault here: neighbour_behind_a_barrier
 }
 
-template <bool fault>
-static bool run_neighbour_behind_a_barrier()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    neighbour_behind_a_barrier<fault><<<1, 64>>>(x, y);
-    std::vector<int> want(64);
-    for (int i = 0; i < 64; i++)
-        want[i] = in[(i + 1) % 64] + 1;
-    return came_out<fault>(y.p, want);
-}
+RUN(neighbour_behind_a_barrier, 1, 64, numbers(64),
+    each(64, [&](int i) { return in[(i + 1) % 64] + 1; }));
 
 /* Blocks add to a sum in turn, and each is sure to come after the one before it. */
 template <bool fault>
@@ -143,10 +134,7 @@ static bool run_ends_where_it_began()
     doubled<false><<<2, 64>>>(x, y);
     doubled<fault><<<2, 64>>>(y, z);
     doubled<false><<<2, 64>>>(z, y);
-    std::vector<int> want(128);
-    for (int i = 0; i < 128; i++)
-        want[i] = 8 * in[i];
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 128, [&](int i) { return 8 * in[i]; });
 }
 
 /* A tile is turned round in place, and a bulk copy takes it back. */

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 #include <unistd.h>
 #include <vector>
 
@@ -71,6 +72,61 @@ static bool came_out(const T *p, const std::vector<T> &want)
         }
     return true;
 }
+
+/* n elements, element i of them is f(i). */
+template <class T = int, class F>
+static std::vector<T> each(size_t n, F f)
+{
+    std::vector<T> v(n);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (T)f((int)i);
+    return v;
+}
+
+/* n sums: element i of v is part of sum of(i). */
+template <class F>
+static std::vector<int> sums_by(size_t n, const std::vector<int> &v, F of)
+{
+    std::vector<int> sums(n);
+    for (size_t i = 0; i < v.size(); i++)
+        sums[of((int)i)] += v[i];
+    return sums;
+}
+
+/* The same where element i of n is to be want(i). */
+template <bool fault, class T, class F>
+static bool came_out(const T *p, size_t n, F want)
+{
+    return came_out<fault>(p, each<T>(n, want));
+}
+
+template <class V>
+using array_of = array<typename std::decay<V>::type::value_type>;
+
+/* run_NAME for a kernel NAME(x, y, ...): x is `input`, which `output` calls in, and y must be
+ * `output`. */
+#define RUN(name, blocks, threads, input, output, ...)                                             \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        const auto in = input;                                                                     \
+        const auto want = output;                                                                  \
+        array_of<decltype(in)> x(in);                                                              \
+        array_of<decltype(want)> y(want.size());                                                   \
+        name<fault><<<blocks, threads>>>(x, y, ##__VA_ARGS__);                                     \
+        return came_out<fault>(y.p, want);                                                         \
+    }
+
+/* The same for a kernel NAME(y, ...). */
+#define RUN_OUT(name, blocks, threads, output, ...)                                                \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        const auto want = output;                                                                  \
+        array_of<decltype(want)> y(want.size());                                                   \
+        name<fault><<<blocks, threads>>>(y, ##__VA_ARGS__);                                        \
+        return came_out<fault>(y.p, want);                                                         \
+    }
 
 struct planted {
     const char *name, *subtle, *what;

@@ -22,10 +22,7 @@ static bool run_half_copied()
     const int n = fault ? 32 : 64; // fault here: half_copied
     cudaMemcpy(x, in.data(), n * sizeof(int), cudaMemcpyHostToDevice);
     half_copied<fault><<<1, 64>>>(x, y);
-    auto want = in;
-    for (int &v : want)
-        v++;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int i) { return in[i] + 1; });
 }
 
 template <bool fault>
@@ -35,14 +32,7 @@ __global__ void adds_to_nothing(const int *x, int *y)
     y[t] = (fault ? y[t] : 0) + x[t]; // fault here: adds_to_nothing
 }
 
-template <bool fault>
-static bool run_adds_to_nothing()
-{
-    const auto in = numbers(64);
-    array<int> x(in), y(64);
-    adds_to_nothing<fault><<<1, 64>>>(x, y);
-    return came_out<fault>(y.p, in);
-}
+RUN(adds_to_nothing, 1, 64, numbers(64), in);
 
 /* Two elements a thread. */
 template <bool fault>
@@ -96,18 +86,10 @@ __global__ void halo_of_last_block(const int *x, int *y, int n)
     y[i] = cell[t] + cell[t + 1] + cell[t + 2]; // seen here: halo_of_last_block
 }
 
-template <bool fault>
-static bool run_halo_of_last_block()
-{
-    const int n = 256;
-    const auto in = numbers(n);
-    array<int> x(in), y(n);
-    halo_of_last_block<fault><<<4, 64>>>(x, y, n);
-    std::vector<int> want(n);
-    for (int i = 0; i < n; i++)
-        want[i] = (i > 0 ? in[i - 1] : 0) + in[i] + (i + 1 < n ? in[i + 1] : 0);
-    return came_out<fault>(y.p, want);
-}
+RUN(halo_of_last_block, 4, 64, numbers(256),
+    each(256,
+         [&](int i) { return (i > 0 ? in[i - 1] : 0) + in[i] + (i + 1 < 256 ? in[i + 1] : 0); }),
+    256);
 
 template <bool fault>
 __global__ void tail_not_padded(const int *x, int *y, int n)
@@ -124,18 +106,7 @@ __global__ void tail_not_padded(const int *x, int *y, int n)
     }
 }
 
-template <bool fault>
-static bool run_tail_not_padded()
-{
-    const int n = 100;
-    const auto in = numbers(n);
-    array<int> x(in), y(2);
-    tail_not_padded<fault><<<2, 64>>>(x, y, n);
-    std::vector<int> want(2);
-    for (int i = 0; i < n; i++)
-        want[i / 64] += in[i];
-    return came_out<fault>(y.p, want);
-}
+RUN(tail_not_padded, 2, 64, numbers(100), sums_by(2, in, [](int i) { return i / 64; }), 100);
 
 template <bool fault>
 __global__ void absent_warps(const int *x, int *y)
@@ -154,17 +125,7 @@ __global__ void absent_warps(const int *x, int *y)
     }
 }
 
-template <bool fault>
-static bool run_absent_warps()
-{
-    const auto in = numbers(128);
-    array<int> x(in), y(1);
-    absent_warps<fault><<<1, 128>>>(x, y);
-    std::vector<int> want(1);
-    for (int v : in)
-        want[0] += v;
-    return came_out<fault>(y.p, want);
-}
+RUN(absent_warps, 1, 128, numbers(128), sums_by(1, in, [](int) { return 0; }));
 
 struct item {
     int value, large;
@@ -193,10 +154,7 @@ static bool run_field_left_out()
     array<item> items(64);
     field_left_out<fault><<<1, 64>>>(x, items);
     field_left_out_reader<<<1, 64>>>(items, y);
-    std::vector<int> want(64);
-    for (int t = 0; t < 64; t++)
-        want[t] = in[t] > 4;
-    return came_out<fault>(y.p, want);
+    return came_out<fault>(y.p, 64, [&](int t) { return in[t] > 4; });
 }
 
 template <bool fault>

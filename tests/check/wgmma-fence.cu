@@ -8,10 +8,7 @@ __global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int 
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     if (!fault) // fault here: no_wgmma_fence
         wgmma_fence();
     for (int i = 0; i < 4; i++)
@@ -21,15 +18,7 @@ __global__ void __launch_bounds__(GROUP) no_wgmma_fence(const int *a, const int 
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_no_wgmma_fence()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    no_wgmma_fence<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(no_wgmma_fence, 1, 1);
 
 /* There is a fence, and then the sums are set to 0. */
 template <bool fault>
@@ -37,10 +26,7 @@ __global__ void __launch_bounds__(GROUP) zeros_later(const int *a, const int *b,
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32];
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     for (int i = 0; i < 32; i++)
         c[i] = 0.0f; // seen here: zeros_later
@@ -52,15 +38,7 @@ __global__ void __launch_bounds__(GROUP) zeros_later(const int *a, const int *b,
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_zeros_later()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    zeros_later<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(zeros_later, 1, 1);
 
 /* Between two products, sums are scaled: the fence before the first is not enough. */
 template <bool fault>
@@ -69,10 +47,7 @@ __global__ void __launch_bounds__(GROUP)
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32] = {};
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     for (int k = 0; k < tiles; k++) {
         if (!fault || k == 0) // fault here: scaled_between
             wgmma_fence();
@@ -85,18 +60,7 @@ __global__ void __launch_bounds__(GROUP)
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_scaled_between()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    scaled_between<fault><<<1, GROUP>>>(da, db, y, 2);
-    auto want = products(a, b);
-    for (float &v : want)
-        v *= 0.75f;
-    return came_out<fault>(y.p, want);
-}
+RUN_PRODUCT(scaled_between, 1, 0.75f, 2);
 
 /* A is packed into registers after the fence. */
 template <bool fault>
@@ -120,15 +84,7 @@ __global__ void __launch_bounds__(GROUP) packed_later(const int *a, const int *b
     store_sums(y, c);
 }
 
-template <bool fault>
-static bool run_packed_later()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    packed_later<fault><<<1, GROUP>>>(da, db, y);
-    return came_out<fault>(y.p, products(a, b));
-}
+RUN_PRODUCT(packed_later, 1, 1);
 
 /* Sums are read in each round, and the next product begins with 0 and overwrites them. */
 template <bool fault>
@@ -137,10 +93,7 @@ __global__ void __launch_bounds__(GROUP)
 {
     __shared__ alignas(1024) char as[TILE], bs[TILE];
     float c[32], total[32] = {};
-    store_tile(as, a, threadIdx.x);
-    store_tile(bs, b, threadIdx.x);
-    proxy_fence();
-    __syncthreads();
+    store_tiles(as, a, bs, b);
     wgmma_fence();
     for (int k = 0; k < tiles; k++) {
         if (!fault) // fault here: read_between
@@ -154,18 +107,7 @@ __global__ void __launch_bounds__(GROUP)
     store_sums(y, total);
 }
 
-template <bool fault>
-static bool run_read_between()
-{
-    const auto a = numbers(SIDE * SIDE), b = numbers(SIDE * SIDE);
-    array<int> da(a), db(b);
-    array<float> y(SIDE * SIDE);
-    read_between<fault><<<1, GROUP>>>(da, db, y, 2);
-    auto want = products(a, b);
-    for (float &v : want)
-        v *= 2;
-    return came_out<fault>(y.p, want);
-}
+RUN_PRODUCT(read_between, 1, 2, 2);
 
 int main(int argc, char **argv)
 {

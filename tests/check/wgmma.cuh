@@ -135,6 +135,15 @@ static __device__ __forceinline__ void store_tile(char *tile, const int *x, int 
     }
 }
 
+/* Both operands by the whole block, and wgmma finds them. */
+static __device__ __forceinline__ void store_tiles(char *as, const int *a, char *bs, const int *b)
+{
+    store_tile(as, a, threadIdx.x);
+    store_tile(bs, b, threadIdx.x);
+    proxy_fence();
+    __syncthreads();
+}
+
 /* All four products of two tiles, of 16 of k each. */
 static __device__ __forceinline__ void multiply_tiles(float (&c)[32], uint64_t a, uint64_t b,
                                                       int add = 1)
@@ -174,18 +183,38 @@ static __device__ __forceinline__ void load_part(uint32_t (&a)[4], const int *x,
     }
 }
 
-/* times * a b for each round, where a [64][64] and b [64][64], whose rows are columns of the
- * product: what the products of `rounds` tiles add up to. */
-inline std::vector<float> products(const std::vector<int> &a, const std::vector<int> &b,
-                                   int rounds = 1)
-{
-    std::vector<float> y(SIDE * SIDE);
-    for (int r = 0; r < rounds; r++)
-        for (int i = 0; i < SIDE; i++)
-            for (int j = 0; j < SIDE; j++)
-                for (int k = 0; k < SIDE; k++)
-                    y[(size_t)(i * SIDE + j)] +=
-                        (float)(a[(size_t)(i * SIDE + k)] *
-                                b[(size_t)(r * SIDE * SIDE + j * SIDE + k)]);
-    return y;
-}
+/* a [64][64], `tiles` of b [64][64], whose rows are columns of the product, and room for the
+ * result. */
+struct operands {
+    std::vector<int> host_a, host_b;
+    array<int> a, b;
+    array<float> y;
+    explicit operands(int tiles = 1)
+        : host_a(numbers(SIDE * SIDE)), host_b(numbers(tiles * SIDE * SIDE)), a(host_a), b(host_b),
+          y(SIDE * SIDE)
+    {
+    }
+    /* times * (what the products of a and each tile add up to) */
+    std::vector<float> product(float times = 1) const
+    {
+        std::vector<float> want(SIDE * SIDE);
+        for (size_t r = 0; r < host_b.size(); r += SIDE * SIDE)
+            for (int i = 0; i < SIDE; i++)
+                for (int j = 0; j < SIDE; j++)
+                    for (int k = 0; k < SIDE; k++)
+                        want[i * SIDE + j] +=
+                            times * (float)(host_a[i * SIDE + k] * host_b[r + j * SIDE + k]);
+        return want;
+    }
+};
+
+/* run_NAME for a kernel NAME(a, b, y, ...) of one warpgroup, whose result is `times` the product of
+ * `tiles` of b. */
+#define RUN_PRODUCT(name, tiles, times, ...)                                                       \
+    template <bool fault>                                                                          \
+    static bool run_##name()                                                                       \
+    {                                                                                              \
+        operands o(tiles);                                                                         \
+        name<fault><<<1, GROUP>>>(o.a, o.b, o.y, ##__VA_ARGS__);                                   \
+        return came_out<fault>(o.y.p, o.product(times));                                           \
+    }

@@ -13,7 +13,7 @@ use Plan;
 use Proof;
 use Source qw(masked bodies);
 our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases architecture older_steps instrumented_programs tested_book), @Plan::EXPORT, @Proof::EXPORT);
+    small_cases architecture of_steps older_steps instrumented_programs tested_book), @Plan::EXPORT, @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -70,6 +70,15 @@ sub small_cases {
 sub architecture {
     my ($source) = @_;
     return slurp($source) =~ /\A\/\*(?:(?!\*\/).)*?^ \* Architecture: (\S+)$/ms ? $1 : "";
+}
+
+# What tests/steps.tsv says under WHAT: number of a step => value.
+sub of_steps {
+    my ($what) = @_;
+    my %of = map { my ($kind, $step, $value) = split /\t/; $kind eq $what ? ($step => $value) : () }
+        grep { !/^#/ } split /\n/, slurp("tests/steps.tsv");
+    die "tests/steps.tsv has no row of $what" if !%of;
+    return %of;
 }
 
 # The sources of steps that have other code for devices before compute capability 9.0: a branch on

@@ -74,14 +74,14 @@ done
 if [ -z "$partial" ]; then
     rm -f "$out/peers.tsv" "$out/peers-flash.tsv" "$out/peers-flash-backward.tsv" "$out/peers-long.tsv"
     if python3 -c 'import importlib.util as u; assert u.find_spec("torch")' 2>/dev/null; then
-        record peers python3 tests/peers/peers.py --out "$out/peers.tsv"
-        record peers-flash python3 tests/peers/flash.py --out "$out/peers-flash.tsv"
-        record peers-flash-backward python3 tests/peers/flash_backward.py \
+        record peers python3 plots/peers/peers.py --out "$out/peers.tsv"
+        record peers-flash python3 plots/peers/flash.py --out "$out/peers-flash.tsv"
+        record peers-flash-backward python3 plots/peers/flash_backward.py \
             --out "$out/peers-flash-backward.tsv"
-        record peers-long python3 tests/peers/long.py --out "$out/peers-long.tsv"
+        record peers-long python3 plots/peers/long.py --out "$out/peers-long.tsv"
         # And what the library transformers makes of the same model.
         if python3 -c 'import importlib.util as u; assert u.find_spec("transformers")' 2>/dev/null; then
-            record peers-neox python3 tests/peers/neox.py --programs "$programs" --out "$out"
+            record peers-neox python3 plots/peers/neox.py --programs "$programs" --out "$out"
         else
             echo "== peers-neox: passed over, there is no python3 with transformers"
         fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """hopper.py: FlashAttention-2 and cuDNN as steps 29 to 31 are timed: sustained, cool, and in graphs.
 
-    python3 tests/peers/hopper.py [--out FILE] [--place NAME] [--pass NAME] [--length S] [--clock NAME]
+    python3 plots/peers/hopper.py [--out FILE] [--place NAME] [--pass NAME] [--length S] [--clock NAME]
                                   [--turns N] [--seed N] [--verify-only] [--once]
 
 Forward, backward, and both in one call; in the column `step` they are 29, 30 and 31. Shapes, how a

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """neox.py: the GPT-NeoX of the workbook against that of transformers: values, text, times, shares.
 
-    python3 tests/peers/neox.py [--programs FOLDER] [--program PATH]... [--right NAMES] [--said FILE]
+    python3 plots/peers/neox.py [--programs FOLDER] [--program PATH]... [--right NAMES] [--said FILE]
                                 [--out FOLDER] [--only PART,...] [--seed N] [--small]
 
   errors  hidden states after each layer and logits of a step's program, with the weights of

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """flash_backward.py: the backward pass of PyTorch's FlashAttention-2 and cuDNN, for steps 24 to 27.
 
-    python3 tests/peers/flash_backward.py [--out FILE] [--seed N] [--longest S] [--verify-only]
+    python3 plots/peers/flash_backward.py [--out FILE] [--seed N] [--longest S] [--verify-only]
 
 Shapes, clock, and how a backend is forced and shown to have run: flash_common.py. Flops are
 10 B H Sq Sk D, half of it if causal: 2.5 times those of forward, for five products.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """long.py: RoPE and attention from S = 512 to 131072, as steps 32 to 37 are timed.
 
-    python3 tests/peers/long.py [--out FILE] [--place NAME] [--pass NAME] [--length S]
+    python3 plots/peers/long.py [--out FILE] [--place NAME] [--pass NAME] [--length S]
                                 [--clock NAME] [--variant NAME] [--turns N] [--seed N]
                                 [--longest S] [--verify-only] [--once]
 

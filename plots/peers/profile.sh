@@ -16,7 +16,7 @@ KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
 # shellcheck disable=SC2086
 sh common/make/gpu/ncu.sh $name "$work" common/make/gpu/profile.txt all \
-    python3 tests/peers/$calls --once --seed 1 --out "$work/rows.tsv" || exit
+    python3 plots/peers/$calls --once --seed 1 --out "$work/rows.tsv" || exit
 
 # A peer's launches are those between its spin_kernel and the next one. Their peer is the next row.
 awk -F'\t' -v OFS='\t' -v kept="$work/kept.tsv" '

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """peers.py: what PyTorch makes of the shapes of steps 14, 15, 19, 38 and 39, timed as the steps are.
 
-    python3 tests/peers/peers.py --out FILE [--seed N] [--only STEP] [--kernels] [--once] [--verify-only]
+    python3 plots/peers/peers.py --out FILE [--seed N] [--only STEP] [--kernels] [--once] [--verify-only]
 
 One row a measurement, in the columns of the steps' rows as far as they apply; a ratio is to the first
 peer of the case, round by round. The clocks are those
@@ -502,7 +502,7 @@ def our_add(folder):
         return None
     library = folder + "/add.so"
     subprocess.run([nvcc, "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I",
-                    root + "/common", "-o", library, root + "/tests/peers/add.cu"], check=True)
+                    root + "/common", "-o", library, root + "/plots/peers/add.cu"], check=True)
     function = ctypes.CDLL(library).add_on_stream
     pointer = ctypes.c_void_p
     function.argtypes = [pointer, pointer, pointer, ctypes.c_int64, pointer]

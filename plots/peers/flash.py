@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """flash.py: PyTorch's FlashAttention-2 and cuDNN at the shapes of steps 21 to 23, on their clock.
 
-    python3 tests/peers/flash.py [--out FILE] [--seed N] [--longest S] [--verify-only]
+    python3 plots/peers/flash.py [--out FILE] [--seed N] [--longest S] [--verify-only]
 
 Shapes, clock, and how a backend is forced and shown to have run: flash_common.py. Flops are
 4 B H Sq Sk D, half of it if causal. An output may be off by twice what a plain fp16 implementation
