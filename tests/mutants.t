@@ -2,14 +2,16 @@
 # Planted bugs: each must be rejected, and by the check that the list names; and a program built with
 # cudacc --check must find in it what the list says. See mutants/README.md.
 # A mutant whose text no longer stands exactly once in its file fails too: the list must be kept.
-# `make test` builds and runs one in eight of each step, by its seed, and looks for the text of all.
+# `make test` builds and runs one in eight of each step, by its seed, and looks for the text of all. What was
+# rejected before, on the same bytes, is not built again (lib/Proof.pm).
 use strict;
 use warnings;
+use Digest::SHA;
+use Fcntl qw(:flock);
+use File::Path qw(remove_tree);
 use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use Digest::SHA;
-use Fcntl qw(:flock);
 use Workbook qw(have spew slurp drawn proof_of is_proven keep_proof version_of cpu_seconds);
 
 # What the report must contain for each kind of check.
@@ -87,7 +89,8 @@ END
 system("cd $temp && cc -c left_out.c") == 0 && system("cc -r -nostdlib -Wl,-S $objects $temp/left_out.o -o $harness") == 0
     or die;
 my ($linker) = map { "-fuse-ld=$_" } grep { have("ld.$_") } qw(gold lld);
-my $fast = join ' ', $linker // (), version_of($cxx) =~ /clang/ ? () : '-fira-region=one';
+my $flags = join ' ', qw(-O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables), $linker // (),
+    version_of($cxx) =~ /clang/ ? () : '-fira-region=one';
 # Every program depends on these. cudacc builds what is older than its sources.
 system("common/cpu/cudacc --runtime-only --$_") == 0 or die for qw(check count);
 my $harness_sum = Digest::SHA->new(1)->addfile($harness, 'b')->hexdigest; # its name is new each time
@@ -126,16 +129,17 @@ sub try_mutant
     my $edit = $edits[0];
     my ($check, $step, $args) = @$edit{qw(check step args)};
     my ($folder) = $source =~ m{(.*)/};
-    my @files = $check eq 'kernels' ? ($source, glob("$folder/*.cuh"), glob('common/cuda/* common/neox/*.h common/neox/*.cuh tests/harness/*'))
-        : files_of($step);
-    my $proof = proof_of($name, [@tools, @files, keys %text, glob("plots/data/cpu/step-$step-*"), glob('common/make/reader/cost.*')],
-        $harness_sum, version_of($cxx), $fast, map { @$_{@columns} } @edits);
+    my @files = $check ne 'kernels' ? files_of($step)
+        : glob("$folder/*.cu* common/cuda/* common/neox/*.{h,cuh} common/{harness,problems}/*.h tests/harness/*");
+    my @recorded = glob("plots/data/cpu/step-$step-* common/make/reader/cost.*");
+    my $proof = proof_of($name, [@tools, @files, keys %text, @recorded], $harness_sum, version_of($cxx), $flags,
+        map { @$_{@columns} } @edits);
     return (1, 'passed before, and nothing of it has changed') if is_proven($proof);
     my $began = cpu_seconds();
     my $dir = "$temp/$name";
     my $whole = $check =~ /^(?:corners|kernels|older)$/;
     my @needed = $whole ? () : needed($step, $source, $args);
-    copy_step($dir, $source, $whole ? '' : 'mutant', \%text, @files);
+    copy_step($dir, $source, $whole ? 'all' : 'needed', \%text, @files);
     my ($passed, $line);
     while (1) {
         spew("$dir/left_out.h", left_out(@needed));
@@ -146,12 +150,11 @@ sub try_mutant
         unlink "$dir/left_out";
     }
     keep_proof($proof, "mutant $name", cpu_seconds() - $began) if $passed;
-    system("rm -rf '$dir'");
+    remove_tree($dir);
     return ($passed, $line);
 }
 
-# Most of the time goes into g++, and most of what it compiles does not run for the arguments of a mutant: other widths
-# of a head, other variants. So each kernel and launcher is a line unless it is among these; the line says which is missing.
+# What a guarded function asks and calls: whether these names have its own, and the object that writes it down.
 sub left_out
 {
     my $names = join '', map { "\"$_\", " } @_;
@@ -171,22 +174,33 @@ __host__ __device__ constexpr bool is_needed(const char *name)
 END
 }
 
-# Writes the sources of a step, those of %$text in place of the files of these names.
+# Most of the time goes into g++, and most of what g++ compiles does not run with the arguments of a mutant: other
+# variants, other widths of a head. So a kernel or launcher has its body only if its name is among those needed;
+# a run writes down the names that are missing. In a step without KERNELS launchers write down that they ran.
+sub guarded
+{
+    my ($code, $kernels) = @_;
+    my $kernel = 'if constexpr (!is_needed(__PRETTY_FUNCTION__)) left_out(__PRETTY_FUNCTION__); else {';
+    my $launcher = $kernels eq 'none' ? 'left_out(__PRETTY_FUNCTION__); {' : $kernel;
+    my $function = qr/^((?:template|static|__global__|void|inline)\b[^;{}]*\bvoid\s+\w+\([^;{}]*\))\n\{\n(.*?)^\}/ms;
+    $code =~ s!$function!
+        my ($head, $body) = ($1, $2);
+        my $guard = $head =~ /__global__/ ? $kernel : $head =~ /\bcudaStream_t\b/ ? $launcher : '';
+        "$head\n{$guard\n$body}" . ($guard && '}')
+    !eg;
+    return $code;
+}
+
+# Writes the sources of a step, those of %$text in place of the files of these names, with 'all' KERNELS, the
+# 'needed' ones or 'none'.
 sub copy_step
 {
-    my ($dir, $source, $mode, $text, @files) = @_;
+    my ($dir, $source, $kernels, $text, @files) = @_;
     my ($folder) = $source =~ m{(.*)/};
-    my %seen;
-    for my $file (grep { !$seen{$_}++ && !m{^common/(?:harness|problems)/|^tests/} || $text->{$_} } @files, keys %$text) {
+    for my $file (grep({ !m{^common/(?:harness|problems)/|^tests/} } @files), keys %$text) {
         my $code = $text->{$file} // slurp($file);
-        $code =~ s{^((?:template|static|__global__|void|inline)\b[^;{}]*\bvoid\s+\w+\([^;{}]*\))\n\{\n(.*?)^\}}
-            {my ($head, $body) = ($1, $2);
-             my $is_kernel = $head =~ /__global__/;
-             my $name = '__PRETTY_FUNCTION__';
-             "$head\n{" . (!$is_kernel && $head !~ /\bcudaStream_t\b/ ? "\n$body"
-                 : !$is_kernel && $mode eq 'record' ? "left_out($name); {\n$body}"
-                 : "if constexpr (!is_needed($name)) left_out($name); else {\n$body}") . '}'}megs if $mode;
-        spew($file eq $source ? "$dir/step.cu" : $file =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$file", $code);
+        spew($file eq $source ? "$dir/step.cu" : $file =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$file",
+            $kernels eq 'all' ? $code : guarded($code, $kernels));
     }
 }
 
@@ -202,7 +216,7 @@ sub needed
     my $list = "$dir/" . ($args =~ s/\W/_/gr) . '.names';
     if (!-e $list) {
         if (!-e "$dir/step") {
-            copy_step($dir, $source, 'record', {}, files_of($step));
+            copy_step($dir, $source, 'none', {}, files_of($step));
             spew("$dir/left_out.h", left_out());
             build_step($dir, '--check');
         }
@@ -290,8 +304,8 @@ sub build_step
     my ($dir, $option, $source) = @_;
     $source //= "$dir/step.cu";
     my $log = "$dir/log";
-    return system("common/cpu/cudacc $option -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables $fast -I'$dir/common' -Icommon '$source' "
-            . (-e "$dir/left_out.h" ? "-include '$dir/left_out.h' " : '') . "$harness -o '$dir/step' >'$log' 2>&1") == 0
+    return system("common/cpu/cudacc $option $flags -I'$dir/common' -Icommon -include '$dir/left_out.h' '$source' "
+            . "$harness -o '$dir/step' >'$log' 2>&1") == 0
         ? '' : 'does not compile: ' . first_line($log);
 }
 
