@@ -42,8 +42,9 @@ objects_rewriter := $(rewriter:%=$(parts)/rewriter/%.o) \
 goals := $(filter rewriter runtime.o count.o check.o blas.o,$(MAKECMDGOALS:build/%=%))
 
 warnings := -std=c11 -Wall -Wextra -Werror -Icommon/cpu/include
-# Fortified longjmp refuses to jump between stacks, which is all that fibers do.
-flags := $(warnings) -O3 -fsigned-char -ffp-contract=off -U_FORTIFY_SOURCE -pthread -fvisibility=hidden $(portable)
+# Fortified longjmp refuses to jump between stacks, which is all that fibers do. -O3 makes no program faster, and
+# products of tensor cores slower; the instruments gain by it.
+flags := $(warnings) -O2 -fsigned-char -ffp-contract=off -U_FORTIFY_SOURCE -pthread -fvisibility=hidden $(portable)
 
 .SUFFIXES:
 
@@ -51,7 +52,7 @@ flags := $(warnings) -O3 -fsigned-char -ffp-contract=off -U_FORTIFY_SOURCE -pthr
 define compile
 @mkdir -p $(@D)
 @$1 -MMD -MF $@.$$$$.d -MT $@ -c $< -o $@.$$$$ && mv -f $@.$$$$.d $(@:.o=.d) && mv -f $@.$$$$ $@ || \
-    { rm -f $@.$$$$*; exit 1; }
+    { rm -f $@.$$$$ $@.$$$$.d; exit 1; }
 endef
 
 $(parts)/shared/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
@@ -59,9 +60,9 @@ $(parts)/shared/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
 $(parts)/plain/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
 	$(call compile,$(CC) $(flags))
 $(parts)/count/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
-	$(call compile,$(CC) $(flags) -DCPU_TRACE=1)
+	$(call compile,$(CC) $(flags) -O3 -DCPU_TRACE=1)
 $(parts)/check/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
-	$(call compile,$(CC) $(flags) -DCPU_TRACE=2)
+	$(call compile,$(CC) $(flags) -O3 -DCPU_TRACE=2)
 $(parts)/blas/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags $(parts)/blas-flags
 	$(call compile,$(CC) $(flags) $(blas_include))
 $(parts)/rewriter/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
@@ -76,7 +77,7 @@ files = { echo common/cpu/runtime.mk; cat $(objects_$(@F):.o=.d); } | tr ' ' '\n
 # like. As it is one, all of it comes along, and the host may ask for any of it.
 define join
 @$(CC) -r -nostdlib -o $@.$$$$ $(objects_$(@F)) && $(hide) $@.$$$$ && $(files) && mv -f $@.$$$$ $@ || \
-    { rm -f $@.$$$$*; exit 1; }
+    { rm -f $@.$$$$ $@.$$$$.files; exit 1; }
 endef
 build/runtime.o: $(objects_runtime.o)
 	$(join)
@@ -87,7 +88,7 @@ build/check.o: $(objects_check.o)
 build/blas.o: $(objects_blas.o)
 	$(join)
 build/rewriter: $(objects_rewriter)
-	@$(HOST) -o $@.$$$$ $^ && $(files) && mv -f $@.$$$$ $@ || { rm -f $@.$$$$*; exit 1; }
+	@$(HOST) -o $@.$$$$ $^ && $(files) && mv -f $@.$$$$ $@ || { rm -f $@.$$$$ $@.$$$$.files; exit 1; }
 
 # A header that is gone and that no source includes any more is no error.
 %.h: ;

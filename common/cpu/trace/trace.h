@@ -1,7 +1,7 @@
 /* The instruments `count` (CPU_TRACE is 1) and `check` (2), and what they are told: by the compiler
  * of each load and store (callbacks.h), by the runtime of everything else, through the hooks here.
- * The runtime is compiled once for each. In a plain program all of this is nothing. Files that are the
- * same in all three (CPU_SHARED; runtime.mk has their list) see neither CPU_TRACE nor the hooks. */
+ * The runtime is compiled once for each. In a plain program all of this is nothing. What is the
+ * same in all three (CPU_SHARED; runtime.mk has the list) sees neither CPU_TRACE nor the hooks. */
 #ifndef TRACE_H
 #define TRACE_H
 
