@@ -117,7 +117,7 @@ is("$r{code} $r{err}", "7 ", "another cudacc takes an entry away meanwhile");
 run("mkdir -p $dir/ro/common && cp -R common/cpu $dir/ro/common && touch $dir/ro/build");
 %r = run("cd $dir && ro/common/cpu/cudacc 'a b/other.cu' -c -o o.o", CUDACPU_BUILD => undef, XDG_CACHE_HOME => "$dir/home");
 is("$r{code} $r{err}", "0 ", "a repository that cannot be written");
-ok(-e glob("$dir/home/cudacpu/*/stamp"), "what is built lies in the user's cache");
+ok(-e glob("$dir/home/cudacpu/*/rewriter"), "what is built lies in the user's cache");
 
 # --- The book's program of one's own: wrong as it stands, right with the barrier ---
 SKIP: {

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Calls between the files of the CPU backend go downwards: the list in common/cpu/README.md is their
-# order, from the bottom to the top. What a header says of a function's home is true.
+# order, from the bottom to the top. What a header says of a function's home is true. common/cpu/runtime.mk builds
+# each of the files.
 use strict;
 use warnings;
 use Cwd qw(getcwd);
@@ -14,7 +15,12 @@ my ($here, $dir) = (getcwd(), scratch_dir());
 my ($cc) = grep { have($_) } ($ENV{CC} || ()), qw(gcc clang cc);
 
 my @order = slurp("$cpu/README.md") =~ /^- `((?:(?:trace|ptx)\/)?\w+\.c)`:/mg;
-my @files = map { s{^\Q$cpu\E/}{}r } grep { !/rewrite\w*\.c$/ } glob("$cpu/*.c $cpu/ptx/*.c $cpu/trace/*.c");
+# runtime.mk says what is built of which sources.
+my %list = map { my ($name, $files) = @$_; $name => [map { "$_.c" } split /[\s\\]+/, $files] }
+    map { [/^(\w+) := ((?:.*\\\n)*.*)/] } slurp("$cpu/runtime.mk") =~ /^((?:shared|each|both|count|check|blas|rewriter) := (?:.*\\\n)*.*)/mg;
+my @files = map { @{ $list{$_} } } qw(shared each both count check);
+is_deeply([sort @files, map { @{ $list{$_} } } qw(blas rewriter)],
+    [sort map { s{^\Q$cpu\E/}{}r } glob("$cpu/*.c $cpu/*/*.c")], "runtime.mk has each source, once");
 is_deeply([sort @order], [sort @files], "README.md has each file of the runtime, once");
 my ($told) = slurp("$cpu/runtime.h") =~ m{\A/\*(.*?)\*/}s;
 is_deeply([$told =~ /\b(\w+\.c)\b/g], [grep { !m{/} } @order], "runtime.h has the same order");
@@ -53,7 +59,7 @@ sub upwards {
 
 # Files that tell an instrument nothing are the same with either.
 my @count = grep { !m{/check} } @order;
-my @check = grep { !m{/count} && slurp("$cpu/$_") =~ /\bTRACE|"check\.h"/ } @order;
+my @check = map { @{ $list{$_} } } qw(each both check);
 spew("$dir/error.c", slurp("$cpu/error.c")
     . "void memory_reset(void);\nvoid planted(void);\nvoid planted(void)\n{\n    memory_reset();\n}\n");
 my %r = run(join(" &\n", compile("count", 1, map { "$here/$cpu/$_" } @count),

@@ -25,9 +25,11 @@ enum {
     MAX_WARPS = MAX_THREADS / WARP,
     NAMED_BARRIERS = 16, /* 0 is __syncthreads; behind them one for each tile of several warps */
     MAX_BARRIERS = NAMED_BARRIERS + MAX_WARPS,
-    SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
     SHARED_ALIGN = 1024, /* of dynamic shared memory, at most; so far into the arena it may begin */
+#ifndef CPU_SHARED
+    SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
     ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024 + SHARED_ALIGN,
+#endif
     SHARED_DEFAULT = 48 * 1024, /* bytes a block may have unless its kernel opts in */
     SHARED_MOST = 227 * 1024    /* and if it does, on the device that gives the most */
 };

@@ -1,7 +1,7 @@
 # cache.sh: a program that was built before from the same files is taken as it is. Sourced by cudacc.
 #
 # An entry is named by what was asked for, by which compiler and where. It is good while each file that
-# was read still has its sum. A new file that a compiler would now find first goes unseen, as one folder
+# was read still has its sum: the user's, headers, and what of cudacc itself and its runtime was used. A new file that a compiler would now find first goes unseen, as one folder
 # of -I stands before another. CUDACPU_CACHE=0 does without.
 
 cache=$root/programs
@@ -16,11 +16,9 @@ cacheable()
     [ "${CUDACPU_CACHE-1}" != 0 ] && [ -z "$deps$stop$archive" ] || return 1
     eval "set -- $inputs"
     [ -z "$compile_only" ] || [ $# -eq 1 ] || return 1
-    key=$({
-        printf '%s\n' "$PWD" "$here" "$CXX" "$version_asked" "$CC" "$asked" "${CPATH-}" "${C_INCLUDE_PATH-}" \
-            "${CPLUS_INCLUDE_PATH-}" "${LIBRARY_PATH-}" "${COMPILER_PATH-}" "${LANG-}" "${LC_ALL-}"
-        cat "$build"/stamp*
-    } | $sum) && key=${key%% *}
+    key=$(printf '%s\n' "$PWD" "$here" "$build" "$CXX" "$version_asked" "$CC" "$asked" "${CPATH-}" \
+        "${C_INCLUDE_PATH-}" "${CPLUS_INCLUDE_PATH-}" "${LIBRARY_PATH-}" "${COMPILER_PATH-}" "${LANG-}" \
+        "${LC_ALL-}" | $sum) && key=${key%% *}
 }
 
 # The result of last time, with what the compilers said, to $work; false if there is none.
@@ -28,7 +26,9 @@ find_cached()
 {
     entry=
     for entry in "$cache/$key".*; do :; done
-    [ -e "$entry/sums" ] && $sum -c --status "$entry/sums" 2>/dev/null &&
+    [ -e "$entry/sums" ] || return 1
+    ! grep -q '/blas\.o$' "$entry/sums" || bring_up_blas
+    $sum -c --status "$entry/sums" 2>/dev/null &&
         cp "$entry/result" "$entry/said" "$work" 2>/dev/null || return 1
     touch -c "$entry" 2>/dev/null || : # not the next to go
     cat "$work/said" >&2
@@ -51,6 +51,9 @@ keep_cached()
 {
     {
         eval "printf '%s\n' $inputs"
+        own_scripts
+        precompiled_files
+        for goal in $needed; do echo "$build/${goal#build/}"; done
         for file in "$work"/*.d; do
             [ ! -e "$file" ] || files_of "$file"
         done

@@ -55,7 +55,7 @@ add_library()
 {
     case $1 in
     cudart | cudart_static | cudadevrt | cuda) ignore "-l$1" "the runtime is always linked" ;;
-    cublas | cublas_static | cublasLt | cublasLt_static) ;; # is linked where it is called
+    cublas | cublas_static | cublasLt | cublasLt_static) cublas=1 ;; # is linked where it is called
     curand | cufft | cusolver | cusparse | nvToolsExt | nvrtc) ignore "-l$1" "there is no such library here" ;;
     *) link="$link$(quote "-l$1")" ;;
     esac

@@ -1,6 +1,7 @@
 /* The instruments `count` (CPU_TRACE is 1) and `check` (2), and what they are told: by the compiler
  * of each load and store (callbacks.h), by the runtime of everything else, through the hooks here.
- * The runtime is compiled once for each. In a plain program all of this is nothing. */
+ * The runtime is compiled once for each. In a plain program all of this is nothing. What is the
+ * same in all three (CPU_SHARED; runtime.mk has the list) sees neither CPU_TRACE nor the hooks. */
 #ifndef TRACE_H
 #define TRACE_H
 
@@ -8,6 +9,7 @@
 
 #include <stdint.h>
 
+#ifndef CPU_SHARED
 #ifndef CPU_TRACE
 #define CPU_TRACE 0
 #endif
@@ -25,6 +27,7 @@
 #define TRACE(call) trace_##call
 #else
 #define TRACE(call) ((void)0)
+#endif
 #endif
 
 /* An address that tells how deep in calls the caller of this function is: less is deeper. With
@@ -156,6 +159,7 @@ void trace_registers_count(struct worker *w, int count, int more);
 /* What is wrong with a descriptor, or NULL. */
 void trace_descriptor(struct worker *w, const char *text);
 
+#ifndef CPU_SHARED
 /* What the handlers of ld, st, red and atom tell, before they do it: bytes are 1, 2, 4, 8 or 16,
  * all of a vector. A lane may wait in here while others run. */
 static inline void ptx_read(struct worker *w, int lane, const void *p, unsigned bytes)
@@ -207,6 +211,7 @@ static inline void ptx_counted(int counter)
     cpu_trace_special(counter);
 #endif
 }
+#endif
 
 /* Memory. A site is the place in the caller's code that asked for it. */
 void trace_site(const void *site);

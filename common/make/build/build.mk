@@ -2,8 +2,9 @@
 #
 # Everything goes to build/cpu/COMPILER/ or build/cuda/, and what counts or checks to
 # build/cpu/COMPILER-count/ and build/cpu/COMPILER-check/, both linked from one object in
-# build/cpu/COMPILER-traced/. Each program and object depends on its sources, on every header it read
-# (the .d files), and on a file `flags` that changes when the compiler or its flags do.
+# build/cpu/COMPILER-traced/. Each object depends on its source, on every header it read and on the files of
+# cudacc (the .d files), and on a file `flags` that changes when the compiler or its flags do; each program on
+# its objects and on the runtime, which cudacc builds: common/cpu/runtime.mk.
 
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
@@ -65,31 +66,20 @@ $(CPU)/%.o: common/%.c $(CPU)/flags
 	$(quiet)$(CC) $(CPU_CFLAGS) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@.tmp
 	@mv $@.tmp $@
 
-# cudacc names its own files too, by their full path. $(CPU)/runtime stands for them here, so that a
-# tree can be moved, and can lie where a path has blanks.
-trim_deps = sed "/common.cpu.cudacc$$/d" $1 >$1.tmp && mv $1.tmp $1
+# cudacc names its own files too, by their full path. Here they are named from this folder, so that a tree can be
+# moved, and can lie where a path has blanks.
+own_deps = { [ ! -e $1 ] || { sed -E 's,(\\ |[^ ])*/common/cpu/,common/cpu/,g' $1 >$1.tmp && mv $1.tmp $1; }; }
 
-$(CPU)/%.o: common/%.cu $(CPU)/runtime $(CPU)/flags
-	$(call say,cudacc,$<)
+$(CPU)/%.o: common/%.cu $(CPU)/flags | $(CPU)/runtime
+	$(call cpu_object)
+
+# $(call cpu_object,--check): the object of a .cu file, plain or for either instrument. What cudacc compiles with is
+# built before, which several cudacc that start together would wait for.
+define cpu_object
+	$(call say,cudacc,$(if $1,traced )$<)
 	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) -Werror -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@
-	@$(call trim_deps,$(@:.o=.d))
-
-# The runtime and the rewriter. cudacc builds them on first use, which several cudacc that start
-# together would all do.
-$(CPU)/runtime: $(wildcard common/cpu/*.[ch] common/cpu/include/* common/cpu/trace/*) \
-    $(wildcard common/cpu/driver/*) common/cpu/cudacc $(CPU)/flags
-	$(call say,cudacc,the runtime)
-	$(quiet)$(CUDACC) --runtime-only
-	@touch $@
-
-# $(call cpu_compile,OBJECTS): a program of $< and OBJECTS. $(call cpu_compile,--check -c): the object
-# that either instrument is linked with
-define cpu_compile
-	$(call say,cudacc,$(if $(filter --%,$1),traced )$<)
-	@mkdir -p $(@D)
-	$(quiet)$(CUDACC) $(CPU_CXXFLAGS) $(if $(reader),-w,-Werror) $(beside) -MMD -MF $@.d -MT $@ $< $1 -o $@
-	@$(call trim_deps,$@.d)
+	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $(if $(reader),-w,-Werror) $(beside) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@
+	@$(call own_deps,$(@:.o=.d))
 endef
 
 # $(call cpu_link,--count): a program of such an object
@@ -97,6 +87,24 @@ define cpu_link
 	@mkdir -p $(@D)
 	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $< $(CPU_HARNESS) -o $@
 endef
+
+# What programs are linked with: the runtime, that of an instrument, cuBLAS. cudacc builds it, of these files what has
+# changed, and says of which files; the ones here are stamps, as CUDACPU_BUILD may have it elsewhere.
+define cpu_runtime
+	$(call say,cudacc,$2)
+	@mkdir -p $(@D)
+	$(quiet)$(CUDACC) -MD -MF $@.d -MT $@ $1 --runtime-only
+	@$(call own_deps,$@.d) && touch $@
+endef
+
+$(CPU)/runtime: $(CPU)/flags
+	$(call cpu_runtime,,the runtime)
+$(CPU)-count/runtime: $(CPU)/flags | $(CPU)/runtime
+	$(call cpu_runtime,--count,the runtime that counts)
+$(CPU)-check/runtime: $(CPU)/flags | $(CPU)/runtime
+	$(call cpu_runtime,--check,the runtime that checks)
+$(CPU)/blas: $(CPU)/flags | $(CPU)/runtime
+	$(call cpu_runtime,-lcublas,cuBLAS)
 
 # --- nvcc ----------------------------------------------------------------------------------------
 # sm_75, sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
@@ -159,26 +167,33 @@ tried = $(basename $(@F:try-%=%))
 beside = $(if $(filter try-%,$(@F)),-I$(basename $(call exercise,$(tried))) \
     -I$(patsubst %/,%,$(dir $(call source,$(tried)))))
 
-# $(call program,NAME,SOURCE)
+# Which steps call cuBLAS: their headers name it for nvcc.
+calls_blas := $(shell grep -ls '^ \* Libraries:.*cublas' $(SOURCES) /dev/null)
+linked = $(CPU_HARNESS) $(if $(filter $(call source,$1),$(calls_blas)),$(CPU)/blas)
+
+# $(call program,NAME,SOURCE,NUMBER)
 define program
-$(CPU)/$1: $2 $(CPU_HARNESS) $(CPU)/runtime $(CPU)/flags
-	$$(call cpu_compile,$(CPU_HARNESS))
-$(CPU)-traced/$1.o: $2 $(CPU)/runtime $(CPU)/flags
-	$$(call cpu_compile,--check -c)
-$(CPU)-count/$1: $(CPU)-traced/$1.o $(CPU_HARNESS)
+$(CPU)/$1.o: $2 $(CPU)/flags | $(CPU)/runtime
+	$$(call cpu_object)
+$(CPU)/$1: $(CPU)/$1.o $(CPU)/runtime $(call linked,$3)
+	$$(call cpu_link)
+$(CPU)-traced/$1.o: $2 $(CPU)/flags | $(CPU)/runtime
+	$$(call cpu_object,--check)
+$(CPU)-count/$1: $(CPU)-traced/$1.o $(CPU)-count/runtime $(call linked,$3)
 	$$(call cpu_link,--count)
-$(CPU)-check/$1: $(CPU)-traced/$1.o $(CPU_HARNESS)
+$(CPU)-check/$1: $(CPU)-traced/$1.o $(CPU)-check/runtime $(call linked,$3)
 	$$(call cpu_link,--check)
 $(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
 	$$(cuda_program)
 endef
-$(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
-$(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
+$(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n),$n)))
+$(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n),$n)))
 $(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
-# A header that a .d file names and that is gone is no error: what read it is compiled again.
+# A file that a .d file names and that is gone is no error: what read it is made again.
 %.h %.cuh %.hpp: ;
--include $(wildcard $(CPU)/*.d $(CPU)-traced/*.d $(CPU)/*/*.d \
+common/cpu/%: ;
+-include $(wildcard $(CPU)/*.d $(CPU)-traced/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/*/*.d \
     $(CUDA)/*.d $(CUDA)/*/*.d)
 
 ifneq ($(compiles),)
