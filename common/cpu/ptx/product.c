@@ -11,10 +11,18 @@
  * Here a term is scaled by a power of two so that what counts of it is a whole number, and becomes
  * an int32_t. The loops over the 8 columns are those that the compiler turns into vectors. */
 #include "product.h"
+#include "../avx2.h"
 #include "real.h"
 
 #include <math.h>
 #include <string.h>
+
+/* GCC would unroll a loop over the 8 columns before it looks for vectors, and find worse ones. */
+#if defined __GNUC__ && !defined __clang__
+#define NOT_UNROLLED _Pragma("GCC unroll 1")
+#else
+#define NOT_UNROLLED
+#endif
 
 enum {
     FRACTION = 25,   /* bits of a term below the greatest exponent that count */
@@ -29,13 +37,13 @@ struct numbers {
     int16_t exponent[PRODUCT_ROWS * PRODUCT_K];
 };
 
-static inline double power(int exponent)
+IN_BOTH double power(int exponent)
 {
     return ptx_double((uint64_t)(exponent + 1023) << 52);
 }
 
 /* Returns whether all n numbers are finite. Masks of ones take the place of branches. */
-static inline int unpack(struct numbers *to, const uint32_t *bits, int n, int E, int M)
+IN_BOTH int unpack(struct numbers *to, const uint32_t *bits, int n, int E, int M)
 {
     const uint32_t bias = (1u << (E - 1)) - 1, top = (1u << E) - 1;
     uint32_t infinite = 0;
@@ -52,7 +60,7 @@ static inline int unpack(struct numbers *to, const uint32_t *bits, int n, int E,
     return !infinite;
 }
 
-static int unpack_any(struct numbers *to, const uint32_t *bits, int n, enum ptx_type type)
+IN_BOTH int unpack_any(struct numbers *to, const uint32_t *bits, int n, enum ptx_type type)
 {
     return type == PTX_F16    ? unpack(to, bits, n, 5, 10)
            : type == PTX_BF16 ? unpack(to, bits, n, 8, 7)
@@ -60,42 +68,36 @@ static int unpack_any(struct numbers *to, const uint32_t *bits, int n, enum ptx_
 }
 
 /* One row of the sums, exact once their terms are cut. */
-static inline void add_row(int terms, const float *a, const int16_t *ea, const float *b,
-                           const int16_t *eb, const float *c, const int16_t *ec, double *total)
+IN_BOTH void add_row(int terms, const float *a, const int16_t *ea, const float *b,
+                     const int16_t *eb, const float *c, const int16_t *ec, double *total)
 {
     int16_t most[PRODUCT_COLUMNS];
     int32_t sum[PRODUCT_COLUMNS] = {0};
+    NOT_UNROLLED
     for (int j = 0; j < PRODUCT_COLUMNS; j++)
         most[j] = ec[j] > LEAST ? ec[j] : LEAST;
-    for (int k = 0; k < terms; k++)
+    for (int k = 0; k < terms; k++) {
+        NOT_UNROLLED
         for (int j = 0; j < PRODUCT_COLUMNS; j++) {
             int16_t e = (int16_t)(ea[k] + eb[k * PRODUCT_COLUMNS + j]);
             most[j] = e > most[j] ? e : most[j];
         }
+    }
     /* 16 products below 2^27 fit in 32 bits: the greatest significand is 2 - 2^-10. */
-    for (int k = 0; k < terms; k++)
+    for (int k = 0; k < terms; k++) {
+        NOT_UNROLLED
         for (int j = 0; j < PRODUCT_COLUMNS; j++) {
             int16_t e = (int16_t)(ea[k] + eb[k * PRODUCT_COLUMNS + j] - most[j]);
             float scale = ptx_float((uint32_t)((e > FAR ? e : FAR) + FRACTION + 127) << 23);
             sum[j] += (int32_t)(a[k] * b[k * PRODUCT_COLUMNS + j] * scale);
         }
+    }
+    NOT_UNROLLED
     for (int j = 0; j < PRODUCT_COLUMNS; j++) {
         int16_t e = (int16_t)(ec[j] - most[j]);
         float scale = ptx_float((uint32_t)((e > FAR ? e : FAR) + FRACTION + 127) << 23);
         total[j] = ((double)sum[j] + (double)(int32_t)(c[j] * scale)) * power(most[j] - FRACTION);
     }
-}
-
-/* With a constant number of terms the compiler makes better loops. */
-static void add_any_row(int terms, const float *a, const int16_t *ea, const float *b,
-                        const int16_t *eb, const float *c, const int16_t *ec, double *total)
-{
-    if (terms == 16)
-        add_row(16, a, ea, b, eb, c, ec, total);
-    else if (terms == 8)
-        add_row(8, a, ea, b, eb, c, ec, total);
-    else
-        add_row(4, a, ea, b, eb, c, ec, total);
 }
 
 static uint32_t cut_small(double v)
@@ -104,7 +106,7 @@ static uint32_t cut_small(double v)
     return fraction | (uint32_t)(v < 0 && fraction) << 31;
 }
 
-static inline void cut_to_f32(const double *v, uint32_t *d)
+IN_BOTH void cut_to_f32(const double *v, uint32_t *d)
 {
     int small = 0;
     for (int j = 0; j < PRODUCT_COLUMNS; j++)
@@ -130,8 +132,8 @@ static void mend(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, 
         }
 }
 
-void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, const uint32_t *b,
-             const uint32_t *c, uint32_t *d)
+IN_BOTH void product_of(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a,
+                        const uint32_t *b, const uint32_t *c, uint32_t *d)
 {
     struct numbers na, nb, nc;
     const int n = PRODUCT_COLUMNS;
@@ -139,8 +141,8 @@ void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, cons
                  unpack_any(&nc, c, PRODUCT_ROWS * n, sum);
     for (int i = 0; i < PRODUCT_ROWS; i++) {
         double v[PRODUCT_COLUMNS];
-        add_any_row(k, na.significand + i * k, na.exponent + i * k, nb.significand, nb.exponent,
-                    nc.significand + i * n, nc.exponent + i * n, v);
+        add_row(k, na.significand + i * k, na.exponent + i * k, nb.significand, nb.exponent,
+                nc.significand + i * n, nc.exponent + i * n, v);
         if (sum == PTX_F32)
             cut_to_f32(v, d + i * n);
         else
@@ -153,8 +155,20 @@ void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, cons
         mend(in, sum, k, a, b, c, d);
 }
 
-void product_wide(enum ptx_type in, int columns, const uint16_t *a, const uint16_t *b,
-                  uint32_t (*c)[PRODUCT_WIDE])
+/* With a constant number of terms the compiler makes better loops. */
+IN_BOTH void product_any(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a,
+                         const uint32_t *b, const uint32_t *c, uint32_t *d)
+{
+    if (k == 16)
+        product_of(in, sum, 16, a, b, c, d);
+    else if (k == 8)
+        product_of(in, sum, 8, a, b, c, d);
+    else
+        product_of(in, sum, 4, a, b, c, d);
+}
+
+IN_BOTH void product_wide_any(enum ptx_type in, int columns, const uint16_t *a, const uint16_t *b,
+                              uint32_t (*c)[PRODUCT_WIDE])
 {
     enum { N = PRODUCT_COLUMNS, K = PRODUCT_K, ROWS = PRODUCT_ROWS };
     uint32_t bits_a[ROWS * K], bits_b[K * N], old[ROWS * N], new[ROWS * N];
@@ -181,4 +195,34 @@ void product_wide(enum ptx_type in, int columns, const uint16_t *a, const uint16
         for (int i = 0; i < ROWS; i++)
             memcpy(c[i] + j, new + i *N, N * sizeof *new);
     }
+}
+
+static WITH_AVX2 void product_avx2(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a,
+                                   const uint32_t *b, const uint32_t *c, uint32_t *d)
+{
+    product_any(in, sum, k, a, b, c, d);
+}
+
+static WITH_AVX2 void product_wide_avx2(enum ptx_type in, int columns, const uint16_t *a,
+                                        const uint16_t *b, uint32_t (*c)[PRODUCT_WIDE])
+{
+    product_wide_any(in, columns, a, b, c);
+}
+
+void product(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, const uint32_t *b,
+             const uint32_t *c, uint32_t *d)
+{
+    if (has_avx2())
+        product_avx2(in, sum, k, a, b, c, d);
+    else
+        product_any(in, sum, k, a, b, c, d);
+}
+
+void product_wide(enum ptx_type in, int columns, const uint16_t *a, const uint16_t *b,
+                  uint32_t (*c)[PRODUCT_WIDE])
+{
+    if (has_avx2())
+        product_wide_avx2(in, columns, a, b, c);
+    else
+        product_wide_any(in, columns, a, b, c);
 }

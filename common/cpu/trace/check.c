@@ -128,8 +128,9 @@ void trace_grids_done(void)
 
 /* --- The rules -------------------------------------------------------------------------------- */
 
-static void report(int thread, enum rule rule, enum kind kind, uint32_t code, uintptr_t p,
-                   unsigned bytes, const struct object *o)
+static __attribute__((noinline)) void report(int thread, enum rule rule, enum kind kind,
+                                             uint32_t code, uintptr_t p, unsigned bytes,
+                                             const struct object *o)
 {
     struct side side = {kind, code, thread, order.block};
     if (rule == BOUNDS && p - region < region_used)
@@ -196,8 +197,10 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
         r->p = 0;
 }
 
-static void report_race(int thread, record r, enum kind was, enum kind kind, uint32_t code,
-                        uintptr_t p, unsigned bytes, const struct object *o, int is_shared)
+static __attribute__((noinline)) void report_race(int thread, record r, enum kind was,
+                                                  enum kind kind, uint32_t code, uintptr_t p,
+                                                  unsigned bytes, const struct object *o,
+                                                  int is_shared)
 {
     struct race race = {.sides = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
                                   {kind, code, thread, order.block}},
@@ -366,6 +369,32 @@ static __attribute__((noinline)) void hosts_variable(int thread, uintptr_t p, un
     report(thread, HOST_VARIABLE, kind, code, p, bytes, &o);
 }
 
+/* Whether cells of global memory, or of shared memory, are held to more than the rule of races. */
+static inline int more_rules(int is_shared, int nc)
+{
+    return pending_copies || proxy_used ||
+           (!is_shared && (nc || order.cached || order.early || streams_several || child_windows));
+}
+
+/* What more_rules tells of. Returns whether what is wrong with reading here is told. */
+static __attribute__((noinline)) int hold_to_more(int me, int64_t at, record mine, enum kind kind,
+                                                  int nc, uint32_t code, uintptr_t p, unsigned i,
+                                                  unsigned bytes, const struct object *o,
+                                                  int is_shared)
+{
+    struct cell *c = &cells[at / 4];
+    if (pending_copies)
+        pending_touched(me, at, p + i, bytes < 4 ? bytes : 4, kind, code);
+    if (order.early && !is_shared)
+        early(me, c, kind, code, p, bytes, o);
+    if (proxy_used)
+        proxy_touched(me, at, p + i, bytes < 4 ? bytes : 4, kind, code);
+    if ((streams_several || child_windows) && !is_shared)
+        beside(me, c, mine, kind, code, p, bytes, o);
+    return (nc || (kind != READ && order.cached && !is_shared)) &&
+           stale(me, at, mine, kind, nc, code, p, bytes, o);
+}
+
 /* An access that `thread` asks for. Each 4 bytes of it are for a thread of their own, from `whose`
  * on in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
  * negative number when it breaks a rule of addresses. */
@@ -406,20 +435,13 @@ static inline int64_t access_of(struct worker *w, int thread, int whose, int ste
     }
     if (kind != READ && have != all)
         set_bits(written, (uint64_t)at, bytes, 1);
+    const int more = more_rules(is_shared, nc);
     for (unsigned i = 0; i < bytes; i += 4, whose += step) {
         record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
-        if (pending_copies)
-            pending_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
-        if (order.early && !is_shared)
-            early(whose, &cells[at / 4 + i / 4], kind, code, p, bytes, o);
-        if (proxy_used)
-            proxy_touched(whose, at + i, p + i, bytes < 4 ? bytes : 4, kind, code);
         struct cell *c = &cells[at / 4 + i / 4];
         const record mine = record_of(whose, code, atomic) | mask << 34;
-        if ((streams_several || child_windows) && !is_shared)
-            beside(whose, c, mine, kind, code, p, bytes, o);
-        const int told = (nc || (kind != READ && order.cached && !is_shared)) &&
-                         stale(whose, at + i, mine, kind, nc, code, p, bytes, o);
+        const int told =
+            more && hold_to_more(whose, at + i, mine, kind, nc, code, p, i, bytes, o, is_shared);
         race(whose, c, mine, kind, told, code, p, bytes, o, is_shared);
     }
     return at;

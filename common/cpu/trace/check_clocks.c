@@ -4,6 +4,7 @@
  * Its clock says before when it knows what each thread did; lanes that meet, and threads at a
  * barrier, share their clocks. The same clocks say what of that lies behind a fence.proxy.async: a
  * fence counts for all that its thread knows, and for all who come after it in order. */
+#include "../avx2.h"
 #include "check.h"
 
 static struct clock base; /* what all threads of the block know since their last __syncthreads */
@@ -11,18 +12,31 @@ static struct clock *joined[MAX_BARRIERS], *spare[MAX_THREADS];
 static int spares, size, any;
 static uint8_t changed[MAX_WARPS]; /* some lane's clock has, since the lanes last met */
 
-static void raise(uint32_t *to, const uint32_t *from, int n)
+IN_BOTH void raise(uint32_t *to, const uint32_t *from, int n)
 {
     for (int i = 0; i < n; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
-void clock_merge(struct clock *to, const struct clock *from)
+IN_BOTH void merge(struct clock *to, const struct clock *from)
 {
     raise(to->known, from->known, size);
     for (int space = 0; space < 2; space++)
         raise(to->fenced[space], from->fenced[space], size);
     raise(to->phases, from->phases, MBARRIERS);
+}
+
+static WITH_AVX2 void merge_avx2(struct clock *to, const struct clock *from)
+{
+    merge(to, from);
+}
+
+void clock_merge(struct clock *to, const struct clock *from)
+{
+    if (has_avx2())
+        merge_avx2(to, from);
+    else
+        merge(to, from);
 }
 
 static void copy(struct clock *to, const struct clock *from)

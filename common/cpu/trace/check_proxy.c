@@ -41,7 +41,7 @@ static struct piece {
     unsigned bytes;
     int64_t at;
 } * pieces;
-static int n_pieces;
+static int n_pieces, n_written; /* n_written: pieces that are written, and not only read */
 static uint32_t lines[LINES];
 /* Of each thread, what it last asked an mbarrier; of each mbarrier, how many phases are waited for.
  */
@@ -144,7 +144,8 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
 static void touch_global(int me, int64_t at, uintptr_t p, unsigned bytes, int writes, int atomic,
                          struct side side)
 {
-    for (int i = 0; *line_of(at) && i < n_pieces; i++) {
+    const int n = (writes || n_written) && *line_of(at) ? n_pieces : 0;
+    for (int i = 0; i < n; i++) {
         const struct piece *x = &pieces[i];
         if (at < x->at + x->bytes && x->at < at + bytes && (writes || x->written) &&
             !(atomic && x->atomic) &&
@@ -210,6 +211,7 @@ static void piece_add(int op, int64_t at, unsigned bytes, int written, int atomi
     }
     pieces = grown(pieces, n_pieces, sizeof *pieces);
     pieces[n_pieces++] = (struct piece){(uint32_t)op, written, atomic, bytes, at};
+    n_written += written;
     ++*line_of(at);
 }
 
@@ -349,6 +351,7 @@ void proxy_done(int op, int thread)
             pieces[left++] = *x;
             continue;
         }
+        n_written -= x->written;
         for (int64_t at = x->at; at < x->at + x->bytes; at += 16)
             --*line_of(at);
         for (int64_t at = x->at / 4 * 4; at < x->at + x->bytes && x->written; at += 4)
@@ -419,7 +422,7 @@ void proxy_broken(void)
                     record_of(issuer(&ops[pieces[i].op]),
                               (uint32_t)ops[pieces[i].op].issued & 0xffffff, pieces[i].atomic) |
                     (record)15 << 34;
-    n_pieces = 0;
+    n_pieces = n_written = 0;
     n_ops = 1;
     proxy_used = 0;
     memset(copying, 0, sizeof copying);

@@ -29,6 +29,9 @@ static struct cut {
 } cuts[MAX_WARPS];
 static int cut_size, cut_entry; /* threads of the block, their registers at entry */
 static int used;
+/* There was a wgmma or a fence of it in this block. What is touched before has an earlier time than
+ * every fence, and no product holds it: it need not be remembered. */
+static int watching;
 
 static struct held *variable_at(const struct worker *w, uintptr_t p)
 {
@@ -56,6 +59,8 @@ static void report(enum rule rule, uint32_t first, enum kind kind, uint32_t seco
 void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned bytes,
                        enum kind kind, uint32_t code)
 {
+    if (!watching)
+        return;
     for (uintptr_t at = p & ~(uintptr_t)3; at < p + bytes; at += 4) {
         struct held *x = variable_at(w, at);
         if (!x)
@@ -73,11 +78,12 @@ void registers_fence(int warp)
 {
     order_tick(); /* what was touched before has an earlier time */
     fenced[warp] = order.now;
+    watching = 1;
 }
 
 void registers_issue(int thread, uint32_t code)
 {
-    used = 1;
+    used = watching = 1;
     issued[thread] = code;
     if (fenced[thread / WARP])
         return;
@@ -210,10 +216,10 @@ void registers_block(void)
 
 void registers_broken(void)
 {
-    if (used && variables)
+    if (watching && variables)
         madvise(variables, (size_t)MAX_THREADS * FIBER_STACK / 4 * sizeof *variables,
                 MADV_DONTNEED);
-    used = 0;
+    used = watching = 0;
     memset(fenced, 0, sizeof fenced);
     memset(holds, 0, sizeof holds);
     memset(cuts, 0, sizeof cuts);

@@ -126,11 +126,14 @@ static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
 {
     const uint64_t *row = l->order[l->first[0]];
     uint64_t differ = 0;
+    uint8_t apart = 0;
     unsigned mask = 0;
     for (int i = 0; i < WARP; i++)
-        differ |= (row[i] ^ row[0]) | (uint64_t)(l->first[i] ^ l->first[0]);
+        apart |= l->first[i] ^ l->first[0];
+    for (int i = 0; i < WARP; i++)
+        differ |= row[i] ^ row[0];
     *order = row[0];
-    if (!differ && have == ~0u)
+    if (!differ && !apart && have == ~0u)
         return have; /* mostly, lanes do the same */
     *order = UINT64_MAX;
     for (unsigned m = have; m; m &= m - 1) {
@@ -144,6 +147,27 @@ static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
     return mask;
 }
 
+/* These lanes go past a note. Returns those of them that have no more. */
+static unsigned advance(struct lanes *l, unsigned mask)
+{
+    unsigned emptied = 0;
+    uint8_t ends = 0;
+    if (mask == ~0u)
+        for (int i = 0; i < WARP; i++)
+            ends |= ++l->first[i] == l->n[i];
+    else
+        for (unsigned m = mask; m; m &= m - 1) {
+            int i = __builtin_ctz(m);
+            ends |= ++l->first[i] == l->n[i];
+        }
+    for (unsigned m = ends ? mask : 0; m; m &= m - 1) {
+        int i = __builtin_ctz(m);
+        if (l->first[i] == l->n[i])
+            emptied |= m & -m;
+    }
+    return emptied;
+}
+
 /* Merges until nothing is left, or a lane that was full can go on. */
 static void merge(struct worker *w, int first, struct lanes *l)
 {
@@ -154,10 +178,7 @@ static void merge(struct worker *w, int first, struct lanes *l)
         uint64_t order;
         unsigned mask = least(l, have, &order);
         take(w, first, l, mask, (uint32_t)order);
-        for (int i = 0; i < WARP; i++) {
-            l->first[i] = (uint8_t)(l->first[i] + (mask >> i & 1));
-            emptied |= (unsigned)(l->first[i] == l->n[i]) << i;
-        }
+        emptied |= advance(l, mask);
         have &= ~emptied;
     }
     for (int i = 0; i < WARP; i++)
