@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # cuBLAS on a CPU, where there is OpenBLAS.
+# Reads: tests/cpu
 use strict;
 use warnings;
 use Test::More;

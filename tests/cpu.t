@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # The CPU backend: its programs with both compilers, the portable fibers and the instruments, every report.
+# Reads: tests/cpu
 use strict;
 use warnings;
 use Test::More;

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # Textures and surfaces on a CPU: each operation, each report, and what the instruments make of them.
+# Reads: tests/cpu
 use strict;
 use warnings;
 use Test::More;
