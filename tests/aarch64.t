@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # The CPU backend on aarch64: built here by a cross compiler and run under qemu. The operations and reports of
-# cpu.t, counts that are x86-64's to the last digit, and the same findings. `make test` tries one step, by
-# its seed, and without clang++ and the portable fibers; `make test-all` several of each kind of kernel.
+# cpu.t, counts that are x86-64's to the last digit, and the same findings. `make test` tries some
+# of it, by its seed.
 use strict;
 use warnings;
 use Test::More;
@@ -14,7 +14,11 @@ plan skip_all => "needs aarch64-linux-gnu-g++ and qemu-aarch64 (apt install g++-
 my $dir = scratch_dir();
 my $qemu = "qemu-aarch64 -L /usr/aarch64-linux-gnu";
 my %cross = (CXX => "aarch64-linux-gnu-g++", CC => "aarch64-linux-gnu-gcc");
-my $whole = !$ENV{TEST_SEED};
+my @backend = grep { m{^(?:common/cpu|tests/cpu|tests/ptx)/|/ptx\.tsv$} } all_files();
+# Of several kinds of steps one, for qemu is slow.
+my %compared = of_steps("emulated");
+my @compared = sort keys %compared;
+my %wanted = map { $_ => 1 } drawn("aarch64", "g++", "portable", "clang++", "ptx", @compared);
 
 # --- What kernels do, and what is said of those that fail ----------------------------------------
 # tried(BY, COMPILERS, OPTION, PROGRAMS): builds these programs of tests/cpu and runs them.
@@ -46,53 +50,53 @@ sub tried {
     my %ours = run("$qemu $dir/order", %env);
     is($ours{out}, $r{out}, "the order of threads is x86-64's, $by");
 }
-tried("g++", \%cross, "", qw(semantics api float16 fast diverge order ordered));
-if ($whole) {
+proved("aarch64 g++", \@backend, sub {
+    tried("g++", \%cross, "", qw(semantics api float16 fast diverge order ordered));
+}) if $wanted{"g++"};
+proved("aarch64 portable", \@backend, sub {
     tried("g++, portable fibers", \%cross, "--portable", qw(semantics diverge order));
+}) if $wanted{portable};
+proved("aarch64 clang++", \@backend, sub {
     my $target = "--target=aarch64-linux-gnu";
-    tried("clang++", {CXX => "clang++ $target", CC => "clang $target"}, "", qw(semantics api float16 fast diverge order))
-        if have("clang++");
-}
+    tried("clang++", {CXX => "clang++ $target", CC => "clang $target"}, "", qw(semantics api float16 fast diverge order));
+}) if $wanted{"clang++"} && have("clang++");
 
 # --- Inline PTX gives what an H200 gave ----------------------------------------------------------
-for my $name (qw(reals integers), $whole ? qw(memory lanes boxes async forms) : ()) {
-    my %r = run("common/cpu/cudacc -O1 tests/ptx/$name.cu -o $dir/ptx && $qemu $dir/ptx", %cross);
-    is($r{code}, 0, "$name: it runs") or diag($r{err});
-    is($r{out}, join("", slurp("plots/data/nvidia-h200/ptx.tsv") =~ /^$name\t(.*\n)/mg), "$name: an H200 gave the same");
-}
+proved("aarch64 ptx", \@backend, sub {
+    for my $name (qw(reals integers memory lanes boxes async forms)) {
+        my %r = run("common/cpu/cudacc -O1 tests/ptx/$name.cu -o $dir/ptx && $qemu $dir/ptx", %cross);
+        is($r{code}, 0, "$name: it runs") or diag($r{err});
+        is($r{out}, join("", slurp("plots/data/nvidia-h200/ptx.tsv") =~ /^$name\t(.*\n)/mg), "$name: an H200 gave the same");
+    }
+}) if $wanted{ptx};
 
 # --- Steps ---------------------------------------------------------------------------------------
-# Of several kinds one, for qemu is slow.
-my %compared = of_steps("emulated");
-my @compared = sort keys %compared;
-my @numbers = $whole ? @compared : drawn(scalar @compared, @compared);
-my $make = "make -s BACKEND=cpu";
 my $built = "build/cpu/$cross{CXX}";
-sub wanted {
+my @numbers = grep { $wanted{$_} } @compared;
+sub programs_in {
     my ($folder) = @_;
     return map { ("$folder/step-$_", "$folder-count/step-$_", "$folder-check/step-$_") } @numbers;
 }
-my %r = run("$make CXX=$cross{CXX} CC=$cross{CC} " . join " ", wanted($built));
-is("$r{code} $r{err}", "0 ", "steps @numbers are built for aarch64") or BAIL_OUT($r{err});
-my $programs = instrumented_programs_of(@numbers);
-
-# The programs of these steps for this machine; "" where they would be clang++'s.
-sub instrumented_programs_of {
-    my %r = run('sh common/make/build/toolchain.sh "$CXX" "$CC"');
-    my ($cxx) = split / /, $r{out};
-    return "" if $cxx =~ /clang/;
-    %r = run("$make " . join " ", wanted("build/cpu/$cxx"));
-    is("$r{code} $r{err}", "0 ", "and for this machine");
-    return "build/cpu/$cxx";
+# The same for this machine; "" where they would be clang++'s.
+my %r = run('sh common/make/build/toolchain.sh "$CXX" "$CC"');
+my ($cxx) = split / /, $r{out};
+my $native = $cxx =~ /clang/ ? "" : "build/cpu/$cxx";
+for ([$built, "CXX=$cross{CXX} CC=$cross{CC}"], [$native, ""]) {
+    my ($folder, $compilers) = @$_;
+    next if !$folder || !@numbers;
+    %r = run("make -s BACKEND=cpu $compilers " . join " ", programs_in($folder));
+    is("$r{code} $r{err}", "0 ", "steps @numbers are built in $folder") or BAIL_OUT($r{err});
 }
+
 sub rows { return join "", grep { !/^#/ } slurp($_[0]) =~ /^.*\n/mg }
-for my $n (@numbers) {
+sub same_as_here {
+    my ($n) = @_;
     my $cases = small_cases("$qemu $built/step-$n");
     isnt($cases, "", "step $n lists its cases");
     my %r = run("$qemu $built/step-$n --seed 1 $cases");
     is("$r{code} $r{err}", "0 ", "step $n: as predicted");
-    next if !$programs;
-    for ([$built, $qemu, "ours"], [$programs, "", "theirs"]) {
+    return if !$native;
+    for ([$built, $qemu, "ours"], [$native, "", "theirs"]) {
         my ($folder, $by, $name) = @$_;
         my %r = run("$by $folder-count/step-$n --seed 1 --out $dir/$n.$name $cases");
         is("$r{code} $r{err}", "0 ", "step $n is counted, $name");
@@ -104,4 +108,8 @@ for my $n (@numbers) {
     is(rows("$dir/$n.ours"), rows("$dir/$n.theirs"), "step $n counts what x86-64 counts");
     is(slurp("$dir/$n.ours.found"), slurp("$dir/$n.theirs.found"), "step $n: check finds the same");
 }
+for my $n (@numbers) {
+    proved("aarch64 $n", [grep { -f } map { programs_in($_) } grep { $_ } $built, $native], sub { same_as_here($n) });
+}
+ok(1, "all that was drawn");
 done_testing();

@@ -272,7 +272,7 @@ for my $cxx (grep { have($_) } qw(g++ clang++)) {
 is($r{out}, "0\n", "a plain program contains nothing of it");
 
 # clang++ counts and finds the same, from 14 on: of what there is all are tried.
-for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_SEED} } map { "clang++-$_" } 15 .. 20) {
+for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_PLAN} } map { "clang++-$_" } 15 .. 20) {
     my $cudacc = "CXX=$cxx CC=" . $cxx =~ s/clang\+\+/clang/r . " common/cpu/cudacc";
     for (["-O2", "counted", \@expected], ["-O1", "counted", \@expected], ["-O2", "counted-ptx", \@ptx]) {
         my ($level, $name, $want) = @$_;

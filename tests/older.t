@@ -38,31 +38,37 @@ like("$r{code} $r{err}", qr/\A77 24-\S+: variant \S+, case D128\S+: .*; this dev
     "step 24 with 8.6: a line says which variant finds no room");
 
 # What is refused with 7.5, and the rest of the small cases is right.
+my %source = steps();
 my %refused = of_steps("refused-75");
 my %also = of_steps("also-75");
-for my $source (drawn(4, grep { architecture($_) eq "75" } @all)) {
-    my ($number) = $source =~ m{/(\d\d)-};
+sub right_with_75 {
+    my ($number) = @_;
     my $program = "$build/step-$number";
     my $more = $also{$number} ? " --case $also{$number}" : "";
-    %r = run("$program --seed 1 " . small_cases($program) . $more, CUDACPU_ARCH => 75);
+    my %r = run("$program --seed 1 " . small_cases($program) . $more, CUDACPU_ARCH => 75);
     is("$r{code} $r{err}", "0 ", "step $number: right as on a device of 7.5") or diag($r{out});
     my %seen = map { $_ => 1 } $r{out} =~ /^  variant (\S+): refused: \d+ bytes of shared memory a block, and there are 65536$/mg;
     is(join(" ", sort keys %seen), $refused{$number} // "", "step $number: what does not fit is refused");
 }
 
-@steps = drawn(3, @steps);
-my %number = map { $_ => m{/(\d\d)-} } @steps;
-# As mutants.t builds them: most of the time goes into the compiler.
-%r = run("printf '%s\\n' " . join(" ", map { "'$_ $dir/step-$number{$_} " . architecture($_) . "0'" } @steps)
-        . " | xargs -P 2 -L 1 sh -c 'common/cpu/cudacc -D__CUDA_ARCH__=\$2 -O1 -g0 -Werror -Icommon \$0 "
-        . "$build/harness/*.o $build/problems/*.o $build/neox/*.o -o \$1'");
-is($r{code}, 0, "they are compiled for an older device") or diag($r{out}, $r{err});
-for my $source (@steps) {
-    my $step = "$dir/step-$number{$source}";
-    my $small = small_cases("$build/step-$number{$source}");
-    %r = run("$step --seed 1 $small");
+# Compiled for the older device as mutants.t compiles: most of the time goes into the compiler.
+sub right_as_compiled {
+    my ($number) = @_;
+    my ($source, $step) = ($source{$number}, "$dir/step-$number");
+    my %r = run("common/cpu/cudacc -D__CUDA_ARCH__=" . architecture($source) . "0 -O1 -g0 -Werror -Icommon $source "
+        . "$build/harness/*.o $build/problems/*.o $build/neox/*.o -o $step");
+    is($r{code}, 0, "step $number is compiled for an older device") or diag($r{out}, $r{err});
+    %r = run("$step --seed 1 " . small_cases("$build/step-$number"));
     is($r{code}, 0, "$source: right, compiled for " . architecture($source)) or diag($r{out}, $r{err});
     is($r{err}, "", "$source: nothing on stderr");
+}
+
+my %branches = map { m{/(\d\d)-} ? ($1 => 1) : () } @steps;
+for my $number (drawn("older", grep { $branches{$_} || architecture($source{$_}) eq "75" } sort keys %source)) {
+    proved("older $number", ["$build/step-$number", files_of_step($source{$number})], sub {
+        right_with_75($number) if architecture($source{$number}) eq "75";
+        right_as_compiled($number) if $branches{$number};
+    });
 }
 
 done_testing();
