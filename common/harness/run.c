@@ -197,8 +197,7 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
     static const double MOST_FLOPS_ON_CPU = 1e6;
     const char *one = getenv("KF_ONE_LAUNCH");
     bool alone = s->options.once || s->options.exactness || kf_instrument() != KF_PLAIN ||
-                 (one && *one == '1') ||
-                 kf_run_bytes(run) > MOST_BYTES ||
+                 (one && *one == '1') || kf_run_bytes(run) > MOST_BYTES ||
                  (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
                                   s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));
     if (!alone)
