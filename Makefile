@@ -72,7 +72,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
   make test                every step, a sample of what takes long, and what depends on your changes
-  make test-all            everything, as CI does;  SHARD=1/4: a fourth of it, on one machine of four
+  make test-all            everything, as CI does;  SHARD=1/4: the first fourth of it
   make lint                only the checks that read the sources
   make coverage            the lines of kernels that no verified case runs
   make mutation            how many of 300 small changes of kernels and harness are noticed
@@ -92,7 +92,7 @@ Settings
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
   FORCE=1 (exercise) starts over, (test) runs again what passed on the same bytes
   TESTS=tests/make.t (test) runs only that;  MINUTES=10 (test) looks at more than 4 minutes' worth
-  SEED=7 (test, mutation) draws the sample that seed 7 draws, as an earlier run printed;  V=1 shows commands
+  SEED=7 (test, mutation) draws the sample of seed 7, as an earlier run printed;  V=1 shows commands
   SAMPLE=50 (mutation)          so many changes;  SEEDS=200 (exactness) so many seeds
   PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's
 

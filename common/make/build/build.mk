@@ -97,13 +97,13 @@ define cpu_runtime
 	@$(call own_deps,$@.d) && touch $@
 endef
 
-$(CPU)/runtime: $(CPU)/flags
+$(CPU)/runtime: $(CPU)/flags common/cpu/runtime.mk
 	$(call cpu_runtime,,the runtime)
-$(CPU)-count/runtime: $(CPU)/flags | $(CPU)/runtime
+$(CPU)-count/runtime: $(CPU)/flags common/cpu/runtime.mk | $(CPU)/runtime
 	$(call cpu_runtime,--count,the runtime that counts)
-$(CPU)-check/runtime: $(CPU)/flags | $(CPU)/runtime
+$(CPU)-check/runtime: $(CPU)/flags common/cpu/runtime.mk | $(CPU)/runtime
 	$(call cpu_runtime,--check,the runtime that checks)
-$(CPU)/blas: $(CPU)/flags | $(CPU)/runtime
+$(CPU)/blas: $(CPU)/flags common/cpu/runtime.mk | $(CPU)/runtime
 	$(call cpu_runtime,-lcublas,cuBLAS)
 
 # --- nvcc ----------------------------------------------------------------------------------------
