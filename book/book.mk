@@ -13,6 +13,8 @@ BOOK_STEPS ?= steps
 BOOK_PLOTS ?= plots
 BOOK_DATA ?= plots/data
 BOOK_DEVICE ?= nvidia-h200
+# Empty: the book is its pages only.
+BOOK_EPUB ?= yes
 # What the steps share and chapters may show.
 BOOK_SHARED ?= common
 BOOK_OUT ?= build/book
@@ -46,7 +48,7 @@ book_epub := $(BOOK_OUT)/kernel-fusion-workbook.epub
 book_pdf := $(BOOK_OUT)/kernel-fusion-workbook.pdf
 book_print := $(book_html)/print.html
 book_all := $(book_pages) $(book_sources) $(book_shown) $(book_html)/index.html \
-    $(book_html)/style.css $(book_epub)
+    $(book_html)/style.css $(if $(BOOK_EPUB),$(book_epub))
 # Pages of chapters, steps and charts that are gone.
 book_stale = $(filter-out $(book_all) $(book_print),\
     $(wildcard $(book_html)/*.html $(book_html)/*/*.html $(book_html)/charts/*.svg))
@@ -63,7 +65,7 @@ book_put = && mv -f $@.tmp $@ || { rm -f $@.tmp; exit 1; }
 
 book: $(book_all)
 	@rm -f $(book_stale)
-	$(call book_say,the book: $(book_html)/index.html and $(book_epub))
+	$(call book_say,the book: $(book_html)/index.html$(if $(BOOK_EPUB), and $(book_epub)))
 
 charts: $(book_charts)
 

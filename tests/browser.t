@@ -2,7 +2,8 @@
 # Opens every page of the book in a browser, at phone and desktop width, light and dark, and
 # measures it: nothing wider than the window, no picture or link broken, text readable against what
 # is behind it, math and code really shown. The charts are opened too. Pages with planted faults are
-# measured in the same run and must be found out.
+# measured in the same run and must be found out. What has passed on the same bytes, a page with its charts and its
+# style or the small book, is not opened again; links are followed on every page.
 use strict;
 use warnings;
 use File::Basename qw(dirname);
@@ -12,7 +13,8 @@ use File::Temp qw(tempdir);
 use FindBin;
 use Test::More;
 use lib "$FindBin::Bin/lib";
-use Workbook qw(tested_book);
+use Digest::SHA;
+use Workbook qw(tested_book proof_of is_proven keep_proof version_of cpu_seconds);
 
 chdir dirname(__FILE__) . '/..' or die $!;
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};
@@ -42,43 +44,51 @@ sub spew {
 }
 
 # --- The books ------------------------------------------------------------------------------------
-my $log = `$make --no-print-directory -f book/book.mk book BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps \\
-    BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$tmp/small \\
-    BOOK_CHARTS=$tmp/charts BOOK_BIN=tests/book/bin/step- 2>&1`;
-is($?, 0, 'the small book builds') or diag($log);
-my %root = (small => "$tmp/small/html");
+my @versions = map { version_of($_) } $browser, qw(pandoc gnuplot);
+my @small = grep { -f } glob 'book/* plots/style.gp plots/*.awk plots/*.sh';
+find({ no_chdir => 1, wanted => sub { push @small, $_ if -f $_ } }, 'tests/book');
+my $small_proof = proof_of('the small book in a browser', [sort @small], @versions);
+my $with_small = !is_proven($small_proof);
+small_book() if $with_small;
+my %root = $with_small ? (small => "$tmp/small/html") : ();
 if (glob 'chapters/*.md') {
-    my %built = tested_book('book');
+    my %built = tested_book('book BOOK_EPUB='); # what is looked at is pages
     is($built{code}, 0, 'the book builds') or diag($built{out}, $built{err});
     make_path("$tmp/real");
     system("cp -R build/tested/book/html '$tmp/real/'") == 0 and $root{book} = "$tmp/real/html";
 }
 
-# --- The small book as a PDF ----------------------------------------------------------------------
-$log = `$make --no-print-directory -f book/book.mk book-pdf BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps \\
-    BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$tmp/small \\
-    BOOK_CHARTS=$tmp/charts BOOK_BIN=tests/book/bin/step- BOOK_BROWSER=$browser 2>&1`;
-is($?, 0, 'the PDF is printed') or diag($log);
-my $pdf = slurp("$tmp/small/kernel-fusion-workbook.pdf");
-like($pdf, qr{/Title \(Kernel Fusion Workbook\)}, 'it has its title');
-my %on = `perl book/pages.pl $tmp/small/kernel-fusion-workbook.pdf` =~ /^(\S+)\t(\d+)$/mg;
-(my $print = slurp("$tmp/small/html/print.html")) =~ s/^.*?<div class="pages">//s;
-for my $place (qw(ch01 step-02 solutions)) {
-    my ($page) = $print =~ m{<a[^>]*?href="#$place"((?:(?!</div>).)*)</div>}s;
-    like($page // '', qr{<span\s+class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
+# The small book, as pages and as a PDF.
+sub small_book {
+    my $log = `$make --no-print-directory -f book/book.mk book BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps \\
+        BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$tmp/small \\
+        BOOK_CHARTS=$tmp/charts BOOK_BIN=tests/book/bin/step- 2>&1`;
+    is($?, 0, 'the small book builds') or diag($log);
+    $log = `$make --no-print-directory -f book/book.mk book-pdf BOOK_CHAPTERS=tests/book/chapters BOOK_STEPS=tests/book/steps \\
+        BOOK_PLOTS=tests/book/plots BOOK_DATA=tests/book/data BOOK_SHARED=tests/book/common BOOK_OUT=$tmp/small \\
+        BOOK_CHARTS=$tmp/charts BOOK_BIN=tests/book/bin/step- BOOK_BROWSER=$browser 2>&1`;
+    is($?, 0, 'the PDF is printed') or diag($log);
+    my $pdf = slurp("$tmp/small/kernel-fusion-workbook.pdf");
+    like($pdf, qr{/Title \(Kernel Fusion Workbook\)}, 'it has its title');
+    my %on = `perl book/pages.pl $tmp/small/kernel-fusion-workbook.pdf` =~ /^(\S+)\t(\d+)$/mg;
+    (my $print = slurp("$tmp/small/html/print.html")) =~ s/^.*?<div class="pages">//s;
+    for my $place (qw(ch01 step-02 solutions)) {
+        my ($page) = $print =~ m{<a[^>]*?href="#$place"((?:(?!</div>).)*)</div>}s;
+        like($page // '', qr{<span\s+class="page">$on{$place}</span>}, "its contents say on which page $place is: $on{$place}");
+    }
+    like($print, qr{<div class="of-part">\s*Part I: Adding\s*</div>\s*<div class="level1">\s*<a href="#ch00">}, 'and its parts');
+    is(scalar(() = $print =~ /class="of-part"/g), 1, 'each once');
+    my @asked = $print =~ m{id="(\S+)-asked" class="asked solution">}g;
+    is(scalar(@asked), 2, 'a listing with two solutions');
+    is(join(' ', map { $print =~ m{id="$_-asked" class="asked solution">\s*<a} ? 'named' : 'empty' } @asked),
+        'named empty', 'names the page of the first');
+    my ($answer) = $print =~ m{href="#(ch01-answer-\d+)"};
+    like($print, qr{id="$answer-asked".{0,80}<a href="#$answer">The\s+answer\s+is\s+on\s+page\s+$on{$answer}\.</a>}s,
+        "a question says on which page its answer is: $on{$answer}");
+    like($print, qr{<a href="#$answer-asked"><strong>[^<]*Answer\s+\(page\s+$on{"$answer-asked"}\)</strong>},
+        'and the answer where its question is');
+    ok($on{ch01} > 2 && $on{'step-02'} > $on{ch01} && $on{solutions} > $on{'step-02'}, 'one behind the other');
 }
-like($print, qr{<div class="of-part">\s*Part I: Adding\s*</div>\s*<div class="level1">\s*<a href="#ch00">}, 'and its parts');
-is(scalar(() = $print =~ /class="of-part"/g), 1, 'each once');
-my @asked = $print =~ m{id="(\S+)-asked" class="asked solution">}g;
-is(scalar(@asked), 2, 'a listing with two solutions');
-is(join(' ', map { $print =~ m{id="$_-asked" class="asked solution">\s*<a} ? 'named' : 'empty' } @asked),
-    'named empty', 'names the page of the first');
-my ($answer) = $print =~ m{href="#(ch01-answer-\d+)"};
-like($print, qr{id="$answer-asked".{0,80}<a href="#$answer">The\s+answer\s+is\s+on\s+page\s+$on{$answer}\.</a>}s,
-    "a question says on which page its answer is: $on{$answer}");
-like($print, qr{<a href="#$answer-asked"><strong>[^<]*Answer\s+\(page\s+$on{"$answer-asked"}\)</strong>},
-    'and the answer where its question is');
-ok($on{ch01} > 2 && $on{'step-02'} > $on{ch01} && $on{solutions} > $on{'step-02'}, 'one behind the other');
 
 # --- Faults, each on a page of its own ------------------------------------------------------------
 my %planted = (
@@ -91,19 +101,22 @@ my %planted = (
     table => ['<th ', '<th style="padding: 0 40rem" ', qr/a table (?:is \d+ px wide|shows no number)/],
     code => ['<pre', '<pre style="display: none"', qr/not shown/],
 );
-make_path("$tmp/planted");
-system("cp -R '$tmp/small/html/.' '$tmp/planted/'") == 0 or die;
-my $good = slurp("$tmp/small/html/01-sum.html");
-for my $fault (keys %planted) {
-    my ($from, $to) = @{ $planted{$fault} };
-    (my $page = $good) =~ s/\Q$from\E/$to/ or die "the page has no $from";
-    spew("$tmp/planted/fault-$fault.html", $page);
+sub plant_faults {
+    make_path("$tmp/planted");
+    system("cp -R '$tmp/small/html/.' '$tmp/planted/'") == 0 or die;
+    my $good = slurp("$tmp/small/html/01-sum.html");
+    for my $fault (keys %planted) {
+        my ($from, $to) = @{ $planted{$fault} };
+        (my $page = $good) =~ s/\Q$from\E/$to/ or die "the page has no $from";
+        spew("$tmp/planted/fault-$fault.html", $page);
+    }
+    (my $svg = slurp("$tmp/charts/03-time.svg")) =~ s/<style>.*?<\/style>//s or die;
+    $svg =~ s/fill="#1f2328"/fill="#808080"/g;
+    spew("$tmp/planted/charts/fault-chart.svg", $svg);
+    ($svg = slurp("$tmp/charts/03-time.svg")) =~ s/<text([^>]*)>/<text$1 dx="2000">/ or die;
+    spew("$tmp/planted/charts/fault-clipped.svg", $svg);
 }
-(my $svg = slurp("$tmp/charts/03-time.svg")) =~ s/<style>.*?<\/style>//s or die;
-$svg =~ s/fill="#1f2328"/fill="#808080"/g;
-spew("$tmp/planted/charts/fault-chart.svg", $svg);
-($svg = slurp("$tmp/charts/03-time.svg")) =~ s/<text([^>]*)>/<text$1 dx="2000">/ or die;
-spew("$tmp/planted/charts/fault-clipped.svg", $svg);
+plant_faults() if $with_small;
 
 # --- What the browser measures --------------------------------------------------------------------
 # One line for each fault: page, width, fault.
@@ -225,14 +238,28 @@ run();
 JS
 
 my @pages;
-for my $dir (values %root, "$tmp/planted") {
+for my $dir (values %root, $with_small ? "$tmp/planted" : ()) {
     find({ no_chdir => 1, wanted => sub {
         return if $dir =~ /planted$/ && !/fault-/;
         push @pages, substr($_, length($tmp) + 1) if /\.(?:html|svg)$/;
     } }, $dir);
 }
 @pages = sort @pages;
-my $list = join ', ', map { "'$_'" } @pages;
+
+# Of a page of the book: its bytes, those of its style and of the charts that it shows.
+sub sum_of {
+    my ($file) = @_;
+    return -f $file ? Digest::SHA->new(1)->addfile($file, 'b')->hexdigest : '-';
+}
+my %proof;
+for my $page (grep { m{^real/} } @pages) {
+    my @shown = $page =~ /\.html$/ ? slurp("$tmp/$page") =~ /\s(?:src|href)="([^"]+\.(?:svg|css))"/g : ();
+    my $folder = dirname("$tmp/$page");
+    $proof{$page} = proof_of("$page in a browser", [], $browser, $versions[0], map { sum_of($_) } "$tmp/$page", map { "$folder/$_" } @shown);
+}
+my @opened = grep { !$proof{$_} || !is_proven($proof{$_}) } @pages;
+my $began = cpu_seconds();
+my $list = join ', ', map { "'$_'" } @opened;
 spew("$tmp/harness.html", "<!DOCTYPE html><meta charset=\"utf-8\"><body><script>const WIDTHS = [" . join(', ', @WIDTHS)
     . "], PAGES = [$list];\n$harness</script></body>");
 
@@ -284,7 +311,7 @@ sub broken_links {
 }
 
 my (%found, %measured, %background);
-for my $scheme ('light', 'dark') {
+for my $scheme (@opened ? ('light', 'dark') : ()) {
     for my $line (measure($scheme)) {
         my ($page, $width, $what) = @$line;
         if ($what eq 'measured') { $measured{$page}++ }
@@ -294,23 +321,31 @@ for my $scheme ('light', 'dark') {
 }
 for my $page (grep { /\.html$/ } @pages) { push @{ $found{$page} }, broken_links($page) }
 
-is_deeply([map { join ' ', sort keys %{ $background{$_} // {} } } 'light', 'dark'], ['252,252,249',
-    '21,24,28'],
-    'each page has the background of its scheme');
+is_deeply([map { join ' ', sort keys %{ $background{$_} // {} } } 'light', 'dark'], ['252,252,249', '21,24,28'],
+    'each page has the background of its scheme') if grep { /\.html$/ } @opened;
+my %opened = map { $_ => 1 } @opened;
 for my $page (grep { !/^planted/ } @pages) {
-    is($measured{$page}, 2 * @WIDTHS, "$page was measured at each width, light and dark");
+    is($measured{$page}, 2 * @WIDTHS, "$page was measured at each width, light and dark") if $opened{$page};
     is(join("\n", @{ $found{$page} // [] }), '', "$page: nothing wrong");
 }
-for my $fault (sort keys %planted) {
-    my $page = "planted/fault-$fault.html";
-    my @found = @{ $found{$page} // [] };
-    my @expected = grep { $_ =~ $planted{$fault}[2] } @found;
-    ok(@expected && @expected == @found, "a planted fault is found: $fault")
-        or diag(join "\n", @found);
+if ($with_small) {
+    for my $fault (sort keys %planted) {
+        my $page = "planted/fault-$fault.html";
+        my @found = @{ $found{$page} // [] };
+        my @expected = grep { $_ =~ $planted{$fault}[2] } @found;
+        ok(@expected && @expected == @found, "a planted fault is found: $fault")
+            or diag(join "\n", @found);
+    }
+    like(join("\n", @{ $found{'planted/charts/fault-chart.svg'} // [] }), qr/contrast/,
+        'a planted fault is found: chart');
+    like(join("\n", @{ $found{'planted/charts/fault-clipped.svg'} // [] }), qr/clipped/,
+        'a planted fault is found: a clipped label');
 }
-like(join("\n", @{ $found{'planted/charts/fault-chart.svg'} // [] }), qr/contrast/,
-    'a planted fault is found: chart');
-like(join("\n", @{ $found{'planted/charts/fault-clipped.svg'} // [] }), qr/clipped/,
-    'a planted fault is found: a clipped label');
+my @failed = grep { !$_ } Test::More->builder->summary;
+if (!@failed) {
+    my $each = @opened ? (cpu_seconds() - $began) / @opened : 0;
+    keep_proof($proof{$_}, $_, $each) for grep { $proof{$_} } @opened;
+    keep_proof($small_proof, 'the small book in a browser', 0) if $with_small;
+}
 
 done_testing();

@@ -8,11 +8,13 @@ use Test::More;
 use lib "tests/lib";
 use Workbook;
 
-my $tree = scratch(build => 1);
-my %cpu = (BACKEND => "cpu");
+# A copy of the tree, made when something is to be done in it.
+my $tree;
+sub tree { return $tree //= scratch(build => 1) }
 sub in_tree {
     my ($command) = @_;
-    return run("cd '$tree' && $command");
+    my $dir = tree();
+    return run("cd '$dir' && $command");
 }
 
 my %r = run("make -s programs BACKEND=cpu");
@@ -20,6 +22,16 @@ is($r{code}, 0, "all steps are built") or BAIL_OUT($r{err});
 chomp(my $programs = $r{out});
 # The copies of the tree need no runtime of their own.
 $ENV{CUDACPU_BUILD} = getcwd() . "/$programs";
+
+# What verdicts depend on: how exercises are written and tried, and, of a program that runs, all that it is made
+# of besides its step.
+my @versions = map { version_of($_) } (split " ", `sh common/make/build/toolchain.sh`)[0, 1];
+my @writing = ("Makefile", "common/make/build/build.mk", glob("common/make/reader/*"));
+my @backend = grep { -f } glob("common/cpu/* common/cpu/*/* common/cpu/*/*/*");
+my @running = (@writing, @backend, glob("common/harness/* common/problems/* common/neox/* common/cuda/*"));
+
+# All that lies in the folders of steps.
+sub of_steps { return map { grep { -f } glob("steps/$_-*/*") } @_ }
 
 # The exercise in $text with the solutions of $step put in the places of its tasks.
 sub solved {
@@ -36,44 +48,81 @@ sub solved {
 
 my @steps = glob("steps/[0-9][0-9]-*/*.cu");
 ok(scalar(@steps), "there are steps");
-my (%slug, @begun);
+my (%slug, %beside, %tasks);
+my $has = qr{^ *// solution: }m;
 for my $step (@steps) {
     my ($number, $slug) = $step =~ m{/(\d\d)-[^/]*/(.*)\.cu$};
     # The step's file, and what lies beside it and has solutions.
-    my $has = qr{^ *// solution: }m;
-    my @beside = grep { slurp($_) =~ $has } glob($step =~ s{[^/]*$}{*.cuh}r);
-    my $tasks = () = join("", map { slurp($_) } $step, @beside) =~ m{$has}g;
-    %r = in_tree("make step-$number exercise");
-    is($r{code}, 0, "step-$number exercise") or diag($r{err});
-    if (!$tasks) {
-        like($r{out}, qr/has no solution to take out/, "step-$number: no exercise, and it says so");
-        next;
-    }
-    my %exercise = ($step => slurp("$tree/work" . "/$number-$slug.cu"));
-    $exercise{$_} = slurp("$tree/work" . "/$number-$slug" . s{.*/}{/}r) for @beside;
-    is(scalar(() = join("", values %exercise) =~ m{^ *// YOUR CODE: \S}mg), $tasks,
-        "step-$number: a task for each solution");
-    for my $file ($step, @beside) {
-        unlike($exercise{$file}, qr{^ *// (end )?(solution|snippet): }m, "$file: no marker is left");
-        # So a reader who fills in the solutions has the step, whose program other tests run and check.
-        my $without = join "", grep { !m{^ *// (end )?(solution|snippet): } } split /^/, slurp($file);
-        ok(solved($exercise{$file}, $file) eq $without,
-            "$file: with its solutions put back, it is what it was without markers");
-    }
     $slug{$number} = $slug;
-    push @begun, $number;
+    $beside{$number} = [grep { slurp($_) =~ $has } glob($step =~ s{[^/]*$}{*.cuh}r)];
+    $tasks{$number} = () = join("", map { slurp($_) } $step, @{ $beside{$number} }) =~ m{$has}g;
+}
+my @begun = grep { $tasks{$_} } sort keys %slug;
+
+# Writes the exercises of these steps, those that are not there; returns what was said of each.
+my %said;
+sub written {
+    my @new = grep { !defined $said{$_} } @_ or return @said{@_};
+    my %r = in_tree("make " . join(" ", map { "step-$_" } @new) . " exercise");
+    is($r{code}, 0, "exercise: @new") or diag($r{err});
+    $said{$_} = "" for @new;
+    $said{$1} .= $& while $r{out} =~ m{^(?:work|steps)/(\d\d)-\S+[: ].*\n(?:  line .*\n)*}mg;
+    return @said{@_};
+}
+# They are written together, if not all of it is known.
+my %proof = map { my ($n) = m{/(\d\d)-}; $n => proof_of("step-$n: its exercise", [of_steps($n), @writing]) } @steps;
+my @unknown = grep { !is_proven($proof{$_}) } sort keys %slug;
+written(@unknown) if @unknown;
+for my $step (@steps) {
+    my ($number) = $step =~ m{/(\d\d)-};
+    my ($slug, @beside) = ($slug{$number}, @{ $beside{$number} });
+    proved("step-$number: its exercise", [of_steps($number), @writing], sub {
+        if (!$tasks{$number}) {
+            like($said{$number}, qr/has no solution to take out/, "step-$number: no exercise, and it says so");
+            return;
+        }
+        my %exercise = ($step => slurp("$tree/work" . "/$number-$slug.cu"));
+        $exercise{$_} = slurp("$tree/work" . "/$number-$slug" . s{.*/}{/}r) for @beside;
+        is(scalar(() = join("", values %exercise) =~ m{^ *// YOUR CODE: \S}mg), $tasks{$number},
+            "step-$number: a task for each solution");
+        is(scalar(() = $said{$number} =~ m{^  line \d+: \S}mg), $tasks{$number}, "step-$number: and each is named");
+        for my $file ($step, @beside) {
+            unlike($exercise{$file}, qr{^ *// (end )?(solution|snippet): }m, "$file: no marker is left");
+            # So a reader who fills in the solutions has the step, whose program other tests run and check.
+            my $without = join "", grep { !m{^ *// (end )?(solution|snippet): } } split /^/, slurp($file);
+            ok(solved($exercise{$file}, $file) eq $without,
+                "$file: with its solutions put back, it is what it was without markers");
+        }
+    });
 }
 
-# As they are handed out; `make test` tries one in three, by its seed, and one of the model. What make
-# does in `try` besides is looked at below, with the first one.
+# As they are handed out; `make test` tries one in three, by its seed, and one of the model; and one in three of
+# what must be refused. What make does in `try` besides is looked at below, with the first one and the model's.
 my ($first, $model) = ($begun[0], 40);
 my %drawn = map { $_ => 1 } $model, drawn(3, @begun);
 my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
-run("cd '$tree' && printf '%s\n' "
-    . join(" ", map { "$_-$slug{$_}" } @tried)
-    . " | xargs -P 2 -I NAME sh -c 'common/cpu/cudacc -O1 -g0 -w -fno-exceptions -fno-asynchronous-unwind-tables -Icommon -Iwork/NAME -Isteps/NAME "
-    . "work/NAME.cu $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o work/NAME.program "
-    . ">work/NAME.log 2>&1'");
+my $made = "build/cpu/tried";
+my $ours = "-Icommon $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
+
+# Compiles work/NAME.cu as it stands there: plain, and for the instruments that are named.
+sub compiled {
+    my ($number, @instruments) = @_;
+    my $name = "$number-$slug{$number}";
+    my ($folder) = glob("steps/$number-*");
+    my $cudacc = "common/cpu/cudacc -O1 -g" . (@instruments ? 1 : 0) . " -w -fno-exceptions -fno-asynchronous-unwind-tables "
+        . "-Iwork/$name -I$folder";
+    my %r = in_tree(join " && ", "mkdir -p $made", "$cudacc $ours work/$name.cu -o $made/$name.program",
+        @instruments ? "$cudacc -Icommon --check -c work/$name.cu -o $made/$name.o" : (),
+        map { "$cudacc $ours --$_ $made/$name.o -o $made/$name.$_" } @instruments);
+    return is($r{code}, 0, "step-$number: its exercise compiles") || diag($r{out}, $r{err});
+}
+# The command that tries it: CHECK and COUNT are programs or commands, or empty.
+sub try_command {
+    my ($number, $check, $count, $cases) = @_;
+    my $name = "$made/$number-$slug{$number}";
+    s/^(check|count)$/$name.$1/ for $check, $count;
+    return "sh common/make/reader/try.sh step-$number $name.program '$check' '$count' $cases";
+}
 sub fails_as_written {
     my ($what, $number, $code, $command) = @_;
     my %r = in_tree($command);
@@ -93,91 +142,91 @@ sub fails_as_written {
     unlike($r{err}, qr/warning/, "$what: and no warning of what is not filled in");
 }
 for my $number (@tried) {
-    my $name = "$number-$slug{$number}";
-    ok(-x("$tree/work" . "/$name.program"), "step-$number: its exercise compiles")
-        or diag(slurp("$tree/work" . "/$name.log"));
-    my $cases = small_cases("$programs/step-$number");
-    fails_as_written("step-$number", $number, 1,
-        "sh common/make/reader/try.sh step-$number work/$name.program '' '' $cases");
+    proved("step-$number: its exercise fails as written", [of_steps($number), @running], @versions, sub {
+        written($number);
+        compiled($number) or return;
+        fails_as_written("step-$number", $number, 1, try_command($number, "", "", small_cases("$programs/step-$number")));
+    });
 }
 
 # The first one in full, and the model's from there on: a failure, the solution put back, a file that is
 # kept.
-for my $number ($first, $model) {
-    my $cases = small_cases("$programs/step-$number");
-    my $work = "$tree/work" . "/$number-$slug{$number}.cu";
-    my $try = "make step-$number try BACKEND=cpu ARGS='$cases'";
-    fails_as_written("step-$number try", $number, 2, $try) if $number eq $first;
+for my $number (drawn(2, $first, $model)) {
+    proved("step-$number: in full", [of_steps($number), @running, "plots/data/cpu/step-$number-counts.tsv"], @versions, sub {
+        written($number);
+        my $cases = small_cases("$programs/step-$number");
+        my $work = "$tree/work" . "/$number-$slug{$number}.cu";
+        my $try = "make step-$number try BACKEND=cpu ARGS='$cases'";
+        fails_as_written("step-$number try", $number, 2, $try) if $number eq $first;
 
-    %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
-    spew($work, $r{out});
-    %r = in_tree($try);
-    is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
-    like($r{out}, qr/^step-$number try: right: verified and checked, and it costs what the task allows(?: \(only what ARGS names was tried\))?$/m,
-        "step-$number: and says so");
-    cmp_ok(scalar(() = $r{out} =~ /\n/g), "<=", 25, "step-$number: in at most 25 lines") or diag($r{out});
-    is($r{err}, "", "step-$number: and nothing beside");
+        my $fresh = slurp($work);
+        %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
+        spew($work, $r{out});
+        %r = in_tree($try);
+        is($r{code}, 0, "step-$number: passes with the solution put back") or diag($r{err});
+        like($r{out}, qr/^step-$number try: right: verified and checked, and it costs what the task allows(?: \(only what ARGS names was tried\))?$/m,
+            "step-$number: and says so");
+        cmp_ok(scalar(() = $r{out} =~ /\n/g), "<=", 25, "step-$number: in at most 25 lines") or diag($r{out});
+        is($r{err}, "", "step-$number: and nothing beside");
 
-    my $before = slurp($work);
-    %r = in_tree("make step-$number exercise");
-    is($r{code}, 0, "step-$number: asked again");
-    like($r{out}, qr/is kept: .*FORCE=1/,
-        "step-$number: the changed file is kept, and it says how to start over");
-    is(slurp($work), $before, "step-$number: really");
+        my $before = slurp($work);
+        %r = in_tree("make step-$number exercise");
+        is($r{code}, 0, "step-$number: asked again");
+        like($r{out}, qr/is kept: .*FORCE=1/,
+            "step-$number: the changed file is kept, and it says how to start over");
+        is(slurp($work), $before, "step-$number: really");
+        spew($work, $fresh);
+    });
 }
 
-# What gives right results and breaks a rule is not right.
-my $racy = "$tree/work" . "/01-naive-attention.cu";
-my %racy = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/01-*/*.cu");
-$racy{out} =~ s/(\n    if \(row >= rows\) \{\n)/\n    __shared__ volatile float unused[32];\n    unused[threadIdx.x % 32] = threadIdx.x;$1/
-    or fail("the line to change is still there");
-spew($racy, $racy{out});
-%racy = in_tree("make step-01 try BACKEND=cpu ARGS='--case odd'");
-is($racy{code}, 2, "a race that changes no result fails");
-like($racy{out}, qr/^step-01 try: not right yet: its results are right and a check fails, see above$/m,
-    "because of the check") or diag($racy{out}, $racy{err});
-like($racy{out}, qr/^  variant naive: 1 finding\n    shared race: .* work\/01-naive-attention\.cu:\d+/m, "which says what and where");
-
-# Nor is what does the work twice.
-%racy = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/01-*/*.cu");
-(my $twice = $racy{out}) =~ s/(\n +)(for \(int d = 0; d < D; d\+\+\) \{\n +dot \+= .*\n +\})/$1$2$1dot *= 0.0f;$1$2/
-    or fail("the loop to double is still there");
-spew($racy, $twice);
-%racy = in_tree("make step-01 try BACKEND=cpu ARGS='--case odd'");
-is($racy{code}, 2, "a product that is computed twice fails");
-like($racy{out}, qr/^  costs more: variant naive, case odd, kernel scores: global_ld_requests 190080, the step's own 95040 \(2 times\)$/m,
-    "for what it loads") or diag($racy{out}, $racy{err});
-like($racy{out}, qr/^step-01 try: not right yet: its results are right, and its counts are not those of the task, see above$/m,
-    "and it says so");
-
-# What ends a kernel has no results: the last line says what it was, and what the checks know stands above.
-sub planted {
-    my ($what, $number, $case, $from, $to, $kind, $said) = @_;
-    my %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
-    my ($slug) = map { s{.*/}{}r } glob("steps/$number-*/*.cu");
-    $r{out} =~ s/\Q$from\E/$to/ or fail("$what: the line to change is still there");
-    spew("$tree/work" . "/$number-$slug", $r{out});
-    %r = in_tree("make step-$number try BACKEND=cpu ARGS='--case $case'");
-    is($r{code}, 2, "$what: fails");
-    like($r{out}, $kind =~ /asks/ ? qr/$said/m : qr/^case $case: .*\n(?s:.*)$said/m, "$what: the finding")
-        or diag($r{out}, $r{err});
-    like($r{out}, qr/^step-$number try: not right yet: $kind, see above\n\z/m, "$what: the last line");
+# What is not right, each planted in a step without markers, and what `try` says of it: in its last line, and
+# of what it shows before that. Check and count are made where they are to say something; `true` stands for one
+# that finds nothing.
+my @planted = (
+    # What gives right results and breaks a rule.
+    ["a race that changes no result", "01", "odd", qr/(\n    if \(row >= rows\) \{\n)/,
+        sub { "\n    __shared__ volatile float unused[32];\n    unused[threadIdx.x % 32] = threadIdx.x;$1" },
+        qr/its results are right and a check fails/,
+        qr/^  variant naive: 1 finding\n    shared race: .* work\/01-naive-attention\.cu:\d+/m, "check", ""],
+    # What does the work twice.
+    ["a product that is computed twice", "01", "odd", qr/(\n +)(for \(int d = 0; d < D; d\+\+\) \{\n +dot \+= .*\n +\})/,
+        sub { "$1$2$1dot *= 0.0f;$1$2" }, qr/its results are right, and its counts are not those of the task/,
+        qr/^  costs more: variant naive, case odd, kernel scores: global_ld_requests 190080, the step's own 95040 \(2 times\)$/m,
+        "true", "count"],
+    # What ends a kernel has no results.
+    ["a shuffle that some leave out", "01", "odd", qr/\Qlargest = warp_max(largest);/,
+        sub { "if (lane == 3) return;\n    largest = warp_max(largest);" }, qr/its threads wait for one another for ever/,
+        qr/^case odd: .*\n(?s:.*)threads 3, .* have exited/m, "", ""],
+    # Far below: far above, an address may be none of a user's, which ends a program in another way.
+    ["a store far away", "01", "odd", qr/\QSk + j] = score/, sub { "Sk + j - (1ll << 34)] = score" },
+        qr/a kernel reaches for memory that is not there/, qr/^case odd: .*\n(?s:.*)illegal access at address/m, "", ""],
+    ["16 bytes at an odd address", "13", "S63", qr/\Q(const float4 *)(own.k +/, sub { "(const float4 *)(own.k + 1 +" },
+        qr/(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)/,
+        qr/^case S63: .*\n(?s:.*)    misaligned: read at work\/13-v7-hybrid\.cu:\d+ .* of k_turned /m, "check", ""],
+    # A step may ask for what neither results nor counts show, in a try.sh of its own.
+    ["a choice without the table", "36", "forward-small --variant dispatch",
+        qr/\Qkf_tuned("dispatch", s, "way", name, sizeof name)/, sub { "name[0] = 0" },
+        qr/its results are right, and it does not do what the task asks/,
+        qr/in case \S+ it chooses op-by-op; the table.s fused is right\n  with the H200.s table/, "true", ""],
+    ["a choice of what is none", "36", "forward-small --variant dispatch", qr/\Qstrcmp(name, chosen.name) != 0/,
+        sub { "false" }, qr/its results are right, and it does not do what the task asks/,
+        qr/way:other in every row it goes on/, "true", ""],
+);
+for (drawn(3, @planted)) {
+    my ($what, $number, $case, $from, $to, $last, $shown, $check, $count) = @$_;
+    my @data = ("plots/data/cpu/step-$number-counts.tsv", "plots/data/nvidia-h200/tuned-dispatch.tsv");
+    proved($what, [of_steps($number), @running, @data], @versions, sub {
+        %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
+        $r{out} =~ s/$from/$to->()/e or fail("$what: the line to change is still there");
+        spew(tree() . "/work" . "/$number-$slug{$number}.cu", $r{out});
+        delete $said{$number}; # no exercise as it is handed out
+        compiled($number, grep { /^c/ } $check, $count) or return;
+        %r = in_tree(try_command($number, $check, $count, "--case $case"));
+        is($r{code}, 1, "$what: fails");
+        like($r{out}, $shown, "$what: what it shows") or diag($r{out}, $r{err});
+        like($r{out}, qr/^step-$number try: not right yet: $last, see above\n\z/m, "$what: the last line") or diag($r{out});
+    });
 }
-planted("a shuffle that some leave out", "01", "odd", "largest = warp_max(largest);",
-    "if (lane == 3) return;\n    largest = warp_max(largest);",
-    "its threads wait for one another for ever", "threads 3, .* have exited");
-planted("a store far away", "01", "odd", "Sk + j] = score", "Sk + j + (1ll << 34)] = score",
-    "a kernel reaches for memory that is not there", "illegal access at address");
-planted("16 bytes at an odd address", "13", "S63", "(const float4 *)(own.k +", "(const float4 *)(own.k + 1 +",
-    "(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)",
-    "    misaligned: read at work/13-v7-hybrid\\.cu:\\d+ .* of k_turned ");
-
-# A step may ask for what neither results nor counts show, in a try.sh of its own.
-my @asks = ("36", "forward-small --variant dispatch");
-my $asks = "its results are right, and it does not do what the task asks";
-planted("a choice without the table", @asks, 'kf_tuned("dispatch", s, "way", name, sizeof name)', 'name[0] = 0', $asks,
-    "in case \\S+ it chooses op-by-op; the table.s fused is right\n  with the H200.s table");
-planted("a choice of what is none", @asks, "strcmp(name, chosen.name) != 0", "false", $asks, "way:other in every row it goes on");
 my $lent = scratch_dir();
 spew("$lent/build/cpu/program", "#!/bin/sh\nwhile [ \"\$1\" != --dump ]; do shift; done\n"
     . "echo \"\$CUDACPU_WORKERS\" >>runs\ngrep -c \"^\$BITS\" runs >\"\$2\"\ntrue\n");
@@ -189,101 +238,106 @@ for (["none", 0], ["8", 1]) {
 }
 
 # What is not run is not right.
-in_tree("make step-11 exercise");
-%r = in_tree("make step-11 try BACKEND=cpu ARGS='--case D80-R20'");
-is($r{code}, 2, "a case that no variant takes");
-like($r{out}, qr/--case D80-R20: no variant of this program takes this case.*\nstep-11 try: ended with code 2, so nothing is known to be right\n\z/m,
-    "is not right");
+proved("a case that no variant takes", [of_steps("11"), @running], @versions, sub {
+    %r = in_tree("sh common/make/reader/try.sh step-11 $programs/step-11 '' '' --case D80-R20");
+    is($r{code}, 2, "a case that no variant takes");
+    like($r{out}, qr/--case D80-R20: no variant of this program takes this case.*\nstep-11 try: ended with code 2, so nothing is known to be right\n\z/m,
+        "is not right");
+});
 
 # try.sh with programs that are a few lines.
 sub program {
     my ($name, $text, $code) = @_;
-    spew("$tree/$name", "#!/bin/sh\ncat <<'TEXT'\n$text" . "TEXT\nexit $code\n");
-    chmod 0755, "$tree/$name" or die;
+    spew(tree() . "/$name", "#!/bin/sh\ncat <<'TEXT'\n$text" . "TEXT\nexit $code\n");
+    chmod 0755, tree() . "/$name" or die;
 }
-my $head = "99-mine: it\nCPU backend, thread order forward: verified, not timed; --seed 7 repeats it\n";
-my $table = "  variant      status         wrong    NaN/Inf   compared   max err/bound\n";
-sub tries {
-    my ($what, $code, $out) = @_;
-    my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
-    is("$r{code} $r{out}", "$code $out", $what) or diag($r{err});
-    return $r{out};
-}
-program("checks", $head, 0);
-program("program", "99-mine: no device\n", 77);
-tries("no device", 0, "99-mine: no device\nstep-99 try: passed over, it cannot run here\n");
-program("program", "99-mine: opticks.neox is too short\n", 2);
-tries("a model file that is refused", 2,
-    "99-mine: opticks.neox is too short\nstep-99 try: ended with code 2, so nothing is known to be right\n");
-my $refused = "$head\ncase D8: B=1\n  variant v: refused: no room\n$table  v            refused           -          -          -               -\n";
-program("program", $refused, 0);
-tries("a variant that is refused", 1, "${refused}step-99 try: nothing ran, so nothing is known to be right\n");
-my $many = join "", map { my $case = $_; "\ncase D$case: B=1\n  variant bug: wrong, as predicted\n  o: 3 of 8 elements wrong\n$table"
-    . join("", map { "  v$_           ok                 0          0          8           0.0$_\n" } 1 .. 9)
-    . "  bug          predicted          3          0          8              99\n" } 1 .. 20;
-program("program", "$head$many\nskipped, large for a CPU: a, b, c, d and 79 more; --case NAME runs one\n", 0);
-my $said = tries("many cases", 0, $head =~ s/.*\n//r
-    . join("", map { "case D$_: B=1: 9 right, 1 as predicted; at most 0.09 of the bound\n" } 1 .. 10)
-    . "and 10 more cases, all right\nskipped, large for a CPU: a, b, c, d and 79 more; --case NAME runs one\n"
-    . "step-99 try: right: verified and checked, and not counted\n");
-cmp_ok(scalar(() = $said =~ /\n/g), "<=", 22, "a few lines, beside those of make");
+proved("what try.sh says", [@writing], sub {
+    my $head = "99-mine: it\nCPU backend, thread order forward: verified, not timed; --seed 7 repeats it\n";
+    my $table = "  variant      status         wrong    NaN/Inf   compared   max err/bound\n";
+    my $tries = sub {
+        my ($what, $code, $out) = @_;
+        my %r = in_tree("sh common/make/reader/try.sh step-99 ./program ./checks ''");
+        is("$r{code} $r{out}", "$code $out", $what) or diag($r{err});
+        return $r{out};
+    };
+    program("checks", $head, 0);
+    program("program", "99-mine: no device\n", 77);
+    $tries->("no device", 0, "99-mine: no device\nstep-99 try: passed over, it cannot run here\n");
+    program("program", "99-mine: opticks.neox is too short\n", 2);
+    $tries->("a model file that is refused", 2,
+        "99-mine: opticks.neox is too short\nstep-99 try: ended with code 2, so nothing is known to be right\n");
+    my $refused = "$head\ncase D8: B=1\n  variant v: refused: no room\n$table  v            refused           -          -          -               -\n";
+    program("program", $refused, 0);
+    $tries->("a variant that is refused", 1, "${refused}step-99 try: nothing ran, so nothing is known to be right\n");
+    my $many = join "", map { my $case = $_; "\ncase D$case: B=1\n  variant bug: wrong, as predicted\n  o: 3 of 8 elements wrong\n$table"
+        . join("", map { "  v$_           ok                 0          0          8           0.0$_\n" } 1 .. 9)
+        . "  bug          predicted          3          0          8              99\n" } 1 .. 20;
+    program("program", "$head$many\nskipped, large for a CPU: a, b, c, d and 79 more; --case NAME runs one\n", 0);
+    my $said = $tries->("many cases", 0, $head =~ s/.*\n//r
+        . join("", map { "case D$_: B=1: 9 right, 1 as predicted; at most 0.09 of the bound\n" } 1 .. 10)
+        . "and 10 more cases, all right\nskipped, large for a CPU: a, b, c, d and 79 more; --case NAME runs one\n"
+        . "step-99 try: right: verified and checked, and not counted\n");
+    cmp_ok(scalar(() = $said =~ /\n/g), "<=", 22, "a few lines, beside those of make");
+});
 
 # The rest needs one small step only.
-$tree = small_tree();
-tiny_step($tree, "98-tiny", "for this test",
-    "    // snippet: all\n    int code = 1;\n"
-    . "    // solution: code -- what ends a program well?\n    code = 0;\n"
-    . "    // end solution: code\n    // end snippet: all\n    return code;\n");
-my $work = "$tree/work" . "/98-tiny.cu";
-%r = in_tree("make step-98 exercise");
-like(slurp($work),
-    qr{^    int code = 1;\n    // YOUR CODE: what ends a program well\?\n    return code;$}m,
-    "the task stands where the solution stood");
-%r = in_tree("make step-98 exercise");
-unlike($r{out}, qr/is kept/, "an untouched exercise may be written again");
-spew($work, "int main()\n{\n    int unused = 3;\n    return 0;\n}\n");
-%r = in_tree("make step-98 exercise FORCE=1");
-is($r{code}, 0, "FORCE=1 starts over");
-like(slurp($work), qr/YOUR CODE/, "the exercise is fresh");
-like(slurp("$work.bak"), qr/unused/, "and the reader's is beside it");
-%r = in_tree("mv work/98-tiny.cu.bak work/98-tiny.cu && make step-98 try BACKEND=cpu");
-is($r{code}, 0, "a reader's warning is no error") or diag($r{err});
-is($r{err}, "", "nor is it shown");
-spew($work, "int main()\n{\n    return 0\n}\n");
-%r = in_tree("make step-98 try BACKEND=cpu");
-is($r{code}, 2, "what does not compile fails");
-like($r{err}, qr{^work/98-tiny\.cu:3:}m, "and the compiler names the reader's file and line");
+proved("a small step", [@writing, @backend], @versions, sub {
+    $tree = small_tree();
+    tiny_step($tree, "98-tiny", "for this test",
+        "    // snippet: all\n    int code = 1;\n"
+        . "    // solution: code -- what ends a program well?\n    code = 0;\n"
+        . "    // end solution: code\n    // end snippet: all\n    return code;\n");
+    my $work = "$tree/work" . "/98-tiny.cu";
+    %r = in_tree("make step-98 exercise");
+    like(slurp($work),
+        qr{^    int code = 1;\n    // YOUR CODE: what ends a program well\?\n    return code;$}m,
+        "the task stands where the solution stood");
+    %r = in_tree("make step-98 exercise");
+    unlike($r{out}, qr/is kept/, "an untouched exercise may be written again");
+    spew($work, "int main()\n{\n    int unused = 3;\n    return 0;\n}\n");
+    %r = in_tree("make step-98 exercise FORCE=1");
+    is($r{code}, 0, "FORCE=1 starts over");
+    like(slurp($work), qr/YOUR CODE/, "the exercise is fresh");
+    like(slurp("$work.bak"), qr/unused/, "and the reader's is beside it");
+    %r = in_tree("mv work/98-tiny.cu.bak work/98-tiny.cu && make step-98 try BACKEND=cpu");
+    is($r{code}, 0, "a reader's warning is no error") or diag($r{err});
+    is($r{err}, "", "nor is it shown");
+    spew($work, "int main()\n{\n    return 0\n}\n");
+    %r = in_tree("make step-98 try BACKEND=cpu");
+    is($r{code}, 2, "what does not compile fails");
+    like($r{err}, qr{^work/98-tiny\.cu:3:}m, "and the compiler names the reader's file and line");
 
-# Solutions beside a step's file: the exercise's folder has them blanked, and the rest is found beside the
-# step. What the reader filled in there is compiled, and kept.
-tiny_step($tree, "97-rungs", "for this test", "    return second() + third();\n",
-    include => "#include \"a-first.cuh\"\n#include \"b-second.cuh\"\n#include \"third.cuh\"\n");
-my $beside = "$tree/steps/97-rungs";
-spew("$beside/a-first.cuh", "static int first()\n{\n    return 0;\n}\n");
-spew("$beside/b-second.cuh", "static int second()\n{\n    int code = 1;\n"
-    . "    // solution: code -- what ends a program well?\n    code = 0;\n    // end solution: code\n    return code + first();\n}\n");
-spew("$beside/third.cuh", "static int third()\n{\n    return 0;\n}\n");
-%r = in_tree("make step-97 exercise");
-is($r{out}, "work/97-rungs/b-second.cuh: 1 to fill in, then: make step-97 try\n  line 4: what ends a program well?\n",
-    "what is to fill in lies beside") or diag($r{err});
-ok(-e "$tree/work" . "/97-rungs.cu" && !-e "$tree/work" . "/97-rungs/a-first.cuh" && !-e "$tree/work" . "/97-rungs/third.cuh",
-    "with the program, and nothing else is copied");
-%r = in_tree("make step-97 try BACKEND=cpu");
-like($r{out}, qr/^step-97 try: not right yet/m, "the exercise's is compiled, not the step's") or diag($r{err});
-in_tree("sed -i 's,// YOUR CODE.*,code = 0;,' work/97-rungs/b-second.cuh");
-%r = in_tree("make step-97 try BACKEND=cpu");
-is($r{code}, 0, "and compiled again when it is filled in") or diag($r{out}, $r{err});
-%r = in_tree("make step-97 exercise");
-like($r{out}, qr{\Awork/97-rungs/b-second\.cuh is kept: .*b-second\.cuh\.bak\)\n\z}, "it is kept");
-%r = in_tree("make step-97 exercise FORCE=1");
-like(slurp("$tree/work" . "/97-rungs/b-second.cuh"), qr/YOUR CODE/, "unless it is to start over");
-like(slurp("$tree/work" . "/97-rungs/b-second.cuh.bak"), qr/^    code = 0;$/m, "then it is beside");
+    # Solutions beside a step's file: the exercise's folder has them blanked, and the rest is found beside the
+    # step. What the reader filled in there is compiled, and kept.
+    tiny_step($tree, "97-rungs", "for this test", "    return second() + third();\n",
+        include => "#include \"a-first.cuh\"\n#include \"b-second.cuh\"\n#include \"third.cuh\"\n");
+    my $beside = "$tree/steps/97-rungs";
+    spew("$beside/a-first.cuh", "static int first()\n{\n    return 0;\n}\n");
+    spew("$beside/b-second.cuh", "static int second()\n{\n    int code = 1;\n"
+        . "    // solution: code -- what ends a program well?\n    code = 0;\n    // end solution: code\n    return code + first();\n}\n");
+    spew("$beside/third.cuh", "static int third()\n{\n    return 0;\n}\n");
+    %r = in_tree("make step-97 exercise");
+    is($r{out}, "work/97-rungs/b-second.cuh: 1 to fill in, then: make step-97 try\n  line 4: what ends a program well?\n",
+        "what is to fill in lies beside") or diag($r{err});
+    ok(-e "$tree/work" . "/97-rungs.cu" && !-e "$tree/work" . "/97-rungs/a-first.cuh" && !-e "$tree/work" . "/97-rungs/third.cuh",
+        "with the program, and nothing else is copied");
+    %r = in_tree("make step-97 try BACKEND=cpu");
+    like($r{out}, qr/^step-97 try: not right yet/m, "the exercise's is compiled, not the step's") or diag($r{err});
+    in_tree("sed -i 's,// YOUR CODE.*,code = 0;,' work/97-rungs/b-second.cuh");
+    %r = in_tree("make step-97 try BACKEND=cpu");
+    is($r{code}, 0, "and compiled again when it is filled in") or diag($r{out}, $r{err});
+    %r = in_tree("make step-97 exercise");
+    like($r{out}, qr{\Awork/97-rungs/b-second\.cuh is kept: .*b-second\.cuh\.bak\)\n\z}, "it is kept");
+    %r = in_tree("make step-97 exercise FORCE=1");
+    like(slurp("$tree/work" . "/97-rungs/b-second.cuh"), qr/YOUR CODE/, "unless it is to start over");
+    like(slurp("$tree/work" . "/97-rungs/b-second.cuh.bak"), qr/^    code = 0;$/m, "then it is beside");
+});
 
 # Markers that are not in order stop everything that reads them.
 sub markers {
     my ($text, $line, $what) = @_;
-    spew("$tree/bad.cu", $text);
-    my %r = in_tree("awk -v mode=exercise -f common/make/reader/markers.awk bad.cu");
+    spew("$lent/bad.cu", $text);
+    my %r = run("root=\$PWD; cd '$lent' && awk -v mode=exercise -f \"\$root\"/common/make/reader/markers.awk bad.cu");
     is($r{code}, 2, "$what: refused");
     is($r{err}, "$line\n", "$what: in one line");
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
-# nvcc compiles every program, warnings as errors. No device is needed. For sm_90a, and for the architecture that
-# its header says it needs, and for none below that: each takes its time. `make test` compiles one step in
-# six and one planted fault in four, by its seed.
+# nvcc compiles every program, warnings as errors. No device is needed. Each step is compiled for the architecture
+# that its header says it needs, and where that may make a difference for newer ones; for none below that.
+# `make test` compiles one step in six, for its own architecture, and one planted fault in four, by its seed; it
+# links nothing, for which 45 files of the harness would have to be compiled.
 use strict;
 use warnings;
 use Test::More;
@@ -12,106 +13,173 @@ my %nvcc = run("sh common/make/gpu/gpu.sh nvcc");
 plan skip_all => $1 if $nvcc{out} =~ /^- (.*)/;
 my ($nvcc) = split " ", $nvcc{out};
 
-my @programs = drawn(6, map { m{/(\d\d)-} ? "step-$1" : () } glob("steps/[0-9][0-9]-*/*.cu"));
-my %r = run("make -j2 cuda @programs ARCH=90a");
-is($r{code}, 0, "make cuda compiles them") or diag($r{out}, $r{err});
-my $steps = "@programs";
-push @programs, "ceilings";
-for my $program (@programs) {
-    ok(-x "build/cuda/$program", "build/cuda/$program is there");
+my @versions = map { version_of($_) } $nvcc, (split " ", `sh common/make/build/toolchain.sh`)[0, 1];
+my @rules = qw(Makefile common/make/build/build.mk common/make/build/ptxas.sh);
+
+# SOURCE and all that it includes of ours, itself or by others.
+sub reads {
+    my @files = @_;
+    my ($folder) = $files[0] =~ m{(.*)/};
+    for my $file (@files) {
+        for my $name (slurp($file) =~ /^ *# *include *"([^"]+)"/mg) {
+            my ($found) = grep { -e } map { "$_/$name" } $file =~ m{(.*)/}, $folder, "common";
+            push @files, $found if $found && !grep { $_ eq $found } @files;
+        }
+    }
+    return @files;
 }
-%r = run("make -j2 cuda $steps ARCH=90a");
-unlike($r{out}, qr/^nvcc /m, "a second make cuda compiles nothing");
-# What a header says is the least that is right.
+
+my @steps = map { m{/(\d\d)-} ? ["step-$1", reads($_)] : () } drawn(6, glob("steps/[0-9][0-9]-*/*.cu"));
+# What is linked to every step.
+my @harness = ["ceilings", sort(glob("common/harness/*.c common/harness/*.cu common/problems/*.c common/neox/*.c"),
+    glob("common/*/*.h common/*/*.cuh"))];
+my $links = !$ENV{TEST_SEED};
+my @programs = $links ? (@harness, @steps) : @steps;
+my %proof = map { my ($name, @files) = @$_; $name => proof_of($name, [@files, @rules], @versions) } @programs;
+my %linked = map { my ($name, @files) = @$_; $name => proof_of("$name, linked", [@files, @rules], @versions) } @programs;
+my @new = grep { !is_proven($linked{$_}) && !(!$links && is_proven($proof{$_})) } map { $_->[0] } @programs;
+# Nothing here is as old as 7.5 that needs more: then the one that its header names is taken.
+my $make = join " ", "make -k -j2 ARCH=75", map { "build/cuda/$_" } @new;
+SKIP: {
+    skip "every program drawn was compiled before, and nothing of it has changed", 1 if !@new;
+    if ($links) {
+        my $began = cpu_seconds();
+        my %r = run($make);
+        is($r{code}, 0, "make compiles them") or diag($r{out}, $r{err});
+        for my $program (@new) {
+            ok(-x "build/cuda/$program", "build/cuda/$program is there");
+            next if $r{code};
+            keep_proof($_->{$program}, $program, (cpu_seconds() - $began) / @new) for \%proof, \%linked;
+        }
+        %r = run($make);
+        unlike($r{out}, qr/^nvcc /m, "a second make compiles nothing");
+        next;
+    }
+    # As make would, and no further than to an object; what make has made already it does not name.
+    my %r = run("$make -n V=1");
+    my %command = map { m{^(.*nvcc .*) -MMD .* -MF build/cuda/(\S+)\.d (steps/\S+) } ? ($2 => "$1 -c $3") : () }
+        split /\n/, $r{out};
+    for my $program (@new) {
+        my ($began, $command) = (cpu_seconds(), $command{$program});
+        my %r = $command ? run("$command -o /dev/null") : (code => -x "build/cuda/$program" ? 0 : 1);
+        is($r{code}, 0, "$program is compiled") or diag($r{out}, $r{err});
+        keep_proof($proof{$program}, $program, cpu_seconds() - $began) if $r{code} == 0;
+    }
+}
+
+# Other architectures, and only what is compiled for the device: the host's part is the same. Code may be
+# another one for them, of ours or of a header of the toolkit; and what a header says is the least that is right.
 my %below = (80 => 75, 90 => 80, "90a" => 90);
 my %asks = map { $_ => 1 } older_steps();
 ok(%asks, "some steps ask for the architecture");
-for my $source (map { glob("steps/" . s/step-//r . "-*/*.cu") } grep { /^step/ } @programs) {
+my $device = "$nvcc -std=c++17 -O3 -Icommon -cubin -o /dev/null -Werror all-warnings";
+for my $source ($ENV{TEST_SEED} ? () : glob("steps/[0-9][0-9]-*/*.cu")) {
     my $needs = architecture($source);
-    my $command = "$nvcc -std=c++17 -O3 -Icommon -c $source -o /dev/null -Werror all-warnings -arch=sm_";
-    for my $arch ($needs eq "90a" ? () : $needs, $needs eq "75" && $asks{$source} ? "80" : ()) {
-        %r = run("$command$arch");
-        is($r{code}, 0, "$source compiles for sm_$arch") or diag($r{out}, $r{err});
+    my @files = reads($source);
+    my $differs = grep { slurp($_) =~ /__CUDA_ARCH__|^ *# *include *<(?:cuda_(?:bf|fp)\d|mma|cooperative|cuda\/|cublas)/m } @files;
+    my @newer = $needs eq "90a" || !$differs ? () : $needs eq "75" && $asks{$source} ? qw(80 90a) : "90a";
+    for my $arch (@newer) {
+        proved("$source for sm_$arch", \@files, @versions, sub {
+            my %r = run("$device -arch=sm_$arch $source");
+            is($r{code}, 0, "$source compiles for sm_$arch") or diag($r{out}, $r{err});
+        });
     }
     next if !$below{$needs};
-    %r = run("$command$below{$needs}");
-    like("$r{code} $r{err}", qr/^[1-9]\d* .*(?:requires \.target sm_|not supported on \.target)/s,
-        "$source: sm_$below{$needs} lacks its instructions, so its header asks for $needs");
+    proved("$source below sm_$needs", \@files, @versions, sub {
+        my %r = run("$device -arch=sm_$below{$needs} $source");
+        like("$r{code} $r{err}", qr/^[1-9]\d* .*(?:requires \.target sm_|not supported on \.target)/s,
+            "$source: sm_$below{$needs} lacks its instructions, so its header asks for $needs");
+    });
 }
 
-# So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix, red of four
-# floats and griddepcontrol came with sm_90, and wgmma is sm_90a's.
+# So do the programs with planted faults: compute-sanitizer is tried on them. stmatrix, red of four floats and
+# griddepcontrol came with sm_90, and wgmma is sm_90a's. -cuda: all but the host's compiler, and g++ sees them in
+# other tests.
 my $objects = scratch_dir();
-my @planted = drawn(4, glob("tests/check/*.cu tests/banks/*.cu"));
-%r = run("printf '%s\\n' @planted | xargs -P 2 -I FILE sh -c '$nvcc -std=c++17 "
-    . "\$(if grep -q wgmma FILE; then echo -gencode=arch=compute_90a,code=sm_90a; "
-    . "elif grep -q \"stmatrix\\|add_to_4\\|bulk\\|griddep\" FILE; then echo -arch=sm_90; "
-    . "else echo -arch=sm_80; fi) -c FILE "
-    . "-o $objects/\$(basename FILE).o -Werror all-warnings'");
-is($r{code}, 0, "the planted faults are compiled") or diag($r{out}, $r{err});
-ok(-e "$objects/" . s{.*/}{}r . ".o", "$_ is compiled") for @planted;
+for my $source (drawn(4, glob("tests/check/*.cu tests/banks/*.cu"))) {
+    my $text = slurp($source);
+    my $arch = $text =~ /wgmma/ ? "90a" : $text =~ /stmatrix|add_to_4|bulk|griddep/ ? "90" : "80";
+    proved($source, [reads($source)], @versions, sub {
+        my %r = run("$nvcc -std=c++17 -gencode=arch=compute_$arch,code=sm_$arch -cuda $source -o $objects/planted.ii -Werror all-warnings");
+        is($r{code}, 0, "$source is compiled") or diag($r{out}, $r{err});
+        ok(-e "$objects/planted.ii", "$source: and something is made");
+        unlink "$objects/planted.ii";
+    });
+}
 
 # So do those of the backend's tests that are right on a GPU too. (groups.cu is one, and takes minutes.)
-my @both = drawn(3, map { "tests/cpu/$_.cu" }
-    qw(arch blas children fast graphs judged names rare sides stages texture wmma));
-%r = run("printf '%s\\n' @both | xargs -P 2 -I FILE $nvcc -std=c++17 --extended-lambda -arch=sm_90 -rdc=true -Icommon "
-    . "-w -c FILE --output-directory $objects");
-is($r{code}, 0, "@both: nvcc compiles them") or diag($r{out}, $r{err});
+for my $source (drawn(3, map { "tests/cpu/$_.cu" }
+    qw(arch blas children fast graphs judged names rare sides stages texture wmma))) {
+    proved($source, [reads($source)], @versions, sub {
+        my %r = run("$nvcc -std=c++17 --extended-lambda -gencode=arch=compute_90,code=sm_90 -rdc=true -Icommon -w -cuda $source -o $objects/both.ii");
+        is($r{code}, 0, "$source: nvcc compiles it") or diag($r{out}, $r{err});
+    });
+}
 
-# A warning in a kernel or in host code is an error.
-my $tree = small_tree();
-%r = run("cd '$tree' && make -n cuda");
-like($r{out}, qr/arch=compute_$_,code=sm_$_\b/, "for sm_$_") for qw(75 80 90a);
-like($r{out}, qr/-Werror all-warnings/, "warnings as errors");
-my %warns = (
-    "a kernel" => ["__global__ void k() { int unused = 3; }\n", ""],
-    "host code" => ["", "    int signed_one = -1;\n    return sizeof(int) > signed_one;\n"],
-);
-# Which architectures are the default is seen above.
-my $build = "cd '$tree' && make step-01 cuda ARCH=90a";
-for my $where (sort keys %warns) {
-    my ($include, $main) = @{$warns{$where}};
-    tiny_step($tree, "01-warns", "has a warning", $main, include => $include);
+# How build.mk calls nvcc, in a small tree.
+proved("the rules", [@rules, "common/make/gpu/gpu.sh", glob("common/cuda/*.cuh")], @versions, \&rules);
+done_testing();
+
+sub rules {
+    # A warning in a kernel or in host code is an error.
+    my $tree = small_tree();
+    my %r = run("cd '$tree' && make -n cuda");
+    like($r{out}, qr/arch=compute_$_,code=sm_$_\b/, "for sm_$_") for qw(75 80 90a);
+    like($r{out}, qr/-Werror all-warnings/, "warnings as errors");
+    my %warns = (
+        "a kernel" => ["__global__ void k() { int unused = 3; }\n", ""],
+        "host code" => ["", "    int signed_one = -1;\n    return sizeof(int) > signed_one;\n"],
+    );
+    # Which architectures are the default is seen above.
+    my $build = "cd '$tree' && make step-01 cuda ARCH=90a";
+    for my $where (sort keys %warns) {
+        my ($include, $main) = @{$warns{$where}};
+        tiny_step($tree, "01-warns", "has a warning", $main, include => $include);
+        %r = run($build);
+        is($r{code}, 2, "a warning in $where fails");
+        like($r{err}, qr{steps/01-warns/warns\.cu}, "and its place is named") or diag($r{out}, $r{err});
+    }
+    tiny_step($tree, "01-warns", "has none", "    return 0;\n");
+    # The only other program is as good as made.
+    spew("$tree/build/cuda/ceilings", "");
     %r = run($build);
-    is($r{code}, 2, "a warning in $where fails");
-    like($r{err}, qr{steps/01-warns/warns\.cu}, "and its place is named") or diag($r{out}, $r{err});
-}
-tiny_step($tree, "01-warns", "has none", "    return 0;\n");
-# The only other program is as good as made.
-spew("$tree/build/cuda/ceilings", "");
-%r = run($build);
-is($r{code}, 0, "without it nothing fails") or diag($r{err});
-ok(-x "$tree/build/cuda/step-01", "and the step is there");
+    is($r{code}, 0, "without it nothing fails") or diag($r{err});
+    ok(-x "$tree/build/cuda/step-01", "and the step is there");
 
-# A step that names the architecture that it needs is compiled for that, or for a newer one if asked.
-for my $case (["90", "", "arch=compute_90,code=sm_90 .*arch=compute_90,code=compute_90"], ["90", "ARCH=80", "code=sm_90 "],
-    ["90", "ARCH=90a", "code=sm_90a "], ["90a", "", "arch=compute_90a,code=sm_90a "], ["90a", "ARCH=90", "code=sm_90a "],
-    ["80", "", "arch=compute_80,code=sm_80 .*code=compute_80 .*code=sm_90a "], ["80", "ARCH=75", "code=sm_80 "],
-    ["80", "ARCH=86", "code=sm_86 "], ["75", "", "code=sm_75 .*code=sm_80 .*code=sm_90a "], ["75", "ARCH=75", "code=sm_75 "]) {
-    my ($needs, $asked, $flags) = @$case;
-    tiny_step($tree, "01-warns", "needs sm_$needs", "    return 0;\n", header => " * Architecture: $needs\n");
-    %r = run("cd '$tree' && make -n step-01 cuda $asked");
-    my ($command) = $r{out} =~ /^(.*\bwarns\.cu .*-o .*)/m;
-    like($command || "", qr/$flags/, "Architecture: $needs, $asked");
-    my $older = $needs =~ /^9/ ? qr/sm_(?:75|80)/ : $needs eq "80" ? qr/sm_75/ : qr/sm_7[^5]/;
-    unlike($command || "", $older, "and none below");
-}
+    # A step that names the architecture that it needs is compiled for that, or for a newer one if asked.
+    my %flags = (
+        75 => { "" => "code=sm_75 .*code=sm_80 .*code=sm_90a ", 75 => "code=sm_75 " },
+        80 => { "" => "arch=compute_80,code=sm_80 .*code=compute_80 .*code=sm_90a ", 75 => "code=sm_80 ", 86 => "code=sm_86 " },
+        90 => { "" => "arch=compute_90,code=sm_90 .*arch=compute_90,code=compute_90", 80 => "code=sm_90 ", "90a" => "code=sm_90a " },
+        "90a" => { "" => "arch=compute_90a,code=sm_90a ", 90 => "code=sm_90a " },
+    );
+    my $number = 2;
+    my %step = map { $_ => sprintf "%02d", $number++ } sort keys %flags;
+    tiny_step($tree, "$step{$_}-needs", "needs sm_$_", "    return 0;\n", header => " * Architecture: $_\n") for keys %flags;
+    for my $asked ("", qw(75 80 86 90 90a)) {
+        %r = run("cd '$tree' && make -n cuda " . ($asked && "ARCH=$asked"));
+        for my $needs (grep { $flags{$_}{$asked} } sort keys %flags) {
+            my ($command) = $r{out} =~ m{^(.* steps/$step{$needs}-needs/needs\.cu .*-o .*)}m;
+            like($command || "", qr/$flags{$needs}{$asked}/, "Architecture: $needs, ARCH=$asked");
+            my $older = $needs =~ /^9/ ? qr/sm_(?:75|80)/ : $needs eq "80" ? qr/sm_75/ : qr/sm_7[^5]/;
+            unlike($command || "", $older, "and none below");
+        }
+    }
+    run("rm -r '$tree'/steps/*-needs");
 
-# What ptxas only remarks on makes a program slow: where the architecture is one's own, it fails the build.
-my %remarks = (
-    none => ["", ""],
-    C7508 => ["plant == 8", "setmaxnreg is ignored"],
-    C7510 => ["plant == 10", "products of wgmma are made one after the other"],
-    C7514 => ["plant == 14", "products of wgmma are made one after the other"],
-    C7519 => ["plant == 19", "ptxas puts a wgmma.fence in, which is missing"],
-    spill => ["plant == 1", "registers do not suffice"],
-);
-run("cp common/cuda/*.cuh '$tree/common/cuda/'");
-for my $name (sort keys %remarks) {
-    my ($plant) = $remarks{$name}[0] =~ /(\d+)/;
-    tiny_step($tree, "01-warns", "has a remark", "    return 0;\n", header => " * Architecture: 90a\n",
-        include => "#define PLANT " . ($plant // 0) . "\n" . <<'END');
+    # What ptxas only remarks on makes a program slow: where the architecture is one's own, it fails the build.
+    # All at once, each in a kernel of its own; then each line that nvcc said by itself.
+    my %remarks = (
+        C7508 => [8, "setmaxnreg is ignored"],
+        C7510 => [10, "products of wgmma are made one after the other"],
+        C7514 => [14, "products of wgmma are made one after the other"],
+        C7519 => [19, "ptxas puts a wgmma.fence in, which is missing"],
+        spill => [1, "registers do not suffice"],
+    );
+    run("cp common/cuda/*.cuh '$tree/common/cuda/'");
+    my $kernel = <<'END';
 #include "cuda/wgmma.cuh"
+template <int PLANT>
 __global__ void __launch_bounds__(128, PLANT == 8 ? 0 : PLANT == 1 ? 5 : 1)
     kernel(uint64_t a, uint64_t b, float *y, int n)
 {
@@ -145,15 +213,23 @@ __global__ void __launch_bounds__(128, PLANT == 8 ? 0 : PLANT == 1 ? 5 : 1)
     }
 }
 END
-    unlink "$tree/build/cuda/step-01";
-    %r = run($build);
-    if ($name eq "none") {
-        is($r{code}, 0, "no remark of ptxas, and it is built") or diag($r{out}, $r{err});
-        next;
+    my $remarks = sub {
+        my @plants = @_;
+        tiny_step($tree, "01-warns", "has a remark", "    return 0;\n", header => " * Architecture: 90a\n", include => $kernel
+            . join "", map { "template __global__ void kernel<$_>(uint64_t, uint64_t, float *, int);\n" } @plants);
+        unlink "$tree/build/cuda/step-01";
+        return run($build);
+    };
+    %r = $remarks->(0);
+    is($r{code}, 0, "no remark of ptxas, and it is built") or diag($r{out}, $r{err});
+    %r = $remarks->(map { $_->[0] } values %remarks);
+    is($r{code}, 2, "remarks fail the build");
+    ok(!-e "$tree/build/cuda/step-01", "no program is made");
+    for my $name (sort keys %remarks) {
+        like($r{err}, qr{^steps/01-warns/warns\.cu: $name: \Q$remarks{$name}[1]\E}m, "$name is named") or diag($r{err});
+        my @lines = grep { $name eq "spill" ? /spill/ && !/^steps/ : /\($name\)/ } split /\n/, $r{err};
+        spew("$objects/said", join "", map { "$_\n" } @lines);
+        my %alone = run("sh common/make/build/ptxas.sh a.cu sh -c 'cat $objects/said >&2'");
+        is($alone{code}, 1, "$name alone: fails as well") or diag(@lines);
     }
-    is($r{code}, 2, "$name fails the build");
-    like($r{err}, qr{^steps/01-warns/warns\.cu: $name: \Q$remarks{$name}[1]\E}m, "and is named") or diag($r{err});
-    ok(!-e "$tree/build/cuda/step-01", "$name: no program is made");
 }
-
-done_testing();
