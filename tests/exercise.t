@@ -31,7 +31,7 @@ my @backend = grep { -f } glob("common/cpu/* common/cpu/*/* common/cpu/*/*/*");
 my @running = (@writing, @backend, glob("common/harness/* common/problems/* common/neox/* common/cuda/*"));
 
 # All that lies in the folders of steps.
-sub of_steps { return map { grep { -f } glob("steps/$_-*/*") } @_ }
+sub files_of { return map { grep { -f } glob("steps/$_-*/*") } @_ }
 
 # The exercise in $text with the solutions of $step put in the places of its tasks.
 sub solved {
@@ -70,13 +70,13 @@ sub written {
     return @said{@_};
 }
 # They are written together, if not all of it is known.
-my %proof = map { my ($n) = m{/(\d\d)-}; $n => proof_of("step-$n: its exercise", [of_steps($n), @writing]) } @steps;
+my %proof = map { my ($n) = m{/(\d\d)-}; $n => proof_of("step-$n: its exercise", [files_of($n), @writing]) } @steps;
 my @unknown = grep { !is_proven($proof{$_}) } sort keys %slug;
 written(@unknown) if @unknown;
 for my $step (@steps) {
     my ($number) = $step =~ m{/(\d\d)-};
     my ($slug, @beside) = ($slug{$number}, @{ $beside{$number} });
-    proved("step-$number: its exercise", [of_steps($number), @writing], sub {
+    proved("step-$number: its exercise", [files_of($number), @writing], sub {
         if (!$tasks{$number}) {
             like($said{$number}, qr/has no solution to take out/, "step-$number: no exercise, and it says so");
             return;
@@ -96,10 +96,9 @@ for my $step (@steps) {
     });
 }
 
-# As they are handed out; `make test` tries one in three, by its seed, and one of the model; and one in three of
-# what must be refused. What make does in `try` besides is looked at below, with the first one and the model's.
+# As they are handed out; `make test` tries some, by its seed, and some of what must be refused. What make does in `try` besides is looked at below, with the first one and the model's.
 my ($first, $model) = ($begun[0], 40);
-my %drawn = map { $_ => 1 } $model, drawn(3, @begun);
+my %drawn = map { $_ => 1 } drawn("exercises", @begun);
 my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
 my $made = "build/cpu/tried";
 my $ours = "-Icommon $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
@@ -142,7 +141,7 @@ sub fails_as_written {
     unlike($r{err}, qr/warning/, "$what: and no warning of what is not filled in");
 }
 for my $number (@tried) {
-    proved("step-$number: its exercise fails as written", [of_steps($number), @running], @versions, sub {
+    proved("step-$number: its exercise fails as written", [files_of($number), @running], @versions, sub {
         written($number);
         compiled($number) or return;
         fails_as_written("step-$number", $number, 1, try_command($number, "", "", small_cases("$programs/step-$number")));
@@ -151,8 +150,8 @@ for my $number (@tried) {
 
 # The first one in full, and the model's from there on: a failure, the solution put back, a file that is
 # kept.
-for my $number (drawn(2, $first, $model)) {
-    proved("step-$number: in full", [of_steps($number), @running, "plots/data/cpu/step-$number-counts.tsv"], @versions, sub {
+for my $number (drawn("exercises", $first, $model)) {
+    proved("step-$number: in full", [files_of($number), @running, "plots/data/cpu/step-$number-counts.tsv"], @versions, sub {
         written($number);
         my $cases = small_cases("$programs/step-$number");
         my $work = "$tree/work" . "/$number-$slug{$number}.cu";
@@ -212,10 +211,10 @@ my @planted = (
         sub { "false" }, qr/its results are right, and it does not do what the task asks/,
         qr/way:other in every row it goes on/, "true", ""],
 );
-for (drawn(3, @planted)) {
+for (drawn_parts("planted", "all", @planted)) {
     my ($what, $number, $case, $from, $to, $last, $shown, $check, $count) = @$_;
     my @data = ("plots/data/cpu/step-$number-counts.tsv", "plots/data/nvidia-h200/tuned-dispatch.tsv");
-    proved($what, [of_steps($number), @running, @data], @versions, sub {
+    proved($what, [files_of($number), @running, @data], @versions, sub {
         %r = in_tree("awk -v mode=strip -f common/make/reader/markers.awk steps/$number-*/*.cu");
         $r{out} =~ s/$from/$to->()/e or fail("$what: the line to change is still there");
         spew(tree() . "/work" . "/$number-$slug{$number}.cu", $r{out});
@@ -238,7 +237,7 @@ for (["none", 0], ["8", 1]) {
 }
 
 # What is not run is not right.
-proved("a case that no variant takes", [of_steps("11"), @running], @versions, sub {
+proved("a case that no variant takes", [files_of("11"), @running], @versions, sub {
     %r = in_tree("sh common/make/reader/try.sh step-11 $programs/step-11 '' '' --case D80-R20");
     is($r{code}, 2, "a case that no variant takes");
     like($r{out}, qr/--case D80-R20: no variant of this program takes this case.*\nstep-11 try: ended with code 2, so nothing is known to be right\n\z/m,

@@ -12,7 +12,7 @@ use File::Path qw(remove_tree);
 use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use Workbook qw(have spew slurp drawn proof_of is_proven keep_proof cpu_seconds);
+use Workbook qw(have spew slurp drawn_parts proof_of is_proven keep_proof cpu_seconds);
 
 # What the report must contain for each kind of check.
 my %evidence = (
@@ -62,8 +62,7 @@ my (%of_step, %tried);
 push @{ $of_step{ $mutant{$_}[0]{step} } }, $_ for @names;
 for my $step (sort keys %of_step) {
     my @of_step = @{ $of_step{$step} };
-    my %part = map { $_ => 1 } drawn("mutants", map { "$step.$_" } 0 .. 7);
-    $tried{ $of_step[$_] } = 1 for grep { @ARGV || $part{ "$step." . $_ % 8 } } 0 .. $#of_step;
+    $tried{$_} = 1 for @ARGV ? @of_step : drawn_parts("mutants", $step, @of_step);
 }
 
 my $programs = `make -s programs BACKEND=cpu 2>&1`; # where the CPU programs and the harness are

@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # nvcc compiles every program, warnings as errors. No device is needed. Each step is compiled for the architecture
 # that its header says it needs, and where that may make a difference for newer ones; for none below that.
-# `make test` compiles one step in six, for its own architecture, and one planted fault in four, by its seed; it
-# links nothing, for which 45 files of the harness would have to be compiled.
+# `make test` compiles some steps and planted faults, by its seed, for their own architecture; it links nothing, for
+# which 45 files of the harness would have to be compiled.
 use strict;
 use warnings;
 use Test::More;
@@ -29,11 +29,12 @@ sub reads {
     return @files;
 }
 
-my @steps = map { m{/(\d\d)-} ? ["step-$1", reads($_)] : () } drawn(6, glob("steps/[0-9][0-9]-*/*.cu"));
+my %source = steps();
+my @steps = map { m{/(\d\d)-} ? ["step-$1", reads($_)] : () } @source{ drawn("nvcc", sort keys %source) };
 # What is linked to every step.
 my @harness = ["ceilings", sort(glob("common/harness/*.c common/harness/*.cu common/problems/*.c common/neox/*.c"),
     glob("common/*/*.h common/*/*.cuh"))];
-my $links = !$ENV{TEST_SEED};
+my $links = !$ENV{TEST_PLAN};
 my @programs = $links ? (@harness, @steps) : @steps;
 my %proof = map { my ($name, @files) = @$_; $name => proof_of($name, [@files, @rules], @versions) } @programs;
 my %linked = map { my ($name, @files) = @$_; $name => proof_of("$name, linked", [@files, @rules], @versions) } @programs;
@@ -73,7 +74,7 @@ my %below = (80 => 75, 90 => 80, "90a" => 90);
 my %asks = map { $_ => 1 } older_steps();
 ok(%asks, "some steps ask for the architecture");
 my $device = "$nvcc -std=c++17 -O3 -Icommon -cubin -o /dev/null -Werror all-warnings";
-for my $source ($ENV{TEST_SEED} ? () : glob("steps/[0-9][0-9]-*/*.cu")) {
+for my $source ($links ? glob("steps/[0-9][0-9]-*/*.cu") : ()) {
     my $needs = architecture($source);
     my @files = reads($source);
     my $differs = grep { slurp($_) =~ /__CUDA_ARCH__|^ *# *include *<(?:cuda_(?:bf|fp)\d|mma|cooperative|cuda\/|cublas)/m } @files;
@@ -96,7 +97,7 @@ for my $source ($ENV{TEST_SEED} ? () : glob("steps/[0-9][0-9]-*/*.cu")) {
 # griddepcontrol came with sm_90, and wgmma is sm_90a's. -cuda: all but the host's compiler, and g++ sees them in
 # other tests.
 my $objects = scratch_dir();
-for my $source (drawn(4, glob("tests/check/*.cu tests/banks/*.cu"))) {
+for my $source (drawn_parts("faults", "all", glob("tests/check/*.cu tests/banks/*.cu"))) {
     my $text = slurp($source);
     my $arch = $text =~ /wgmma/ ? "90a" : $text =~ /stmatrix|add_to_4|bulk|griddep/ ? "90" : "80";
     proved($source, [reads($source)], @versions, sub {
@@ -108,7 +109,7 @@ for my $source (drawn(4, glob("tests/check/*.cu tests/banks/*.cu"))) {
 }
 
 # So do those of the backend's tests that are right on a GPU too. (groups.cu is one, and takes minutes.)
-for my $source (drawn(3, map { "tests/cpu/$_.cu" }
+for my $source (drawn_parts("backend", "all", map { "tests/cpu/$_.cu" }
     qw(arch blas children fast graphs judged names rare sides stages texture wmma))) {
     proved($source, [reads($source)], @versions, sub {
         my %r = run("$nvcc -std=c++17 --extended-lambda -gencode=arch=compute_90,code=sm_90 -rdc=true -Icommon -w -cuda $source -o $objects/both.ii");

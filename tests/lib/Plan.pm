@@ -2,7 +2,8 @@ package Plan;
 # What `make test` looks at.
 #
 # tests/costs.tsv has a line for each test, and for each item of one that has items, "steps.t, cases 13", with the
-# CPU seconds that it takes. What depends on a file that has changed comes first; then come the others, in an
+# CPU seconds that it takes. "mutants 13/8" is drawn by eighths. An item that is not a step's reads what the fourth
+# column says, or else what its test reads. What depends on a file that has changed comes first; then come the others, in an
 # order that the seed gives, until the seconds are spent. Where all passed before, only what depends on a change
 # is looked at.
 use strict;
@@ -13,7 +14,6 @@ use Proof;
 our @EXPORT = qw(plan_of steps files_of_step has_items by_length expected plan_of_shard);
 
 my $dear = 4; # seconds: a test of less is always run
-my $parts = 8; # a step's mutants are drawn by eighths
 # What is run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
@@ -55,16 +55,17 @@ sub rows_of {
     my @steps = @_;
     my (%of, @more); # kind => step => row
     for (rows()) {
-        $of{$1}{$2} = $_ if $_->[1] =~ /^(.*) (\d\d)$/;
+        $of{$1}{$2} = $_ if $_->[1] =~ m{^(.*) (\d\d)(?:/8)?$};
     }
     my @new = grep { !$of{programs}{$_} } @steps;
     for my $kind (sort keys %of) {
         my @known = values %{ $of{$kind} };
         my $mean = sum0(map { $_->[2] } @known) / @known;
-        push @more, map { [$known[0][0], "$kind $_", $mean] } @new;
+        my ($test, $eighths) = ($known[0][0], $known[0][1] =~ m{(/8)$});
+        push @more, map { [$test, "$kind $_" . ($eighths // ""), $mean] } @new;
     }
     my %is = map { $_ => 1 } @steps;
-    return grep { $_->[1] !~ / (\d\d)$/ || $is{$1} } rows(), @more;
+    return grep { $_->[1] !~ m{ (\d\d)(?:/8)?$} || $is{$1} } rows(), @more;
 }
 
 # Whether a part of the test is an item; else it is run as a whole, or not.
@@ -86,19 +87,18 @@ sub expected {
     my ($name, $plan) = @_;
     my $sum = 0;
     for (grep { $_->[0] eq $name } rows()) {
-        my (undef, $item, $cost) = @$_;
-        my $share = !%$plan || $item eq "-" || $item =~ $always || $plan->{$item} ? 1
-            : grep({ $plan->{"$item.$_"} } 0 .. $parts - 1) / $parts;
-        $sum += $cost * $share;
+        my @items = items_of($_);
+        my @looked_at = !%$plan || always_run($_) ? @items : grep { $plan->{ $_->[0] } } @items;
+        $sum += $_->[1] for @looked_at;
     }
     return $sum * ($ENV{TEST_PACE} // 1);
 }
 
-# What is drawn of a row: itself, or of mutants an eighth: [ITEM, SECONDS].
+# What is drawn of a row: itself, or each of its eighths: [ITEM, SECONDS].
 sub items_of {
     my ($test, $item, $cost) = @{ $_[0] };
     return [$test, $cost] if $item eq "-";
-    return $item =~ /^mutants / ? map { ["$item.$_", $cost / $parts] } 0 .. $parts - 1 : [$item, $cost];
+    return $item =~ m{(.*)/8$} ? map { ["$1.$_", $cost / 8] } 0 .. 7 : [$item, $cost];
 }
 
 # Whether a row is run whatever is drawn.
@@ -131,9 +131,9 @@ sub plan_of {
 
     my ($taken, @items) = (0);
     for (rows_of(keys %source)) {
-        my ($test, $item, $cost) = @$_;
-        my ($kind, $step) = $item =~ /^(.*) (\d\d)$/;
-        my $touched = defined $step ? $touched{$step} : $reads{$test};
+        my ($test, $item, $cost, $reads) = @$_;
+        my ($kind, $step) = $item =~ m{^(.*) (\d\d)(?:/8)?$};
+        my $touched = defined $step ? $touched{$step} : $reads ? grep { is_read($_, split / /, $reads) } @$changed : $reads{$test};
         next if $again && !$touched;
         if (always_run($_)) {
             $taken += $cost;

@@ -14,7 +14,7 @@ use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use Test::More ();
-our @EXPORT = qw(proved proof_of is_proven keep_proof digest_of tools cpu_seconds drawn all_files files_read);
+our @EXPORT = qw(proved proof_of is_proven keep_proof digest_of tools version_of cpu_seconds drawn drawn_parts all_files files_read is_read);
 
 my $store = "build/proofs";
 my %digest; # of files: each is read once a process
@@ -82,17 +82,34 @@ sub proved {
     keep_proof($proof, $item, cpu_seconds() - $began) if $failed->() == $before;
 }
 
-# drawn(KIND, ITEMS): those that this run is to look at, in their order: all, or those that the plan has, which
-# $TEST_PLAN names: a file with a line "KIND ITEM" for each.
+# What a tool says of its version.
+sub version_of {
+    my ($tool) = @_;
+    return `$tool --version 2>&1`;
+}
+
+# The lines of the file that $TEST_PLAN names: "KIND ITEM" for each item that is looked at, "changed FILE".
 my $plan;
-sub drawn {
-    my ($kind, @items) = @_;
-    return @items if !$ENV{TEST_PLAN};
+sub planned {
     if (!$plan) {
         open my $in, "<", $ENV{TEST_PLAN} or die "$ENV{TEST_PLAN}: $!";
         $plan = { map { chomp; $_ => 1 } <$in> };
     }
-    return grep { $plan->{"$kind $_"} } @items;
+    return $plan->{ $_[0] };
+}
+
+# drawn(KIND, ITEMS): those that this run is to look at, in their order; without a plan all.
+sub drawn {
+    my ($kind, @items) = @_;
+    return !$ENV{TEST_PLAN} ? @items : grep { planned("$kind $_") } @items;
+}
+
+# drawn_parts(KIND, OF, ITEMS): the same of what is drawn by eighths, and of files also those that have changed.
+# OF is a step's number, or "all".
+sub drawn_parts {
+    my ($kind, $of, @items) = @_;
+    return @items if !$ENV{TEST_PLAN};
+    return @items[grep { planned("$kind $of." . $_ % 8) || planned("changed $items[$_]") } 0 .. $#items];
 }
 
 # The files of the repository, as git knows them or would take them.
@@ -110,8 +127,13 @@ sub files_read {
     open my $in, "<", $file or die "$file: $!";
     my ($reads) = map { /^# Reads: (.*)/ } <$in>;
     return all_files() if !defined $reads;
-    my $one = join "|", map { quotemeta s{/$}{}r } $file, qw(tests/lib common/make common/cpu Makefile), split " ", $reads;
-    return grep { m{^(?:$one)(?:/|$)} } all_files();
+    return grep { is_read($_, $file, qw(tests/lib common/make common/cpu Makefile), split " ", $reads) } all_files();
+}
+
+# Whether FILE is one of PLACES, files and folders, or lies in one.
+sub is_read {
+    my ($file, @places) = @_;
+    return scalar grep { $file eq $_ || index($file, "$_/") == 0 } @places;
 }
 
 1;
