@@ -2,6 +2,7 @@
 # Steps 23, 24, 26 and 33 on a CPU: which candidates take part, and which are refused and why. One that is
 # refused, or left out, by mistake could not be wrong either. And that step 36 goes the way that the tuner's
 # table says.
+# Reads: common tests/steps.tsv plots/data steps/23-flash-autotune steps/24-flash-backward steps/26-one-pass-backward steps/33-small-tiles steps/36-dispatch-by-length
 use strict;
 use warnings;
 use Test::More;

@@ -3,6 +3,7 @@
 # has its name in step NN, in its .cu or beside it; below "// same as step NN, a-NAME.cuh" in that file.
 # Below "// same as a-NAME.cuh" it is that of an earlier rung of the same step. Comments and layout may
 # differ.
+# Reads: common/cuda steps
 use strict;
 use warnings;
 use Test::More;

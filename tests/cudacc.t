@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # cudacc as a command: nvcc's flags, --help, where it may be called from, programs that are kept, and
 # mistakes told as a compiler says them of the user's own file.
+# Reads: common/own tests/cpu
 use strict;
 use warnings;
 use Cwd qw(getcwd);

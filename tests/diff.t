@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # make step-NN diff: how much of each step is new against the one that it grows from. Of steps that change
 # one thing, the story has to be mostly the earlier one's.
+# Reads: steps tests/steps.tsv
 use strict;
 use warnings;
 use Test::More;

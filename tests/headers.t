@@ -5,6 +5,7 @@
 # source, and a prediction is a guess that was made before. Other comments hold no times either.
 # Below the header, within a screen, stands the kernel that the step is about. The rungs of a step, which
 # are a-NAME.cuh, b-NAME.cuh and so on beside it, have a header each, and within two screens a kernel each.
+# Reads: common/cuda common/neox common/problems steps tests/steps.tsv
 use strict;
 use warnings;
 use Test::More;

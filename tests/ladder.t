@@ -2,6 +2,7 @@
 # The arithmetic of Part II: how many rows of K and Q each version rotates, how many elements, and
 # how many cosines and sines it loads, against the formulas of the text. The recorded counts are
 # read; count.t sees to it that they are what the programs count today.
+# Reads: plots/data/cpu
 use strict;
 use warnings;
 use Test::More;

@@ -2,6 +2,7 @@
 # Calls between the files of the CPU backend go downwards: the list in common/cpu/README.md is their
 # order, from the bottom to the top. What a header says of a function's home is true. common/cpu/runtime.mk builds
 # each of the files.
+# Reads: common/cpu
 use strict;
 use warnings;
 use Cwd qw(getcwd);

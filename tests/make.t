@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # The Makefile: what it says, what it builds and does not build again, what it refuses.
 # Everything happens in a copy of the tree whose steps and harness are a few lines each.
+# Reads: common/harness/harness.h plots/peers
 use strict;
 use warnings;
 use Test::More;
@@ -11,13 +12,6 @@ use Workbook;
 my %help = run("make");
 is($help{code}, 0, "make alone succeeds");
 is($help{err}, "", "and says nothing on stderr");
-my @steps = glob("steps/[0-9][0-9]-*/*.cu");
-for my $step (@steps) {
-    my ($number) = $step =~ m{/(\d\d)-};
-    my ($title) = slurp($step) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
-    like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m,
-        "help has step-$number with its title");
-}
 for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
     clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");

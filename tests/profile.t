@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # make profile: what a step's header asks ncu for becomes rows. ncu and the program are a few lines here.
+# Reads: plots/peers tests/samples
 use strict;
 use warnings;
 use Test::More;

@@ -29,4 +29,11 @@ ok($title, 'the picture names its device');
 for my $path ($readme =~ /\]\(([^)]+)\)/g) {
     ok(-e $path, "$path is there");
 }
+# And what help says of the steps.
+my %help = run("make");
+for my $step (glob("steps/[0-9][0-9]-*/*.cu")) {
+    my ($number) = $step =~ m{/(\d\d)-};
+    my ($title) = slurp($step) =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
+    like($help{out}, qr/^  step-$number  \S+ +\Q$title\E$/m, "help has step-$number with its title");
+}
 done_testing();

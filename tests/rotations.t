@@ -3,6 +3,7 @@
 # recorded counts of small shapes hold it, count.t sees to it that they are what the program counts, and
 # plots/data/cpu/rotations.tsv says by it what no CPU counts: those of the long shapes. `perl
 # tests/rotations.t --write` writes that file.
+# Reads: plots/data/cpu common/problems steps/32-fused-rope-flash
 use strict;
 use warnings;
 use Test::More;

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # make setup: what it would install, on a system where apt-get, sudo and brew only write down what
 # they were asked.
+# Reads: .ci
 use strict;
 use warnings;
 use Test::More;

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # What chapter 25 counts is what the recorded rows of both devices say, and a turned verdict is counted.
+# Reads: plots chapters
 use strict;
 use warnings;
 use Test::More;

@@ -11,7 +11,7 @@ use warnings;
 use Exporter qw(import);
 use List::Util qw(shuffle sum0);
 use Proof;
-our @EXPORT = qw(plan_of steps files_of_step has_items by_length expected plan_of_shard);
+our @EXPORT = qw(plan_of rows steps files_of_step has_items by_length expected plan_of_shard);
 
 my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.

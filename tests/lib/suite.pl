@@ -13,6 +13,7 @@ use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use POSIX qw(ceil);
 use IO::Select;
+use List::Util qw(sum0);
 use Time::HiRes qw(time);
 use lib dirname(__FILE__);
 use Plan;
@@ -243,6 +244,9 @@ sub suite {
     }
     my $took = time - $began;
     report($times, $took);
+    # For --costs: a test that is skipped is what it was.
+    my %seconds = map { my ($seconds, undef, $test) = split /\t/; ($test =~ s{.*/}{}r => $seconds) } lines_of($times);
+    write_lines("build/test-seconds", map { "$seconds{$_}\t$_" } sort keys %seconds) if $command eq "test-all" && $whole;
     unlink $times;
     return 1 if $code;
     write_passed($seed || 1, %now) if $whole;
@@ -251,16 +255,48 @@ sub suite {
 }
 
 # --- Costs ---------------------------------------------------------------------------------------
+# What of a test's proofs is one line of the table: [TEST, the name of the proof, the line]. Others have their own.
+my @lines = (
+    ["mutants.t", qr/mutants (\d\d) /, "mutants NN/8"],
+    ["nvcc.t", qr/steps?[-\/](\d\d)/, "nvcc NN"],
+    ["nvcc.t", qr/tests\/(?:check|banks)\/()/, "faults all/8"],
+    ["nvcc.t", qr/tests\/cpu\/()/, "backend all/8"],
+    ["nvcc.t", qr/()/, "-"],
+    ["exercise.t", qr/step-(\d\d): (?:its exercise fails|in full)/, "exercises NN"],
+    ["exercise.t", qr/(?:step-|a case that no|what try\.sh|a small)()/, "-"],
+    ["exercise.t", qr/()/, "planted all/8"],
+    ["lint.t", qr/clang-tidy \S+()$/, "clang-tidy all/8"],
+    ["lint.t", qr/cppcheck \S+()$/, "cppcheck all/8"],
+    ["lint.t", qr/()/, "-"],
+    ["book.t", qr/fails: ()/, "plants all/8"],
+    ["book.t", qr/()/, "-"],
+    ["browser.t", qr/()/, "-"],
+    ["steps.t", qr/refusals ()/, "-"],
+);
+
 sub costs {
     my %seconds; # test => item => seconds
     for (glob("build/proofs/*")) {
         my ($item, $seconds, $test) = split /\t/, (lines_of($_))[0];
-        $item =~ s/^(mutants \d\d)\b.*/$1/;
+        my ($line) = grep { $test eq $_->[0] && $item =~ /^$_->[1]/ } @lines;
+        $item = $line->[2] =~ s/NN/$1/r if $line && $item =~ /^$line->[1]/;
         $seconds{$test}{$item} += $seconds;
     }
-    print "# CPU seconds of each test and of its items, by tests/lib/suite.pl --costs\n";
+    # What a test takes beside its items; and for all programs as much.
+    my %whole = map { my ($seconds, $test) = split /\t/; ($test => $seconds) } lines_of("build/test-seconds");
+    my %steps = steps();
+    my $built = delete $whole{"all programs built"};
+    $seconds{build}{"programs $_"} = ($built // 0) / keys %steps for keys %steps;
+    for my $test (keys %whole) {
+        $seconds{$test}{"-"} //= $whole{$test} - sum0(values %{ $seconds{$test} });
+    }
+    my %was = map { ("$_->[0]\t$_->[1]" => $_) } rows();
+    print map { "$_\n" } grep { /^#/ } lines_of("tests/costs.tsv");
     for my $test (sort keys %seconds) {
-        printf "%s\t%s\t%.2f\n", $test, $_, $seconds{$test}{$_} for sort keys %{ $seconds{$test} };
+        for my $item (sort keys %{ $seconds{$test} }) {
+            my $reads = ($was{"$test\t$item"} // [])->[3];
+            print join("\t", $test, $item, sprintf("%.2f", $seconds{$test}{$item}), $reads // ()), "\n";
+        }
     }
 }
 
