@@ -3,7 +3,7 @@ package Plan;
 #
 # tests/costs.tsv has a line for each test, and for each item of one that has items, "steps.t, cases 13", with the
 # CPU seconds that it takes. "mutants 13/8" is drawn by eighths. An item that is not a step's reads what the fourth
-# column says, or else what its test reads. What depends on a file that has changed comes first; then come the others, in an
+# column says, or else what its test reads ("-"). Where all passed before, it takes what the fifth says. What depends on a file that has changed comes first; then come the others, in an
 # order that the seed gives, until the seconds are spent. Where all passed before, only what depends on a change
 # is looked at.
 use strict;
@@ -17,7 +17,7 @@ my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
-my @kinds = ("launches", "small counts", "small checks", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
+my @kinds = ("real", "launches", "small counts", "small checks", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
     "corners", "older");
 
 # "13" => "steps/13-v7-hybrid/v7-hybrid.cu"
@@ -131,9 +131,10 @@ sub plan_of {
 
     my ($taken, @items) = (0);
     for (rows_of(keys %source)) {
-        my ($test, $item, $cost, $reads) = @$_;
+        my ($test, $item, $cost, $reads, $cost_again) = @$_;
+        $cost = $cost_again if $again && defined $cost_again;
         my ($kind, $step) = $item =~ m{^(.*) (\d\d)(?:/8)?$};
-        my $touched = defined $step ? $touched{$step} : $reads ? grep { is_read($_, split / /, $reads) } @$changed : $reads{$test};
+        my $touched = defined $step ? $touched{$step} : ($reads // "-") ne "-" ? grep { is_read($_, split / /, $reads) } @$changed : $reads{$test};
         next if $again && !$touched;
         if (always_run($_)) {
             $taken += $cost;
@@ -141,8 +142,8 @@ sub plan_of {
         }
         # What is small is for what has changed: of the others all cases are looked at, or none.
         next if !$touched && $item =~ /^small /;
-        my $first = !$touched ? 99 : $item eq "-" ? 0 : exists $rank{ $kind // "" } ? 1 + $rank{$kind} : 50;
-        push @items, map { [@$_, $first] } items_of($_);
+        my $first = !$touched ? 99 : $item eq "-" ? 0 : 1 + ($rank{ $kind // $item =~ s/ .*//r } // 50);
+        push @items, map { [@$_, $first] } items_of([$test, $item, $cost]);
     }
     srand $seed;
     my (@chosen, %left);

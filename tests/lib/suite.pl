@@ -294,8 +294,8 @@ sub costs {
     print map { "$_\n" } grep { /^#/ } lines_of("tests/costs.tsv");
     for my $test (sort keys %seconds) {
         for my $item (sort keys %{ $seconds{$test} }) {
-            my $reads = ($was{"$test\t$item"} // [])->[3];
-            print join("\t", $test, $item, sprintf("%.2f", $seconds{$test}{$item}), $reads // ()), "\n";
+            my (undef, undef, undef, @more) = @{ $was{"$test\t$item"} // [] };
+            print join("\t", $test, $item, sprintf("%.2f", $seconds{$test}{$item}), @more), "\n";
         }
     }
 }
