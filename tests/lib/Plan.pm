@@ -11,7 +11,7 @@ use warnings;
 use Exporter qw(import);
 use List::Util qw(shuffle sum0);
 use Proof;
-our @EXPORT = qw(plan_of rows steps files_of_step has_items by_length expected plan_of_shard);
+our @EXPORT = qw(plan_of cost_rows steps files_of_step has_items by_length expected plan_of_shard);
 
 my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.
@@ -44,7 +44,7 @@ sub files_of_step {
 
 # The lines of tests/costs.tsv as [TEST, ITEM or "-", SECONDS].
 my @rows;
-sub rows {
+sub cost_rows {
     return @rows if @rows;
     open my $in, "<", "tests/costs.tsv" or die "tests/costs.tsv: $!";
     return @rows = map { chomp; /^[^#]/ ? [split /\t/] : () } <$in>;
@@ -54,7 +54,7 @@ sub rows {
 sub rows_of {
     my @steps = @_;
     my (%of, @more); # kind => step => row
-    for (rows()) {
+    for (cost_rows()) {
         $of{$1}{$2} = $_ if $_->[1] =~ m{^(.*) (\d\d)(?:/8)?$};
     }
     my @new = grep { !$of{programs}{$_} } @steps;
@@ -65,19 +65,19 @@ sub rows_of {
         push @more, map { [$test, "$kind $_" . ($eighths // ""), $mean] } @new;
     }
     my %is = map { $_ => 1 } @steps;
-    return grep { $_->[1] !~ m{ (\d\d)(?:/8)?$} || $is{$1} } rows(), @more;
+    return grep { $_->[1] !~ m{ (\d\d)(?:/8)?$} || $is{$1} } cost_rows(), @more;
 }
 
 # Whether a part of the test is an item; else it is run as a whole, or not.
 sub has_items {
     my ($name) = @_;
-    return scalar grep { $_->[0] eq $name && $_->[1] ne "-" } rows();
+    return scalar grep { $_->[0] eq $name && $_->[1] ne "-" } cost_rows();
 }
 
 # The tests, the longest first: short ones then fill up both cores to the end.
 sub by_length {
     my %seconds;
-    $seconds{ $_->[0] } += $_->[2] for rows();
+    $seconds{ $_->[0] } += $_->[2] for cost_rows();
     return sort { ($seconds{ $b =~ s{.*/}{}r } // 0) <=> ($seconds{ $a =~ s{.*/}{}r } // 0) } glob("tests/*.t");
 }
 
@@ -86,7 +86,7 @@ sub by_length {
 sub expected {
     my ($name, $plan) = @_;
     my $sum = 0;
-    for (grep { $_->[0] eq $name } rows()) {
+    for (grep { $_->[0] eq $name } cost_rows()) {
         my @items = items_of($_);
         my @looked_at = !%$plan || always_run($_) ? @items : grep { $plan->{ $_->[0] } } @items;
         $sum += $_->[1] for @looked_at;

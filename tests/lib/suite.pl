@@ -290,7 +290,7 @@ sub costs {
     for my $test (keys %whole) {
         $seconds{$test}{"-"} //= $whole{$test} - sum0(values %{ $seconds{$test} });
     }
-    my %was = map { ("$_->[0]\t$_->[1]" => $_) } rows();
+    my %was = map { ("$_->[0]\t$_->[1]" => $_) } cost_rows();
     print map { "$_\n" } grep { /^#/ } lines_of("tests/costs.tsv");
     for my $test (sort keys %seconds) {
         for my $item (sort keys %{ $seconds{$test} }) {
