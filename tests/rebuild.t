@@ -31,11 +31,10 @@ spew("$tree/chapters/01-one.md", "# One\n");
 tiny_step($tree, "01-one", "reads much", "    return 0;\n", include => join "", map { "#include $_\n" }
     '"beside.cuh"', '"cuda/own.cuh"', '"neox/own.cuh"', '"harness/harness.h"', "<mma.h>", "<cuda/barrier>",
     "<cooperative_groups/reduce.h>");
-tiny_step($tree, "02-blas", "has cuBLAS", "    return 0;\n", header => " * Libraries: cublasLt\n") if !$blas{code};
 run("mkdir -p '$tree/$built' && cp -Rp $runtime/parts $runtime/rewriter $runtime/*.o '$tree/$built' && cd '$tree/$built' && "
     . "rm -f step-*.o try-*.o");
 
-my @goals = ("$built/step-01", map({ "$built-$_/step-01" } @traced), $blas{code} ? () : "$built/step-02");
+my @goals = ("$built/step-01", map({ "$built-$_/step-01" } @traced));
 sub in_tree { return run("cd '$tree' && $_[0]") }
 %r = in_tree("make -j2 @goals");
 is($r{code}, 0, "the small tree is built") or BAIL_OUT($r{err});
@@ -62,12 +61,11 @@ is(compiled(), "", "nor is there anything of the runtime");
 
 my @programs = map { "link $_" } map({ "-$_/step-01" } reverse sort @traced), "/step-01";
 my $link = join ", ", sort "link /step-01", map { "link -$_/step-01" } @traced;
-my @blas = $blas{code} ? () : "link /step-02";
 my @runtimes = ("the runtime", map { "the runtime that ${_}s" } @traced);
-my @objects = ("one.cu", @traced ? "traced one.cu" : (), $blas{code} ? () : "blas.cu");
-my @links = ($link, @blas);
+my @objects = ("one.cu", @traced ? "traced one.cu" : ());
+my @links = $link;
 sub all { return join ", ", sort map { split /, / } @_ }
-my $every = all(@runtimes, @objects, "kernel.cu", @links, $blas{code} ? () : "cuBLAS");
+my $every = all(@runtimes, @objects, "kernel.cu", @links);
 my $each = sub { my ($name) = @_; return join " ", sort map { "$_/$name" } "plain", @traced };
 
 # [FILE, what make makes, what runtime.mk compiles, or an object among others; undef: it is not looked at]
@@ -80,8 +78,8 @@ my @cases = (
     ["common/cpu/rewrite.c", all(@runtimes, @objects, "kernel.cu", @links), "rewriter/rewrite"],
     ["common/cpu/rewrite_tokens.h", all(@runtimes, @objects, "kernel.cu", @links), qr{rewriter/rewrite(?= |$)}],
     ["common/cpu/ptx/parse_forms.c", all(@runtimes, @objects, "kernel.cu", @links), qr{ptx/parse_forms(?= |$)}],
-    $blas{code} ? () : (["common/cpu/blas/lt.c", all("cuBLAS", "link /step-02"), "blas/blas/lt"],
-        ["common/cpu/blas/blas.h", all("cuBLAS", "link /step-02"), qr{blas/blas/lt(?= |$)}]),
+    # No step calls cuBLAS on a CPU: what cudacc links with it, cudacc makes.
+    $blas{code} ? () : (["common/cpu/blas/lt.c", "", "blas/blas/lt"], ["common/cpu/blas/blas.h", "", qr{blas/blas/lt(?= |$)}]),
     @traced ? (["common/cpu/trace/check_order.c", "link -check/step-01, the runtime that checks", "check/trace/check_order"],
         ["common/cpu/trace/check.h", "link -check/step-01, the runtime that checks", qr{check/trace/check_order(?= |$)}],
         ["common/cpu/trace/count.c", "link -count/step-01, the runtime that counts", "count/trace/count"],

@@ -88,7 +88,7 @@ define cpu_link
 	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $< $(CPU_HARNESS) -o $@
 endef
 
-# What programs are linked with: the runtime, that of an instrument, cuBLAS. cudacc builds it, of these files what has
+# What programs are linked with: the runtime, and that of an instrument. cudacc builds it, of these files what has
 # changed, and says of which files; the ones here are stamps, as CUDACPU_BUILD may have it elsewhere.
 define cpu_runtime
 	$(call say,cudacc,$2)
@@ -103,8 +103,6 @@ $(CPU)-count/runtime: $(CPU)/flags common/cpu/runtime.mk | $(CPU)/runtime
 	$(call cpu_runtime,--count,the runtime that counts)
 $(CPU)-check/runtime: $(CPU)/flags common/cpu/runtime.mk | $(CPU)/runtime
 	$(call cpu_runtime,--check,the runtime that checks)
-$(CPU)/blas: $(CPU)/flags common/cpu/runtime.mk | $(CPU)/runtime
-	$(call cpu_runtime,-lcublas,cuBLAS)
 
 # --- nvcc ----------------------------------------------------------------------------------------
 # sm_75, sm_80 and sm_90a are what the steps are written for. The PTX lets newer devices run them too.
@@ -167,27 +165,23 @@ tried = $(basename $(@F:try-%=%))
 beside = $(if $(filter try-%,$(@F)),-I$(basename $(call exercise,$(tried))) \
     -I$(patsubst %/,%,$(dir $(call source,$(tried)))))
 
-# Which steps call cuBLAS: their headers name it for nvcc.
-calls_blas := $(shell grep -ls '^ \* Libraries:.*cublas' $(SOURCES) /dev/null)
-linked = $(CPU_HARNESS) $(if $(filter $(call source,$1),$(calls_blas)),$(CPU)/blas)
-
-# $(call program,NAME,SOURCE,NUMBER)
+# $(call program,NAME,SOURCE)
 define program
 $(CPU)/$1.o: $2 $(CPU)/flags | $(CPU)/runtime
 	$$(call cpu_object)
-$(CPU)/$1: $(CPU)/$1.o $(CPU)/runtime $(call linked,$3)
+$(CPU)/$1: $(CPU)/$1.o $(CPU)/runtime $(CPU_HARNESS)
 	$$(call cpu_link)
 $(CPU)-traced/$1.o: $2 $(CPU)/flags | $(CPU)/runtime
 	$$(call cpu_object,--check)
-$(CPU)-count/$1: $(CPU)-traced/$1.o $(CPU)-count/runtime $(call linked,$3)
+$(CPU)-count/$1: $(CPU)-traced/$1.o $(CPU)-count/runtime $(CPU_HARNESS)
 	$$(call cpu_link,--count)
-$(CPU)-check/$1: $(CPU)-traced/$1.o $(CPU)-check/runtime $(call linked,$3)
+$(CPU)-check/$1: $(CPU)-traced/$1.o $(CPU)-check/runtime $(CPU_HARNESS)
 	$$(call cpu_link,--check)
 $(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
 	$$(cuda_program)
 endef
-$(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n),$n)))
-$(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n),$n)))
+$(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
+$(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
 $(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
 
 # A file that a .d file names and that is gone is no error: what read it is made again.
