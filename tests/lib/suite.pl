@@ -169,7 +169,7 @@ sub choose {
     my $seconds = 110 * $minutes / $pace; # of two cores
     if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
         my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
-        my $few = 50 * keys %steps; # a minute's worth a step
+        my $few = 55 * keys %steps; # seconds a step
         $seconds = $few if $few < $seconds;
     }
     my %plan = plan_of($seconds, $seed, \@changed, $again);
@@ -200,7 +200,14 @@ sub build {
     my ($times, @programs) = @_;
     my $jobs = ($ENV{MAKEFLAGS} // "") =~ /jobserver/ ? "" : "-j2";
     my $began = cpu_seconds();
-    my $code = system("$ENV{MAKE} --no-print-directory $jobs @programs") >> 8;
+    return 0 if !@programs;
+    open my $from, "-|", "$ENV{MAKE} --no-print-directory $jobs @programs" or die "$ENV{MAKE}: $!";
+    $| = 1;
+    while (<$from>) {
+        print if !/ is up to date\.$/;
+    }
+    close $from;
+    my $code = exit_code($?);
     open my $out, ">>", $times or die "$times: $!";
     printf $out "%.2f\t%s\tall programs built\n", cpu_seconds() - $began, $code;
     return $code;
