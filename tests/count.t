@@ -25,8 +25,8 @@ sub rows_of {
     my ($text, %case) = @_;
     return join "", grep { !/^#/ && (!%case || /^step\t/ || $case{(split /\t/)[2]}) } $text =~ /^.*\n/mg;
 }
-# Where clang++ makes more requests or fewer, see common/cpu/README.md.
-my %others = map { $_ => 1 } qw(02 14 16 17 18 29 31 37 40 41 42 43 44 45);
+my %clang_differs = of_steps("clang-differs");
+my %again = of_steps("again");
 # Such rows without the counts of local memory, in which compilers differ.
 sub rows_but_local {
     my ($head, @rows) = map { [split /\t/] } split /\n/, rows_of(@_);
@@ -43,7 +43,7 @@ sub counts_as_recorded {
     my ($by) = slurp($recorded) =~ /^# compiler: (.*)$/m;
     my ($here) = slurp($fresh) =~ /^# compiler: (.*)$/m;
   SKIP: {
-        skip "$recorded is by $by, this is $here", 1 if $by ne $here && ($here !~ /^clang/ || $others{$number});
+        skip "$recorded is by $by, this is $here", 1 if $by ne $here && ($here !~ /^clang/ || $clang_differs{$number});
         my %case = map { $_ => 1 } $cases =~ /--case (\S+)/g;
         my $rows = $by eq $here ? \&rows_of : \&rows_but_local;
         ok($rows->(slurp($fresh)) eq $rows->(slurp($recorded), %case), "$name counts what its recorded rows say")
@@ -100,9 +100,7 @@ for my $number (@counted) {
         [$program, $source{$number}, $recorded, glob("tests/samples/* common/make/*/*")], sub {
         counts_as_recorded($number, $recorded, $cases);
         return if $cases;
-        counts_again($number, "n63") if $number eq "00";
-        counts_again($number, "neox") if $number eq "02";
-        counts_again($number, "D64-S16") if $number eq "04";
+        counts_again($number, $again{$number}) if $again{$number};
         counts_of_the_device($number) if $number eq "00";
         counts_of_one_load_more($number) if $number eq "01";
     });

@@ -22,10 +22,10 @@ my $dir = tempdir(CLEANUP => 1);
 my %cases = map { $_ => 1 } drawn("cases", @steps);
 my %launches = map { $_ => 1 } drawn("launches", @steps);
 my %orders = map { $_ => 1 } drawn("orders", @steps);
-# The shapes of a model are fixed, and far fewer than 2^31 elements.
-my %corners = map { $_ => 1 } drawn("corners", grep { !/^(?:00|38|4\d)$/ } @steps);
-# That steps 40 to 45 have the harness's command line, and options of their own, is seen of one.
-my %refuses = map { $_ => 1 } "00", "40";
+my %no_corners = of_steps("no-corners");
+my %corners = map { $_ => 1 } drawn("corners", grep { !$no_corners{$_} } @steps);
+my %once_also = of_steps("once-also");
+my %refuses = of_steps("refuses");
 
 sub right {
     my ($what, $command, %env) = @_;
@@ -80,7 +80,7 @@ for my $number (@steps) {
             like($race{reverse}, qr/variant fix: nothing wrong, as predicted/, "$name: a race won");
         }
         says_the_same($name, $first, $output, $alone) if defined $output;
-        my $also = $number eq "41" ? "--case odd-length" : "";
+        my $also = $once_also{$number} ? "--case $once_also{$number}" : "";
         right("$name --once", "$step --once --case $first $also");
         %r = run("$step --json --seed 2 --case $first", KF_ONE_LAUNCH => 1);
         is($r{code}, 0, "$name --json, another seed");
