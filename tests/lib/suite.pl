@@ -21,11 +21,11 @@ use Proof;
 
 # --- The machine ---------------------------------------------------------------------------------
 # The CPU seconds of a fixed loop on the machine of tests/costs.tsv, and here.
-my $loop_there = 0.02;
+my $loop_there = 0.1;
 sub loop_here {
     my @seconds = sort { $a <=> $b } map {
         my ($began, $n) = (cpu_seconds(), 0);
-        $n += $_ % 7 for 1 .. 1_000_000;
+        $n += $_ % 7 for 1 .. 5_000_000;
         cpu_seconds() - $began;
     } 1 .. 3;
     return $seconds[0];
@@ -252,7 +252,6 @@ sub suite {
     }
     my $took = time - $began;
     report($times, $took);
-    # For --costs: a test that is skipped is what it was.
     my %seconds = map { my ($seconds, undef, $test) = split /\t/; ($test =~ s{.*/}{}r => $seconds) } lines_of($times);
     write_lines("build/test-seconds", map { "$seconds{$_}\t$_" } sort keys %seconds) if $command eq "test-all" && $whole;
     unlink $times;
@@ -283,22 +282,33 @@ my @lines = (
 );
 
 sub costs {
+    my %latest = map { my ($item, $seconds, $test) = split /\t/, (lines_of($_))[0]; ("$test\t$item" => $seconds) }
+        sort { -M $b <=> -M $a } glob("build/proofs/*");
     my %seconds; # test => item => seconds
-    for (glob("build/proofs/*")) {
-        my ($item, $seconds, $test) = split /\t/, (lines_of($_))[0];
+    for (keys %latest) {
+        my ($test, $item) = split /\t/;
+        my $seconds = $latest{$_};
         my ($line) = grep { $test eq $_->[0] && $item =~ /^$_->[1]/ } @lines;
         $item = $line->[2] =~ s/NN/$1/r if $line && $item =~ /^$line->[1]/;
         $seconds{$test}{$item} += $seconds;
     }
-    # What a test takes beside its items; and for all programs as much.
+    # What a test takes beside its items. Of what is built for a step plain programs are two fifths, those that count
+    # two, as both instruments have one object, and those that check one.
     my %whole = map { my ($seconds, $test) = split /\t/; ($test => $seconds) } lines_of("build/test-seconds");
     my %steps = steps();
     my $built = delete $whole{"all programs built"};
-    $seconds{build}{"programs $_"} = ($built // 0) / keys %steps for keys %steps;
     for my $test (keys %whole) {
         $seconds{$test}{"-"} //= $whole{$test} - sum0(values %{ $seconds{$test} });
     }
+    my $fifth = ($built // 0) / 5 / keys %steps;
+    for my $step (keys %steps) {
+        $seconds{build}{"programs $step"} = 2 * $fifth;
+        $seconds{"count.t"}{"counts $step"} += 2 * $fifth;
+        $seconds{"count.t"}{"checks $step"} += $fifth;
+    }
     my %was = map { ("$_->[0]\t$_->[1]" => $_) } cost_rows();
+    # Of a step, test-all looks at all cases and not at the small ones.
+    $seconds{ $_->[0] }{ $_->[1] } = $_->[2] for grep { $_->[1] =~ /^(?:small|launches) / } cost_rows();
     print map { "$_\n" } grep { /^#/ } lines_of("tests/costs.tsv");
     for my $test (sort keys %seconds) {
         for my $item (sort keys %{ $seconds{$test} }) {
