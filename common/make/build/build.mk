@@ -192,7 +192,6 @@ common/cpu/%: ;
 
 ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
-$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(GENCODE) $(NVCCFLAGS))
 endif
 
 # Without a step named, try takes the exercises that there are.
@@ -228,6 +227,11 @@ endif
 ifeq ($(BACKEND)$(no_nvcc),cuda$(or $(no_nvcc),-))
 $(error BACKEND=cuda needs the CUDA toolkit, 12.0 or newer: $(no_nvcc))
 endif
+endif
+
+# Only where something is compiled for a GPU: what else is made meanwhile, for other ones, touches nothing here.
+ifneq ($(filter cuda data build/cuda/%,$(MAKECMDGOALS))$(filter cuda,$(firstword $(choice))),)
+$(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(GENCODE) $(NVCCFLAGS))
 endif
 
 ifeq ($(firstword $(choice)),cuda)
