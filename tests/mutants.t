@@ -142,7 +142,7 @@ sub try_mutant
     return (1, 'passed before, and nothing of it has changed') if is_proven($proof);
     my $began = cpu_seconds();
     my $dir = "$temp/$name";
-    my $whole = $check =~ /^(?:corners|kernels|older)$/;
+    my $whole = $check =~ /^(?:corners|kernels|older)$/ || ($check eq 'illegal' && $edit->{finds} =~ /misaligned/);
     my @needed = $whole ? () : needed($step, $source, $args);
     copy_step($dir, $source, $whole ? 'all' : 'needed', \%text, @files);
     my ($passed, $line);

@@ -77,7 +77,8 @@ my $device = "$nvcc -std=c++17 -O3 -Icommon -cubin -o /dev/null -Werror all-warn
 for my $source ($links ? glob("steps/[0-9][0-9]-*/*.cu") : ()) {
     my $needs = architecture($source);
     my @files = reads($source);
-    my @newer = $needs eq "90a" ? () : $needs eq "75" && $asks{$source} ? qw(80 90a) : "90a";
+    my $differs = $asks{$source} || $needs eq "90" || grep { slurp($_) =~ /^ *# *include *<(?:mma|cooperative|cuda\/)/m } @files;
+    my @newer = $needs eq "90a" || !$differs ? () : $needs eq "75" && $asks{$source} ? qw(80 90a) : "90a";
     for my $arch (@newer) {
         proved("$source for sm_$arch", \@files, @versions, sub {
             my %r = run("$device -arch=sm_$arch $source");

@@ -45,7 +45,7 @@ sub right_with_75 {
     my ($number) = @_;
     my $program = "$build/step-$number";
     my $more = $also{$number} ? " --case $also{$number}" : "";
-    my %r = run("$program --seed 1 " . small_cases($program) . $more, CUDACPU_ARCH => 75);
+    my %r = run("$program --seed 1 " . small_cases($program) . $more, CUDACPU_ARCH => 75, KF_ONE_LAUNCH => 1);
     is("$r{code} $r{err}", "0 ", "step $number: right as on a device of 7.5") or diag($r{out});
     my %seen = map { $_ => 1 } $r{out} =~ /^  variant (\S+): refused: \d+ bytes of shared memory a block, and there are 65536$/mg;
     is(join(" ", sort keys %seen), $refused{$number} // "", "step $number: what does not fit is refused");
@@ -58,7 +58,7 @@ sub right_as_compiled {
     my %r = run("common/cpu/cudacc -D__CUDA_ARCH__=" . architecture($source) . "0 -O1 -g0 -Werror -Icommon $source "
         . "$build/harness/*.o $build/problems/*.o $build/neox/*.o -o $step");
     is($r{code}, 0, "step $number is compiled for an older device") or diag($r{out}, $r{err});
-    %r = run("$step --seed 1 " . small_cases("$build/step-$number"));
+    %r = run("$step --seed 1 " . small_cases("$build/step-$number"), KF_ONE_LAUNCH => 1);
     is($r{code}, 0, "$source: right, compiled for " . architecture($source)) or diag($r{out}, $r{err});
     is($r{err}, "", "$source: nothing on stderr");
 }
