@@ -289,7 +289,10 @@ sub costs {
         my ($test, $item) = split /\t/;
         my $seconds = $latest{$_};
         my ($line) = grep { $test eq $_->[0] && $item =~ /^$_->[1]/ } @lines;
-        $item = $line->[2] =~ s/NN/$1/r if $line && $item =~ /^$line->[1]/;
+        if ($line) {
+            my ($step) = $item =~ /^$line->[1]/;
+            $item = $line->[2] =~ s/NN/$step/r;
+        }
         $seconds{$test}{$item} += $seconds;
     }
     # What a test takes beside its items. Of what is built for a step plain programs are two fifths, those that count
@@ -298,7 +301,8 @@ sub costs {
     my %steps = steps();
     my $built = delete $whole{"all programs built"};
     for my $test (keys %whole) {
-        $seconds{$test}{"-"} //= $whole{$test} - sum0(values %{ $seconds{$test} });
+        my $rest = $whole{$test} - sum0(map { $_ // 0 } values %{ $seconds{$test} });
+        $seconds{$test}{"-"} //= $rest > 0 ? $rest : 0;
     }
     my $fifth = ($built // 0) / 5 / keys %steps;
     for my $step (keys %steps) {
