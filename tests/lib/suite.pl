@@ -169,7 +169,7 @@ sub choose {
     my $seconds = 110 * $minutes / $pace; # of two cores
     if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
         my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
-        my $few = 55 * keys %steps; # seconds a step
+        my $few = 58 * keys %steps; # seconds a step
         $seconds = $few if $few < $seconds;
     }
     my %plan = plan_of($seconds, $seed, \@changed, $again);
