@@ -17,7 +17,7 @@ my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
-my @kinds = ("real", "launches", "small counts", "small checks", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
+my @kinds = ("launches", "small counts", "small checks", "real", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
     "corners", "older");
 
 # "13" => "steps/13-v7-hybrid/v7-hybrid.cu"
@@ -142,7 +142,8 @@ sub plan_of {
         }
         # What is small is for what has changed: of the others all cases are looked at, or none.
         next if !$touched && $item =~ /^small /;
-        my $first = !$touched ? 99 : $item eq "-" ? 0 : 1 + ($rank{ $kind // $item =~ s/ .*//r } // 50);
+        # After a change of a step its items come first, after one of what all steps have, whole tests.
+        my $first = !$touched ? 99 : $item eq "-" ? ($all ? 0 : 4.5) : 1 + ($rank{ $kind // $item =~ s/ .*//r } // 50);
         push @items, map { [@$_, $first] } items_of([$test, $item, $cost]);
     }
     srand $seed;
