@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # Step 44: each line of its arithmetic says how it comes about, and that is worked out again here. Its
 # kinds of operation are all of a step's kernels and each is of one kind, in the recorded counts.
-# Reads: steps/44-amdahl plots/data common/neox
+# Reads: common steps plots/data
 use strict;
 use warnings;
 use Test::More;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # Inline PTX that moves data: copies take effect when CUDACPU_ASYNC says, and what a kernel must not do
 # is one line that names instruction, place, thread and address.
-# Reads: tests/ptx
+# Reads: common/cuda common/harness tests/ptx
 use strict;
 use warnings;
 use Test::More;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # Passes through the banks of shared memory: for lanes of 4, 8 and 16 bytes in 32 patterns each, and
 # for ldmatrix, stmatrix and cp.async in 24, our count is what the counters of an H200 say.
-# Reads: tests/banks plots/data/nvidia-h200
+# Reads: common/cuda common/harness tests/banks plots/data/nvidia-h200
 use strict;
 use warnings;
 use Test::More;

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # cuBLAS on a CPU, where there is OpenBLAS.
-# Reads: tests/cpu
+# Reads: common/cuda common/harness tests/cpu
 use strict;
 use warnings;
 use Test::More;

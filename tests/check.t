@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # cudacc --check finds every planted fault of check/, names its line, and says nothing of the twins.
-# Reads: tests/check tests/cpu plots/data
+# Reads: common/cuda common/harness tests/check tests/cpu plots/data
 use strict;
 use warnings;
 use Cwd qw(abs_path);

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # The CPU backend: its programs with both compilers, the portable fibers and the instruments, every report.
-# Reads: tests/cpu
+# Reads: common/cuda common/harness tests/cpu
 use strict;
 use warnings;
 use Test::More;

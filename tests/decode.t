@@ -2,7 +2,7 @@
 # Step 15 has kernels for heads of 80 and of 128 and for 1, 2 or 4 queries. All else it refuses, in one
 # line, whatever the variant: a kernel of another width would compute something. And it shares keys out
 # among as many blocks as a GPU of any size holds, not only among those that a CPU is given.
-# Reads: common/harness common/problems common/cuda tests/decode steps/15-decode
+# Reads: common tests/decode steps/15-decode plots/data
 use strict;
 use warnings;
 use Test::More;

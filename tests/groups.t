@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # Cooperative groups and cooperative launches on the CPU: each operation, each report, and what the
 # instruments make of them. The faults that check finds are in check/.
-# Reads: tests/cpu
+# Reads: common/cuda common/harness tests/cpu
 use strict;
 use warnings;
 use Test::More;

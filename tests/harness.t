@@ -2,7 +2,7 @@
 # The harness: unit tests in C, then whole programs. "toy" runs on a runtime of our own making
 # (tests/harness/fake.c) that can refuse, run out of memory, be noisy and tell any time; "tiny" is a
 # real kernel on the CPU backend.
-# Reads: common/harness common/problems common/neox common/cuda tests/harness steps/45-what-pays
+# Reads: common tests/harness steps/45-what-pays plots/data
 use strict;
 use warnings;
 use Cwd qw(getcwd);

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # cudacc --count and --check: counts that follow from the source, a reader's own program, refusals.
 # The fault suite is in check.t, the steps' rows in count.t.
-# Reads: tests/cpu tests/check common/own
+# Reads: common tests/cpu tests/check
 use strict;
 use warnings;
 use Test::More;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # The small GPT-NeoX: where its weights stand, which files are refused, and what is shipped. Unit
 # tests in C, compiled as they are and again under the address and undefined behaviour sanitizers.
-# Reads: common/neox common/harness common/problems tests/neox steps/40-neox-not-called
+# Reads: common tests/neox tests/harness steps plots/data/cpu
 use strict;
 use warnings;
 use Compress::Zlib qw(crc32);

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # Step 29's exponential of FMA units is as near to 2^x as its comment says, over all exponents.
-# Reads: common/cuda common/harness steps/29-flash-wgmma
+# Reads: common steps/29-flash-wgmma
 use strict;
 use warnings;
 use Test::More;

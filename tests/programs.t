@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # The tables of other people's programs hold together: chapter 26 counts in them, and no program of theirs is here to
 # be run again.
-# Reads: chapters plots/data/cpu plots/data/nvidia-h200
+# Reads: chapters plots/data
 use strict;
 use warnings;
 use Test::More;

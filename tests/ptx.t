@@ -2,7 +2,7 @@
 # Inline PTX: the programs of tests/ptx give what an H200 gave, bit for bit (plots/data/nvidia-h200/ptx.tsv),
 # where an instruction only approximates within tests/ptx/bounds.tsv; what is not executed, or wrong, is
 # one line when it is compiled; what lanes do wrong together is one line when it runs.
-# Reads: tests/ptx plots/data/nvidia-h200/ptx.tsv
+# Reads: common/cuda common/harness tests/ptx plots/data/nvidia-h200/ptx.tsv
 use strict;
 use warnings;
 use POSIX ();

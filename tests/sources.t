@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # What cudacc makes of a reader's source: several files, mistakes, what nvcc refuses, what is not supported, which
 # device __CUDA_ARCH__ is, and which headers are whose.
-# Reads: tests/cpu
+# Reads: common/cuda common/harness tests/cpu
 use strict;
 use warnings;
 use Test::More;

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # Textures and surfaces on a CPU: each operation, each report, and what the instruments make of them.
-# Reads: tests/cpu
+# Reads: common/cuda common/harness tests/cpu
 use strict;
 use warnings;
 use Test::More;
