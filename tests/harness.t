@@ -622,6 +622,7 @@ is($r{code}, 0, "--option=value");
 unlike($r{out}, qr/case odd/, "only the case asked for");
 for my $wrong (
     ["--case D=512", "no case has D=512; D is one of 8, 5, 64"],
+    ["--case S=3", "no case has S=3; S is one of 5, 64"],
     ["--case D=x", "\"x\" is not a whole number"],
     ["--case D=8,H=1", "no case has them all"],
     ["--case E=8", "no field \"E\""],

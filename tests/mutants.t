@@ -142,7 +142,7 @@ sub try_mutant
     return (1, 'passed before, and nothing of it has changed') if is_proven($proof);
     my $began = cpu_seconds();
     my $dir = "$temp/$name";
-    my $whole = $check =~ /^(?:corners|kernels|older)$/ || ($check eq 'illegal' && $edit->{finds} =~ /misaligned/);
+    my $whole = $check =~ /^(?:corners|kernels)$/ || ($check eq 'illegal' && $edit->{finds} =~ /misaligned/);
     my @needed = $whole ? () : needed($step, $source, $args);
     copy_step($dir, $source, $whole ? 'all' : 'needed', \%text, @files);
     my ($passed, $line);
@@ -151,7 +151,7 @@ sub try_mutant
         $ENV{LEFT_OUT} = "$dir/left_out";
         ($passed, $line) = judge($dir, $edit, $source);
         my $more = slurp_if("$dir/left_out") or last;
-        push @needed, split /\n/, $more; # it runs what the step does not
+        push @needed, needed_also($step, $args, $more); # it runs what the step does not
         unlink "$dir/left_out";
     }
     keep_proof($proof, "mutants $edits[0]{step} $name", cpu_seconds() - $began) if $passed;
@@ -210,15 +210,30 @@ sub copy_step
 }
 
 # The kernels and launchers that the step itself needs for these arguments. Without any kernel it is built and runs in
-# a moment, and names them. A mutant may need others: then it names them.
-sub needed
+# a moment, and names them. A mutant may need others: then it names them, also for those that come after it.
+sub names_of
 {
-    my ($step, $source, $args) = @_;
+    my ($step, $args) = @_;
     my $dir = "$temp/step-$step";
     mkdir $dir;
     open my $lock, '>', "$dir/lock" or die "$dir/lock: $!";
     flock $lock, LOCK_EX;
-    my $list = "$dir/" . ($args =~ s/\W/_/gr) . '.names';
+    return ($lock, $dir, "$dir/" . ($args =~ s/\W/_/gr) . '.names');
+}
+
+sub needed_also
+{
+    my ($step, $args, $names) = @_;
+    my ($lock, undef, $list) = names_of($step, $args);
+    open my $out, '>>', $list or die "$list: $!";
+    print $out $names;
+    return split /\n/, $names;
+}
+
+sub needed
+{
+    my ($step, $source, $args) = @_;
+    my ($lock, $dir, $list) = names_of($step, $args);
     if (!-e $list) {
         if (!-e "$dir/step") {
             copy_step($dir, $source, 'none', {}, files_of($step));

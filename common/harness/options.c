@@ -40,6 +40,12 @@ static const struct field *find_field(const char *name, size_t length)
     return NULL;
 }
 
+/* S is what queries and keys have in common: other shapes have none. */
+static bool has_field(const kf_shape *shape, const struct field *f)
+{
+    return strcmp(f->name, "S") != 0 || shape->Sq == shape->Sk;
+}
+
 /* "64, 128 and so on": the values of a field among the cases, each once. */
 static void known_values(const kf_program *p, const struct field *f, char *text, size_t size)
 {
@@ -47,9 +53,9 @@ static void known_values(const kf_program *p, const struct field *f, char *text,
     text[0] = '\0';
     for (int i = 0; i < p->n_cases; i++) {
         long long value = field_of(&p->cases[i].shape, f);
-        bool seen = false;
+        bool seen = !has_field(&p->cases[i].shape, f);
         for (int j = 0; j < i; j++)
-            seen |= field_of(&p->cases[j].shape, f) == value;
+            seen |= has_field(&p->cases[j].shape, f) && field_of(&p->cases[j].shape, f) == value;
         if (!seen && length < size)
             length +=
                 (size_t)snprintf(text + length, size - length, "%s%lld", length ? ", " : "", value);
@@ -84,9 +90,7 @@ static void match_field(const kf_program *p, const char *argument, const char *t
     bool exists = false;
     for (int i = 0; i < p->n_cases; i++) {
         const kf_shape *shape = &p->cases[i].shape;
-        bool same = (unsigned long long)field_of(shape, f) == value;
-        if (strcmp(f->name, "S") == 0)
-            same = same && shape->Sq == shape->Sk;
+        bool same = has_field(shape, f) && (unsigned long long)field_of(shape, f) == value;
         exists |= same;
         match[i] = match[i] && same;
     }
