@@ -12,7 +12,7 @@ use File::Temp qw(tempdir);
 use Test::More;
 use FindBin;
 use lib "$FindBin::Bin/lib";
-use Workbook qw(tested_book proved drawn drawn_parts all_files version_of);
+use Workbook qw(tested_book proved drawn drawn_parts changed_alone all_files version_of);
 use Time::HiRes qw(time);
 
 chdir dirname(__FILE__) . '/..' or die $!;
@@ -569,6 +569,27 @@ sub real_book {
     cmp_ok($again, '<', 3, 'after one edited chapter in 3 s');
 }
 my @woven = grep { m{^(?:book|chapters|steps|plots|common)/} } all_files();
-proved('real book', \@woven, @versions, drawn('epub', 'all') ? 'with its EPUB' : '', \&real_book) if drawn('real', 'book');
+
+# Of a book that is not there yet, the pages that show these files: the whole takes a minute and a half.
+sub pages_of {
+    my ($out, %pages) = ('build/tested/book');
+    my %r = tested_book("$out/rules.mk");
+    is($r{code}, 0, 'what pages depend on is known') or diag($r{out}, $r{err});
+    my $rules = slurp("$out/rules.mk");
+    for my $file (@_) {
+        $pages{"$out/html/$1.html"} = 1 while $rules =~ m{^\Q$out\E/tree/(.*)\.json: .*\Q$file\E\)?$}mg;
+        $pages{"$out/html/steps/$1.html"} = 1 if $file =~ m{^steps/([^/]+)/};
+    }
+    %r = tested_book(join ' ', sort keys %pages) if %pages;
+    is($r{code}, 0, 'the pages that show what has changed: ' . keys %pages) or diag($r{out}, $r{err});
+}
+if (drawn('real', 'book')) {
+    my @changed = grep { m{^(?:book|chapters|steps|plots|common)/} } changed_alone();
+    if (@changed && !-e 'build/tested/book/html/index.html' && !grep { !m{^(?:steps|chapters|plots/data)/} } @changed) {
+        pages_of(@changed);
+    } else {
+        proved('real book', \@woven, @versions, drawn('epub', 'all') ? 'with its EPUB' : '', \&real_book);
+    }
+}
 
 done_testing();

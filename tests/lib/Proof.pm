@@ -14,7 +14,7 @@ use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use Test::More ();
-our @EXPORT = qw(proved proof_of is_proven keep_proof digest_of tools version_of cpu_seconds drawn drawn_parts all_files files_read is_read);
+our @EXPORT = qw(proved proof_of is_proven keep_proof digest_of tools version_of cpu_seconds drawn drawn_parts changed_alone all_files files_read is_read);
 
 my $store = "build/proofs";
 my %digest; # of files: each is read once a process
@@ -83,9 +83,10 @@ sub proved {
 }
 
 # What a tool says of its version.
+my %version;
 sub version_of {
     my ($tool) = @_;
-    return `$tool --version 2>&1`;
+    return $version{$tool} //= `$tool --version 2>&1`;
 }
 
 # The lines of the file that $TEST_PLAN names: "KIND ITEM" for each item that is looked at, "changed FILE".
@@ -110,6 +111,12 @@ sub drawn_parts {
     my ($kind, $of, @items) = @_;
     return @items if !$ENV{TEST_PLAN};
     return @items[grep { planned("$kind $of." . $_ % 8) || planned("changed $items[$_]") } 0 .. $#items];
+}
+
+# The files that have changed, where this run looks at nothing but what depends on them; else none.
+sub changed_alone {
+    return if !$ENV{TEST_PLAN} || !planned("again");
+    return sort map { /^changed (.*)/ ? $1 : () } keys %$plan;
 }
 
 # The files of the repository, as git knows them or would take them.
