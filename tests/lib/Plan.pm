@@ -3,19 +3,21 @@ package Plan;
 #
 # tests/costs.tsv has a line for each test, and for each item of one that has items, "steps.t, cases 13", with the
 # CPU seconds that it takes. "mutants 13/8" is drawn by eighths. An item that is not a step's reads what the fourth
-# column says, or else what its test reads ("-"). Where all passed before, it takes what the fifth says. What depends on a file that has changed comes first; then come the others, in an
-# order that the seed gives, until the seconds are spent. Where all passed before, only what depends on a change
-# is looked at.
+# column says, or else what its test reads ("-"). Where all passed before, it takes what the fifth says. What depends
+# on a file that has changed comes first; then come the others, in an order that the seed gives, until the seconds are
+# spent. Where all passed before, only what depends on a change is looked at.
 use strict;
 use warnings;
 use Exporter qw(import);
 use List::Util qw(shuffle sum0);
 use Proof;
-our @EXPORT = qw(plan_of cost_rows steps files_of_step has_items by_length expected plan_of_shard);
+our @EXPORT = qw(plan_of cost_rows steps files_of_step has_items by_length expected seconds_of_all plan_of_shard);
 
 my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
+# What test-all does not run, as it looks at all cases.
+my $in_place = qr/^(?:launches|small counts|small checks) /;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
 my @kinds = ("launches", "small counts", "small checks", "real", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
     "corners", "older");
@@ -86,12 +88,17 @@ sub by_length {
 sub expected {
     my ($name, $plan) = @_;
     my $sum = 0;
-    for (grep { $_->[0] eq $name } cost_rows()) {
+    for (grep { $_->[0] eq $name && (%$plan || $_->[1] !~ $in_place) } cost_rows()) {
         my @items = items_of($_);
         my @looked_at = !%$plan || always_run($_) ? @items : grep { $plan->{ $_->[0] } } @items;
         $sum += $_->[1] for @looked_at;
     }
     return $sum * ($ENV{TEST_PACE} // 1);
+}
+
+# The CPU seconds of test-all.
+sub seconds_of_all {
+    return sum0(map { $_->[2] } grep { $_->[1] !~ $in_place } cost_rows());
 }
 
 # What is drawn of a row: itself, or each of its eighths: [ITEM, SECONDS].

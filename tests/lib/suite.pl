@@ -229,7 +229,8 @@ sub suite {
         @checked = map { /checks (\d\d)$/ } @items;
     } elsif (!@tests) {
         my ($last) = lines_of("build/test-all-seconds");
-        print "test-all: everything, ", $last ? "in " . duration($last) . " last time" : "in about 20 minutes on two cores", "\n";
+        print "test-all: everything, ", $last ? "in " . duration($last) . " last time"
+            : "in about " . duration(seconds_of_all() * pace() / 2) . " on two cores", "\n";
         @counted = @checked = sort keys %steps;
         if (length($ENV{SHARD} // "")) {
             my ($k, $n) = $ENV{SHARD} =~ m{^(\d+)/(\d+)$};
