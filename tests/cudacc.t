@@ -55,6 +55,10 @@ is("$r{code} $r{out}$r{err}", "3 2105 -\n", "objects of several files are linked
 is("$r{code} $r{out}$r{err}", "3 2105 -\n", "and by g++ with -dlink's object");
 %r = in_folder("cp main.cu main.txt; $cudacc -x cu -I=in main.txt other.cu -o x || $cudacc -x cu -Iin main.txt other.cu -o x; ./x");
 like($r{out}, qr/^2105 -$/m, "-x cu");
+for (["-run", "-"], ["-run -run-args one,two", "one"], ["-run -- 'a b,c' d", "a b,c"]) {
+    %r = in_folder("$cudacc -Iin main.cu other.cu $_->[0]");
+    is("$r{code} $r{out}$r{err}", "3 2105 $_->[1]\n", "$_->[0]: the program runs, and its exit code is cudacc's");
+}
 %r = in_folder("$cudacc -MD -MT it -Iin -c main.cu -o made.o && cat made.d");
 like("$r{code} $r{out}", qr{\A0 it:.* in/value\.h\s}s, "a file of dependencies is called as the object is, whatever the target");
 spew("$dir/bin/g++", "#!/bin/sh\necho the one that is named\n");

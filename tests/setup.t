@@ -11,7 +11,7 @@ use Workbook;
 my $tree = scratch();
 
 # setup(TOOLS, ANSWERS): runs make setup where only these tools are there. ANSWERS: uid, as of id;
-# gxx, the version of g++ that apt-cache knows; gcc, the version of the g++ that is there.
+# gxx, the version of g++ that apt-cache knows; gcc, the version of the g++ that is there; goals, others than setup.
 sub setup {
     my ($tools, %answer) = @_;
     run("rm -rf '$tree/bin' '$tree/log'; mkdir '$tree/bin'");
@@ -39,7 +39,7 @@ sub setup {
             $fake->($tool, "exit 0\n");
         }
     }
-    my %r = run("cd '$tree' && make setup", PATH => "$tree/bin", CUDA_HOME => "/nowhere",
+    my %r = run("cd '$tree' && make " . ($answer{goals} // "setup"), PATH => "$tree/bin", CUDA_HOME => "/nowhere",
         CXX => undef, CC => undef);
     $r{log} = -e "$tree/log" ? slurp("$tree/log") : "";
     return %r;
@@ -75,5 +75,9 @@ isnt($r{code}, 0, "neither: fails");
 is_deeply([errors($r{err})],
     ["setup: neither apt-get nor Homebrew is here; install these by hand: gnuplot pandoc"],
         "with one line");
+%r = setup([qw(g++ gcc prove)], goals => "setup help");
+is("$r{code} $r{out}", "2 ", "and what was asked for behind it is not done");
+%r = setup([@all, "apt-get"], goals => "clean setup help"); # without rm
+is("$r{code} $r{out}", "2 rm -rf build\n", "nor is anything, where clean fails");
 
 done_testing();
