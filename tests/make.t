@@ -8,18 +8,6 @@ use Test::More;
 use lib "tests/lib";
 use Workbook;
 
-# --- The tree itself -----------------------------------------------------------------------------
-my %help = run("make");
-is($help{code}, 0, "make alone succeeds");
-is($help{err}, "", "and says nothing on stderr");
-for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
-    clean)) {
-    like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
-}
-like($help{out}, qr/ARGS=.*BACKEND=.*ARCH=/s, "help has ARGS, BACKEND and ARCH");
-cmp_ok(scalar(grep { length > 100 } split /\n/, $help{out}), "==", 0,
-    "no line of help is too wide");
-
 # --- A copy with small steps ---------------------------------------------------------------------
 my $tree = small_tree();
 my $print = "    printf(\"%s line %d\\n\", argv[0], i);\n    fflush(stdout);\n    usleep(60000);\n";
@@ -37,8 +25,22 @@ sub in_tree {
     my ($command, %env) = @_;
     return run("cd '$tree' && $command", %env);
 }
-my %r;
 
+# --- Help ----------------------------------------------------------------------------------------
+my %help = in_tree("make");
+is($help{code}, 0, "make alone succeeds");
+is($help{err}, "", "and says nothing on stderr");
+for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
+    clean)) {
+    like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
+}
+like($help{out}, qr/ARGS=.*BACKEND=.*ARCH=/s, "help has ARGS, BACKEND and ARCH");
+cmp_ok(scalar(grep { length > 100 } split /\n/, $help{out}), "==", 0,
+    "no line of help is too wide");
+like($help{out}, qr/^  step-02  two                   prints four lines as well$/m, "help has the steps' titles");
+
+# --- What is built -------------------------------------------------------------------------------
+my %r;
 %r = in_tree("make step-02 BACKEND=cpu");
 is($r{code}, 0, "one step is built from nothing") or diag($r{out}, $r{err});
 like($r{out}, qr/^backend: CPU \(asked for\)$/m, "the backend is said, with the reason");

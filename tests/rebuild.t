@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # Of an edit of each kind of file, what make and cudacc then build anew, and what they do not. The small tree's
 # program reads something of every folder; the runtime comes from here.
-# Reads: common steps/22-flash-tensor-cores tests/ptx
+# Reads: common steps/22-flash-tensor-cores tests/ptx plots/data/cpu
 use strict;
 use warnings;
 use Cwd qw(getcwd);

@@ -57,6 +57,7 @@ for my $number (@steps) {
             "$name: the header has a title and a parent");
         like($text, qr/^ \* $_\b/m, "$name: the header has $_") for qw(Idea Predict Outcome);
         my ($title) = $text =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};
+        cmp_ok(length $title, "<=", 67, "$name: and make help has room for it");
         my $help = right("$name --help", "$step --help");
         like($help, qr/$_\b/, "$name --help: has $_") for qw(--list --json --case --variant --seed --reps --out);
         like($help, qr/\A\Q$name: $title\E$/m, "$name --help: the title is the header's");

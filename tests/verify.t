@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # The commands that look at the tests themselves: which changes `make mutation` makes of a source, and that
 # `make coverage` names a line that no case runs.
-# Reads: common tests/mutants steps
+# Reads: common tests/mutants steps plots/data/cpu
 use strict;
 use warnings;
 use File::Temp qw(tempdir);

@@ -134,7 +134,7 @@ sub files_read {
     open my $in, "<", $file or die "$file: $!";
     my ($reads) = map { /^# Reads: (.*)/ } <$in>;
     return all_files() if !defined $reads;
-    return grep { is_read($_, $file, qw(tests/lib tests/steps.tsv common/make common/cpu Makefile), split " ", $reads) } all_files();
+    return grep { is_read($_, $file, qw(tests/lib tests/steps.tsv common/make common/cpu Makefile book/book.mk), split " ", $reads) } all_files();
 }
 
 # Whether FILE is one of PLACES, files and folders, or lies in one.
