@@ -166,7 +166,7 @@ sub choose {
     die "test: MINUTES=$minutes: need a number above 0, as MINUTES=10\n" if $minutes !~ /^\d*\.?\d+$/ || $minutes == 0;
     my @changed = changed_since($passed, $now);
     my $pace = pace();
-    my $seconds = 92 * $minutes / $pace; # of two cores: beside one another tests take a fifth more
+    my $seconds = 95 * $minutes / $pace; # of two cores: beside one another tests take a fifth more
     if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
         my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
         my $few = 58 * keys %steps; # seconds a step
