@@ -16,6 +16,7 @@ our @EXPORT = qw(plan_of cost_rows steps files_of_step has_items by_length expec
 my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
+my $whole_book = 100; # seconds to build it, which browser.t does where it is not there
 # What test-all does not run, as it looks at all cases.
 my $in_place = qr/^(?:launches|small counts|small checks) /;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
@@ -140,6 +141,7 @@ sub plan_of {
     for (rows_of(keys %source)) {
         my ($test, $item, $cost, $reads, $cost_again) = @$_;
         $cost = $cost_again if $again && defined $cost_again;
+        $cost = $whole_book if $test eq "browser.t" && !-e "build/tested/book/html/index.html";
         my ($kind, $step) = $item =~ m{^(.*) (\d\d)(?:/8)?$};
         my $touched = defined $step ? $touched{$step} : ($reads // "-") ne "-" ? grep { is_read($_, split / /, $reads) } @$changed : $reads{$test};
         next if $again && !$touched;
