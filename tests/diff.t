@@ -19,7 +19,7 @@ for my $source (grep { m{/(\d\d)-} && $1 >= 4 && $1 < 38 } glob("steps/[0-9][0-9
     is($r{code}, 0, "$name is compared") or diag($r{err});
     my ($line, $story) = $r{out} =~ /\A(.*\(story: (\d+) %\)|.* grows from nothing: .*)\n/;
     ok($line, "$name: what is new comes first") or next;
-    diag($line);
+    note($line);
     cmp_ok($story, "<=", $most{$number}, "$name: new lines of the story, in per cent") if $most{$number};
 }
 

@@ -186,7 +186,8 @@ sub choose {
     }
     my %left = %{ $plan{left} };
     my @out = map { $left{$_}[1] ? "$left{$_}[1] of $left{$_}[0] $_" : () } grep { !/\.t$/ } sort keys %left;
-    print "test: left out: ", join(", ", @out, grep { /\.t$/ && $left{$_}[1] } sort keys %left), "\n" if grep { $_->[1] } values %left;
+    my $what = $again ? "NOT run, though it depends on that (make test-all runs it): " : "left out: ";
+    print "test: $what", join(", ", @out, grep { /\.t$/ && $left{$_}[1] } sort keys %left), "\n" if grep { $_->[1] } values %left;
     write_plan(@{ $plan{items} }, (map { "without $_" } @{ $plan{without} }), (map { "changed $_" } @changed), $again ? "again" : ());
     write_lines("build/test-seed", $seed);
     $ENV{TEST_PACE} = $pace;
