@@ -209,8 +209,8 @@ sub copy_step
     }
 }
 
-# The kernels and launchers that the step itself needs for these arguments. Without any kernel it is built and runs in
-# a moment, and names them. A mutant may need others: then it names them, also for those that come after it.
+# Where the names of the kernels and launchers stand that a step needs with these arguments: (a lock on it, the step's
+# folder, the file).
 sub names_of
 {
     my ($step, $args) = @_;
@@ -221,6 +221,7 @@ sub names_of
     return ($lock, $dir, "$dir/" . ($args =~ s/\W/_/gr) . '.names');
 }
 
+# Those that a mutant needs besides, kept for the mutants that come after it.
 sub needed_also
 {
     my ($step, $args, $names) = @_;
@@ -230,6 +231,7 @@ sub needed_also
     return split /\n/, $names;
 }
 
+# Those that the step itself needs. Without any kernel it is built and runs in a moment, and names them.
 sub needed
 {
     my ($step, $source, $args) = @_;
