@@ -114,12 +114,13 @@ local function recorded(number, known, shapes)
     local decimals = #(typed:match("%.(%d*)") or "")
     local format = "%." .. decimals .. (typed:match("[eE]") and "e" or "f")
     local whole = not typed:find("[%.eE]")
+    local long = whole and significant(typed) > 3
+    local by_chance = whole and (shapes[value] or power_of_two(value))
     for _, list in ipairs(known) do
         for _, item in ipairs(list) do
-            local exact = item.exact
-            local kept = not item.counted or whole and significant(typed) > 3
-            if whole and exact and item.value == value then return item.name end
-            if not exact and kept and not (whole and (shapes[value] or power_of_two(value)))
+            if item.exact then
+                if whole and item.value == value then return item.name end
+            elseif not by_chance and (long or not item.counted)
                 and tonumber(string.format(format, item.value)) == value then
                 return item.name
             end
@@ -128,8 +129,9 @@ local function recorded(number, known, shapes)
     return nil
 end
 
--- Calls report(what is wrong, the text to find in the source) for every typed number in a chapter, or
--- in a line of text. Such a line cannot mark what is given: a whole number without a unit is taken for that. tables: { ["step-03"] = the rows of that file }.
+-- Calls report(what is wrong, the text to find in the source) for every typed number in a chapter, or in a line of
+-- text. Such a line cannot mark what is given: a whole number without a unit is taken for that. tables: { ["step-03"]
+-- = the rows of that file }.
 function M.check(doc, tables, report)
     local known, shapes = {}, {}
     for name, t in pairs(tables) do

@@ -56,13 +56,13 @@ sub look {
 }
 my $all = "cases 01 cases 02 every long orders 01 orders 02 pages";
 
-my $first = look("a small sample", "SEED=7 MINUTES=0.5", qr/\Atest: a sample of what takes long, .*SEED=7 repeats it.*\ntest: left out: .*\d of 2 (?:cases|orders).*long\.t$/m,
+my $first = look("a small sample", "SEED=7 MINUTES=0.5", qr/\Atest: every step at its small cases and a sample of what takes longer, about .*\n.*SEED=7 FORCE=1 takes the same sample again\ntest: left out: .*\d of 2 (?:cases|orders).*long\.t$/m,
     qr{^(?:(?:cases|orders) 0[12] )*every (?:(?:cases|orders) 0[12] )*pages$});
 like($r{out}, qr/^ +[\d.]+  CPU seconds in all, in \d+ seconds: [\d.]+ cores were busy\n\z/m, "its last line");
 look("nothing is new", "", qr/\Atest: nothing has changed since all passed, and nothing is run; make test SEED=8 /, "");
 look("the same again", "FORCE=1", qr/\Atest: nothing has changed/, "");
-my $second = look("another sample", "SEED=8 MINUTES=0.5", qr/\Atest: a sample .*SEED=8 repeats it/, qr/^.*$/);
-my $third = look("more of it", "SEED=9 MINUTES=4", qr/\Atest: a sample/, qr/long/);
+my $second = look("another sample", "SEED=8 MINUTES=0.5", qr/\Atest: every step .*\n.*SEED=8 FORCE=1 takes/, qr/^.*$/);
+my $third = look("more of it", "SEED=9 MINUTES=4", qr/\Atest: every step at its small cases/, qr/long/);
 is(join(" ", sort map { split / (?=[a-z])/ } grep { length } $first, $second, $third), $all, "each is looked at once, in three samples");
 
 spew("$tree/chapters/01.md", "other words\n");
@@ -75,17 +75,31 @@ look("a header of one step", "", qr/\Atest: since all passed, common\/cuda\/own\
 # What fails is run again until it passes, and what passed is not.
 spew("$tree/build/fails", "every\n");
 spew("$tree/chapters/01.md", "more words\n");
-look("a failure", "", qr/\nfailed: tests\/every\.t\n\z/, "every long pages", 2);
-look("which is still there", "", qr/\Atest: since all passed, chapters\/01\.md changed:.*\nfailed: tests\/every\.t\n\z/s, "every", 2);
+look("a failure", "", qr/\nfailed: tests\/every\.t; `make test` runs again what failed, and not what passed\n\z/, "every long pages", 2);
+look("which is still there", "", qr/\Atest: since all passed, chapters\/01\.md changed:.*\nfailed: tests\/every\.t; `make test` runs again what failed, and not what passed\n\z/s, "every", 2);
 unlink "$tree/build/fails";
 look("and is mended", "", qr/cores were busy\n\z/, "every");
 spew("$tree/build/fails", "cases 02\n");
 tiny_step($tree, "02-two", "the second", "    return 0 * 3;\n");
-look("an item fails", "", qr/\nfailed: tests\/items\.t\n\z/, qr/cases 02/, 2);
-look("it alone is run again", "", qr/\nfailed: tests\/items\.t\n\z/, "cases 02", 2);
+look("an item fails", "", qr/\nfailed: tests\/items\.t; `make test` runs again what failed, and not what passed\n\z/, qr/cases 02/, 2);
+look("it alone is run again", "", qr/\nfailed: tests\/items\.t; `make test` runs again what failed, and not what passed\n\z/, "cases 02", 2);
 unlink "$tree/build/fails";
 look("until it passes", "", qr/busy\n\z/, "cases 02");
 look("one file", "TESTS=tests/pages.t FORCE=1", qr/busy\n\z/, "pages");
+spew("$tree/build/fails", "pages\n");
+look("one file fails", "TESTS=tests/pages.t FORCE=1", qr/; `make test TESTS=tests\/pages\.t` runs again/, "pages", 2);
+look("a sample fails", "SEED=8 MINUTES=0.5 FORCE=1", qr/; `make test SEED=8 MINUTES=0\.5` runs again/, qr/pages/, 2);
+unlink "$tree/build/fails";
+look("and is mended", "SEED=8 MINUTES=0.5", qr/\n2 of 4 tests ran; why another did not is said beside its name\n.*busy\n\z/, "pages");
+
+# A test that takes long says how far it is, where there is a terminal.
+spew("$tree/tests/slow.t", 'print "1..2\nok 1 - the first\n"; $| = 1; print ""; sleep 4; print "ok 2 - the second\n";');
+for my $progress (0, 1) {
+    %r = run("cd '$tree' && perl tests/lib/suite.pl --one tests/slow.t", PROOFS => 0, TEST_PROGRESS => $progress);
+    is($r{out}, "1..2\nok 1 - the first\nok 2 - the second\n", "slow.t prints the same");
+    like($r{err}, $progress ? qr/\r\e\[Ktests\/slow\.t, 2 s: the first; longer than expected\n/ : qr/\A\z/, "and progress: $progress");
+}
+unlink "$tree/tests/slow.t";
 
 unlink "$tree/build/log";
 %r = run("cd '$tree' && make test-all FORCE=1");

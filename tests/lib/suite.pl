@@ -13,23 +13,27 @@ use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use POSIX qw(ceil);
 use IO::Select;
-use List::Util qw(sum0);
-use Time::HiRes qw(time);
+use List::Util qw(min sum0);
+use Time::HiRes qw(time clock_gettime CLOCK_PROCESS_CPUTIME_ID);
 use lib dirname(__FILE__);
 use Plan;
 use Proof;
 
 # --- The machine ---------------------------------------------------------------------------------
-# The CPU seconds of a fixed loop on the machine of tests/costs.tsv, and here.
+# The CPU seconds of a fixed loop on the machine of tests/costs.tsv, and here. A virtual machine may stand still for
+# a moment, so it is the least of short parts.
 my $loop_there = 0.1;
 sub loop_here {
-    my @seconds = sort { $a <=> $b } map {
-        my ($began, $n) = (cpu_seconds(), 0);
-        $n += $_ % 7 for 1 .. 5_000_000;
-        cpu_seconds() - $began;
-    } 1 .. 3;
-    return $seconds[0];
+    my $least = min(map {
+        my ($began, $n) = (process_seconds(), 0);
+        $n += $_ % 7 for 1 .. 500_000;
+        process_seconds() - $began;
+    } 1 .. 40);
+    return 10 * $least;
 }
+
+# Of this process alone, and finer than the hundredths of cpu_seconds().
+sub process_seconds { return clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
 
 # How many times as long things take here. In quarters, so that a machine draws the same sample each time.
 sub pace {
@@ -84,12 +88,12 @@ sub one {
     return $code;
 }
 
-# Runs the test, passes on what it prints, and returns its exit code. On a terminal it is said every ten seconds
-# what the test has come to, and how long it should still take, of so many CPU seconds on one core.
+# Runs the test, passes on what it prints, and returns its exit code. Every TEST_PROGRESS seconds, ten on a terminal,
+# it is said what the test has come to, and how long it should still take, of so many CPU seconds on one core.
 sub run_and_tell {
     my ($test, $expected) = @_;
     # A test says in its first line what perl is to do.
-    return exit_code(system $^X, $test) if !$ENV{TEST_ON_TERMINAL};
+    return exit_code(system $^X, $test) if !$ENV{TEST_PROGRESS};
     my ($began, $came_to) = (time, "it begins");
     my $pid = open my $from, "-|", $^X, $test or die "$test: $!";
     my $ready = IO::Select->new($from);
@@ -102,7 +106,7 @@ sub run_and_tell {
             $text .= $more;
             $came_to = $1 while $text =~ s/\A(?:(?:not )?ok \d+ - )?(.*)\n//;
         }
-        next if time - $said < 10;
+        next if time - $said < $ENV{TEST_PROGRESS};
         $said = time;
         my $left = $expected - (time - $began);
         printf STDERR "\r\e[K%s, %.0f s: %.60s; %s\n", $test, time - $began, $came_to,
@@ -129,16 +133,17 @@ sub some {
     return join(", ", grep { defined } @names[0 .. 2]) . (@names > 3 ? " and " . (@names - 3) . " more" : "");
 }
 
+# TYPED is what was asked for, "make test SEED=7".
 sub report {
-    my ($times, $took) = @_;
+    my ($times, $took, $typed, @asked) = @_;
     my @tests = map { [split /\t/] } lines_of($times);
-    my $sum = 0;
-    $sum += $_->[0] for @tests;
+    my $ran = grep { $_->[2] =~ /\.t$/ } @tests;
     printf "%7.1f  %s\n", @$_[0, 2] for sort { $b->[0] <=> $a->[0] } @tests;
+    printf "%d of %d tests ran; why another did not is said beside its name\n", $ran, scalar @asked if $ran < @asked;
+    my $sum = sum0(map { $_->[0] } @tests);
     printf "%7.1f  CPU seconds in all, in %.0f seconds: %.2f cores were busy\n", $sum, $took, $took ? $sum / $took : 0;
     my @failed = map { $_->[1] ? $_->[2] : () } @tests;
-    print "failed: @failed\n" if @failed;
-    return $sum;
+    print "failed: @failed; `$typed` runs again what failed, and not what passed\n" if @failed;
 }
 
 # --- The sample ----------------------------------------------------------------------------------
@@ -176,7 +181,8 @@ sub choose {
     my $long = "about " . duration($plan{seconds} * $pace / 2) . " on two cores";
     my $them = @changed == 1 ? "it" : "them";
     if (!$again) {
-        print "test: a sample of what takes long, $long; make test SEED=$seed repeats it, make test-all is everything\n";
+        print "test: every step at its small cases and a sample of what takes longer, $long; make test-all is everything\n",
+            "test: make test SEED=$seed FORCE=1 takes the same sample again\n";
         print "test: what depends on ", some(@changed), " comes first: $them you have changed\n" if @changed;
     } elsif (@changed) {
         print "test: since all passed, ", some(@changed), " changed: only what depends on $them is run, $long\n";
@@ -194,19 +200,34 @@ sub choose {
     return ($seed, @{ $plan{items} });
 }
 
+# The same for the share of everything that SHARD names. Returns the items.
+sub choose_share {
+    my ($k, $n) = $ENV{SHARD} =~ m{^(\d+)/(\d+)$};
+    die "test-all: SHARD=$ENV{SHARD}: need the number of a share and of how many, as SHARD=1/4\n" if !$k || $k > $n;
+    my %plan = plan_of_shard($k, $n);
+    write_plan(@{ $plan{items} }, map { "without $_" } @{ $plan{without} });
+    return @{ $plan{items} };
+}
+
 # --- All of it -----------------------------------------------------------------------------------
 # Programs are built first, so that tests which run side by side find them; two at a time, unless this make has
 # been told how many.
 sub build {
-    my ($times, @programs) = @_;
+    my ($command, $times, @programs) = @_;
     my $jobs = ($ENV{MAKEFLAGS} // "") =~ /jobserver/ ? "" : "-j2";
-    my $began = cpu_seconds();
+    my ($began, $files) = (cpu_seconds(), 0);
     return 0 if !@programs;
     open my $from, "-|", "$ENV{MAKE} --no-print-directory $jobs @programs" or die "$ENV{MAKE}: $!";
     $| = 1;
     while (<$from>) {
-        print if !/ is up to date\.$/;
+        next if / is up to date\.$/;
+        # A name for each file is what make says by itself. With V=1 it is commands, and all of them are shown.
+        my ($file) = /^(?:cc|cudacc)  +(\S.*)$/;
+        print "$command: compiles what is not up to date of ", scalar(@programs), " programs\n" if $file && !$files++;
+        print if !$file;
+        print STDERR "\r\e[K  $file" if $file && $ENV{TEST_PROGRESS};
     }
+    print STDERR "\r\e[K" if $files && $ENV{TEST_PROGRESS};
     close $from;
     my $code = exit_code($?);
     open my $out, ">>", $times or die "$times: $!";
@@ -223,7 +244,7 @@ sub suite {
     my %steps = steps();
     my (@counted, @checked) = ();
     $ENV{PROOFS} = 0 if $ENV{FORCE};
-    $ENV{TEST_ON_TERMINAL} = -t STDERR ? 1 : 0; # prove gives its tests a pipe
+    $ENV{TEST_PROGRESS} = -t STDERR ? 10 : 0; # prove gives its tests a pipe
     if ($command eq "test" && !@tests) {
         ($seed, my @items) = choose($seed, \%passed, \%now);
         @counted = map { /counts (\d\d)$/ } @items;
@@ -234,26 +255,28 @@ sub suite {
             : "in about " . duration(seconds_of_all() * pace() / 2) . " on two cores", "\n";
         @counted = @checked = sort keys %steps;
         if (length($ENV{SHARD} // "")) {
-            my ($k, $n) = $ENV{SHARD} =~ m{^(\d+)/(\d+)$};
-            die "test-all: SHARD=$ENV{SHARD}: need the number of a share and of how many, as SHARD=1/4\n" if !$k || $k > $n;
-            my %plan = plan_of_shard($k, $n);
-            write_plan(@{ $plan{items} }, map { "without $_" } @{ $plan{without} });
-            @counted = map { /counts (\d\d)$/ } @{ $plan{items} };
-            @checked = map { /checks (\d\d)$/ } @{ $plan{items} };
+            my @items = choose_share();
+            @counted = map { /counts (\d\d)$/ } @items;
+            @checked = map { /checks (\d\d)$/ } @items;
         }
     }
+    my @asked = @tests ? @tests : by_length();
+    # What was typed, but for FORCE.
+    my $typed = join " ", "make", $command, map({ length($ENV{$_} // "") ? "$_=$ENV{$_}" : () } qw(SEED MINUTES SHARD)),
+        @tests == 1 ? "TESTS=@tests" : @tests ? "TESTS='@tests'" : ();
     my $times = $ENV{TEST_TIMES} = getcwd() . "/build/test-times.$$";
     write_lines($times);
     my $whole = !@tests && !length($ENV{SHARD} // "");
-    my $code = @tests ? 0 : build($times, map({ "$ENV{PROGRAMS}/step-$_" } sort keys %steps),
+    my $code = @tests ? 0 : build($command, $times, map({ "$ENV{PROGRAMS}/step-$_" } sort keys %steps),
         map({ "$ENV{PROGRAMS}-count/step-$_" } @counted), map { "$ENV{PROGRAMS}-check/step-$_" } @checked);
     if ($code == 0) {
         # What was asked of this make is not passed on to those that the tests start.
         delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ARGS BACKEND ARCH FORCE TESTS V PORTABLE SEED MINUTES SHARD)};
-        $code = system("prove", "-j2", "--exec", "$^X tests/lib/suite.pl --one", @tests ? @tests : by_length());
+        print "$command: runs the tests\n";
+        $code = system("prove", "-j2", "--exec", "$^X tests/lib/suite.pl --one", @asked);
     }
     my $took = time - $began;
-    report($times, $took);
+    report($times, $took, $typed, @asked);
     my %seconds = map { my ($seconds, undef, $test) = split /\t/; ($test =~ s{.*/}{}r => $seconds) } lines_of($times);
     write_lines("build/test-seconds", map { "$seconds{$_}\t$_" } sort keys %seconds) if $command eq "test-all" && $whole;
     unlink $times;
