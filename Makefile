@@ -90,8 +90,8 @@ Settings
   BACKEND=cpu|cuda              choose instead of looking for a GPU
   ARCH=90a                      compile for this GPU architecture only (nvcc's sm_90a)
   CXX=clang++ CC= NVCC=         the compilers;  CFLAGS= CXXFLAGS= NVCCFLAGS= add to their flags
-  FORCE=1 (exercise) starts over, (test) runs again what passed on the same bytes
-  TESTS=tests/make.t (test) runs only that;  MINUTES=10 (test) looks at more than 4 minutes' worth
+  FORCE=1 (exercise) starts over, (test) runs again what passed before
+  TESTS=tests/make.t (test) runs only that;  MINUTES=10 (test) takes a sample of 10 minutes, not 4
   SEED=7 (test, mutation) draws the sample of seed 7, as an earlier run printed;  V=1 shows commands
   SAMPLE=50 (mutation)          so many changes;  SEEDS=200 (exactness) so many seeds
   PORTABLE=1 (CPU) builds the fibers without assembly;  -s: no output but the program's

@@ -56,12 +56,12 @@ sub look {
 }
 my $all = "cases 01 cases 02 every long orders 01 orders 02 pages";
 
-my $first = look("a small sample", "SEED=7 MINUTES=0.5", qr/\Atest: every step at its small cases and a sample of what takes longer, about .*\n.*SEED=7 FORCE=1 takes the same sample again\ntest: left out: .*\d of 2 (?:cases|orders).*long\.t$/m,
+my $first = look("a small sample", "SEED=7 MINUTES=0.5", qr/\Atest: every step at its small cases and a sample of what takes longer, about .*\n.*SEED=7 FORCE=1 runs this sample again\ntest: left out this time: .*\d of 2 (?:cases|orders).*long\.t; tests\/README\.md says what these are$/m,
     qr{^(?:(?:cases|orders) 0[12] )*every (?:(?:cases|orders) 0[12] )*pages$});
 like($r{out}, qr/^ +[\d.]+  CPU seconds in all, in \d+ seconds: [\d.]+ cores were busy\n\z/m, "its last line");
 look("nothing is new", "", qr/\Atest: nothing has changed since all passed, and nothing is run; make test SEED=8 /, "");
 look("the same again", "FORCE=1", qr/\Atest: nothing has changed/, "");
-my $second = look("another sample", "SEED=8 MINUTES=0.5", qr/\Atest: every step .*\n.*SEED=8 FORCE=1 takes/, qr/^.*$/);
+my $second = look("another sample", "SEED=8 MINUTES=0.5", qr/\Atest: every step .*\n.*SEED=8 FORCE=1 runs/, qr/^.*$/);
 my $third = look("more of it", "SEED=9 MINUTES=4", qr/\Atest: every step at its small cases/, qr/long/);
 is(join(" ", sort map { split / (?=[a-z])/ } grep { length } $first, $second, $third), $all, "each is looked at once, in three samples");
 
@@ -90,7 +90,7 @@ spew("$tree/build/fails", "pages\n");
 look("one file fails", "TESTS=tests/pages.t FORCE=1", qr/; `make test TESTS=tests\/pages\.t` runs again/, "pages", 2);
 look("a sample fails", "SEED=8 MINUTES=0.5 FORCE=1", qr/; `make test SEED=8 MINUTES=0\.5` runs again/, qr/pages/, 2);
 unlink "$tree/build/fails";
-look("and is mended", "SEED=8 MINUTES=0.5", qr/\n2 of 4 tests ran; why another did not is said beside its name\n.*busy\n\z/, "pages");
+look("and is mended", "SEED=8 MINUTES=0.5", qr/\n2 of 4 test files ran; the reason stands beside each of the others, above\nCPU seconds:\n.*busy\n\z/s, "pages");
 
 # A test that takes long says how far it is, where there is a terminal.
 spew("$tree/tests/slow.t", 'print "1..2\nok 1 - the first\n"; $| = 1; print ""; sleep 4; print "ok 2 - the second\n";');

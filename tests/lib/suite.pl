@@ -138,8 +138,9 @@ sub report {
     my ($times, $took, $typed, @asked) = @_;
     my @tests = map { [split /\t/] } lines_of($times);
     my $ran = grep { $_->[2] =~ /\.t$/ } @tests;
+    printf "%d of %d test files ran; the reason stands beside each of the others, above\n", $ran, scalar @asked if $ran && $ran < @asked;
+    print "CPU seconds:\n";
     printf "%7.1f  %s\n", @$_[0, 2] for sort { $b->[0] <=> $a->[0] } @tests;
-    printf "%d of %d tests ran; why another did not is said beside its name\n", $ran, scalar @asked if $ran < @asked;
     my $sum = sum0(map { $_->[0] } @tests);
     printf "%7.1f  CPU seconds in all, in %.0f seconds: %.2f cores were busy\n", $sum, $took, $took ? $sum / $took : 0;
     my @failed = map { $_->[1] ? $_->[2] : () } @tests;
@@ -182,7 +183,7 @@ sub choose {
     my $them = @changed == 1 ? "it" : "them";
     if (!$again) {
         print "test: every step at its small cases and a sample of what takes longer, $long; make test-all is everything\n",
-            "test: make test SEED=$seed FORCE=1 takes the same sample again\n";
+            "test: make test SEED=$seed FORCE=1 runs this sample again\n";
         print "test: what depends on ", some(@changed), " comes first: $them you have changed\n" if @changed;
     } elsif (@changed) {
         print "test: since all passed, ", some(@changed), " changed: only what depends on $them is run, $long\n";
@@ -192,8 +193,9 @@ sub choose {
     }
     my %left = %{ $plan{left} };
     my @out = map { $left{$_}[1] ? "$left{$_}[1] of $left{$_}[0] $_" : () } grep { !/\.t$/ } sort keys %left;
-    my $what = $again ? "NOT run, though it depends on that (make test-all runs it): " : "left out: ";
-    print "test: $what", join(", ", @out, grep { /\.t$/ && $left{$_}[1] } sort keys %left), "\n" if grep { $_->[1] } values %left;
+    my $what = $again ? "NOT run, though it depends on that (make test-all runs it): " : "left out this time: ";
+    print "test: $what", join(", ", @out, grep { /\.t$/ && $left{$_}[1] } sort keys %left), "; tests/README.md says what these are\n"
+        if grep { $_->[1] } values %left;
     write_plan(@{ $plan{items} }, (map { "without $_" } @{ $plan{without} }), (map { "changed $_" } @changed), $again ? "again" : ());
     write_lines("build/test-seed", $seed);
     $ENV{TEST_PACE} = $pace;

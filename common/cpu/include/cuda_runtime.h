@@ -24,7 +24,6 @@
 #include "cpu_trace.h"
 #endif
 #include "cpu_math.h"
-#include <tuple>
 /* What nvcc includes before a file. No more of std: where a file uses the namespace, other names in
  * it may be the user's. */
 #include <cassert>
@@ -397,19 +396,46 @@ struct cpu_config {
     {
     }
 };
-template <class F, class... T>
-struct cpu_call {
-    F f;
-    std::tuple<T...> arguments;
-    static void enter(void *p)
+template <class T>
+struct cpu_kept {
+    T value;
+    cpu_kept(T a) : value(std::move(a))
     {
-        std::apply(static_cast<cpu_call *>(p)->f, static_cast<cpu_call *>(p)->arguments);
     }
-    static void drop(void *p)
+    T &get()
     {
-        delete static_cast<cpu_call *>(p);
+        return value;
     }
 };
+template <class T>
+struct cpu_kept<T &> {
+    T *at;
+    cpu_kept(T &a) : at(__builtin_addressof(a))
+    {
+    }
+    T &get()
+    {
+        return *at;
+    }
+};
+/* A call of f, to be made later: a lambda, as a std::tuple takes g++ longer. */
+template <class F, class... T>
+inline auto cpu_bind(F f, cpu_kept<T>... a)
+{
+    return [f, a...]() mutable { f(a.get()...); };
+}
+template <class F, class... T>
+using cpu_bound = decltype(cpu_bind(std::declval<F>(), std::declval<cpu_kept<T>>()...));
+template <class Call>
+inline void cpu_enter(void *p)
+{
+    (*static_cast<Call *>(p))();
+}
+template <class Call>
+inline void cpu_drop(void *p)
+{
+    delete static_cast<Call *>(p);
+}
 #ifdef CPU_TRACE
 /* What the rewriter makes of memcpy and its like in kernels. A copy of the size of a register is a
  * load and a store; g++ must not know the size of another one, or it makes code of it that no
@@ -449,19 +475,18 @@ struct cpu_launch_apart {
     }
 #endif
 };
-template <class F, class... T>
-inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const void *function, F f,
-                                   std::tuple<T...> &&arguments)
+template <class Call>
+inline cudaError_t cpu_launch_call(const cpu_config &c, const char *name, const void *function,
+                                   Call call)
 {
-    typedef cpu_call<F, T...> call;
     cpu_kernel k = {name,
                     c.file,
                     c.line,
                     function,
-                    call::enter,
-                    call::drop,
-                    new call{f, std::move(arguments)},
-                    sizeof(call),
+                    cpu_enter<Call>,
+                    cpu_drop<Call>,
+                    new Call(std::move(call)),
+                    sizeof(Call),
                     c.grid,
                     c.block,
                     c.shared,
@@ -474,47 +499,47 @@ template <class... P>
 inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, cpu_same_t<P>... a)
 {
     [[maybe_unused]] const cpu_launch_apart apart;
-    cpu_launch_call(c, name, reinterpret_cast<const void *>(f), f,
-                    std::tuple<P...>(std::forward<P>(a)...));
+    cpu_launch_call(c, name, reinterpret_cast<const void *>(f),
+                    cpu_bind(f, cpu_kept<P>(std::forward<P>(a))...));
 }
 /* A kernel that the compiler has to find, by the arguments: f is a lambda that calls it. */
 template <class F, class... A>
 inline void cpu_launch_deduced(const char *name, F f, const cpu_config &c, const A &...a)
 {
     [[maybe_unused]] const cpu_launch_apart apart;
-    cpu_launch_call(c, name, nullptr, f, std::tuple<std::decay_t<A>...>(a...));
+    cpu_launch_call(c, name, nullptr, cpu_bind(f, cpu_kept<std::decay_t<A>>(a)...));
 }
 template <class... P, size_t... i>
-inline std::tuple<P...> cpu_unpack(void **arguments, std::index_sequence<i...>)
+inline auto cpu_bind_packed(void (*f)(P...), void **arguments, std::index_sequence<i...>)
 {
-    return std::tuple<P...>(*static_cast<std::remove_const_t<P> *>(arguments[i])...);
+    return cpu_bind(f, cpu_kept<P>(*static_cast<P *>(arguments[i]))...);
 }
 template <class... P>
 inline cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 grid, dim3 block, void **arguments,
                                     size_t shared = 0, cudaStream_t stream = nullptr, CPU_PLACE)
 {
     return cpu_launch_call(cpu_config(grid, block, shared, stream, file, line), "cudaLaunchKernel",
-                           reinterpret_cast<const void *>(f), f,
-                           cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
+                           reinterpret_cast<const void *>(f),
+                           cpu_bind_packed(f, arguments, std::index_sequence_for<P...>()));
 }
 template <class... P>
 inline void *cpu_pack(const void *f, void **arguments)
 {
     typedef void (*function)(P...);
-    return new cpu_call<function, P...>{
-        reinterpret_cast<function>(reinterpret_cast<uintptr_t>(f)),
-        cpu_unpack<P...>(arguments, std::index_sequence_for<P...>())};
+    return new cpu_bound<function, P...>(
+        cpu_bind_packed(reinterpret_cast<function>(reinterpret_cast<uintptr_t>(f)), arguments,
+                        std::index_sequence_for<P...>()));
 }
 /* What the rewriter makes of (void *)kernel: the same pointer, of which the type is known then. */
 template <class... P>
 inline void *cpu_known(const char *name, void (*f)(P...))
 {
-    typedef cpu_call<void (*)(P...), P...> call;
+    typedef cpu_bound<void (*)(P...), P...> call;
     const cpu_prototype prototype = {reinterpret_cast<const void *>(f),
                                      name,
                                      cpu_pack<P...>,
-                                     call::enter,
-                                     call::drop,
+                                     cpu_enter<call>,
+                                     cpu_drop<call>,
                                      sizeof(call),
                                      sizeof...(P)};
     cpu_know_kernel(&prototype);
@@ -550,7 +575,7 @@ inline cudaError_t cudaLaunchCooperativeKernel(void (*f)(P...), dim3 grid, dim3 
     cpu_config config(grid, block, shared, stream, file, line);
     config.together = 1;
     return cpu_launch_call(config, "cudaLaunchCooperativeKernel", reinterpret_cast<const void *>(f),
-                           f, cpu_unpack<P...>(arguments, std::index_sequence_for<P...>()));
+                           cpu_bind_packed(f, arguments, std::index_sequence_for<P...>()));
 }
 
 inline cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block,
@@ -579,8 +604,8 @@ inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
         config.together |=
             c->attrs[i].id == cudaLaunchAttributeCooperative && c->attrs[i].val.cooperative != 0;
     }
-    return cpu_launch_call(config, name, reinterpret_cast<const void *>(f), f,
-                           std::tuple<P...>(std::forward<P>(a)...));
+    return cpu_launch_call(config, name, reinterpret_cast<const void *>(f),
+                           cpu_bind(f, cpu_kept<P>(std::forward<P>(a))...));
 }
 inline void cudaGridDependencySynchronize()
 {
