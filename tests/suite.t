@@ -58,6 +58,7 @@ my $all = "cases 01 cases 02 every long orders 01 orders 02 pages";
 
 my $first = look("a small sample", "SEED=7 MINUTES=0.5", qr/\Atest: every step at its small cases and a sample of what takes longer, about .*\n.*SEED=7 FORCE=1 runs this sample again\ntest: left out this time: .*\d of 2 (?:cases|orders).*long\.t; tests\/README\.md says what these are$/m,
     qr{^(?:(?:cases|orders) 0[12] )*every (?:(?:cases|orders) 0[12] )*pages$});
+like($r{out}, qr/^test: compiles what is not up to date of 2 programs\ntest: runs the tests$/m, "its phases, and not each file");
 like($r{out}, qr/^ +[\d.]+  CPU seconds in all, in \d+ seconds: [\d.]+ cores were busy\n\z/m, "its last line");
 look("nothing is new", "", qr/\Atest: nothing has changed since all passed, and nothing is run; make test SEED=8 /, "");
 look("the same again", "FORCE=1", qr/\Atest: nothing has changed/, "");

@@ -95,20 +95,23 @@ int corners_only(void)
     return is_set("CUDACPU_CORNERS", &known);
 }
 
-/* The data end, but for their alignment, where a page begins that nobody may touch: a kernel that
- * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. */
+/* The data end, but for their alignment, where pages begin that nobody may touch: a kernel that
+ * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. They
+ * are many, as blocks that run at the same time are all past the end before the first is stopped. A
+ * check needs one: it looks at each access. */
 static char *map(size_t bytes, char **base, size_t *mapped)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = promised() ? (size_t)1 << 34 : 0;
+    const size_t behind = CPU_TRACE == 2 ? page : (size_t)1 << 20;
     size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    *mapped = front + (data + page - 1) / page * page + page;
+    *mapped = front + (data + page - 1) / page * page + behind;
     *base = TRACE_CHECK(
         map(*mapped), mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | (promised() ? MAP_NORESERVE : 0), -1, 0));
     if (*base == MAP_FAILED)
         return NULL;
-    char *guard = *base + *mapped - page;
-    if (mprotect(guard, page, PROT_NONE) != 0 ||
+    char *guard = *base + *mapped - behind;
+    if (mprotect(guard, behind, PROT_NONE) != 0 ||
         (front && mprotect(*base, front, PROT_NONE) != 0)) {
         munmap(*base, *mapped);
         return NULL;

@@ -387,6 +387,14 @@ __global__ void instances(T *out, T add)
 }
 } // namespace inner
 
+/* Of a reference the address is kept, and a kernel changes what it refers to. */
+__managed__ int referred = 5;
+__global__ void adds_to(int &n, int more)
+{
+    if (threadIdx.x == 0)
+        n += more;
+}
+
 void test_launch_forms()
 {
     Buffer<int> out(32);
@@ -428,6 +436,9 @@ void test_launch_forms()
     CHECK(stream_count == 1);
     inner::instances<float, 32><<<1, 32>>>(outf.p, 0.5);
     CHECK(outf.read()[0] == 101.5f);
+    adds_to<<<1, 32>>>(referred, 2);
+    CHECK_ERROR(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(referred == 7);
 }
 
 __device__ int counter = 3;

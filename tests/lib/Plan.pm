@@ -16,7 +16,7 @@ our @EXPORT = qw(plan_of cost_rows steps files_of_step has_items by_length expec
 my $dear = 4; # seconds: a test of less is always run
 # What is run of every step.
 my $always = qr/^(?:programs|small) \d\d$/;
-my $whole_book = 100; # seconds to build it, which browser.t does where it is not there
+my $whole_book = 75; # seconds to build it, which browser.t does where it is not there
 # What test-all does not run, as it looks at all cases.
 my $in_place = qr/^(?:launches|small counts|small checks) /;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.

@@ -172,7 +172,7 @@ sub choose {
     die "test: MINUTES=$minutes: need a number above 0, as MINUTES=10\n" if $minutes !~ /^\d*\.?\d+$/ || $minutes == 0;
     my @changed = changed_since($passed, $now);
     my $pace = pace();
-    my $seconds = 110 * $minutes / $pace; # of two cores, as tests take beside one another
+    my $seconds = 105 * $minutes / $pace; # of two cores, as tests take beside one another
     if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
         my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
         my $few = 58 * keys %steps; # seconds a step
@@ -244,24 +244,19 @@ sub suite {
     my %now = map { $_ => digest_of($_) } all_files();
     my ($seed, %passed) = read_passed();
     my %steps = steps();
-    my (@counted, @checked) = ();
+    my @items;
     $ENV{PROOFS} = 0 if $ENV{FORCE};
     $ENV{TEST_PROGRESS} = -t STDERR ? 10 : 0; # prove gives its tests a pipe
     if ($command eq "test" && !@tests) {
-        ($seed, my @items) = choose($seed, \%passed, \%now);
-        @counted = map { /counts (\d\d)$/ } @items;
-        @checked = map { /checks (\d\d)$/ } @items;
+        ($seed, @items) = choose($seed, \%passed, \%now);
     } elsif (!@tests) {
         my ($last) = lines_of("build/test-all-seconds");
         print "test-all: everything, ", $last ? "in " . duration($last) . " last time"
             : "in about " . duration(seconds_of_all() * pace() / 2) . " on two cores", "\n";
-        @counted = @checked = sort keys %steps;
-        if (length($ENV{SHARD} // "")) {
-            my @items = choose_share();
-            @counted = map { /counts (\d\d)$/ } @items;
-            @checked = map { /checks (\d\d)$/ } @items;
-        }
+        @items = length($ENV{SHARD} // "") ? choose_share() : map { ("counts $_", "checks $_") } sort keys %steps;
     }
+    my @counted = map { /counts (\d\d)$/ } @items;
+    my @checked = map { /checks (\d\d)$/ } @items;
     my @asked = @tests ? @tests : by_length();
     # What was typed, but for FORCE.
     my $typed = join " ", "make", $command, map({ length($ENV{$_} // "") ? "$_=$ENV{$_}" : () } qw(SEED MINUTES SHARD)),
