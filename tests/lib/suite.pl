@@ -172,7 +172,7 @@ sub choose {
     die "test: MINUTES=$minutes: need a number above 0, as MINUTES=10\n" if $minutes !~ /^\d*\.?\d+$/ || $minutes == 0;
     my @changed = changed_since($passed, $now);
     my $pace = pace();
-    my $seconds = 90 * $minutes / $pace; # of two cores, which at times take a quarter more than in costs.tsv
+    my $seconds = 80 * $minutes / $pace; # of two cores, which at times take a quarter more than in costs.tsv
     if ($again && @changed && !grep { !m{^(?:steps|plots/data/cpu)/} } @changed) {
         my %steps = map { m{(?:steps/|step-)(\d\d)-} ? ($1 => 1) : () } @changed;
         my $few = 58 * keys %steps; # seconds a step
