@@ -94,11 +94,11 @@ unlink "$tree/build/fails";
 look("and is mended", "SEED=8 MINUTES=0.5", qr/\n2 of 4 test files ran; the reason stands beside each of the others, above\nCPU seconds:\n.*busy\n\z/s, "pages");
 
 # A test that takes long says how far it is, where there is a terminal.
-spew("$tree/tests/slow.t", 'print "1..2\nok 1 - the first\n"; $| = 1; print ""; sleep 4; print "ok 2 - the second\n";');
+spew("$tree/tests/slow.t", 'print "1..2\nok 1 - the first\n"; $| = 1; sleep 4; print "ok 2 - the second\n";');
 for my $progress (0, 1) {
     %r = run("cd '$tree' && perl tests/lib/suite.pl --one tests/slow.t", PROOFS => 0, TEST_PROGRESS => $progress);
     is($r{out}, "1..2\nok 1 - the first\nok 2 - the second\n", "slow.t prints the same");
-    like($r{err}, $progress ? qr/\r\e\[Ktests\/slow\.t, 2 s: the first; longer than expected\n/ : qr/\A\z/, "and progress: $progress");
+    like($r{err}, $progress ? qr/\r\e\[Ktests\/slow\.t, [1-9] s: the first; longer than expected\n/ : qr/\A\z/, "and progress: $progress");
 }
 unlink "$tree/tests/slow.t";
 
