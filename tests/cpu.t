@@ -203,9 +203,9 @@ is($rc, 0, 'a program with a kernel that runs past an array compiles');
 ($out, $rc) = output("$dir/prog");
 is($rc, 0, 'running past an array is an illegal address') or diag($out);
 like($out, qr/^kernel k \(.*thread \(0,0,0\): illegal access/, 'and says which thread');
-# Past the page behind it, too, where blocks of many workers get before the first is stopped; another array may be next.
-($out, $rc) = source("__global__ void k(float *p) { p[2048 + threadIdx.x] = 1; }\n"
-        . "int main() { float *p; for (int i = 0; i < 100; i++) cudaMalloc(&p, 1000); k<<<1, 256>>>(p);\n"
+# Far past it, too, where an index of several terms gets: other arrays lie there.
+($out, $rc) = source("__global__ void k(float *p) { p[1100000 + threadIdx.x] = 1; }\n"
+        . "int main() { float *p; for (int i = 0; i < 20; i++) cudaMalloc(&p, 1 << 20); k<<<1, 256>>>(p);\n"
         . "  return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 3; }\n");
 is($rc, 0, 'a program with a kernel that runs far past an array compiles');
 ($out, $rc) = output("$dir/prog");

@@ -404,8 +404,10 @@ for my $i (0 .. $#names) {
         ($verdict, $line) = split /\t/, join('', <$f>), 2;
     }
     $line =~ s/#/no. /g;
-    $failed ||= $verdict ne 'ok';
-    printf "%s %d - %s (%s): %s\n", $verdict, $i + 1, $names[$i],
-        $mutant{ $names[$i] }[0]{check}, substr $line, 0, 160;
+    my $said = sprintf '%s (%s): %s', $names[$i], $mutant{ $names[$i] }[0]{check}, substr $line, 0, 160;
+    printf "%s %d - %s\n", $verdict, $i + 1, $said;
+    next if $verdict eq 'ok';
+    $failed = 1;
+    print STDERR "# $said\n"; # prove shows the number alone
 }
 exit($failed ? 1 : 0);

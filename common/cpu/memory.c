@@ -97,22 +97,23 @@ int corners_only(void)
 
 /* The data end, but for their alignment, where pages begin that nobody may touch: a kernel that
  * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. They
- * are many, as blocks that run at the same time are all past the end before the first is stopped. A
- * check needs one: it looks at each access. */
+ * are many, as an index may be far off, and blocks that run at the same time are all past the end
+ * before the first is stopped. A check needs one: it looks at each access. */
 static char *map(size_t bytes, char **base, size_t *mapped)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = promised() ? (size_t)1 << 34 : 0;
-    const size_t behind = CPU_TRACE == 2 ? page : (size_t)1 << 20;
-    size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    *mapped = front + (data + page - 1) / page * page + behind;
+    const size_t behind = CPU_TRACE == 2 ? page : (size_t)1 << 26;
+    const size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const size_t pages = (data + page - 1) / page * page;
+    *mapped = front + pages + behind;
     *base = TRACE_CHECK(
-        map(*mapped), mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
+        map(*mapped), mmap(NULL, *mapped, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | (promised() ? MAP_NORESERVE : 0), -1, 0));
     if (*base == MAP_FAILED)
         return NULL;
-    char *guard = *base + *mapped - behind;
-    if (mprotect(guard, behind, PROT_NONE) != 0 ||
-        (front && mprotect(*base, front, PROT_NONE) != 0)) {
+    char *guard = *base + front + pages;
+    if (mprotect(*base + front, pages, PROT_READ | PROT_WRITE) != 0 ||
+        mprotect(guard, behind, PROT_NONE) != 0) {
         munmap(*base, *mapped);
         return NULL;
     }
