@@ -38,7 +38,7 @@ sub counts_as_recorded {
     my ($number, $recorded, $cases) = @_;
     my ($name, $fresh) = ((split m{/}, $source{$number})[1], "$dir/$number.tsv");
     my %r = run("$programs-count/step-$number --seed 1 --out $fresh $cases");
-    is($r{code}, 0, "$name is counted") or diag($r{out}, $r{err});
+    is($r{code}, 0, "$name is counted") or diag($r{err}, "make step-$number count BACKEND=cpu shows all of it");
     ok(-e $recorded, "$name has recorded counts") or return;
     my ($by) = slurp($recorded) =~ /^# compiler: (.*)$/m;
     my ($here) = slurp($fresh) =~ /^# compiler: (.*)$/m;
@@ -114,7 +114,8 @@ sub findings_as_predicted {
     my $began = cpu_seconds();
     my %r = run("$programs-check/step-$number --seed 1 $cases");
     my $seconds = cpu_seconds() - $began;
-    is($r{code}, 0, "$name: findings as predicted") or diag($r{out}, $r{err});
+    is($r{code}, 0, "$name: findings as predicted")
+        or diag($r{err}, "make step-$number check BACKEND=cpu shows all of it");
     if ($number eq "03") {
         like($r{out}, qr/^  variant $_ .*: values wrong, accesses right: no checker sees it$/m, "03: $_ by name")
             for qw(bug-sum bug-max bug-both);

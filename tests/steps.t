@@ -30,8 +30,8 @@ my %refuses = of_steps("refuses");
 sub right {
     my ($what, $command, %env) = @_;
     %r = run($command, %env);
-    is($r{code}, 0, $what) or diag($r{err});
-    is($r{err}, "", "$what: nothing on stderr");
+    is($r{code}, 0, $what);
+    ok($r{err} eq "", "$what: nothing on stderr") or diag($r{err});
     return $r{out};
 }
 
