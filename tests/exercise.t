@@ -27,7 +27,7 @@ $ENV{CUDACPU_BUILD} = getcwd() . "/$programs";
 # of besides its step.
 my @versions = map { version_of($_) } (split " ", `sh common/make/build/toolchain.sh`)[0, 1];
 my @writing = ("Makefile", "common/make/build/build.mk", glob("common/make/reader/*"));
-my @backend = grep { -f } glob("common/cpu/* common/cpu/*/* common/cpu/*/*/*");
+my @backend = grep { -f } glob("common/cpu/{,*/,*/*/,*/*/*/}*");
 my @running = (@writing, @backend, glob("common/harness/* common/problems/* common/neox/* common/cuda/*"));
 
 # All that lies in the folders of steps.

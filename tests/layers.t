@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
-# Calls between the files of the CPU backend go downwards: the list in common/cpu/README.md is their
-# order, from the bottom to the top. What a header says of a function's home is true. common/cpu/runtime.mk builds
-# each of the files.
+# The folders of the CPU backend stand one above the other: common/cpu/README.md lists them from the bottom to the
+# top. A file calls functions, and includes headers, of its own folder and of those below it only; the files of a folder
+# do not call each other in a circle. A folder has at most twelve files. What a header says of a function's home is
+# true. common/cpu/runtime.mk builds each of the files.
 # Reads: common/cpu
 use strict;
 use warnings;
@@ -14,74 +15,94 @@ use Workbook;
 my $cpu = "common/cpu";
 my ($here, $dir) = (getcwd(), scratch_dir());
 my ($cc) = grep { have($_) } ($ENV{CC} || ()), qw(gcc clang cc);
+sub within { return sort map { s{^\Q$cpu\E/}{}r } map { glob("$cpu/{*,*/*,*/*/*}/$_[0]") } 0 }
 
-my @order = slurp("$cpu/README.md") =~ /^- `((?:(?:trace|ptx)\/)?\w+\.c)`:/mg;
-# runtime.mk says what is built of which sources.
-my %list = map { my ($name, $files) = @$_; $name => [map { "$_.c" } split /[\s\\]+/, $files] }
-    map { [/^(\w+) := ((?:.*\\\n)*.*)/] } slurp("$cpu/runtime.mk") =~ /^((?:shared|each|both|count|check|blas|rewriter) := (?:.*\\\n)*.*)/mg;
-my @files = map { @{ $list{$_} } } qw(shared each both count check);
-is_deeply([sort @files, map { @{ $list{$_} } } qw(blas rewriter)],
-    [sort map { s{^\Q$cpu\E/}{}r } glob("$cpu/*.c $cpu/*/*.c")], "runtime.mk has each source, once");
-is_deeply([sort @order], [sort @files], "README.md has each file of the runtime, once");
-my ($told) = slurp("$cpu/runtime.h") =~ m{\A/\*(.*?)\*/}s;
-is_deeply([$told =~ /\b(\w+\.c)\b/g], [grep { !m{/} } @order], "runtime.h has the same order");
+my @folders = slurp("$cpu/README.md") =~ /^- `([\w\/]+)\/`:/mg;
+my %level = map { $folders[$_] => $_ } 0 .. $#folders;
+my @sources = grep { !m{^include/} } within("*.c");
+my %has = map { dirname($_) => 1 } @sources;
+is_deeply([grep { $has{$_} } sort @folders], [sort keys %has], "README.md lists each folder of sources");
 
-# The name of a source's object: there are a memory.c and one in ptx/.
-sub object {
-    my ($file) = @_;
-    return ($file =~ m{(?:^|/)ptx/} ? "ptx_" : "") . basename($file, ".c");
+my %size;
+$size{dirname($_)}++ for grep { -f "$cpu/$_" && !m{^include/[^/]+$} } within("*"); # include/: names that nvcc has
+is_deeply([grep { $size{$_} > 12 } sort keys %size], [], "no folder has more than twelve files");
+
+# What runtime.mk builds of which sources.
+sub listed {
+    my ($name) = @_;
+    spew("$dir/$name.mk", slurp("$cpu/runtime.mk") . "\nprint-it:\n\t\@echo \$($name)\n");
+    my %r = run("make -s -rR -f $dir/$name.mk print-it");
+    return map { "$_.c" } split " ", $r{out};
 }
+my %list = map { $_ => [listed($_)] } qw(shared each both count check blas rewriter);
+is_deeply([sort map { @$_ } values %list], \@sources, "runtime.mk has each source, once");
 
-# Compiles sources into a folder as cudacc does for instrument 1 or 2, but inlines nothing: each call
-# is then a symbol that the object needs.
-sub compile {
-    my ($folder, $instrument, @sources) = @_;
-    mkdir "$dir/$folder";
-    return "(cd '$dir/$folder' && " . join(" && ", map { "$cc -std=c11 -w -pthread "
-        . "-DCPU_TRACE=$instrument -I'$here/$cpu' -I'$here/$cpu/include' -c '$_' -o " . object($_)
-        . ".o" } @sources) . " && nm -P -A -g *.o >symbols) || touch '$dir/failed'";
-}
-
-# What the objects in a folder need of each other and have, as [FILE, SYMBOL], [FILE, SYMBOL] ...
+# Compiles sources as cudacc does for instrument 1 or 2, but inlines nothing: each call is then a symbol that the
+# object needs. Returns what the objects have and need, as [FILE, SYMBOL, is it needed?].
 sub symbols {
-    my ($folder, $have) = @_;
-    my %of = map { object($_) => $_ } @order;
-    return map { [$of{$_->[0]}, $_->[1]] } grep { ($_->[2] ne "U") == $have }
-        map { /^(?:.*\[)?(\w+)\.o\]?: (\S+) (\w)/ ? [$1, $2, $3] : () }
-        split /\n/, slurp("$dir/$folder/symbols");
+    my ($instrument, %source) = @_;
+    mkdir "$dir/objects";
+    my @all = sort keys %source;
+    my %r = run(join " && ", "cd '$dir/objects'", "rm -f *.o", map({ my $object = $_ =~ s{/}{+}gr;
+        "$cc -std=c11 -w -pthread -DCPU_TRACE=$instrument -I'$here/$cpu' -I'$here/$cpu/include' -c '$source{$_}' -o $object.o" } @all),
+        "nm -P -A -g *.o");
+    is($r{code}, 0, "all files compile") or diag($r{err});
+    my @found = map { /^(?:.*\[)?([^\s\[]+)\.o\]?: (\S+) (\w)/ ? [$1, $2, $3 eq "U"] : () } split /\n/, $r{out};
+    $_->[0] =~ tr{+}{/} for @found;
+    return @found;
 }
 
-my %home;
+# What a folder declares for others above it to define: how the device tells an instrument, and units of the hardware,
+# what happens.
+my %hook = map { $_ => 1 } map { slurp("$cpu/$_") =~ /\b((?:(?:cpu_)?trace|units)_\w+)\(/g } "device/hooks.h", "include/cpu/runtime.h";
+
+my (%home, @wrong);
+sub calls {
+    my @symbols = @_;
+    $home{$_->[1]} = $_->[0] for grep { !$_->[2] } @symbols;
+    return map { [$_->[0], $_->[1], $home{$_->[1]}] } grep { $_->[2] && $home{$_->[1]} && !$hook{$_->[1]} } @symbols;
+}
 sub upwards {
-    my %place = map { $order[$_] => $_ } 0 .. $#order;
-    return sort map { "$_->[0] calls $_->[1] of $home{$_->[1]}" }
-        grep { $home{$_->[1]} && $place{$home{$_->[1]}} > $place{$_->[0]} } @_;
+    return sort map { "$_->[0] calls $_->[1] of $_->[2]" }
+        grep { ($level{dirname($_->[2])} // 99) > ($level{dirname($_->[0])} // 99) } @_;
 }
 
-# Files that tell an instrument nothing are the same with either.
-my @count = grep { !m{/check} } @order;
-my @check = map { @{ $list{$_} } } qw(each both check);
-spew("$dir/error.c", slurp("$cpu/error.c")
-    . "void memory_reset(void);\nvoid planted(void);\nvoid planted(void)\n{\n    memory_reset();\n}\n");
-my %r = run(join(" &\n", compile("count", 1, map { "$here/$cpu/$_" } @count),
-    compile("check", 2, map { "$here/$cpu/$_" } @check), compile("planted", 1, "$dir/error.c"))
-    . " &\nwait");
-ok(!-e "$dir/failed", "all files compile") or diag($r{err});
-for my $instrument (qw(count check)) {
-    # Both have hooks of the same names; files that are compiled once define the same for both.
-    $home{$_->[1]} = $_->[0] for symbols("count", 1), symbols($instrument, 1);
-    my @needed = symbols($instrument, 0);
-    cmp_ok(scalar(grep { $home{$_->[1]} } @needed), ">", 30, "with $instrument, files call each other");
-    is_deeply([upwards(@needed)], [], "with $instrument, no file calls one above it");
+# The files of a folder that are left when those that call no other of them are taken away, again and again.
+sub circle {
+    my %needs;
+    $needs{$_->[0]}{$_->[2]} = 1 for grep { $_->[0] ne $_->[2] && dirname($_->[0]) eq dirname($_->[2]) } @_;
+    while (my @free = map { my $file = $_; grep { !$needs{$_} } keys %{ $needs{$file} } } keys %needs) {
+        delete @{ $needs{$_} }{@free} for keys %needs;
+        delete @needs{ grep { !%{ $needs{$_} } } keys %needs };
+    }
+    return sort keys %needs;
 }
-is_deeply([upwards(symbols("planted", 0))], ["error.c calls memory_reset of memory.c"],
-    "a call upwards is found");
+
+for ([count => 1], [check => 2]) {
+    my ($name, $instrument) = @$_;
+    my @calls = calls(symbols($instrument, map { $_ => "$here/$cpu/$_" } map { @{ $list{$_} } } qw(shared each both), $name));
+    cmp_ok(scalar @calls, ">", 300, "with $name, files call each other");
+    is_deeply([upwards(@calls)], [], "with $name, no file calls one of a folder above it");
+    is_deeply([circle(@calls)], [], "with $name, no files of a folder call each other in a circle");
+}
+spew("$dir/error.c", slurp("$cpu/base/error.c") . "void memory_reset(void);\nvoid planted(void);\n"
+    . "void planted(void)\n{\n    memory_reset();\n}\n");
+is_deeply([upwards(calls(symbols(1, "base/error.c" => "$dir/error.c")))],
+    ["base/error.c calls memory_reset of api/memory.c"], "a call upwards is found");
+is_deeply([circle(["a/b.c", "", "a/c.c"], ["a/c.c", "", "a/d.c"], ["a/d.c", "", "a/c.c"], ["a/c.c", "", "e/f.c"])],
+    ["a/b.c", "a/c.c", "a/d.c"], "so is a circle, with who calls into it");
+
+# Headers, of cuBLAS and of the rewriter too.
+my @includes = map { my $file = $_; map { [$file, "", $_] } grep { -e "$cpu/$_" } slurp("$cpu/$file") =~ /^#include "([^"]+)"/mg }
+    @sources, grep { !m{^include/} } within("*.h");
+cmp_ok(scalar @includes, ">", 100, "files include headers of their own");
+is_deeply([upwards(@includes)], [], "no file includes a header of a folder above it");
 
 # Functions and variables that are declared in the part of a header that names a file are that file's.
 sub strangers {
     my ($header) = @_;
     my ($text, @wrong) = (slurp("$cpu/$header"));
-    my @parts = split m{(/\*(?: --- \w+\.c\b|[^*]*?\(\w+\.c\)).*?\*/)}s, $text;
+    my @parts = split m{(/\*(?: --- [\w/]+\.c\b|[^*]*?\(\w+\.c\)).*?\*/)}s, $text;
     shift @parts;
     while (my ($title, $part) = splice @parts, 0, 2) {
         my %here = map { $_ => 1 } $title =~ /(\w+)\.c\b/g;
@@ -92,6 +113,6 @@ sub strangers {
     }
     return @wrong;
 }
-is_deeply([map { strangers($_) } qw(runtime.h stream.h trace/check.h trace/count.h
-    include/cuda_runtime_api.h ptx/ptx.h ptx/parse.h ptx/real.h)], [], "what headers say of a function's home is true");
+is_deeply([map { strangers($_) } grep { !m{^(?:compiler|libraries/blas)/} } within("*.h")], [],
+    "what headers say of a function's home is true");
 done_testing();

@@ -10,7 +10,7 @@ use Workbook;
 # headers that they may include, if it compiles them. `make test` gives cppcheck and clang-tidy
 # some of the C files, by its seed, and those that have changed.
 my ($script, $flags) = ("common/make/build/lint.sh", "common/make/build/build.mk");
-my @headers = sort glob("common/*.h common/*/*.h common/*/*/*.h common/cpu/include/* common/cpu/include/*/* tests/*/*.h tests/*/*/*.h");
+my @headers = sort grep { -f } glob("{common,tests}/{,*/,*/*/,*/*/*/,*/*/*/*/}*.h common/cpu/include/{,*/}*");
 my %depends = (
     "clang-format" => [".clang-format"],
     cppcheck => [$flags, @headers],

@@ -100,7 +100,7 @@ my $region = $cxx =~ /clang/ ? '' : '-fira-region=one';
 system("common/cpu/cudacc --runtime-only --$_") == 0 or die for qw(check count);
 my $harness_sum = Digest::SHA->new(1)->addfile($harness, 'b')->hexdigest; # its name is new each time
 my @tools = ("$programs/rewriter", "$programs/runtime.o", "$programs/check.o", "$programs/count.o", 'common/cpu/cudacc',
-    glob('common/cpu/driver/*'), grep { -f } glob('common/cpu/include/{,*/,*/*/,*/*/*/}*'));
+    glob('common/cpu/compiler/driver/*'), grep { -f } glob('common/cpu/include/{,*/,*/*/,*/*/*/}*'));
 
 # The files of the repository that the program of a step read, without what belongs to the CPU backend.
 my %files_of;

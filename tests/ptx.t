@@ -128,7 +128,7 @@ for my $cxx (grep { have($_) } qw(g++ clang++)) {
 # README names each instruction that has a line, and no other.
 my ($table) = slurp("common/cpu/README.md") =~ /^\| kind \| instructions \|\n\|---\|---\|\n(.*?)\n\n/ms;
 my %told = map { $_ => 1 } map { split /, / } map { (split / \| /)[1] =~ s/ \|$//r } split /\n/, $table;
-my %have = map { $_ => 1 } "bra", slurp("common/cpu/ptx/instructions.h") =~ /^\s*PTX_[A-Z_]+\("([a-z]\w*)"/mg;
+my %have = map { $_ => 1 } "bra", slurp("common/cpu/ptx/language/instructions.h") =~ /^\s*PTX_[A-Z_]+\("([a-z]\w*)"/mg;
 is(join(" ", sort keys %told), join(" ", sort keys %have), "README lists the instructions");
 
 # A statement of a kernel, in line 3 of a file.

@@ -51,7 +51,7 @@ sub remade {
 
 # Which objects runtime.mk would compile.
 run("mkdir -p $dir/view && cd $dir/view && ln -s '$tree/common' common && ln -s '$tree/$built' build");
-my $native = -e "$tree/$built/parts/rewriter/ptx/parse.o" ? "" : "yes";
+my $native = -e "$tree/$built/parts/rewriter/ptx/language/parse.o" ? "" : "yes";
 sub compiled {
     my $all = join " ", map { "build/$_.o" } "runtime", @traced, $blas{code} ? () : "blas";
     my %r = run("cd $dir/view && \$(command -v gmake || echo make) -n -rR -f common/cpu/runtime.mk CC=$cc native=$native build/rewriter $all");
@@ -70,30 +70,30 @@ my $each = sub { my ($name) = @_; return join " ", sort map { "$_/$name" } "plai
 
 # [FILE, what make makes, what runtime.mk compiles, or an object among others; undef: it is not looked at]
 my @cases = (
-    ["common/cpu/ptx/integer.c", all(@runtimes, @links), "shared/ptx/integer"],
-    ["common/cpu/launch.c", all(@runtimes, @links), $each->("launch")],
-    ["common/cpu/ptx/wgmma.c", all(@runtimes, @links), $each->("ptx/wgmma")],
-    ["common/cpu/stream.h", all(@runtimes, @links), qr{plain/stream(?= |$)}],
-    ["common/cpu/ptx/boxes.h", all(@runtimes, @links), qr{shared/ptx/boxes(?= |$)}],
-    ["common/cpu/rewrite.c", all(@runtimes, @objects, "kernel.cu", @links), "rewriter/rewrite"],
-    ["common/cpu/rewrite_tokens.h", all(@runtimes, @objects, "kernel.cu", @links), qr{rewriter/rewrite(?= |$)}],
-    ["common/cpu/ptx/parse_forms.c", all(@runtimes, @objects, "kernel.cu", @links), qr{ptx/parse_forms(?= |$)}],
+    ["common/cpu/ptx/handlers/integer.c", all(@runtimes, @links), "shared/ptx/handlers/integer"],
+    ["common/cpu/api/launch.c", all(@runtimes, @links), $each->("api/launch")],
+    ["common/cpu/ptx/tensor_cores/wgmma.c", all(@runtimes, @links), $each->("ptx/tensor_cores/wgmma")],
+    ["common/cpu/api/stream.h", all(@runtimes, @links), qr{plain/api/stream(?= |$)}],
+    ["common/cpu/device/units/boxes.h", all(@runtimes, @links), qr{shared/device/units/boxes(?= |$)}],
+    ["common/cpu/compiler/rewriter/rewrite.c", all(@runtimes, @objects, "kernel.cu", @links), "rewriter/compiler/rewriter/rewrite"],
+    ["common/cpu/compiler/rewriter/tokens.h", all(@runtimes, @objects, "kernel.cu", @links), qr{rewriter/compiler/rewriter/rewrite(?= |$)}],
+    ["common/cpu/ptx/language/forms.c", all(@runtimes, @objects, "kernel.cu", @links), qr{ptx/language/forms(?= |$)}],
     # No step calls cuBLAS on a CPU: what cudacc links with it, cudacc makes.
-    $blas{code} ? () : (["common/cpu/blas/lt.c", "", "blas/blas/lt"], ["common/cpu/blas/blas.h", "", qr{blas/blas/lt(?= |$)}]),
-    @traced ? (["common/cpu/trace/check_order.c", "link -check/step-01, the runtime that checks", "check/trace/check_order"],
-        ["common/cpu/trace/check.h", "link -check/step-01, the runtime that checks", qr{check/trace/check_order(?= |$)}],
-        ["common/cpu/trace/count.c", "link -count/step-01, the runtime that counts", "count/trace/count"],
-        ["common/cpu/trace/heap.c", all(map { ("link -$_/step-01", "the runtime that ${_}s") } @traced), join " ", map { "$_/trace/heap" } reverse @traced]) : (),
+    $blas{code} ? () : (["common/cpu/libraries/blas/lt.c", "", "blas/libraries/blas/lt"], ["common/cpu/libraries/blas/blas.h", "", qr{blas/libraries/blas/lt(?= |$)}]),
+    @traced ? (["common/cpu/instruments/check/state/order.c", "link -check/step-01, the runtime that checks", "check/instruments/check/state/order"],
+        ["common/cpu/instruments/check/state/check.h", "link -check/step-01, the runtime that checks", qr{check/instruments/check/state/order(?= |$)}],
+        ["common/cpu/instruments/count/count.c", "link -count/step-01, the runtime that counts", "count/instruments/count/count"],
+        ["common/cpu/instruments/front/heap.c", all(map { ("link -$_/step-01", "the runtime that ${_}s") } @traced), join " ", map { "$_/instruments/front/heap" } reverse @traced]) : (),
     ["common/cpu/include/cuda_runtime.h", all(@objects, "kernel.cu", @links), ""],
-    ["common/cpu/include/cpu_math.h", all(@objects, "kernel.cu", @links), ""],
+    ["common/cpu/include/cpu/math.h", all(@objects, "kernel.cu", @links), ""],
     (map { ["common/cpu/include/$_", all("one.cu", @traced ? "traced one.cu" : (), $link), ""] }
-        "mma.h", "cuda/barrier", "cuda/cpu_async.h", "cooperative_groups/reduce.h"),
+        "mma.h", "cuda/barrier", "cpu/async_barrier.h", "cooperative_groups/reduce.h"),
     ["common/cpu/include/cuda_pipeline.h", "", ""],
     ["common/cpu/include/cooperative_groups/scan.h", "", ""],
-    ["common/cpu/runtime.mk", $every, qr{shared/error(?= |$)}],
-    (map { ["common/cpu/$_", $every, ""] } "cudacc", "driver/options.sh", "driver/cache.sh"),
+    ["common/cpu/runtime.mk", $every, qr{shared/base/error(?= |$)}],
+    (map { ["common/cpu/$_", $every, ""] } "cudacc", "compiler/driver/options.sh", "compiler/driver/cache.sh"),
     (map { ["common/cpu/$_", $cxx =~ /clang/ && @traced ? all("traced one.cu", map { "link -$_/step-01" } @traced) : "", ""] }
-        "whole.awk", "order.awk"),
+        "compiler/clang/whole.awk", "compiler/clang/order.awk"),
     ["common/cuda/own.cuh", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
     ["common/cuda/other.cuh", "", undef],
     ["common/neox/own.cuh", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
@@ -102,7 +102,7 @@ my @cases = (
     ["common/problems/own.h", all("own.c", @links), undef],
     ["steps/01-one/one.cu", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
     ["steps/01-one/beside.cuh", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
-    (map { [$_, "", ""] } "README.md", "common/cpu/README.md", "common/cpu/driver/help.txt", "chapters/01-one.md"),
+    (map { [$_, "", ""] } "README.md", "common/cpu/README.md", "common/cpu/compiler/driver/help.txt", "chapters/01-one.md"),
 );
 for (@cases) {
     my ($file, $made, $objects) = @$_;
@@ -131,15 +131,15 @@ sub ages {
 %r = in_tree($add);
 is("$r{code} $r{out}$r{err}", "0 42\n", "a program that cudacc builds");
 my $before = ages();
-in_tree("touch common/cpu/README.md README.md common/cpu/driver/help.txt");
+in_tree("touch common/cpu/README.md README.md common/cpu/compiler/driver/help.txt");
 %r = in_tree("CUDACPU_CACHE=0 $add");
 is("$r{out}" . ages(), "42\n$before", "an edit of README.md builds nothing");
-edit("$tree/common/cpu/ptx/integer.c", "operand(i, 1, reg) + operand", "operand(i, 1, reg) - operand");
+edit("$tree/common/cpu/ptx/handlers/integer.c", "operand(i, 1, reg) + operand", "operand(i, 1, reg) - operand");
 %r = in_tree($add);
 is("$r{code} $r{out}$r{err}", "0 -38\n", "a program that is kept sees an edit of the runtime");
-edit("$tree/common/cpu/include/cpu_math.h", "#define CPU_MATH_H", "#define CPU_MATH_H\n#error edited");
+edit("$tree/common/cpu/include/cpu/math.h", "#define CPU_MATH_H", "#define CPU_MATH_H\n#error edited");
 %r = in_tree($add);
-like("$r{code} $r{err}", qr/\A[1-9].*cpu_math\.h.*edited/s, "and one of a header that is precompiled");
+like("$r{code} $r{err}", qr/\A[1-9].*cpu\/math\.h.*edited/s, "and one of a header that is precompiled");
 
 # FILE has NEW in place of OLD, once.
 sub edit {
@@ -168,7 +168,7 @@ my ($case) = map { split /(?= --case)/ } small_cases("$built/step-22");
 my $step = "cd '$copy' && make step-22 run BACKEND=cpu ARGS='$case'";
 %r = run($step);
 ok($r{code} == 0 && $r{out} =~ /\bok\b/ && $r{out} !~ /^(?:cc|cudacc) /m, "in a copy step 22 is right, and nothing is compiled") or diag($r{out}, $r{err});
-edit("$copy/common/cpu/ptx/product.c", "cut_to_f32(v, d + i * n);", "cut_to_f32(v, d + i * n), d[i * n] ^= 1u << 22;");
+edit("$copy/common/cpu/device/units/product.c", "cut_to_f32(v, d + i * n);", "cut_to_f32(v, d + i * n), d[i * n] ^= 1u << 22;");
 %r = run($step);
 ok($r{code} != 0 && $r{out} !~ /\bok\b/, "a bit flipped in product.c: it is wrong") or diag($r{out}, $r{err});
 is(join(", ", $r{out} =~ /^cudacc +(.*)$/mg), "the runtime", "and no source of the step's was compiled");

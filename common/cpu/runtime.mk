@@ -11,23 +11,26 @@
 
 # --- Sources -------------------------------------------------------------------------------------
 # What is the same for all programs: CPU_SHARED hides from these files what depends on the instrument.
-shared := error fiber warp capability tensor_map ptx/table ptx/real ptx/boxes ptx/copies ptx/parse_words \
-    ptx/parse_operands ptx/parse_forms ptx/parse ptx/integer ptx/compare ptx/convert ptx/tensor_copy ptx/lanes \
-    ptx/product
+shared := base/error base/fiber base/types base/formats \
+    device/warp device/capability $(addprefix device/units/,boxes async_copies product) \
+    $(addprefix ptx/language/,table words operands forms parse) \
+    $(addprefix ptx/handlers/,integer compare convert tensor_copy lanes) api/tensor_map
 # What tells an instrument something, or is not the same for it: compiled for each.
-each := worker fault watch block children graph stream event memory array texture launch graph_nodes device \
-    ptx/phases ptx/flights ptx/scalar ptx/arithmetic ptx/memory ptx/async ptx/mbarrier ptx/bulk ptx/descriptor \
-    ptx/wgmma ptx/matrix ptx/run
+each := $(addprefix device/,worker fault watchdog scheduler units/mbarriers units/bulk_copies units/units) \
+    $(addprefix ptx/,handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
+    tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
+    $(addprefix api/,children graph stream event memory launch device) \
+    $(addprefix libraries/,array texture graph_nodes)
 # The instruments.
-both := trace/symbols trace/calls trace/atomics trace/heap
-count := trace/count_request trace/count_tally trace/count_print trace/count trace/count_notes
-check := trace/check_findings trace/check_memory trace/check_order trace/check_handles trace/check_streams \
-    trace/check_clocks trace/check_proxy trace/check_async trace/check_phases trace/check_registers trace/check
+both := $(addprefix instruments/front/,symbols calls atomics heap)
+count := $(addprefix instruments/count/,request tally print count notes)
+check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order handles streams clocks) \
+    async/proxy async/copies async/mbarriers async/registers check)
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
-blas := blas/handle blas/lt blas/matrices blas/products blas/vectors
-blas_shared := ptx/real ptx/table
-rewriter := rewrite rewrite_arch rewrite_columns rewrite_sides
-rewriter_shared := ptx/table ptx/parse_words ptx/parse_operands ptx/parse_forms ptx/parse
+blas := $(addprefix libraries/blas/,handle lt matrices products vectors)
+blas_shared := base/types base/formats
+rewriter := $(addprefix compiler/rewriter/,rewrite arch columns sides)
+rewriter_shared := base/types $(addprefix ptx/language/,table words operands forms parse)
 
 # --- Objects -------------------------------------------------------------------------------------
 parts := build/parts
@@ -41,7 +44,7 @@ objects_rewriter := $(rewriter:%=$(parts)/rewriter/%.o) \
 # Of what is asked for, and of nothing else, it is read what the objects were made from.
 goals := $(filter rewriter runtime.o count.o check.o blas.o,$(MAKECMDGOALS:build/%=%))
 
-warnings := -std=c11 -Wall -Wextra -Werror -Icommon/cpu/include
+warnings := -std=c11 -Wall -Wextra -Werror -Icommon/cpu -Icommon/cpu/include
 # Fortified longjmp refuses to jump between stacks, which is all that fibers do. -O3 makes no program faster, and
 # products of tensor cores slower; the instruments gain by it.
 flags := $(warnings) -O2 -fsigned-char -ffp-contract=off -U_FORTIFY_SOURCE -pthread -fvisibility=hidden $(portable)
@@ -70,7 +73,7 @@ $(parts)/rewriter/%.o: common/cpu/%.c common/cpu/runtime.mk $(parts)/flags
 
 # Beside each goal stands, in build/parts/GOAL.files, which files it was made from.
 files = { echo common/cpu/runtime.mk; cat $(objects_$(@F):.o=.d); } | tr ' ' '\n' | \
-    sed -n 's,[^/]*/\.\./,,; s,^common/cpu/,,p' | sort -u >$@.$$$$.files && \
+    sed -n 's,^common/cpu/,,p' | sort -u >$@.$$$$.files && \
     mv -f $@.$$$$.files $(parts)/$(@F).files
 
 # One object, in which every name that the headers do not declare is local: a user's globals may be called what they

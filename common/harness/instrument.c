@@ -1,5 +1,5 @@
 /* instrument.c: what a program does more when `cudacc --count` or `cudacc --check` has linked it,
- * and what --once needs of a profiler. In other programs the functions of cpu_trace.h do not exist,
+ * and what --once needs of a profiler. In other programs the functions of cpu/trace.h do not exist,
  * and nothing here is called: the same objects serve all three. */
 #define _DEFAULT_SOURCE
 #include "internal.h"
@@ -10,7 +10,7 @@
 /* A weak reference may stay open, and is NULL then. Not for the linker of macOS: there a program is
  * plain to the harness, and the instrument prints at the end what it has. */
 #if defined CUDA_CPU_BACKEND && !defined __APPLE__
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #pragma weak cpu_trace_mode
 #pragma weak cpu_counter_names
 #pragma weak cpu_counts

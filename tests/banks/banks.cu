@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 #ifdef CPU_TRACE
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #endif
 
 enum { PATTERNS = 32, NONE = -1 };

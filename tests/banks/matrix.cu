@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 #ifdef CPU_TRACE
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #endif
 
 enum { PATTERNS = 24 };

@@ -1,6 +1,6 @@
 /* counted-ptx: kernels in inline PTX whose counts follow from reading them, for tests/instrument.t.
  * Prints for each kernel the counters that are not 0. Each runs with one warp. */
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #include <cstdio>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -2,7 +2,7 @@
  * are not 0, in tests/instrument.t's order of columns. Each runs with one warp unless it says more.
  */
 #include "../../common/cuda/count.cuh"
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #include <cstdio>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // What --count tells of the device's own moves, and of launches that may begin early.
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>

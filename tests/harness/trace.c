@@ -1,7 +1,7 @@
-/* trace.c: an instrument of our own making in place of common/cpu/trace/, for tests of what the
+/* trace.c: an instrument of our own making in place of common/cpu/instruments/, for tests of what the
  * harness does with one. FAKE_TRACE is count or check; FAKE_FINDINGS is what a check finds in each
  * launch, classes with commas between. */
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef CPU_CUDA_AWBARRIER_PRIMITIVES_H
 #define CPU_CUDA_AWBARRIER_PRIMITIVES_H
 
-#include "cuda/cpu_async.h"
+#include "cpu/async_barrier.h"
 
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 

@@ -2,7 +2,7 @@
 #ifndef CPU_CUDA_BF16_H
 #define CPU_CUDA_BF16_H
 
-#include "cpu_float16.h"
+#include "cpu/float16.h"
 
 typedef cpu_float16<8, 7> __nv_bfloat16;
 typedef cpu_float16x2<8, 7> __nv_bfloat162;

@@ -2,7 +2,7 @@
 #ifndef CPU_CUDA_FP16_H
 #define CPU_CUDA_FP16_H
 
-#include "cpu_float16.h"
+#include "cpu/float16.h"
 
 typedef cpu_float16<5, 10> __half;
 typedef cpu_float16x2<5, 10> __half2;

@@ -1,5 +1,5 @@
 /* CUDA C++ as kernels see it: built-in variables, barriers, warp operations, atomics, launches and
- * the C++ forms of the runtime API. Device math is in cpu_math.h. cudacc includes this first. */
+ * the C++ forms of the runtime API. Device math is in cpu/math.h. cudacc includes this first. */
 #ifndef CPU_CUDA_RUNTIME_H
 #define CPU_CUDA_RUNTIME_H
 
@@ -19,11 +19,11 @@
 #define __builtin_align__(n) __attribute__((aligned(n)))
 
 #ifdef __cplusplus
-#include "cpu_runtime.h"
+#include "cpu/runtime.h"
 #ifdef CPU_TRACE
-#include "cpu_trace.h"
+#include "cpu/trace.h"
 #endif
-#include "cpu_math.h"
+#include "cpu/math.h"
 /* What nvcc includes before a file. No more of std: where a file uses the namespace, other names in
  * it may be the user's. */
 #include <cassert>
@@ -43,7 +43,7 @@
 #include <functional>
 #endif
 #if __cplusplus >= 201703L && __has_include(<bits/stl_algobase.h>)
-#include <bits/stl_algobase.h> /* std::max, std::copy: from <cmath>, but for cpu_math.h's guard */
+#include <bits/stl_algobase.h> /* std::max, std::copy: from <cmath>, but for cpu/math.h's guard */
 #endif
 
 constexpr int warpSize = 32;
@@ -864,7 +864,7 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 {
     return cudaMallocFromPoolAsync(p, bytes, pool, stream);
 }
-#include "cpu_texture.h"
+#include "cpu/texture.h"
 #undef CPU_PLACE
 #undef CPU_FENCE
 #undef CPU_REPORT_ATOMIC

@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 #include "vector_types.h"
-#include "cpu_device.h"
-#include "cpu_errors.h"
+#include "cpu/api/device.h"
+#include "cpu/api/errors.h"
 
 #define CUDA_CPU_BACKEND 1
 #define CUDART_VERSION 13000
@@ -314,7 +314,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 
-/* Capture (stream.c). Graphs are in cpu_graph_api.h. */
+/* Capture (stream.c). Graphs are in cpu/api/graph.h. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
@@ -332,8 +332,8 @@ static inline cudaError_t cudaThreadExit(void)
 #ifdef __cplusplus
 }
 #endif
-#include "cpu_memory_api.h"
-#include "cpu_texture_api.h"
-#include "cpu_graph_api.h"
+#include "cpu/api/memory.h"
+#include "cpu/api/texture.h"
+#include "cpu/api/graph.h"
 #pragma GCC visibility pop
 #endif

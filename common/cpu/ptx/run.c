@@ -4,7 +4,7 @@
  * Every lane runs the statement for itself, on its own registers. At an instruction of the whole
  * warp it waits, as at __syncwarp, until the other lanes have come to the same instruction; the
  * last to come executes it for all. */
-#include "handler.h"
+#include "ptx/handlers/handler.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct {
     ptx_group_run *group;
 } functions[] = {
 /* in the order of ptx_forms */
-#include "instructions.h"
+#include "ptx/language/instructions.h"
 };
 
 /* The text of a statement that has constraint C: each %k that stands for a string becomes it. */

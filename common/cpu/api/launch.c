@@ -1,0 +1,389 @@
+/* Launches: checks, and the pool of OS threads that runs the blocks. */
+#include "api/api.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Attributes of a kernel, by the address of its function. */
+struct function {
+    const void *f;
+    size_t dynamic_limit, static_shared;
+    struct cpu_prototype prototype; /* pack is NULL until it is known */
+    struct function *next;
+};
+
+/* Recursive: a kernel's children run before its launch is done. */
+static pthread_mutex_t one_launch; /* guards launches */
+static uint64_t launches;
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* guards functions */
+static struct function *functions;
+
+static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static struct launch *offered; /* to the helpers; NULL when no more may join */
+static int helpers, busy;
+
+/* Workers. */
+
+static void *helper(void *unused)
+{
+    (void)unused;
+    struct worker *w = worker_new();
+    pthread_mutex_lock(&pool);
+    for (uint64_t last = 0;;) {
+        while (!offered || offered->id == last)
+            pthread_cond_wait(&wake, &pool);
+        w->launch = offered;
+        last = offered->id;
+        busy++;
+        pthread_mutex_unlock(&pool);
+        block_run_all(w);
+        pthread_mutex_lock(&pool);
+        if (--busy == 0)
+            pthread_cond_signal(&done);
+    }
+    return NULL;
+}
+
+/* A number from the environment; anything else there ends the program with a line. */
+static uint64_t number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+{
+    const char *s = getenv(name);
+    if (!s || !*s)
+        return otherwise;
+    char *end;
+    errno = 0;
+    uint64_t n = strtoull(s, &end, 10);
+    if (*s < '0' || *s > '9' || *end || errno || n < least || n > most)
+        give_up(2, "%s=%s: need a number from %llu to %llu", name, s, (unsigned long long)least,
+                (unsigned long long)most);
+    return n;
+}
+
+int worker_count(void)
+{
+    static int count;
+    if (!count) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        count = (int)number("CUDACPU_WORKERS", 1, 1024, cores < 1 ? 1 : (uint64_t)cores);
+        if (CPU_TRACE == 2)
+            count = 1; /* what is found does not depend on luck */
+    }
+    return count;
+}
+
+static void run(struct launch *l)
+{
+    int wanted = l->run < (uint64_t)worker_count() ? (int)l->run : worker_count();
+    if (wanted > 1) {
+        pthread_mutex_lock(&pool);
+        for (pthread_t t; helpers < wanted - 1; helpers++) {
+            if (pthread_create(&t, NULL, helper, NULL) != 0)
+                break; /* fewer helpers are slower, not wrong */
+            pthread_detach(t);
+        }
+        offered = l;
+        pthread_cond_broadcast(&wake);
+        pthread_mutex_unlock(&pool);
+    }
+    struct worker *w = cpu_worker ? cpu_worker : worker_new();
+    w->launch = l;
+    block_run_all(w);
+    if (wanted > 1) {
+        pthread_mutex_lock(&pool);
+        offered = NULL;
+        while (busy)
+            pthread_cond_wait(&done, &pool);
+        pthread_mutex_unlock(&pool);
+    }
+}
+
+static void read_order(struct launch *l)
+{
+    const char *order = getenv("CUDACPU_ORDER");
+    l->seed = number("CUDACPU_SEED", 0, UINT64_MAX, 1);
+    if (!order || !*order || strcmp(order, "forward") == 0) {
+        l->order = ORDER_FORWARD;
+        /* A block that waits for one with a lower number, and has not seen it begin, shows. */
+        l->last_first = CPU_TRACE == 2 && (!order || !*order);
+    } else if (strcmp(order, "reverse") == 0) {
+        l->order = ORDER_REVERSE;
+    } else if (strcmp(order, "random") == 0) {
+        l->order = ORDER_RANDOM;
+        l->stagger_us = 1000 * number("CUDACPU_STAGGER", 0, 1000, 0);
+    } else {
+        give_up(2, "CUDACPU_ORDER is \"%s\": need forward, reverse or random", order);
+    }
+}
+
+static struct function *find_function(const void *f)
+{
+    struct function *p = functions;
+    while (p && p->f != f)
+        p = p->next;
+    if (!p) {
+        p = need_memory(calloc(1, sizeof *p), "the attributes of a kernel");
+        p->f = f;
+        p->next = functions;
+        functions = p;
+    }
+    return p;
+}
+
+/* At the corners of a large grid an index is the largest it gets. A small grid is left out there:
+ * each of its blocks goes over a share of all the work, and would not end. */
+static uint64_t blocks_to_run(uint64_t blocks)
+{
+    enum { LARGE = 8192 };
+    if (!corners_only())
+        return blocks;
+    return blocks > LARGE ? 2 : 0;
+}
+
+static void __attribute__((constructor)) make_lock(void)
+{
+    pthread_mutexattr_t a;
+    if (pthread_mutexattr_init(&a) || pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE) ||
+        pthread_mutex_init(&one_launch, &a))
+        give_up(1, "no lock for launches");
+}
+
+/* Runs a launch that has been checked, with what its kernel launches in turn. It drops nothing: a
+ * graph may run it again. */
+static cudaError_t run_kernel(void *state)
+{
+    struct cpu_kernel *k = state;
+    struct launch l = {.kernel = k, .blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z};
+    pthread_mutex_lock(&one_launch);
+    fault_catch_signals();
+    pthread_mutex_lock(&table);
+    struct function *f = find_function(k->function);
+    l.shared_limit = f->dynamic_limit ? (size_t)capability().shared_a_block : SHARED_DEFAULT;
+    pthread_mutex_unlock(&table);
+    l.run = blocks_to_run(l.blocks);
+    l.multiprocessors = worker_count();
+    l.id = ++launches;
+    read_order(&l);
+    TRACE_CHECK(launch(&l), (void)0);
+    watch_launch(&l);
+    run(&l);
+    watch_ends();
+    TRACE(launch_end(&l));
+    pthread_mutex_lock(&table);
+    if (l.static_shared > f->static_shared)
+        f->static_shared = l.static_shared;
+    pthread_mutex_unlock(&table);
+    children_run(&l);
+    pthread_mutex_unlock(&one_launch);
+    cudaError_t error = (cudaError_t)l.error;
+    if (error != cudaSuccess && error != cudaErrorInvalidValue)
+        set_sticky_error(error); /* a kernel that asked for too much has broken nothing */
+    return error;
+}
+
+static void drop_kernel(void *state)
+{
+    struct cpu_kernel *k = state;
+    k->drop(k->arguments);
+    free(k);
+}
+
+/* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
+static int blocks_at_once(uint64_t threads, size_t shared)
+{
+    const struct capability c = capability();
+    int by_threads = c.threads_an_sm / (int)((threads + WARP - 1) / WARP * WARP);
+    size_t taken = shared + (size_t)(c.shared_an_sm - c.shared_a_block);
+    int by_shared = taken ? (int)((size_t)c.shared_an_sm / taken) : c.blocks_an_sm;
+    int least = by_threads < by_shared ? by_threads : by_shared;
+    return least < c.blocks_an_sm ? least : c.blocks_an_sm;
+}
+
+/* The blocks of a cooperative launch have to be on the device at once. */
+static cudaError_t check_together(const struct cpu_kernel *k)
+{
+    const uint64_t blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z;
+    const int each = blocks_at_once((uint64_t)k->block.x * k->block.y * k->block.z, k->shared);
+    const uint64_t most = (uint64_t)each * (uint64_t)worker_count();
+    if (blocks <= most)
+        return cudaSuccess;
+    complain("kernel %s (launched at %s:%d): a cooperative launch of %llu blocks; at most %llu are "
+             "there at once: %d on each of %d multiprocessors%s",
+             k->name, k->file, k->line, (unsigned long long)blocks, (unsigned long long)most, each,
+             worker_count(), CPU_TRACE == 2 ? "" : " (CUDACPU_WORKERS)");
+    return cudaErrorCooperativeLaunchTooLarge;
+}
+
+static cudaError_t check(const struct cpu_kernel *k)
+{
+    uint3 g = k->grid, b = k->block;
+    if (!g.x || !g.y || !g.z || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) {
+        complain("kernel %s (launched at %s:%d): a grid of (%u,%u,%u) blocks; from 1 to "
+                 "(2147483647,65535,65535) are possible",
+                 k->name, k->file, k->line, g.x, g.y, g.z);
+        return cudaErrorInvalidConfiguration;
+    }
+    if (!b.x || !b.y || !b.z || b.x > MAX_THREADS || b.y > MAX_THREADS || b.z > 64 ||
+        (uint64_t)b.x * b.y * b.z > MAX_THREADS) {
+        complain("kernel %s (launched at %s:%d): a block of (%u,%u,%u) threads; from 1 to "
+                 "(%d,%d,64) are possible, and %d in all",
+                 k->name, k->file, k->line, b.x, b.y, b.z, MAX_THREADS, MAX_THREADS, MAX_THREADS);
+        return cudaErrorInvalidConfiguration;
+    }
+    pthread_mutex_lock(&table);
+    const struct function *f = find_function(k->function);
+    size_t limit = f->dynamic_limit ? f->dynamic_limit : SHARED_DEFAULT;
+    pthread_mutex_unlock(&table);
+    if (k->shared <= limit)
+        return k->together ? check_together(k) : cudaSuccess;
+    complain("kernel %s (launched at %s:%d): %zu bytes of dynamic shared memory; at most %zu%s",
+             k->name, k->file, k->line, k->shared, limit,
+             limit == SHARED_DEFAULT ? " without cudaFuncSetAttribute" : "");
+    return cudaErrorInvalidValue;
+}
+
+void cpu_know_kernel(const struct cpu_prototype *prototype)
+{
+    pthread_mutex_lock(&table);
+    find_function(prototype->function)->prototype = *prototype;
+    pthread_mutex_unlock(&table);
+}
+
+cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
+                        int together, cudaStream_t stream, struct work *work)
+{
+    if (!p->func)
+        return cudaErrorInvalidDeviceFunction;
+    pthread_mutex_lock(&table);
+    const struct cpu_prototype known = find_function(p->func)->prototype;
+    pthread_mutex_unlock(&table);
+    if (!known.pack) {
+        complain("%s:%d: what arguments the kernel at %p has is not known: cast its name, as in "
+                 "(void *)kernel, and not a pointer to it",
+                 file, line, p->func);
+        return cudaErrorInvalidDeviceFunction;
+    }
+    if (known.parameters && !p->kernelParams)
+        return cudaErrorInvalidValue;
+    struct cpu_kernel *k = malloc(sizeof *k);
+    if (!k)
+        return cudaErrorMemoryAllocation;
+    *k = (struct cpu_kernel){.name = known.name,
+                             .file = file,
+                             .line = line,
+                             .function = p->func,
+                             .entry = known.enter,
+                             .drop = known.drop,
+                             .size = known.size,
+                             .grid = {p->gridDim.x, p->gridDim.y, p->gridDim.z},
+                             .block = {p->blockDim.x, p->blockDim.y, p->blockDim.z},
+                             .shared = p->sharedMemBytes,
+                             .together = together,
+                             .stream = stream};
+    cudaError_t error = check(k);
+    if (error != cudaSuccess) {
+        free(k);
+        return error;
+    }
+    k->arguments = known.pack(p->func, p->kernelParams);
+    *work = (struct work){cudaGraphNodeTypeKernel, run_kernel, drop_kernel, k};
+    return cudaSuccess;
+}
+
+cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
+                             cudaStream_t stream, const char *file, int line)
+{
+    struct work work;
+    cudaError_t error = sticky_error();
+    if (error == cudaSuccess)
+        error = launch_work(params, file, line, together, stream, &work);
+    return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+}
+
+cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream)
+{
+    cudaError_t error = sticky_error();
+    if (error == cudaSuccess && cpu_in_kernel())
+        error = children_allow(kernel, stream);
+    if (error == cudaSuccess)
+        error = check(kernel);
+    struct cpu_kernel *k = error == cudaSuccess ? malloc(sizeof *k) : NULL;
+    if (!k) {
+        kernel->drop(kernel->arguments);
+        return result(error != cudaSuccess ? error : cudaErrorMemoryAllocation);
+    }
+    *k = *kernel;
+    return result(
+        stream_submit(stream, (struct work){cudaGraphNodeTypeKernel, run_kernel, drop_kernel, k}));
+}
+
+/* Kernels as objects. */
+
+cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value)
+{
+    if (!f)
+        return result(cudaErrorInvalidDeviceFunction);
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return result(cudaSuccess);
+    pthread_mutex_lock(&table);
+    struct function *p = find_function(f);
+    int fits =
+        value >= 0 && (size_t)value + p->static_shared <= (size_t)capability().shared_a_block;
+    if (fits)
+        p->dynamic_limit = (size_t)value;
+    /* A launch by arguments that choose the kernel does not tell which it is: it may have as much
+     * as any. */
+    struct function *any = find_function(NULL);
+    if (fits && (size_t)value > any->dynamic_limit)
+        any->dynamic_limit = (size_t)value;
+    pthread_mutex_unlock(&table);
+    return result(fits ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* Static shared memory is known once the kernel has run. */
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *f)
+{
+    if (!f || !attributes)
+        return result(f ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction);
+    pthread_mutex_lock(&table);
+    const struct function *p = find_function(f);
+    *attributes = (struct cudaFuncAttributes){
+        .sharedSizeBytes = p->static_shared,
+        .maxThreadsPerBlock = MAX_THREADS,
+        .numRegs = 32,
+        .maxDynamicSharedSizeBytes = p->dynamic_limit ? (int)p->dynamic_limit : SHARED_DEFAULT};
+    pthread_mutex_unlock(&table);
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *f, enum cudaFuncCache config)
+{
+    (void)config;
+    return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void *f, enum cudaSharedMemConfig config)
+{
+    (void)config;
+    return result(f ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads,
+                                                          size_t shared)
+{
+    if (!blocks || !f || threads < 1 || threads > MAX_THREADS)
+        return result(cudaErrorInvalidValue);
+    *blocks = blocks_at_once((uint64_t)threads, shared);
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *f,
+                                                                   int threads, size_t shared,
+                                                                   unsigned flags)
+{
+    (void)flags;
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared);
+}

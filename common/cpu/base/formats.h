@@ -1,0 +1,69 @@
+/* Floating-point numbers of any of PTX's formats, as doubles and back. */
+#ifndef PTX_REAL_H
+#define PTX_REAL_H
+
+#include "base/types.h"
+
+#include <stdint.h>
+
+enum ptx_rounding { PTX_NEAREST, PTX_ZERO, PTX_DOWN, PTX_UP, PTX_AWAY /* nearest, ties away */ };
+
+/* --- formats.c -------------------------------------------------------------------------------- */
+/* The value of a number of type f16, bf16, tf32, f32 or f64; a double holds each of them. */
+double ptx_decode(enum ptx_type type, uint64_t bits);
+/* The number of that type that v is rounded to. NaN becomes the one that a GPU makes. */
+uint64_t ptx_encode(enum ptx_type type, double v, enum ptx_rounding rounding);
+/* s, or if it lacks `error` of the exact result, its neighbour whose last bit is 1: rounding that
+ * to fewer bits, in any direction, is as good as rounding the exact result. */
+double ptx_odd(double s, double error);
+/* x + y and x * y + z so, where a double holds x * y exactly. */
+double ptx_sum(double x, double y);
+int ptx_fraction_bits(enum ptx_type type);
+/* Subnormal becomes zero of the same sign. */
+uint64_t ptx_flush(enum ptx_type type, uint64_t bits);
+/* What an atomic addition makes of two numbers of any type. Floats round to nearest; `flush` takes
+ * subnormal numbers, and a subnormal sum, for zeros. */
+uint64_t ptx_added(enum ptx_type type, int flush, uint64_t a, uint64_t b);
+/* Operations on doubles that follow round with it. Returns what it was before. */
+int ptx_set_rounding(enum ptx_rounding rounding);
+
+static inline uint32_t ptx_float_bits(float f)
+{
+    union {
+        float f;
+        uint32_t bits;
+    } u = {f};
+    return u.bits;
+}
+static inline float ptx_float(uint64_t bits)
+{
+    union {
+        uint32_t bits;
+        float f;
+    } u = {(uint32_t)bits};
+    return u.f;
+}
+static inline uint64_t ptx_double_bits(double d)
+{
+    union {
+        double d;
+        uint64_t bits;
+    } u = {d};
+    return u.bits;
+}
+static inline double ptx_double(uint64_t bits)
+{
+    union {
+        uint64_t bits;
+        double d;
+    } u = {bits};
+    return u.d;
+}
+
+/* The type of one part of a packed type; any other type itself. */
+static inline enum ptx_type ptx_single(enum ptx_type type)
+{
+    return type == PTX_F16X2 ? PTX_F16 : type == PTX_BF16X2 ? PTX_BF16 : type;
+}
+
+#endif

@@ -1,0 +1,320 @@
+/* __CUDA_ARCH__: a file that asks for it is preprocessed twice, as the host's and as the device's,
+ * and the two are merged into one. Kernels and __device__ functions are the device's; functions of
+ * the host are the host's; one that is both, and differs, has both bodies and chooses when it is
+ * called. What only one side declares is there. A type or a variable cannot be two things, and is
+ * refused. */
+#include "compiler/rewriter/rewrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A declaration, or what opens or closes a namespace or class around others. */
+struct part {
+    int first, last;  /* tokens */
+    int body;         /* the { of a function, or -1 */
+    int name;         /* of a function, else -1 */
+    int device, host; /* the words are there; a kernel is the device's */
+    int partner;      /* the index of the other side's version of it; -1: none */
+    int same;         /* the partner is the same, token for token */
+};
+
+struct side {
+    const struct source *source;
+    struct part *parts;
+    int count;
+};
+
+static char *const *file_names;
+
+static void *need(void *p)
+{
+    if (!p) {
+        fputs("rewrite: out of memory\n", stderr);
+        exit(1);
+    }
+    return p;
+}
+
+static int is(const struct source *s, int i, const char *word)
+{
+    return i >= 0 && i < s->count && s->tokens[i].n == (int)strlen(word) &&
+           memcmp(s->tokens[i].s, word, strlen(word)) == 0;
+}
+
+static int is_any(const struct source *s, int i, const char *const *words)
+{
+    while (*words && !is(s, i, *words))
+        words++;
+    return *words != NULL;
+}
+
+static int same_token(const struct source *a, int i, const struct source *b, int k)
+{
+    return a->tokens[i].n == b->tokens[k].n &&
+           memcmp(a->tokens[i].s, b->tokens[k].s, (size_t)a->tokens[i].n) == 0;
+}
+
+static int same_tokens(const struct source *a, int i, int last, const struct source *b, int k,
+                       int end)
+{
+    if (last - i != end - k)
+        return 0;
+    while (i <= last && same_token(a, i, b, k))
+        i++, k++;
+    return i > last;
+}
+
+/* The token that closes the bracket at i, or the last there is. */
+static int closing(const struct source *s, int i)
+{
+    for (int depth = 0; i < s->count; i++)
+        if (s->tokens[i].n == 1 && strchr("([{", *s->tokens[i].s))
+            depth++;
+        else if (s->tokens[i].n == 1 && strchr(")]}", *s->tokens[i].s) && --depth == 0)
+            return i;
+    return s->count - 1;
+}
+
+static struct part read_part(const struct source *s, int first)
+{
+    static const char *const not_names[] = {"__launch_bounds__", "__attribute__", "__align__",
+                                            "alignas",           "decltype",      "noexcept",
+                                            "explicit",          "__declspec",    NULL};
+    static const char *const types[] = {"class", "struct", "union", NULL};
+    struct part p = {.first = first, .last = first, .body = -1, .name = -1, .partner = -1};
+    int opens = 0, value = 0;
+    if (is(s, first, "}"))
+        return p;
+    for (int i = first; i < s->count; i++) {
+        p.last = i;
+        p.device |= is(s, i, "__device__") || is(s, i, "__global__");
+        p.host |= is(s, i, "__host__");
+        if (is(s, i, "template") && is(s, i + 1, "<")) {
+            int depth = 0;
+            do {
+                i++;
+                depth += is(s, i, "<") - is(s, i, ">");
+            } while (depth > 0 && i < s->count);
+            continue;
+        }
+        if (is(s, i, "operator")) {
+            p.name = i++;
+            while (i + 1 < s->count && !is(s, i + 1, "("))
+                i++;
+            continue;
+        }
+        value |= is(s, i, "=") && p.name < 0;
+        opens |= is(s, i, "namespace") || (is(s, i, "extern") && is(s, i + 1, "\"C\"")) ||
+                 is_any(s, i, types);
+        if (is(s, i, ";") || is(s, i, "}"))
+            return p; /* a } that was not opened closes what is around it */
+        if (is(s, i, "(")) {
+            if (p.name < 0 && !value && i > first && !is_any(s, i - 1, not_names))
+                p.name = i - 1;
+            i = closing(s, i);
+        } else if (is(s, i, "[")) {
+            i = closing(s, i);
+        } else if (is(s, i, "{") && opens && p.name < 0 && !value) {
+            return p;
+        } else if (is(s, i, "{")) {
+            const int open = i;
+            p.last = i = closing(s, i);
+            if (p.name >= 0 && !is(s, i + 1, ",") && !is(s, i + 1, "{")) {
+                p.body = open;
+                return p;
+            }
+        }
+    }
+    return p;
+}
+
+static struct side read_side(const struct source *s)
+{
+    struct side side = {s, need(malloc(((size_t)s->count + 1) * sizeof(struct part))), 0};
+    for (int i = 0; i < s->count; i = side.parts[side.count - 1].last + 1)
+        side.parts[side.count++] = read_part(s, i);
+    return side;
+}
+
+static int same_part(const struct side *h, int i, const struct side *d, int k)
+{
+    const struct part *a = &h->parts[i], *b = &d->parts[k];
+    return same_tokens(h->source, a->first, a->last, d->source, b->first, b->last);
+}
+
+static void join(struct side *h, int i, struct side *d, int k, int same)
+{
+    h->parts[i].partner = k;
+    d->parts[k].partner = i;
+    h->parts[i].same = d->parts[k].same = same;
+}
+
+/* Finds parts that are the same, as many as there are in the same order on both sides. */
+static void align(struct side *h, struct side *d)
+{
+    int from = 0, n = h->count, m = d->count;
+    for (; from < n && from < m && same_part(h, from, d, from); from++)
+        join(h, from, d, from, 1);
+    for (; n > from && m > from && same_part(h, n - 1, d, m - 1); n--, m--)
+        join(h, n - 1, d, m - 1, 1);
+    const int rows = n - from, columns = m - from;
+    unsigned short *best = need(calloc((size_t)(rows + 1) * (size_t)(columns + 1), sizeof *best));
+#define BEST(i, k) best[(size_t)(i) * (size_t)(columns + 1) + (size_t)(k)]
+    for (int i = rows - 1; i >= 0; i--)
+        for (int k = columns - 1; k >= 0; k--)
+            if (same_part(h, from + i, d, from + k))
+                BEST(i, k) = (unsigned short)(BEST(i + 1, k + 1) + 1);
+            else
+                BEST(i, k) = BEST(i + 1, k) > BEST(i, k + 1) ? BEST(i + 1, k) : BEST(i, k + 1);
+    for (int i = 0, k = 0; i < rows && k < columns;)
+        if (same_part(h, from + i, d, from + k) && BEST(i, k) == BEST(i + 1, k + 1) + 1)
+            join(h, from + i++, d, from + k++, 1);
+        else if (BEST(i + 1, k) >= BEST(i, k + 1))
+            i++;
+        else
+            k++;
+#undef BEST
+    free(best);
+}
+
+/* Between parts that are the same, functions of one name are two versions of one. */
+static void pair_functions(struct side *h, int i, int end, struct side *d, int k, int stop)
+{
+    for (; i < end; i++)
+        for (int j = k; j < stop; j++)
+            if (h->parts[i].name >= 0 && d->parts[j].name >= 0 && d->parts[j].partner < 0 &&
+                (h->parts[i].body >= 0) == (d->parts[j].body >= 0) &&
+                same_token(h->source, h->parts[i].name, d->source, d->parts[j].name)) {
+                join(h, i, d, j, 0);
+                k = j + 1;
+                break;
+            }
+}
+
+static void refuse(const struct source *s, const struct part *p, const char *what)
+{
+    const struct token *t = &s->tokens[p->first];
+    fprintf(
+        stderr,
+        "%s:%d: %s that __CUDA_ARCH__ makes one thing for the host and another for the device is "
+        "not supported by the CPU backend, where one compilation serves both; "
+        "-D__CUDA_ARCH__=900 takes the device's side everywhere\n",
+        file_names[t->file], t->line, what);
+    exit(2);
+}
+
+/* Output. */
+
+static void write_text(const char *from, const char *to)
+{
+    fwrite(from, 1, (size_t)(to - from), stdout);
+}
+
+static void write_place(const struct token *t)
+{
+    printf("\n# %d \"%s\"\n", t->line, file_names[t->file]);
+}
+
+static const char *end_of(const struct token *t)
+{
+    return t->s + t->n;
+}
+
+static void write_tokens(const struct source *s, int first, int last)
+{
+    write_place(&s->tokens[first]);
+    write_text(s->tokens[first].s, end_of(&s->tokens[last]));
+}
+
+static int has_word(const struct source *s, int i, int last, const char *word)
+{
+    while (i <= last && !is(s, i, word))
+        i++;
+    return i <= last;
+}
+
+/* A function that host and device have, in two versions; the host's text up to it is written. */
+static void write_versions(const struct source *h, const struct part *a, const struct source *d,
+                           const struct part *b)
+{
+    if (a->device != b->device || a->host != b->host)
+        refuse(h, a, "a function");
+    if (!a->device) {
+        if (a->body >= 0 && has_word(h, a->body, a->last, "__device__"))
+            refuse(h, a, "a lambda");
+        write_tokens(h, a->first, a->last);
+    } else if (!a->host) {
+        write_tokens(d, b->first, b->last);
+    } else if (a->body < 0 || !same_tokens(h, a->first, a->body - 1, d, b->first, b->body - 1)) {
+        refuse(h, a, "the head of a function");
+    } else {
+        write_tokens(h, a->first, a->body);
+        printf(" if (%s::cpu_in_kernel())", has_word(h, a->first, a->body, "constexpr")
+                                                ? "!__builtin_is_constant_evaluated() && "
+                                                : "");
+        write_tokens(d, b->body, b->last);
+        printf(" else");
+        write_tokens(h, a->body, a->last);
+        printf("}");
+    }
+}
+
+/* Of the device's parts up to `stop` those that the host has not. */
+static void write_new(const struct side *d, int *k, int stop)
+{
+    for (; *k < stop; ++*k) {
+        const struct part *p = &d->parts[*k];
+        if (p->partner < 0 && (p->name < 0 || p->device))
+            write_tokens(d->source, p->first, p->last);
+    }
+}
+
+void merge_sides(const struct source *host, const struct source *device, char *const *files)
+{
+    struct side h = read_side(host), d = read_side(device);
+    const char *text = host->text;
+    file_names = files;
+    align(&h, &d);
+    for (int i = 0, k = 0; i <= h.count; i++) {
+        if (i < h.count && !h.parts[i].same)
+            continue;
+        /* i is the same on both sides, or the end; what is in front of it, from the last such, is
+         * not. */
+        int first = i, stop = i < h.count ? h.parts[i].partner : d.count;
+        while (first > 0 && !h.parts[first - 1].same)
+            first--;
+        pair_functions(&h, first, i, &d, k, stop);
+        int alone = -1, others = 0;
+        for (int j = first; j < i; j++)
+            if (h.parts[j].partner < 0 && h.parts[j].name < 0)
+                alone = j;
+        for (int j = k; j < stop; j++)
+            others += d.parts[j].partner < 0 && d.parts[j].name < 0;
+        if (alone >= 0 && others)
+            refuse(host, &h.parts[alone], "a declaration");
+        for (int j = first; j < i; j++) {
+            const struct part *p = &h.parts[j];
+            if (p->partner < 0)
+                continue;
+            write_text(text, host->tokens[p->first].s);
+            write_new(&d, &k, p->partner);
+            write_versions(host, p, device, &d.parts[p->partner]);
+            k = p->partner + 1;
+            write_place(&host->tokens[p->last]);
+            text = end_of(&host->tokens[p->last]);
+        }
+        if (k < stop) {
+            const char *at = i < h.count ? host->tokens[h.parts[i].first].s : text + strlen(text);
+            write_text(text, at);
+            write_new(&d, &k, stop);
+            text = at;
+            if (i < h.count)
+                write_place(&host->tokens[h.parts[i].first]);
+        }
+        k = stop + 1;
+    }
+    fputs(text, stdout);
+    free(h.parts);
+    free(d.parts);
+}

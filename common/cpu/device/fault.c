@@ -1,0 +1,197 @@
+/* Faults: what stops a kernel, and the line that tells it. */
+#include "device/device.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const op_names[] = {
+    "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
+    "grid.sync",         "tile.sync",           "__nanosleep",       "mbarrier",
+    "named barrier",     "__syncwarp",          "__activemask",      "inline PTX",
+    "__ballot_sync",     "__any_sync",          "__all_sync",        "__match_any_sync",
+    "__match_all_sync",  "__reduce_add_sync",   "__reduce_min_sync", "__reduce_max_sync",
+    "__reduce_min_sync", "__reduce_max_sync",   "__reduce_and_sync", "__reduce_or_sync",
+    "__reduce_xor_sync", "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
+    "__shfl_xor_sync",
+};
+
+static void report(const struct worker *w, const char *text)
+{
+    const struct cpu_kernel *k = w->launch->kernel;
+    complain("kernel %s (launched at %s:%d), block (%u,%u,%u): %s", k->name, k->file, k->line,
+             blockIdx.x, blockIdx.y, blockIdx.z, text);
+}
+
+void fault_stop(struct worker *w, cudaError_t error, const char *format, ...)
+{
+    char text[2200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    TRACE_CHECK(fault(w, text), (void)0);
+    int none = 0;
+    if (atomic_compare_exchange_strong(&w->launch->error, &none, (int)error))
+        report(w, text);
+    siglongjmp(w->home->escape, 1);
+}
+
+static void fail_thread(struct worker *w, cudaError_t error, const char *what)
+{
+    fault_stop(w, error, "thread (%u,%u,%u): %s", threadIdx.x, threadIdx.y, threadIdx.z, what);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    struct worker *w = cpu_worker;
+    if (!w || !w->running || number == SIGABRT) {
+        signal(number, SIG_DFL); /* not ours: let it happen again */
+        TRACE_CHECK(dies(), (void)0);
+        return;
+    }
+    if (number == SIGSEGV && TRACE_CHECK(goes_on(context), 0))
+        return;
+    char what[100];
+    if (number == SIGFPE)
+        fail_thread(w, cudaErrorLaunchFailure, "integer division by zero");
+    if (number == SIGILL)
+        fail_thread(w, cudaErrorLaunchFailure, "illegal instruction");
+    if (fiber_is_guard(w->stacks, MAX_THREADS, info->si_addr))
+        fail_thread(w, cudaErrorIllegalAddress, "stack overflow");
+#ifndef __APPLE__ /* which sends SIGBUS for pages that may not be touched */
+    if (number == SIGBUS && info->si_code == BUS_ADRALN)
+        fail_thread(w, cudaErrorMisalignedAddress, "misaligned address");
+#endif
+#ifdef SI_KERNEL
+    /* An x86 names no address for what its wide loads and stores find misaligned, nor for one with
+     * bits that no address has. */
+    if (number == SIGSEGV && info->si_code == SI_KERNEL)
+        fail_thread(w, cudaErrorMisalignedAddress,
+                    "illegal access: a misaligned address, or one that no memory has");
+#endif
+    snprintf(what, sizeof what, "illegal access at address %p", info->si_addr);
+    fail_thread(w, cudaErrorIllegalAddress, what);
+}
+
+void fault_catch_signals(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static int done;
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    if (done)
+        return;
+    for (int i = 0; i < 4; i++)
+        if (sigaction(numbers[i], &action, NULL) != 0)
+            give_up(1, "signal %d cannot be caught", numbers[i]);
+    struct sigaction programs;
+    if (CPU_TRACE == 2 && sigaction(SIGABRT, NULL, &programs) == 0 &&
+        programs.sa_handler == SIG_DFL)
+        sigaction(SIGABRT, &action, NULL); /* findings are told before the host aborts */
+    done = 1;
+}
+
+void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running) {
+        complain("%s:%d: %s", file, line, what);
+        abort();
+    }
+    fault_stop(w, error, "thread (%u,%u,%u): %s (%s:%d)", threadIdx.x, threadIdx.y, threadIdx.z,
+               what, file, line);
+}
+
+/* assert() ends here, in the C library's place, so that <assert.h> needs no stand-in. */
+#pragma GCC visibility push(default)
+#ifdef __APPLE__
+void __assert_rtn(const char *function, const char *file, int line, const char *condition)
+#else
+void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
+    __attribute__((noreturn));
+void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
+#endif
+{
+    char what[300];
+    snprintf(what, sizeof what, "%s: assertion `%s' failed", function, condition);
+    cpu_trap(cudaErrorAssert, what, file, (int)line);
+}
+#pragma GCC visibility pop
+
+void fault_outside(enum cpu_op op, const char *file, int line)
+{
+    complain("%s:%d: %s is called outside a kernel", file, line, op_names[op]);
+    abort();
+}
+
+/* The report of a block in which nothing can run: who waits where, who has exited. */
+
+static int same_wait(const struct worker *w, int a, int b)
+{
+    const struct thread *s = &w->threads[a], *t = &w->threads[b];
+    int live = w->warps[a / WARP].live >> a % WARP & 1;
+    if (live != (int)(w->warps[b / WARP].live >> b % WARP & 1))
+        return 0;
+    return !live || (s->op == t->op && s->caller == t->caller &&
+                     (s->op != CPU_PTX || s->what == t->what) && s->line == t->line &&
+                     strcmp(s->file, t->file) == 0 && (s->op < CPU_MBARRIER || s->mask == t->mask));
+}
+
+struct text {
+    char s[2000];
+    size_t n;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(t->s + t->n, sizeof t->s - t->n, format, list);
+    va_end(list);
+    if (n > 0 && (t->n += (size_t)n) >= sizeof t->s)
+        t->n = sizeof t->s - 1;
+}
+
+static void add_wait(struct text *text, const struct worker *w, int first)
+{
+    const struct thread *t = &w->threads[first];
+    const char *comma = text->n ? "; threads" : "threads";
+    for (int i = first; i < w->size; i++) {
+        if (!same_wait(w, first, i))
+            continue;
+        int end = i;
+        while (end + 1 < w->size && same_wait(w, first, end + 1))
+            end++;
+        add(text, end > i ? "%s %d-%d" : "%s %d", comma, i, end);
+        i = end;
+        comma = ",";
+    }
+    if (!(w->warps[first / WARP].live >> first % WARP & 1)) {
+        add(text, " have exited");
+        return;
+    }
+    add(text, " wait at %s", t->op == CPU_PTX || t->op == CPU_MBARRIER ? t->name : op_names[t->op]);
+    if (t->op == CPU_NAMED_BARRIER)
+        add(text, " %u", t->mask);
+    else if (t->op > CPU_NAMED_BARRIER)
+        add(text, " of mask 0x%08x", t->mask);
+    add(text, " (%s:%d%s)", t->file, t->line, t->caller ? t->caller : "");
+}
+
+void fault_stuck(struct worker *w, const char *why)
+{
+    struct text text = {.n = 0};
+    TRACE_CHECK(callers(w), (void)0);
+    for (int i = 0; i < w->size; i++) {
+        int seen = 0;
+        for (int j = 0; j < i && !seen; j++)
+            seen = same_wait(w, i, j);
+        if (!seen)
+            add_wait(&text, w, i);
+    }
+    fault_stop(w, cudaErrorLaunchFailure, "%s: %s", why, text.s);
+}

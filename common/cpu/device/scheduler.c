@@ -1,0 +1,763 @@
+/* One block of CUDA threads on one OS thread.
+ *
+ * The scheduler runs one warp as far as it goes: until all its lanes wait for other warps or have
+ * exited. Then it takes the next warp. Which is next, and which lane of a warp, is the launch's
+ * order: forward, reverse or random. A program whose result depends on it lacks a barrier.
+ *
+ * A fiber runs thread after thread in a loop. Only when a thread waits does the next thread get
+ * another fiber, so a kernel without barriers runs on one stack and never switches.
+ *
+ * The blocks of a cooperative launch are all there at once. Each has a struct worker, which stays
+ * with one OS thread; those of an OS thread take turns. A block stops where all its threads wait at
+ * grid.sync, or where all that could run sleep. */
+#include "device/device.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t next_random(struct worker *w)
+{
+    w->random ^= w->random << 13;
+    w->random ^= w->random >> 7;
+    w->random ^= w->random << 17;
+    return w->random;
+}
+
+/* One of the set bits, by the launch's order. */
+static int pick_lane(struct worker *w, unsigned bits)
+{
+    if (w->launch->order == ORDER_FORWARD)
+        return __builtin_ctz(bits);
+    if (w->launch->order == ORDER_REVERSE)
+        return 31 - __builtin_clz(bits);
+    int turn = (int)(next_random(w) >> 59);
+    return (__builtin_ctz(bits >> turn | bits << (-turn & 31)) + turn) & 31;
+}
+
+enum { GONE = 0xffffffff };
+
+static void goes_on(struct worker *w)
+{
+    atomic_store_explicit(&w->sleeps, 0, memory_order_relaxed);
+}
+
+void block_open_group(struct worker *w, int warp, struct group *g)
+{
+    struct group open = *g;
+    *g = w->warps[warp].group[--w->warps[warp].groups];
+    TRACE(warp(w, warp, open.op, open.arrived));
+    goes_on(w);
+    block_make_ready(w, warp, open.arrived);
+}
+
+/* __activemask names no lanes. It waits until the rest of the warp has gone as far as it can, and
+ * then answers with the lanes that came: the ones a GPU would find converged here. Not inline: it
+ * would be in the way of every switch. */
+static __attribute__((noinline)) void open_active(struct worker *w, int warp)
+{
+    struct warp *p = &w->warps[warp];
+    struct group *g = p->group, *end = g + p->groups;
+    while (g < end && g->op != CPU_ACTIVEMASK)
+        g++;
+    if (g == end)
+        return;
+    for (unsigned m = g->arrived; m; m &= m - 1)
+        w->threads[warp * WARP + __builtin_ctz(m)].result = g->arrived;
+    block_open_group(w, warp, g);
+}
+
+/* All threads of the block that can run sleep. If all other blocks that run have done so for as
+ * long, and none has stopped, nobody will wake them: what they wait for is up to a block that has
+ * not begun, or to nobody. */
+static void sleeps_on(struct worker *w)
+{
+    enum { MANY = 1 << 17, RECENT = 100000000 }; /* RECENT: nanoseconds */
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    atomic_store(&w->slept_at, now);
+    if (atomic_fetch_add(&w->sleeps, 1) % MANY != MANY - 1)
+        return;
+    const struct launch *l = w->launch;
+    uint64_t joined = 0;
+    for (struct worker *o = atomic_load(&l->workers); o; o = o->peer, joined++) {
+        unsigned sleeps = atomic_load(&o->sleeps);
+        if (sleeps != GONE && (sleeps < MANY || atomic_load(&o->slept_at) + RECENT < now))
+            return;
+    }
+    if ((joined == (uint64_t)l->multiprocessors && !l->kernel->together) ||
+        atomic_load(&l->next) >= l->run)
+        fault_stuck(w, "waits in vain");
+}
+
+static void wake_yielded(struct worker *w)
+{
+    if (w->slept && !w->looped)
+        sleeps_on(w);
+    w->slept = w->looped = 0;
+    for (int i = 0; i < MAX_WARPS; i++)
+        if (w->warps[i].yielded) {
+            block_make_ready(w, i, w->warps[i].yielded);
+            w->warps[i].yielded = 0;
+        }
+    w->yielded = 0;
+}
+
+/* The thread to run next, or -1 when none can. With check, a block that sleeps does not make room
+ * for others: what it has done so far would have no end. */
+static int pick(struct worker *w)
+{
+    int mine = (int)w->now / WARP;
+    if (!w->warps[mine].ready && !TRACE_COUNT(release(w, mine), 0))
+        open_active(w, mine);
+    if (w->launch->order == ORDER_RANDOM && w->ready_warps && next_random(w) % 16 == 0)
+        w->warp = (unsigned)pick_lane(w, w->ready_warps); /* now and then, leave a warp half way */
+    if (!w->warps[w->warp].ready) {
+        if (!w->ready_warps && w->yielded) {
+            if (CPU_TRACE != 2 && w->launch->kernel->together) {
+                w->rest = ASLEEP;
+                return -1;
+            }
+            wake_yielded(w);
+            if (w->launch->multiprocessors > 1)
+                sched_yield(); /* what they wait for may be up to another block */
+        }
+        if (!w->ready_warps && !units_expire(w))
+            return -1;
+        w->warp = pick_lane(w, w->ready_warps);
+    }
+    return (int)w->warp * WARP + pick_lane(w, w->warps[w->warp].ready);
+}
+
+static void fiber_body(void);
+
+static int take_fiber(struct worker *w)
+{
+    if (w->idles)
+        return w->idle[--w->idles];
+    fiber_start(&w->fiber[w->fibers], w->stacks, w->fibers, fiber_body);
+    return w->fibers++;
+}
+
+/* Makes t the running thread; true when it has not started yet. */
+static int enter(struct worker *w, unsigned t)
+{
+    struct warp *warp = &w->warps[t / WARP];
+    unsigned bit = 1u << t % WARP, fresh = warp->fresh & bit;
+    w->now = t;
+    threadIdx = w->index[t];
+    warp->fresh &= ~bit;
+    return fresh != 0;
+}
+
+/* Nobody can run. */
+static __attribute__((noreturn)) void stuck(struct worker *w)
+{
+    fault_stuck(w, units_describe(w) ? "deadlock" : "barrier divergence");
+}
+
+void block_wait(struct worker *w)
+{
+    int me = (int)w->now, next = pick(w);
+    if (next < 0 && w->rest) {
+        fiber_switch(&w->fiber[w->threads[me].fiber], &w->native);
+        return;
+    }
+    if (next < 0)
+        stuck(w);
+    if (enter(w, (unsigned)next))
+        w->threads[next].fiber = take_fiber(w);
+    if (next != me)
+        fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
+}
+
+/* Blocks that begin one after the other come to the same place in that order, nearly always. After
+ * a pause, each of its own length, they do not: who counts on more than began, shows. */
+static void pause_once(struct worker *w)
+{
+    if (w->launch->stagger_us > 0 && !w->paused)
+        usleep((useconds_t)(next_random(w) % w->launch->stagger_us));
+    w->paused = 1;
+}
+
+static void release(struct worker *w, struct barrier *b)
+{
+    goes_on(w);
+    pause_once(w);
+    w->progress++;
+    for (int i = 0; i < MAX_WARPS; i++)
+        if (b->waiting[i]) {
+            block_make_ready(w, i, b->waiting[i]);
+            b->waiting[i] = 0;
+        }
+    enum cpu_op op = w->threads[b->first].op;
+    b->result = op == CPU_SYNCTHREADS_COUNT ? b->count
+                : op == CPU_SYNCTHREADS_AND ? b->count == b->arrived
+                                            : b->count > 0;
+    b->arrived = b->count = 0;
+    w->warp = pick_lane(w, w->ready_warps); /* a new phase: warps start in order again */
+}
+
+static void open_barrier(struct worker *w, struct barrier *b)
+{
+    if (b->mixed)
+        fault_stuck(w, "barrier divergence");
+    if (w->threads[b->first].op == CPU_GRID_SYNC) {
+        TRACE_COUNT(grid_barrier(w), (void)0);
+        w->rest = AT_GRID; /* until all blocks are: go_on_again */
+        return;
+    }
+    if (b == w->barriers && w->live < w->size)
+        TRACE_CHECK(fewer(w), (void)0);
+    TRACE(barrier(w, (int)(b - w->barriers)));
+    release(w, b);
+}
+
+static void thread_exits(struct worker *w)
+{
+    struct warp *warp = &w->warps[w->now / WARP];
+    warp->live &= ~(1u << w->now % WARP);
+    w->live--;
+    goes_on(w);
+    w->progress++;
+    block_stop(w);
+    for (int i = warp->groups - 1; i >= 0; i--)
+        warp->group[i].go_on(w, (int)(w->now / WARP), &warp->group[i]);
+    struct barrier *all = &w->barriers[0];
+    if (all->arrived && all->arrived == w->live)
+        open_barrier(w, all); /* exited threads are not waited for, as on the GPU */
+}
+
+/* Runs the current thread, then every thread it can reach without leaving this stack. */
+static void fiber_body(void)
+{
+    struct worker *w = cpu_worker;
+    for (;;) {
+        int me = w->threads[w->now].fiber;
+        w->launch->kernel->entry(w->launch->kernel->arguments);
+        thread_exits(w);
+        int next = pick(w);
+        if (next < 0 && w->live && !w->rest)
+            stuck(w);
+        if (next >= 0 && enter(w, (unsigned)next)) {
+            w->threads[next].fiber = me;
+            continue;
+        }
+        w->idle[w->idles++] = me;
+        fiber_switch(&w->fiber[me], next < 0 ? &w->native : &w->fiber[w->threads[next].fiber]);
+    }
+}
+
+/* Block numbers follow the order too, but for last_first. Random visits each once: a step that
+ * shares no factor with the number of blocks, from a random start. */
+static uint64_t place_of(const struct launch *l, uint64_t i)
+{
+    if (l->run != l->blocks) /* the corners: the first and the last */
+        return i == 0 ? 0 : l->blocks - 1;
+    if ((l->order == ORDER_FORWARD && !l->last_first) || l->blocks < 2)
+        return i;
+    if (l->order != ORDER_RANDOM)
+        return l->blocks - 1 - i;
+    uint64_t step = (l->seed * 0x9e3779b97f4a7c15u + l->id) >> 33, a, b, c;
+    do
+        for (a = ++step, b = l->blocks; b; c = a % b, a = b, b = c)
+            ;
+    while (a != 1);
+    return (uint64_t)(((unsigned __int128)step * i + l->seed) % l->blocks);
+}
+
+/* Goes on with the block until it has ended or rests. */
+static void go_on(struct worker *w)
+{
+    int first = pick(w);
+    if (enter(w, (unsigned)first))
+        w->threads[first].fiber = take_fiber(w);
+    fiber_switch(&w->native, &w->fiber[w->threads[first].fiber]);
+    if (w->rest)
+        return;
+    units_end_block(w);
+}
+
+static void begin_block(struct worker *w, uint64_t place)
+{
+    const struct cpu_kernel *k = w->launch->kernel;
+    blockIdx.x = (unsigned)(place % k->grid.x);
+    blockIdx.y = (unsigned)(place / k->grid.x % k->grid.y);
+    blockIdx.z = (unsigned)(place / k->grid.x / k->grid.y);
+    w->block = blockIdx;
+    w->place = place;
+    w->rest = RESTS_NOT;
+    w->random = (place + 1) * 0x9e3779b97f4a7c15u ^ (w->launch->seed + 1) * 0xbf58476d1ce4e5b9u ^
+                w->launch->id << 32;
+    w->random |= w->random == 0;
+    w->turn++;
+    swap_last_error(cudaSuccess); /* what other blocks did wrong is none of its concern */
+    w->paused = 0;
+    w->bounds_threads = w->bounds_blocks = 0;
+    w->live = w->size;
+    w->ready_warps = 0;
+    for (int i = 0, left = w->size; left > 0; i++, left -= WARP) {
+        struct warp *warp = &w->warps[i];
+        warp->exists = left >= WARP ? ~0u : (1u << left) - 1;
+        warp->live = warp->ready = warp->fresh = warp->exists;
+        w->ready_warps |= 1u << i;
+    }
+    for (int i = 1; i < MAX_BARRIERS && w->named_used; i++)
+        w->barriers[i].arrived = 0; /* the last block may have arrived once more than waited */
+    w->named_used = 0;
+    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
+    units_begin_block(w);
+    TRACE(block(w, place));
+    w->warp = pick_lane(w, w->ready_warps);
+    w->now = w->warp * WARP;
+    go_on(w);
+}
+
+static void prepare(struct worker *w)
+{
+    const struct cpu_kernel *k = w->launch->kernel;
+    uint3 b = k->block;
+    gridDim = k->grid;
+    blockDim = b;
+    w->size = (int)(b.x * b.y * b.z);
+    if (memcmp(&w->shape, &b, sizeof b) != 0) {
+        uint3 *index = w->index;
+        for (uint3 i = {0, 0, 0}; i.z < b.z; i.z++)
+            for (i.y = 0; i.y < b.y; i.y++)
+                for (i.x = 0; i.x < b.x; i.x++)
+                    *index++ = i;
+        w->shape = b;
+    }
+    memset(w->warps, 0, sizeof w->warps);
+    memset(w->barriers, 0, sizeof w->barriers);
+    w->yielded = w->slept = w->looped = 0;
+    w->shared_used = k->shared;
+    w->gaps = k->shared ? SHARED_ALIGN : 0;
+    w->dynamic = 0;
+    w->variables = 0;
+}
+
+/* From here on it is one of those whose threads sleep, or do not. */
+static void take_part(struct worker *w)
+{
+    struct launch *l = w->launch;
+    goes_on(w);
+    w->looks.n = 0;
+    atomic_store(&w->looks.same, 0);
+    atomic_store(&w->looks.verdict, 0); /* of a block that ended before it knew */
+    w->running = 1;
+    w->peer = atomic_load(&l->workers);
+    while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))
+        ;
+}
+
+/* --- Cooperative launches --------------------------------------------------------------------- */
+
+static pthread_mutex_t grid = PTHREAD_MUTEX_INITIALIZER; /* guards at_grid, ended, rounds */
+static pthread_cond_t grid_changed = PTHREAD_COND_INITIALIZER;
+
+static void tell_others(void)
+{
+    pthread_mutex_lock(&grid);
+    pthread_cond_broadcast(&grid_changed);
+    pthread_mutex_unlock(&grid);
+}
+
+/* Variables in shared memory lie at the same places in all blocks of an OS thread, whichever came
+ * to a variable first. */
+static void place_as(struct worker *w, const struct worker *other)
+{
+    const size_t from = w->shared_used + w->gaps, to = other->shared_used + other->gaps;
+    if (to > from)
+        memset(w->arena + from, 0xff, to - from);
+    w->shared_used = other->shared_used;
+    w->gaps = other->gaps;
+    w->dynamic = other->dynamic;
+    w->variables = other->variables;
+    memcpy(w->variable, other->variable, sizeof w->variable);
+}
+
+static void turn_to(struct worker *w)
+{
+    if (w != cpu_worker)
+        place_as(w, cpu_worker);
+    cpu_worker = w;
+}
+
+/* The block has had its turn. The last one that comes to the grid's barrier opens it. */
+static void turn_ends(struct worker *w)
+{
+    struct launch *l = w->launch;
+    const char *why = TRACE_CHECK(rests(w), NULL);
+    if (why)
+        fault_stop(w, cudaErrorNotSupported, "%s", why);
+    if (w->rest == ASLEEP)
+        return;
+    atomic_store(&w->sleeps, GONE);
+    pthread_mutex_lock(&grid);
+    w->round = l->rounds;
+    l->at_grid += w->rest == AT_GRID;
+    l->ended += w->rest != AT_GRID;
+    if (l->at_grid == l->blocks) {
+        TRACE_CHECK(grid_opens(), (void)0);
+        l->at_grid = 0;
+        l->rounds++;
+    }
+    if (!l->at_grid || l->at_grid + l->ended == l->blocks)
+        pthread_cond_broadcast(&grid_changed);
+    pthread_mutex_unlock(&grid);
+}
+
+/* Waits until the grid's barrier, at which w and all other blocks of the OS thread are, has opened.
+ */
+static void wait_for_grid(struct worker *w)
+{
+    struct launch *l = w->launch;
+    pthread_mutex_lock(&grid);
+    while (!l->error && w->round == l->rounds && l->at_grid + l->ended < l->blocks)
+        pthread_cond_wait(&grid_changed, &grid);
+    const int never = w->round == l->rounds && !l->error;
+    pthread_mutex_unlock(&grid);
+    if (!never)
+        return;
+    char why[100];
+    snprintf(why, sizeof why, "barrier divergence: %llu of the grid's %llu blocks have ended",
+             (unsigned long long)l->ended, (unsigned long long)l->blocks);
+    turn_to(w);
+    blockIdx = w->block;
+    fault_stuck(w, why);
+}
+
+static int is_grid_open(struct worker *w)
+{
+    pthread_mutex_lock(&grid);
+    const int open = w->round != w->launch->rounds;
+    pthread_mutex_unlock(&grid);
+    return open;
+}
+
+/* Goes on with a block that rests, if it may. */
+static int go_on_again(struct worker *w)
+{
+    if (w->rest == AT_GRID && !is_grid_open(w))
+        return 0;
+    turn_to(w);
+    blockIdx = w->block;
+    TRACE_CHECK(block_again(w), (void)0);
+    if (w->rest == AT_GRID)
+        release(w, &w->barriers[0]);
+    else
+        wake_yielded(w);
+    if (w->launch->multiprocessors > 1)
+        sched_yield(); /* what a block waits for may be up to another OS thread */
+    w->rest = RESTS_NOT;
+    go_on(w);
+    turn_ends(w);
+    return 1;
+}
+
+/* A kernel has failed: its threads will never end, so the next begins anew. */
+static void forget(struct worker *home)
+{
+    for (struct worker *w = cpu_worker = home; w; w = w->beside) {
+        atomic_store(&w->sleeps, GONE);
+        w->fibers = w->idles = 0;
+        w->running = 0;
+        units_forget(w);
+    }
+    tell_others();
+}
+
+static void run_together(struct worker *home)
+{
+    struct launch *l = home->launch;
+    struct worker *w = NULL;
+    for (uint64_t i; !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;) {
+        w = w ? worker_beside(w) : home;
+        w->launch = l;
+        if (w != home) {
+            prepare(w);
+            take_part(w);
+            turn_to(w);
+        }
+        begin_block(w, place_of(l, i));
+        turn_ends(w);
+    }
+    const struct worker *end = w ? w->beside : home;
+    for (int went_on = 1; !l->error;) {
+        struct worker *waits = NULL;
+        for (went_on = 0, w = home; w != end && !l->error; w = w->beside) {
+            if (w->rest && !go_on_again(w))
+                waits = w;
+            else
+                went_on |= w->rest != RESTS_NOT;
+        }
+        if (!waits && !went_on)
+            break;
+        if (!went_on)
+            wait_for_grid(waits);
+    }
+    if (l->error)
+        forget(home);
+    cpu_worker = home;
+}
+
+/* Apart from who takes a fault: nothing of it is in a register then. */
+static __attribute__((noinline)) void run_launch(struct worker *w)
+{
+    struct launch *l = w->launch;
+    take_part(w);
+    if (l->kernel->together)
+        run_together(w);
+    for (uint64_t i;
+         !l->kernel->together && !l->error && (i = atomic_fetch_add(&l->next, 1)) < l->run;)
+        begin_block(w, place_of(l, i));
+    for (; w; w = w->beside) {
+        atomic_store(&w->sleeps, GONE);
+        w->running = 0;
+    }
+}
+
+void block_run_all(struct worker *w)
+{
+    const volatile cudaError_t hosts = swap_last_error(cudaSuccess);
+    prepare(w);
+    if (sigsetjmp(w->escape, 0))
+        forget(cpu_worker->home);
+    else
+        run_launch(w);
+    swap_last_error(hosts);
+}
+
+/* Calls from kernels. */
+
+static void join_barrier(struct worker *w, struct barrier *b, int predicate)
+{
+    const struct thread *t = &w->threads[w->now], *first = &w->threads[b->first];
+    if (!b->arrived) {
+        b->first = (int)w->now;
+        b->mixed = 0;
+    } else if (t->op != first->op || t->line != first->line ||
+               (t->file != first->file && strcmp(t->file, first->file) != 0)) {
+        b->mixed = t->op != CPU_NAMED_BARRIER; /* bar.sync may meet across places, as in PTX */
+    }
+    b->arrived++;
+    b->count += predicate != 0;
+    TRACE_CHECK(join(w, (int)(b - w->barriers)), (void)0);
+}
+
+int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line)
+{
+    struct worker *w = block_inside(op, file, line);
+    struct barrier *b = &w->barriers[0];
+    join_barrier(w, b, predicate);
+    block_stop(w);
+    b->waiting[w->now / WARP] |= 1u << w->now % WARP;
+    if (b->arrived == w->live)
+        open_barrier(w, b);
+    block_wait(w);
+    return b->result;
+}
+
+void cpu_grid_barrier(const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_GRID_SYNC, file, line);
+    if (!w->launch->kernel->together)
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: grid.sync in a launch that is not cooperative: need "
+                   "cudaLaunchCooperativeKernel, or the attribute of cudaLaunchKernelEx",
+                   file, line);
+    cpu_block_barrier(CPU_GRID_SYNC, 0, file, line);
+}
+
+int cpu_grid_together(void)
+{
+    return cpu_worker && cpu_worker->running && cpu_worker->launch->kernel->together;
+}
+
+static void join_some(struct worker *w, int id, int threads, int wait)
+{
+    struct barrier *b = &w->barriers[id];
+    w->named_used = 1;
+    b->threads = threads;
+    w->threads[w->now].mask = (unsigned)id;
+    join_barrier(w, b, 0);
+    if (wait) {
+        block_stop(w);
+        b->waiting[w->now / WARP] |= 1u << w->now % WARP;
+    }
+    if (b->arrived == threads)
+        open_barrier(w, b);
+    if (wait)
+        block_wait(w);
+}
+
+void cpu_named_barrier(int id, int threads, int wait, const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
+    if (id < 1 || id >= NAMED_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
+                   "multiple of 32 threads, at most the block's %d",
+                   file, line, id, threads, w->size);
+    struct barrier *b = &w->barriers[id];
+    const struct thread *first = &w->threads[b->first];
+    if (b->arrived && b->threads != threads)
+        fault_stop(
+            w, cudaErrorLaunchFailure,
+            "%s:%d: thread %d comes to named barrier %d for %d threads, and thread %d for %d "
+            "threads (%s:%d): need the same number",
+            file, line, (int)w->now, id, threads, b->first, b->threads, first->file, first->line);
+    join_some(w, id, threads, wait);
+}
+
+/* Tiles of each width have barriers of their own: those of half a width stand behind those of the
+ * whole, as in a tree. */
+void cpu_tile_barrier(unsigned width, const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_TILE_SYNC, file, line);
+    const int first = (int)(w->now / width * width), left = w->size - first;
+    join_some(w, NAMED_BARRIERS + (int)(MAX_THREADS / width + w->now / width),
+              left < (int)width ? left : (int)width, 1);
+}
+
+void cpu_tile_pass(uint64_t bits)
+{
+    struct worker *w = cpu_worker;
+    if (!w->passed)
+        w->passed = need_memory(calloc(MAX_THREADS, sizeof *w->passed), "tiles of several warps");
+    w->passed[w->now] = bits;
+}
+
+uint64_t cpu_tile_passed(unsigned thread)
+{
+    return cpu_worker->passed[thread];
+}
+
+static void yield(struct worker *w)
+{
+    block_stop(w);
+    w->warps[w->now / WARP].yielded |= 1u << w->now % WARP;
+    w->yielded = 1;
+    block_wait(w);
+}
+
+void cpu_yield(void)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    w->looped = 1;
+    yield(w);
+}
+
+void cpu_sleep(const char *file, int line)
+{
+    struct worker *w = block_inside(CPU_NANOSLEEP, file, line);
+    w->slept = 1;
+    yield(w);
+}
+
+void cpu_polled(const volatile void *p, const void *found, size_t bytes)
+{
+    enum { MANY = 64 };
+    struct worker *w = cpu_worker;
+    uint64_t bits = 0;
+    if (!w || !w->running)
+        return;
+    struct thread *t = &w->threads[w->now];
+    memcpy(&bits, found, bytes < sizeof bits ? bytes : sizeof bits);
+    if (t->polled != p || t->found != bits)
+        t->polls = 0;
+    t->polled = p;
+    t->found = bits;
+    if (++t->polls > MANY)
+        cpu_sleep("a wait for a cuda::atomic", t->line);
+}
+
+void cpu_grid_wait(void)
+{
+    TRACE_CHECK(grid_wait(cpu_worker), (void)0);
+}
+
+void cpu_launch_bounds(int threads, int blocks)
+{
+    cpu_worker->bounds_threads = threads;
+    cpu_worker->bounds_blocks = blocks;
+}
+
+/* A thread that has read it a thousand times in a row waits for some time to pass: it passes faster
+ * then, twice as fast every 16 readings. */
+long long cpu_clock(void)
+{
+    enum { MANY = 1000, FASTEST = 20 };
+    static __thread long long ticks;
+    static __thread unsigned reader, readings;
+    const unsigned now = cpu_worker ? cpu_worker->now : 0;
+    readings = now == reader ? readings + 1 : 0;
+    reader = now;
+    if (readings < MANY)
+        return ++ticks;
+    const unsigned faster = (readings - MANY) / 16;
+    return ticks += 1ll << (faster < FASTEST ? faster : FASTEST);
+}
+
+/* Shared memory: dynamic first, then each __shared__ variable where it is first met. */
+
+/* At a multiple of its alignment and not of twice that, so that what needs more fails. Requests are
+ * counted as on a GPU, where it begins at 1024: how many lines of 128 bytes a copy touches depends
+ * on that. */
+void *cpu_dynamic_shared(size_t align, const char *file, int line)
+{
+    struct worker *w = cpu_worker;
+    size_t bytes = w->launch->kernel->shared, most = w->dynamic ? w->dynamic : SHARED_ALIGN;
+    if (align > 16 && align > most)
+        fault_stop(
+            w, cudaErrorInvalidValue,
+            "%s:%d: dynamic shared memory with an alignment of %zu bytes: at most %zu here%s", file,
+            line, align, most, w->dynamic ? ", as the kernel's first declaration of it has" : "");
+    if (!w->dynamic) {
+        w->dynamic = CPU_TRACE == 1 ? SHARED_ALIGN : align > 16 ? align : 16;
+        if (bytes && w->shared_used == bytes) /* no variable lies behind it yet */
+            w->gaps = w->dynamic;
+        if (bytes || !w->shared_used) /* a launch may have forgotten to ask for any */
+            TRACE_CHECK(shared(w, "the dynamic part", w->dynamic, bytes), (void)0);
+    }
+    return w->arena + w->dynamic;
+}
+
+size_t cpu_shared_offset(const void *p)
+{
+    return (size_t)((const char *)p - cpu_worker->arena);
+}
+
+void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *file, int line)
+{
+    struct worker *w = cpu_worker;
+    struct launch *l = w->launch;
+    if (slot->launch != l->id) {
+        size_t at = (w->shared_used + align - 1) / align * align, end = at + bytes;
+        size_t fixed = end - l->kernel->shared;
+        if (fixed > SHARED_DEFAULT || end > l->shared_limit)
+            fault_stop(w, cudaErrorInvalidValue,
+                       "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
+                       "%d static, %zu in all",
+                       file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);
+        w->gaps = (at + w->gaps + SHARED_GAP + align - 1) / align * align - at;
+        memset(w->arena + w->shared_used + w->gaps, 0xff, end - w->shared_used);
+        w->shared_used = end;
+        if (fixed > l->static_shared)
+            l->static_shared = fixed;
+        slot->offset = at + w->gaps;
+        slot->launch = l->id;
+        if (w->variables < (int)(sizeof w->variable / sizeof *w->variable))
+            w->variable[w->variables++] = (struct variable){slot->name, slot->offset, bytes};
+        TRACE_CHECK(shared(w, slot->name, slot->offset, bytes), (void)0);
+    }
+    return w->arena + slot->offset;
+}

@@ -1,0 +1,153 @@
+/* The copies of cp.async that are under way, for each thread.
+ *
+ * When a copy takes effect is CUDACPU_ASYNC's choice. `late`: when the thread waits for its group;
+ * only then is the source read, and until then the destination holds bytes of 0xff, which are NaN.
+ * `early`: when it is issued. `random`: at one or the other, or at any instruction here in between
+ * that the thread executes; CUDACPU_SEED chooses. A kernel that reads what it has not waited for,
+ * or that writes to the source of a copy in flight, differs in one of them. What a thread never
+ * waits for is copied when the block has ended. */
+#include "device/units/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct copy {
+    char *to;
+    const char *from;
+    unsigned bytes, read; /* to write, and of them those that are read; the others become 0 */
+    unsigned group;       /* counted by the thread */
+};
+
+/* The copies of one thread that have not taken effect, in the order of their issue. */
+struct async {
+    struct copy *copy;
+    int n, room;
+    unsigned group; /* the one that is open */
+};
+
+enum async_mode copies_mode(void)
+{
+    static int chosen = -1; /* the same for all who find it out at the same time */
+    if (chosen < 0) {
+        const char *s = getenv("CUDACPU_ASYNC");
+        if (!s || !*s || strcmp(s, "late") == 0)
+            chosen = ASYNC_LATE;
+        else if (strcmp(s, "early") == 0)
+            chosen = ASYNC_EARLY;
+        else if (strcmp(s, "random") == 0)
+            chosen = ASYNC_RANDOM;
+        else
+            give_up(2, "CUDACPU_ASYNC is \"%s\": need late, early or random", s);
+    }
+    return (enum async_mode)chosen;
+}
+
+/* Does not touch the random numbers of the order of threads. */
+int copies_chance(struct worker *w)
+{
+    if (!w->async_random) /* the first of this block */
+        w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
+                          ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
+    w->async_random = w->async_random * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
+    return w->async_random >> 61 == 0;
+}
+
+static void take_effect(const struct copy *c)
+{
+    memcpy(c->to, c->from, c->read);
+    memset(c->to + c->read, 0, c->bytes - c->read);
+}
+
+/* Lets the copies of groups before `group` take effect, and in random mode some of the others. */
+static void finish(struct worker *w, struct async *a, unsigned group)
+{
+    int left = 0, random = copies_mode() == ASYNC_RANDOM;
+    for (int k = 0; k < a->n; k++)
+        if ((int)(a->copy[k].group - group) < 0 || (random && copies_chance(w)))
+            take_effect(&a->copy[k]);
+        else
+            a->copy[left++] = a->copy[k];
+    a->n = left;
+}
+
+static struct async *mine(struct worker *w)
+{
+    if (!w->async)
+        w->async = need_memory(calloc(MAX_THREADS, sizeof *w->async), "asynchronous copies");
+    return &w->async[w->now];
+}
+
+void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read)
+{
+    struct copy c = {.to = to, .from = from, .bytes = bytes, .read = read};
+    struct async *a = mine(w);
+    w->async_used = 1;
+    if (copies_mode() == ASYNC_RANDOM)
+        finish(w, a, a->group - (1u << 30));
+    if (copies_mode() == ASYNC_EARLY || (copies_mode() == ASYNC_RANDOM && copies_chance(w))) {
+        take_effect(&c);
+        return;
+    }
+    memset(c.to, 0xff, c.bytes);
+    if (a->n == a->room) {
+        a->room = a->room ? 2 * a->room : 16;
+        a->copy =
+            need_memory(realloc(a->copy, (size_t)a->room * sizeof *a->copy), "asynchronous copies");
+    }
+    c.group = a->group;
+    a->copy[a->n++] = c;
+}
+
+unsigned copies_open(struct worker *w)
+{
+    return mine(w)->group;
+}
+
+int copies_hand_over(struct worker *w, struct copied *c)
+{
+    struct async *a = mine(w);
+    if (!a->n)
+        return 0;
+    const struct copy *last = &a->copy[--a->n];
+    *c = (struct copied){last->to, last->from, last->bytes, last->read, last->group};
+    return 1;
+}
+
+void copies_end_block(struct worker *w)
+{
+    if (!w->async_used)
+        return;
+    w->async_used = 0;
+    for (int t = 0; t < w->size; t++) {
+        w->now = (unsigned)t; /* a fault is that thread's */
+        threadIdx = w->index[t];
+        finish(w, &w->async[t], w->async[t].group + 1);
+    }
+}
+
+void copies_forget(struct worker *w)
+{
+    for (int t = 0; w->async && t < MAX_THREADS; t++)
+        w->async[t].n = 0;
+    w->async_used = 0;
+}
+
+void copies_commit(struct worker *w)
+{
+    struct async *a = mine(w);
+    a->group++;
+    if (copies_mode() == ASYNC_RANDOM)
+        finish(w, a, a->group - (1u << 30));
+}
+
+void copies_wait(struct worker *w, uint32_t pending)
+{
+    struct async *a = mine(w);
+    finish(w, a, pending < 1u << 30 ? a->group - pending : 0);
+}
+
+void copies_wait_all(struct worker *w)
+{
+    struct async *a = mine(w);
+    finish(w, a, a->group + 1);
+}

@@ -1,0 +1,160 @@
+/* mbarriers: their phases, and who waits for them.
+ *
+ * A thread that waits goes on when the phase is complete. When all threads of the block wait, those
+ * that ask with try_wait are told once that it is not, as a GPU tells them after a while: what they
+ * do then may be of use to another. If they all come back and wait, nobody will ever go on. */
+#include "device/units/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct mbarrier *phases_find(struct worker *w, uint32_t at)
+{
+    for (int i = w->n_mbarriers - 1; i >= 0; i--)
+        if (w->mbarriers[i].at == at)
+            return &w->mbarriers[i];
+    return NULL;
+}
+
+struct mbarrier *phases_of(struct worker *w, int id)
+{
+    for (int i = 0; i < w->n_mbarriers; i++)
+        if (w->mbarriers[i].id == id)
+            return &w->mbarriers[i];
+    return NULL;
+}
+
+void phases_make(struct worker *w, uint32_t at, int arrivals)
+{
+    struct mbarrier *m = phases_find(w, at);
+    w->progress++;
+    if (!m) {
+        size_t n = (size_t)w->n_mbarriers++;
+        if ((n & (n - 1)) == 0)
+            w->mbarriers =
+                need_memory(realloc(w->mbarriers, (n ? 2 * n : 1) * sizeof *m), "mbarriers");
+        m = &w->mbarriers[n];
+    }
+    *m = (struct mbarrier){.at = at, .id = w->made++, .arrivals = arrivals, .pending = arrivals};
+}
+
+void phases_take_away(struct worker *w, struct mbarrier *m)
+{
+    *m = w->mbarriers[--w->n_mbarriers];
+}
+
+static void settle(struct worker *w, struct mbarrier *m)
+{
+    w->progress++;
+    if (m->pending || m->bytes)
+        return;
+    m->phase++;
+    m->pending = m->arrivals;
+    m->announced = 0;
+    TRACE_CHECK(mbarrier_phase(w, m->id), (void)0);
+    for (int i = 0; i < MAX_WARPS && m->waiters; i++)
+        if (m->waiting[i]) {
+            block_make_ready(w, i, m->waiting[i]);
+            m->waiting[i] = 0;
+        }
+    m->waiters = 0;
+}
+
+void phases_expect(struct worker *w, struct mbarrier *m, int64_t bytes)
+{
+    m->bytes += bytes;
+    m->announced += bytes > 0 ? bytes : 0;
+    settle(w, m);
+}
+
+void phases_arrive(struct worker *w, struct mbarrier *m, int arrivals)
+{
+    m->pending -= arrivals;
+    settle(w, m);
+}
+
+int phases_complete(const struct mbarrier *m, unsigned parity)
+{
+    return (m->phase & 1) != parity;
+}
+
+int phases_expire(struct worker *w)
+{
+    if (w->progress == w->expired)
+        return 0;
+    w->expired = w->progress;
+    for (int k = 0; k < w->n_mbarriers; k++) {
+        struct mbarrier *m = &w->mbarriers[k];
+        for (int i = 0; i < MAX_WARPS; i++)
+            if (m->waiting[i]) {
+                block_make_ready(w, i, m->waiting[i]);
+                m->waiting[i] = 0;
+            }
+        m->waiters = 0;
+    }
+    return w->ready_warps != 0;
+}
+
+/* The __shared__ variable that holds an address, or dynamic shared memory, and how far in. */
+static void name_of(const struct worker *w, uint32_t at, char *text, size_t size)
+{
+    const char *name = "dynamic shared memory";
+    size_t offset = at - w->dynamic;
+    for (int i = 0; i < w->variables; i++)
+        if (at - w->variable[i].offset < w->variable[i].bytes) {
+            name = w->variable[i].name;
+            offset = at - w->variable[i].offset;
+        }
+    if (offset)
+        snprintf(text, size, "%s + %zu", name, offset);
+    else
+        snprintf(text, size, "%s", name);
+}
+
+void phases_tell(const struct worker *w, const struct mbarrier *m, char *text, size_t size)
+{
+    char name[100], arrivals[60] = "", bytes[80] = "";
+    const int64_t missing = m->bytes - m->coming;
+    name_of(w, m->at, name, sizeof name);
+    if (m->pending)
+        snprintf(arrivals, sizeof arrivals, " lacks %d of %d arrivals", m->pending, m->arrivals);
+    if (missing > 0)
+        snprintf(bytes, sizeof bytes, " lacks %lld of %lld bytes", (long long)missing,
+                 (long long)m->announced);
+    else if (missing < 0)
+        snprintf(bytes, sizeof bytes, " gets %lld bytes more than the %lld announced",
+                 (long long)-missing, (long long)m->announced);
+    snprintf(text, size, "%s, whose phase %u (parity %u)%s%s%s", name, m->phase, m->phase & 1,
+             arrivals, *arrivals && *bytes ? " and" : "",
+             *bytes      ? bytes
+             : *arrivals ? ""
+                         : " has all arrivals");
+}
+
+int phases_describe(struct worker *w)
+{
+    static __thread char texts[MAX_BARRIERS][300]; /* of more, the last ones share one */
+    int n = 0;
+    for (int k = 0; k < w->n_mbarriers; k++) {
+        const struct mbarrier *m = &w->mbarriers[k];
+        if (!m->waiters)
+            continue;
+        char *text = texts[n < MAX_BARRIERS ? n++ : n - 1], told[220];
+        phases_tell(w, m, told, sizeof told);
+        for (int i = 0; i < w->size; i++)
+            if (m->waiting[i / WARP] >> i % WARP & 1) {
+                snprintf(text, sizeof *texts, "%.40s on %s", w->threads[i].name, told);
+                break;
+            }
+        for (int i = 0; i < w->size; i++)
+            if (m->waiting[i / WARP] >> i % WARP & 1)
+                w->threads[i].name = text;
+    }
+    return n;
+}
+
+void phases_block(struct worker *w)
+{
+    w->n_mbarriers = w->made = 0;
+    w->expired = w->progress;
+}

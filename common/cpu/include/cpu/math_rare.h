@@ -1,0 +1,267 @@
+/* Device math that fewer programs call: directed rounding, special functions, integers by halves
+ * and bytes. Part of math.h. */
+#ifndef CPU_MATH_RARE_H
+#define CPU_MATH_RARE_H
+
+#include <limits>
+
+/* r is the nearest number to a result that is greater (error > 0) or less than r: the one that
+ * rounding to zero ('z'), down ('d') or up ('u') gives instead. */
+template <char way, class T>
+inline T cpu_directed(T r, T error)
+{
+    const T most = std::numeric_limits<T>::max(), inf = std::numeric_limits<T>::infinity();
+    if (r == inf || r == -inf) /* error tells whether it has overflowed */
+        return error == 0 ? r : r > 0 ? (way == 'u' ? r : most) : (way == 'd' ? r : -most);
+    if (error > 0 && (way == 'u' || (way == 'z' && r < 0)))
+        return std::nextafter(r, inf);
+    if (error < 0 && (way == 'd' || (way == 'z' && r > 0)))
+        return std::nextafter(r, -inf);
+    return r;
+}
+template <class T>
+inline T cpu_overflow(T r, bool finite) /* an error that says so */
+{
+    return std::isinf(r) && finite ? -r : 0;
+}
+template <char way, class T>
+inline T cpu_add(T a, T b)
+{
+    const T r = cpu_rounded(a) + cpu_rounded(b), of_b = cpu_rounded(r - a);
+    if (!std::isfinite(r))
+        return cpu_directed<way, T>(r, cpu_overflow(r, std::isfinite(a) && std::isfinite(b)));
+    const T error = cpu_rounded(a - cpu_rounded(r - of_b)) + cpu_rounded(b - of_b);
+    return r == 0 && error == 0 && way == 'd' && a != 0 ? -(T)0 : cpu_directed<way, T>(r, error);
+}
+template <char way, class T>
+inline T cpu_mul(T a, T b)
+{
+    const T r = cpu_rounded(a * b);
+    return cpu_directed<way, T>(r, std::isfinite(r)
+                                       ? std::fma(a, b, -r)
+                                       : cpu_overflow(r, std::isfinite(a) && std::isfinite(b)));
+}
+template <char way, class T>
+inline T cpu_div(T a, T b)
+{
+    const T r = cpu_rounded(a / b);
+    if (!std::isfinite(r))
+        return cpu_directed<way, T>(r, cpu_overflow(r, std::isfinite(a) && b != 0));
+    const T rest = std::isinf(b) ? 0 : std::fma(-r, b, a);
+    return cpu_directed<way, T>(r, b < 0 ? -rest : rest);
+}
+template <char way, class T>
+inline T cpu_sqrt(T a)
+{
+    const T r = std::sqrt(a);
+    return cpu_directed<way, T>(r, std::isfinite(r) ? std::fma(-r, r, a) : 0);
+}
+#define CPU_DIRECTED(way, letter)                                                                  \
+    CPU_F2(float, __fadd_##way, float, float, (cpu_add<letter>(a, b)))                             \
+    CPU_F2(float, __fsub_##way, float, float, (cpu_add<letter>(a, -b)))                            \
+    CPU_F2(float, __fmul_##way, float, float, (cpu_mul<letter>(a, b)))                             \
+    CPU_F2(float, __fdiv_##way, float, float, (cpu_div<letter>(a, b)))                             \
+    CPU_F1(float, __frcp_##way, float, (cpu_div<letter>(1.0f, a)))                                 \
+    CPU_F1(float, __fsqrt_##way, float, (cpu_sqrt<letter>(a)))                                     \
+    CPU_F2(double, __dadd_##way, double, double, (cpu_add<letter>(a, b)))                          \
+    CPU_F2(double, __dsub_##way, double, double, (cpu_add<letter>(a, -b)))                         \
+    CPU_F2(double, __dmul_##way, double, double, (cpu_mul<letter>(a, b)))                          \
+    CPU_F2(double, __ddiv_##way, double, double, (cpu_div<letter>(a, b)))                          \
+    CPU_F1(double, __drcp_##way, double, (cpu_div<letter>(1.0, a)))                                \
+    CPU_F1(double, __dsqrt_##way, double, (cpu_sqrt<letter>(a)))
+CPU_DIRECTED(rz, 'z')
+CPU_DIRECTED(rd, 'd')
+CPU_DIRECTED(ru, 'u')
+#undef CPU_DIRECTED
+CPU_F1(double, __drcp_rn, double, 1 / a)
+
+/* Between integers of 64 bits and numbers; saturating, as those of 32 bits. */
+template <class To>
+inline To cpu_saturate64(double v)
+{
+    const double most = std::numeric_limits<To>::is_signed ? 0x1p63 : 0x1p64;
+    return v != v                                        ? (To)1 << 63
+           : v >= most                                   ? std::numeric_limits<To>::max()
+           : v <= (double)std::numeric_limits<To>::min() ? std::numeric_limits<To>::min()
+                                                         : (To)v;
+}
+#define CPU_TO_INTEGERS(suffix, round)                                                             \
+    CPU_F1(long long, __float2ll_##suffix, float, cpu_saturate64<long long>(round(a)))             \
+    CPU_F1(unsigned long long, __float2ull_##suffix, float,                                        \
+           cpu_saturate64<unsigned long long>(round(a)))                                           \
+    CPU_F1(long long, __double2ll_##suffix, double, cpu_saturate64<long long>(round(a)))           \
+    CPU_F1(unsigned long long, __double2ull_##suffix, double,                                      \
+           cpu_saturate64<unsigned long long>(round(a)))                                           \
+    CPU_F1(unsigned, __double2uint_##suffix, double,                                               \
+           cpu_saturate<unsigned>(round(a), 0, 0x1p32 - 1))
+CPU_TO_INTEGERS(rn, std::rint)
+CPU_TO_INTEGERS(rz, std::trunc)
+CPU_TO_INTEGERS(rd, std::floor)
+CPU_TO_INTEGERS(ru, std::ceil)
+#undef CPU_TO_INTEGERS
+CPU_F1(double, __uint2double_rn, unsigned, a)
+CPU_F1(double, __ll2double_rn, long long, a)
+CPU_F1(double, __ull2double_rn, unsigned long long, a)
+CPU_F1(float, __ull2float_rn, unsigned long long, a)
+
+/* Special functions. */
+inline double cpu_erfcinv(double y)
+{
+    if (!(y > 0 && y < 2))
+        return y == 0 ? INFINITY : y == 2 ? -INFINITY : NAN;
+    /* A first guess, and then Halley's steps. */
+    const double a = 0.147, l = log(y * (2 - y)), t = 2 / (M_PI * a) + l / 2;
+    double x = copysign(sqrt(sqrt(t * t - l / a) - t), 1 - y);
+    for (int i = 0; i < 4; i++) {
+        const double slope = -M_2_SQRTPI * exp(-x * x);
+        if (slope == 0)
+            break;
+        const double step = (y < 0.5 || y > 1.5 ? erfc(x) - y : (1 - y) - erf(x)) / slope;
+        x -= step / (1 + x * step);
+    }
+    return x;
+}
+inline double cpu_erfinv(double y)
+{
+    if (fabs(y) > 0.5)
+        return cpu_erfcinv(1 - y);
+    double x = y * (1 / M_2_SQRTPI) * (1 + y * y * (M_PI / 12));
+    for (int i = 0; i < 4; i++) {
+        const double step = (erf(x) - y) / (M_2_SQRTPI * exp(-x * x));
+        x -= step / (1 + x * step);
+    }
+    return x;
+}
+inline double cpu_erfcx(double x)
+{
+    if (x < 25)
+        return exp(x * x) * erfc(x);
+    double term = M_2_SQRTPI / 2 / x, sum = term;
+    for (int k = 1; k < 9; k++)
+        sum += term *= -(2 * k - 1) / (2 * x * x);
+    return sum;
+}
+/* I0 and I1, all of whose terms are positive. */
+inline double cpu_bessel_i(int order, double x)
+{
+    double term = order ? x / 2 : 1, sum = term;
+    for (int k = 1; fabs(term) > fabs(sum) * 1e-17; k++)
+        sum += term *= x / 2 / k * (x / 2 / (k + order));
+    return sum;
+}
+inline double cpu_norm(int n, const double *p)
+{
+    double most = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        most = fabs(p[i]) > most || p[i] != p[i] ? fabs(p[i]) : most;
+    if (most == 0 || !std::isfinite(most))
+        return most;
+    for (int i = 0; i < n; i++)
+        sum += p[i] / most * (p[i] / most);
+    return most * sqrt(sum);
+}
+inline double norm(int n, const double *p)
+{
+    return cpu_norm(n, p);
+}
+inline float normf(int n, const float *p)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (double)p[i] * p[i];
+    return (float)sqrt(sum);
+}
+inline double norm3d(double a, double b, double c)
+{
+    const double p[] = {a, b, c};
+    return cpu_norm(3, p);
+}
+inline double norm4d(double a, double b, double c, double d)
+{
+    const double p[] = {a, b, c, d};
+    return cpu_norm(4, p);
+}
+inline float norm4df(float a, float b, float c, float d)
+{
+    return (float)norm4d(a, b, c, d);
+}
+CPU_F3(float, norm3df, float, float, float, norm3d(a, b, c))
+CPU_F2(double, rnorm, int, const double *, 1 / norm(a, b))
+CPU_F2(float, rnormf, int, const float *, 1 / (double)normf(a, b))
+CPU_F3(double, rnorm3d, double, double, double, 1 / norm3d(a, b, c))
+CPU_F3(float, rnorm3df, float, float, float, 1 / norm3d(a, b, c))
+inline double rnorm4d(double a, double b, double c, double d)
+{
+    return 1 / norm4d(a, b, c, d);
+}
+inline float rnorm4df(float a, float b, float c, float d)
+{
+    return (float)(1 / norm4d(a, b, c, d));
+}
+CPU_F2(double, rhypot, double, double, 1 / hypot(a, b))
+CPU_F2(float, rhypotf, float, float, 1 / hypot((double)a, (double)b))
+CPU_F1(double, rcbrt, double, 1 / cbrt(a))
+CPU_F1(double, normcdf, double, 0.5 * erfc(-a * M_SQRT1_2))
+CPU_F1(double, normcdfinv, double, -M_SQRT2 *cpu_erfcinv(2 * a))
+CPU_F1(float, normcdfinvf, float, normcdfinv((double)a))
+CPU_F1(double, erfinv, double, cpu_erfinv(a))
+CPU_F1(float, erfinvf, float, cpu_erfinv((double)a))
+CPU_F1(double, erfcinv, double, cpu_erfcinv(a))
+CPU_F1(float, erfcinvf, float, cpu_erfcinv((double)a))
+CPU_F1(double, erfcx, double, cpu_erfcx(a))
+CPU_F1(float, erfcxf, float, cpu_erfcx((double)a))
+CPU_F1(double, cyl_bessel_i0, double, cpu_bessel_i(0, a))
+CPU_F1(float, cyl_bessel_i0f, float, cpu_bessel_i(0, (double)a))
+CPU_F1(double, cyl_bessel_i1, double, cpu_bessel_i(1, a))
+CPU_F1(float, cyl_bessel_i1f, float, cpu_bessel_i(1, (double)a))
+inline void sincospi(double a, double *s, double *c)
+{
+    *s = sinpi(a);
+    *c = cospi(a);
+}
+
+/* Integers. */
+CPU_F2(int, __hadd, int, int, ((int64_t)a + b) >> 1)
+CPU_F2(int, __rhadd, int, int, ((int64_t)a + b + 1) >> 1)
+CPU_F2(unsigned, __uhadd, unsigned, unsigned, ((uint64_t)a + b) >> 1)
+CPU_F2(unsigned, __urhadd, unsigned, unsigned, ((uint64_t)a + b + 1) >> 1)
+CPU_F3(unsigned, __usad, unsigned, unsigned, unsigned, c + (a < b ? b - a : a - b))
+CPU_F3(unsigned, __funnelshift_lc, unsigned, unsigned, unsigned,
+       (((uint64_t)b << 32 | a) << (c < 32 ? c : 32)) >> 32)
+CPU_F3(unsigned, __funnelshift_rc, unsigned, unsigned, unsigned,
+       ((uint64_t)b << 32 | a) >> (c < 32 ? c : 32))
+CPU_F2(unsigned, umin, unsigned, unsigned, a < b ? a : b)
+CPU_F2(unsigned, umax, unsigned, unsigned, a < b ? b : a)
+CPU_F2(long long, llmin, long long, long long, a < b ? a : b)
+CPU_F2(long long, llmax, long long, long long, a < b ? b : a)
+CPU_F2(unsigned long long, ullmin, unsigned long long, unsigned long long, a < b ? a : b)
+CPU_F2(unsigned long long, ullmax, unsigned long long, unsigned long long, a < b ? b : a)
+/* Four products of bytes, or two of halves of a by two bytes of b, and c. */
+template <class A, class B, class C>
+inline C cpu_dot(unsigned a, unsigned b, C c)
+{
+    constexpr int n = 4 / sizeof(A);
+    for (int i = 0; i < n; i++)
+        c += (C)(A)(a >> i * 32 / n) * (C)(B)(b >> i * 8);
+    return c;
+}
+template <class V>
+inline unsigned cpu_four_bytes(V v)
+{
+    return (unsigned)(uint8_t)v.x | (unsigned)(uint8_t)v.y << 8 | (unsigned)(uint8_t)v.z << 16 |
+           (unsigned)(uint8_t)v.w << 24;
+}
+CPU_F3(int, __dp4a, int, int, int,
+       (cpu_dot<int8_t, int8_t, unsigned>((unsigned)a, (unsigned)b, (unsigned)c)))
+CPU_F3(unsigned, __dp4a, unsigned, unsigned, unsigned, (cpu_dot<uint8_t, uint8_t>(a, b, c)))
+CPU_F3(int, __dp4a, char4, char4, int, __dp4a((int)cpu_four_bytes(a), (int)cpu_four_bytes(b), c))
+CPU_F3(unsigned, __dp4a, uchar4, uchar4, unsigned, __dp4a(cpu_four_bytes(a), cpu_four_bytes(b), c))
+CPU_F3(int, __dp2a_lo, int, int, int,
+       (cpu_dot<int16_t, int8_t, unsigned>((unsigned)a, (unsigned)b, (unsigned)c)))
+CPU_F3(unsigned, __dp2a_lo, unsigned, unsigned, unsigned, (cpu_dot<uint16_t, uint8_t>(a, b, c)))
+CPU_F3(int, __dp2a_hi, int, int, int,
+       (cpu_dot<int16_t, int8_t, unsigned>((unsigned)a, (unsigned)b >> 16, (unsigned)c)))
+CPU_F3(unsigned, __dp2a_hi, unsigned, unsigned, unsigned,
+       (cpu_dot<uint16_t, uint8_t>(a, b >> 16, c)))
+
+#endif

@@ -1,0 +1,216 @@
+/* check: uses of mbarriers.
+ *
+ * An arrival gives what its thread knows to those who find the phase complete. Who arrives has to
+ * know that the phase before is complete: if he does not, he could as well have come too early. Who
+ * waits for a phase has to come before the next but one: then the parity is the same again. */
+#include "instruments/check/state/check.h"
+
+#include "cpu/trace.h"
+#include <stdio.h>
+
+static struct state {
+    record made, fenced; /* 0: there was no fence.mbarrier_init */
+    uintptr_t p;
+    uint32_t phase;
+    struct clock *open,
+        *complete; /* what those know who have arrived; who have found it complete */
+    record arrivals[MAX_THREADS];
+    int n;
+    record announced_at, brought_at;
+    uint64_t announced, brought; /* bytes, in this phase */
+    int copies;                  /* of cp.async, which it has to wait for as well */
+} * states;
+static int n_states;
+
+static void report(const char *text, record first, int thread, uint32_t code, uintptr_t p)
+{
+    struct side sides[2] = {
+        {COPY, (uint32_t)first & 0xffffff, thread_of(first), order.block},
+        {COPY, code, thread, order.block},
+    };
+    finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
+}
+
+static const struct mbarrier *runtimes(const struct worker *w, int id)
+{
+    for (int i = 0; i < w->n_mbarriers; i++)
+        if (w->mbarriers[i].id == id)
+            return &w->mbarriers[i];
+    return NULL;
+}
+
+void phase_made(int thread, uint32_t code, int id, uintptr_t p)
+{
+    if (id >= n_states) {
+        states =
+            need_memory(realloc(states, (size_t)(id + 1) * sizeof *states), "what check knows");
+        memset(states + n_states, 0, (size_t)(id + 1 - n_states) * sizeof *states);
+        n_states = id + 1;
+    }
+    struct state *s = &states[id];
+    *s = (struct state){.made = record_of(thread, code, 0), .p = p};
+    s->open = clock_new();
+    s->complete = clock_new();
+}
+
+void phase_fence(int thread)
+{
+    order_tick();
+    for (int id = 0; id < n_states; id++)
+        if (!states[id].fenced && ordered(states[id].made, thread))
+            states[id].fenced = record_of(thread, 0, 0);
+}
+
+void phase_used(int thread, uint32_t code, int id)
+{
+    const struct state *s = &states[id];
+    if (!ordered(s->made, thread))
+        report("the mbarrier that is made at %1 is used at %2, and nothing orders the two", s->made,
+               thread, code, s->p);
+}
+
+void phase_expects(int thread, uint32_t code, int id, uint32_t bytes)
+{
+    struct state *s = &states[id];
+    s->announced += bytes;
+    s->announced_at = record_of(thread, code, 0);
+}
+
+void phase_arrives(int thread, uint32_t code, int id)
+{
+    struct state *s = &states[id];
+    if (clock_phases(thread, id % MBARRIERS) < s->phase) {
+        char text[200];
+        snprintf(
+            text, sizeof text,
+            "an arrival too many or too early at %%2, in phase %u of a barrier made at %%1: its "
+            "thread does not know that phase %u is complete",
+            s->phase, s->phase - 1);
+        report(text, s->made, thread, code, s->p);
+    }
+    clock_release(s->open, thread);
+    if (s->n < MAX_THREADS)
+        s->arrivals[s->n++] = record_of(thread, code, 0);
+}
+
+/* The last to arrive knows it, if he knows of all others and no copy is to come. */
+void phase_complete(int thread, int id)
+{
+    struct state *s = &states[id];
+    int knows = s->brought == 0 && !s->copies;
+    for (int i = 0; i < s->n && knows; i++)
+        knows = ordered(s->arrivals[i], thread);
+    s->phase++;
+    s->open->phases[id % MBARRIERS] = s->phase;
+    clock_merge(s->complete, s->open);
+    if (knows)
+        clock_acquire(thread, s->complete);
+    s->n = 0;
+    s->announced = s->brought = 0;
+    s->copies = 0;
+}
+
+/* The thread wants the first phase of that parity which it does not know. */
+static void look_behind(int thread, uint32_t code, int id, unsigned parity)
+{
+    const struct state *s = &states[id];
+    const uint32_t known = clock_phases(thread, id % MBARRIERS);
+    char text[200];
+    if (s->phase < known + ((known & 1) != parity) + 2)
+        return;
+    snprintf(text, sizeof text,
+             "a wait two phases behind, at %%2, for parity %u of a barrier made at %%1: the thread "
+             "knows phases below %u, and all below %u are complete",
+             parity, known, s->phase);
+    report(text, s->made, thread, code, s->p);
+}
+
+void phase_asked(int thread, uint32_t code, int id, unsigned parity)
+{
+    const struct state *s = &states[id];
+    look_behind(thread, code, id, parity);
+    proxy_asked(thread, id % MBARRIERS, record_of(thread, code, 0), parity,
+                clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity);
+}
+
+void phase_waited(int thread, uint32_t code, int id, unsigned parity)
+{
+    look_behind(thread, code, id, parity);
+    clock_acquire(thread, states[id].complete);
+    proxy_waited(id % MBARRIERS, states[id].phase);
+}
+
+/* What comes for a barrier whose phase before this one its thread does not know to be complete. */
+static int too_early(const struct state *s, const char *what, int thread, uint32_t code, int id)
+{
+    char text[240];
+    if (clock_phases(thread, id % MBARRIERS) >= s->phase)
+        return 0;
+    snprintf(text, sizeof text,
+             "%s too many or too early at %%2, in phase %u of a barrier made at %%1: the "
+             "copy's thread does not know that phase %u is complete, and they may count for that",
+             what, s->phase, s->phase - 1);
+    report(text, s->made, thread, code, s->p);
+    return 1;
+}
+
+void phase_copies(int thread, uint32_t code, int id, int op)
+{
+    struct state *s = &states[id];
+    if (!op)
+        return;
+    s->copies = 1;
+    proxy_brings(op, id % MBARRIERS, s->phase);
+    if (too_early(s, "copies", thread, code, id))
+        proxy_told(op);
+}
+
+void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes)
+{
+    struct state *s = &states[id];
+    const struct mbarrier *m = runtimes(w, id);
+    phase_used(thread, code, id);
+    if (!(s->fenced && ordered(s->fenced, thread)) && !clock_fenced(s->made, thread, 0))
+        report("the mbarrier that is made at %1 is given to a copy at %2, without a "
+               "fence.mbarrier_init between",
+               s->made, thread, code, s->p);
+    proxy_brings(op, id % MBARRIERS, s->phase);
+    if (too_early(s, "bytes", thread, code, id))
+        proxy_told(op);
+    s->brought += bytes;
+    s->brought_at = record_of(thread, code, 0);
+    if (m && !m->pending && s->brought > s->announced) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "copies bring %llu bytes at %%2, and %llu are announced, at %%1",
+                 (unsigned long long)s->brought, (unsigned long long)s->announced);
+        report(text, s->announced_at, thread, code, s->p);
+    }
+}
+
+/* The block has ended: bytes that were announced and never asked for are missing all the same. */
+void phases_end(const struct worker *w)
+{
+    for (int i = 0; i < w->n_mbarriers; i++) {
+        const struct mbarrier *m = &w->mbarriers[i];
+        const struct state *s = &states[m->id];
+        char text[200];
+        if (m->bytes == m->coming)
+            continue;
+        snprintf(text, sizeof text,
+                 "the block ends, and %lld bytes %s of those announced at %%1 and brought at %%2",
+                 (long long)(m->bytes > m->coming ? m->bytes - m->coming : m->coming - m->bytes),
+                 m->bytes > m->coming ? "are missing" : "are too many");
+        report(text, s->announced_at, thread_of(s->brought_at), (uint32_t)s->brought_at & 0xffffff,
+               s->p);
+    }
+}
+
+void phases_forget(void)
+{
+    for (int i = 0; i < n_states; i++) {
+        clock_drop(&states[i].open);
+        clock_drop(&states[i].complete);
+    }
+    n_states = 0;
+}

@@ -1,0 +1,434 @@
+/* check: what bulk copies and wgmma do with memory, from their issue until somebody has waited.
+ *
+ * Such an operation belongs to the async proxy. What ordinary stores wrote it sees only if they
+ * come before it in order, and a fence.proxy.async lies between. Until it is done, what it writes
+ * is not to be touched, and what it reads not to be written, by anybody who does not know that it
+ * is done. Who knows is a question of order, as with all accesses: those who have waited, and those
+ * who come after them. So what is found does not depend on which thread runs first. */
+#include "instruments/check/state/check.h"
+
+#include "cpu/trace.h"
+#include <stdio.h>
+
+enum { READERS = 4, WAITS = 4, LINES = 4096 };
+
+/* Who has waited for an operation: what comes after one of them knows that it is done. */
+struct waits {
+    record r[WAITS];
+    int n;
+};
+
+static struct op {
+    record issued;
+    enum proxy_what what;
+    int mbarrier; /* which brings it, in that phase; or -1 */
+    int told;     /* why nobody waits for it rightly */
+    uint32_t phase;
+    struct waits read, written;
+    uint64_t group; /* of TRACE_COPIES: the last one of cp.async that has a part in it */
+    uint32_t next;  /* another of its thread */
+} * ops;
+static uint32_t copying[MAX_THREADS]; /* the thread's latest of TRACE_COPIES, not waited for */
+static int n_ops = 1;                 /* of the block; 0 is none */
+int proxy_used;
+/* Of each cell of shared memory, who wrote it last, if not an ordinary store; and who may read it.
+ */
+static uint32_t writer[ARENA / 4], readers[ARENA / 4][READERS];
+/* Global memory in flight, and how many such pieces touch a line of 16 bytes that hashes so. */
+static struct piece {
+    uint32_t op;
+    int written, atomic;
+    unsigned bytes;
+    int64_t at;
+} * pieces;
+static int n_pieces, n_written; /* n_written: pieces that are written, and not only read */
+static uint32_t lines[LINES];
+/* Of each thread, what it last asked an mbarrier; of each mbarrier, how many phases are waited for.
+ */
+static struct {
+    record r;
+    int mbarrier;
+    unsigned parity, idle;
+} asked[MAX_THREADS];
+static uint32_t waited_for[MBARRIERS];
+
+static uint32_t *line_of(int64_t at)
+{
+    return &lines[at / 16 % LINES];
+}
+
+static int is_shared(int64_t at)
+{
+    return at >= (int64_t)ARENA_AT;
+}
+
+static int issuer(const struct op *o)
+{
+    return thread_of(o->issued);
+}
+
+static int knows(const struct op *o, const struct waits *w, int me)
+{
+    for (int i = 0; i < w->n; i++)
+        if (ordered(w->r[i], me))
+            return 1;
+    return o->mbarrier >= 0 && clock_phases(me, o->mbarrier) > o->phase;
+}
+
+/* What a copy brings is touched too early, after a wait on its own mbarrier that waited for
+ * nothing. */
+static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
+{
+    char text[200];
+    if (o->mbarrier < 0 || !asked[me].r || !asked[me].idle || asked[me].mbarrier != o->mbarrier)
+        return 0;
+    struct side sides[2] = {
+        {COPY, (uint32_t)asked[me].r & 0xffffff, me, order.block},
+        side,
+    };
+    snprintf(
+        text, sizeof text,
+        "the wait for parity %u at %%1 is answered at once, and what phase %u brings is touched "
+        "at %%2",
+        asked[me].parity, o->phase);
+    finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
+    o->told = 1;
+    return 1;
+}
+
+static void report(enum rule rule, struct side first, struct side second, int64_t at, uintptr_t p,
+                   unsigned bytes)
+{
+    struct side sides[2] = {first, second};
+    finding_add(rule, order.kernel, sides, 2, bytes, is_shared(at) ? shared_at(p) : object_at(p), p,
+                NULL);
+}
+
+/* Until it is done, what it works on is its own. */
+static enum rule pending_rule(const struct op *o)
+{
+    return o->what == TRACE_WGMMA ? PENDING_WGMMA : PENDING_COPY;
+}
+
+static struct side side_of(record r, enum kind kind)
+{
+    return (struct side){kind, (uint32_t)r & 0xffffff, thread_of(r), order.block};
+}
+
+static struct side side_of_op(const struct op *o)
+{
+    return side_of(o->issued, o->what == TRACE_WGMMA ? WGMMA : COPY);
+}
+
+/* Thread `me` touches a piece of shared memory that operations may be at work on. */
+static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int writes,
+                         struct side side)
+{
+    const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
+    uint32_t o = writer[cell];
+    if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p) &&
+        !ops[o].told)
+        report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
+    if (!writes)
+        return;
+    writer[cell] = 0;
+    for (int i = 0; i < READERS; i++) {
+        o = readers[cell][i];
+        if (o && !knows(&ops[o], &ops[o].read, me))
+            report(pending_rule(&ops[o]), side_of_op(&ops[o]), side, at, p, bytes);
+        readers[cell][i] = 0;
+    }
+}
+
+/* The same of global memory, where two atomics may meet. */
+static void touch_global(int me, int64_t at, uintptr_t p, unsigned bytes, int writes, int atomic,
+                         struct side side)
+{
+    const int n = (writes || n_written) && *line_of(at) ? n_pieces : 0;
+    for (int i = 0; i < n; i++) {
+        const struct piece *x = &pieces[i];
+        if (at < x->at + x->bytes && x->at < at + bytes && (writes || x->written) &&
+            !(atomic && x->atomic) &&
+            !knows(&ops[x->op], x->written ? &ops[x->op].written : &ops[x->op].read, me))
+            report(PENDING_COPY, side_of_op(&ops[x->op]), side, at, p, bytes);
+    }
+}
+
+void proxy_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                   uint32_t code)
+{
+    struct side side = {kind, code, thread, order.block};
+    if (is_shared(at))
+        touch_shared(thread, at, p, bytes, kind != READ, side);
+    else
+        touch_global(thread, at, p, bytes, kind != READ, kind == ATOMIC, side);
+}
+
+int proxy_issue(int thread, uint32_t code, enum proxy_what what)
+{
+    static int most;
+    if (n_ops + 1 > most)
+        ops = grown(ops, most = most ? 2 * most : 1024, sizeof *ops);
+    ops[n_ops] = (struct op){.issued = record_of(thread, code, 0), .what = what, .mbarrier = -1};
+    proxy_used = 1;
+    return n_ops++;
+}
+
+struct side proxy_side(int op)
+{
+    return side_of_op(&ops[op]);
+}
+
+void proxy_brings(int op, int mbarrier, uint32_t phase)
+{
+    ops[op].mbarrier = mbarrier;
+    ops[op].phase = phase;
+}
+
+void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group)
+{
+    struct op *o = &ops[op];
+    const int thread = issuer(o);
+    for (unsigned k = 0; k < bytes; k += 4) {
+        cells[(at + k) / 4].write = 0;
+        writer[(at + k - (int64_t)ARENA_AT) / 4] = (uint32_t)op;
+    }
+    if (copying[thread] != (uint32_t)op) {
+        o->next = copying[thread];
+        copying[thread] = (uint32_t)op;
+    }
+    o->group = group > o->group ? group : o->group;
+}
+
+static void piece_add(int op, int64_t at, unsigned bytes, int written, int atomic)
+{
+    struct piece *last = n_pieces ? &pieces[n_pieces - 1] : NULL;
+    if (last && last->op == (uint32_t)op && last->at + last->bytes == at &&
+        last->written == written) {
+        *line_of(at) += at / 16 != (at - 1) / 16;
+        last->bytes += bytes;
+        return;
+    }
+    pieces = grown(pieces, n_pieces, sizeof *pieces);
+    pieces[n_pieces++] = (struct piece){(uint32_t)op, written, atomic, bytes, at};
+    n_written += written;
+    ++*line_of(at);
+}
+
+/* The thread that issues comes after what others did here, or is about to race with them. */
+static int comes_after(record r, int me, int64_t at, int atomic)
+{
+    if (when_of(r) < order.grid_start || (atomic && is_atomic(r)))
+        return 1;
+    return when_of(r) >= order.block_start ? ordered(r, me)
+                                           : is_shared(at) || order_released(r, me);
+}
+
+/* What an ordinary access did before, which the operation is to find done. */
+static void after(const struct op *o, record r, enum kind was, int64_t at, uintptr_t p,
+                  unsigned bytes, int atomic)
+{
+    const int me = issuer(o);
+    if (!r)
+        return;
+    if (!is_shared(at) && order_unfinished(r, me)) {
+        report(GRID_DEPENDENCY, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p,
+               bytes);
+        return;
+    }
+    if (streams_several && !is_shared(at) && stream_unordered(r)) {
+        report(STREAM_RACE, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p, bytes);
+        return;
+    }
+    if (!comes_after(r, me, at, atomic)) {
+        struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
+        first.block = order_block_of(r);
+        report(when_of(r) < order.block_start ? GLOBAL_RACE
+               : o->what == TRACE_WGMMA       ? SHARED_RACE
+                                              : PENDING_COPY,
+               first, side_of_op(o), at, p, bytes);
+    } else if (was == WRITE && when_of(r) >= order.block_start &&
+               !clock_fenced(r, me, !is_shared(at))) {
+        report(PROXY_FENCE, side_of(r, is_atomic(r) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
+    }
+}
+
+/* Among those that read a cell there is room for a few: an operation takes the place of one that is
+ * done when it is, as it was issued before by the same warps. */
+static void reader_add(uint32_t *slots, int op)
+{
+    const struct op *o = &ops[op];
+    int group = o->what == TRACE_WGMMA ? 4 * WARP : 1, at = 0;
+    for (int i = READERS - 1; i >= 0; i--)
+        if (!slots[i] ||
+            (ops[slots[i]].what == o->what && issuer(&ops[slots[i]]) / group == issuer(o) / group))
+            at = i;
+    slots[at] = (uint32_t)op;
+}
+
+void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes)
+{
+    const struct op *o = &ops[op];
+    struct cell *c = &cells[at / 4];
+    if (is_shared(at)) {
+        const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
+        touch_shared(issuer(o), at, p, bytes, 0, side_of_op(o));
+        if (!writer[cell])
+            after(o, c->write, WRITE, at, p, bytes, 0);
+        reader_add(readers[cell], op);
+    } else {
+        touch_global(issuer(o), at, p, bytes, 0, 0, side_of_op(o));
+        after(o, c->write, WRITE, at, p, bytes, 0);
+        piece_add(op, at, bytes, 0, 0);
+    }
+    const unsigned all = (1u << bytes) - 1;
+    if (bits_at(written, (uint64_t)at, bytes) == all)
+        return;
+    const struct object *of = is_shared(at) ? shared_at(p) : object_at(p);
+    if (of && of->host)
+        host_writes(p, bytes);
+    if (bits_at(written, (uint64_t)at, bytes) != all) {
+        struct side side = side_of_op(o);
+        finding_add(UNINITIALISED, order.kernel, &side, 1, bytes, of, p, NULL);
+    }
+}
+
+void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
+{
+    const struct op *o = &ops[op];
+    struct cell *c = &cells[at / 4];
+    if (is_shared(at)) {
+        const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
+        const int ordinary = !writer[cell];
+        touch_shared(issuer(o), at, p, bytes, 1, side_of_op(o));
+        if (ordinary)
+            after(o, c->write, WRITE, at, p, bytes, 0);
+        writer[cell] = (uint32_t)op;
+    } else {
+        touch_global(issuer(o), at, p, bytes, 1, atomic, side_of_op(o));
+        after(o, c->write, WRITE, at, p, bytes, atomic);
+        const record mask = (record)((1u << bytes) - 1) << (34 + at % 4);
+        if (order.cached && when_of(cached[at / 4]) >= order.launch_start &&
+            (cached[at / 4] & mask)) {
+            struct side first = side_of(cached[at / 4], READ);
+            first.block = order_block_of(cached[at / 4]);
+            report(STALE_LOAD, first, side_of_op(o), at, p, bytes);
+        }
+        piece_add(op, at, bytes, 1, atomic);
+    }
+    for (int i = 0; i < 2; i++) {
+        after(o, c->read[i], READ, at, p, bytes, 0);
+        c->read[i] = 0;
+    }
+    c->write = 0;
+    set_bits(written, (uint64_t)at, bytes, 1);
+}
+
+static void waited(struct waits *w, const struct op *o, int thread)
+{
+    record now = record_of(thread, (uint32_t)o->issued & 0xffffff, 0);
+    for (int i = 0; i < w->n; i++)
+        if (thread_of(w->r[i]) / WARP == thread / WARP)
+            return; /* the warp's other lanes wait for the same */
+    if (w->n < WAITS)
+        w->r[w->n++] = now;
+}
+
+void proxy_read_done(int op, int thread)
+{
+    waited(&ops[op].read, &ops[op], thread);
+}
+
+/* What it wrote to global memory counts as an ordinary write, made now by the thread that waited:
+ * others, of other blocks too, know it as they know what that thread does. */
+void proxy_done(int op, int thread)
+{
+    struct op *o = &ops[op];
+    int left = 0;
+    for (int i = 0; i < n_pieces; i++) {
+        const struct piece *x = &pieces[i];
+        if (x->op != (uint32_t)op) {
+            pieces[left++] = *x;
+            continue;
+        }
+        n_written -= x->written;
+        for (int64_t at = x->at; at < x->at + x->bytes; at += 16)
+            --*line_of(at);
+        for (int64_t at = x->at / 4 * 4; at < x->at + x->bytes && x->written; at += 4)
+            cells[at / 4].write =
+                record_of(thread, (uint32_t)o->issued & 0xffffff, x->atomic) | (record)15 << 34;
+    }
+    n_pieces = left;
+    waited(&o->read, o, thread);
+    waited(&o->written, o, thread);
+}
+
+void proxy_copied(int thread, uint64_t group)
+{
+    uint32_t *at = &copying[thread];
+    while (*at)
+        if (ops[*at].group < group) {
+            waited(&ops[*at].written, &ops[*at], thread);
+            *at = ops[*at].next;
+        } else {
+            at = &ops[*at].next;
+        }
+}
+
+void proxy_told(int op)
+{
+    ops[op].told = 1;
+}
+
+void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle)
+{
+    asked[thread].r = r;
+    asked[thread].mbarrier = mbarrier;
+    asked[thread].parity = parity;
+    asked[thread].idle = idle != 0;
+}
+
+void proxy_waited(int mbarrier, uint32_t phases)
+{
+    if (waited_for[mbarrier] < phases)
+        waited_for[mbarrier] = phases;
+}
+
+/* What nobody waited for: its writes come after all that the block did. */
+void proxy_block(void)
+{
+    if (!proxy_used)
+        return;
+    for (int i = 1; i < n_ops; i++) {
+        struct op *o = &ops[i];
+        if (o->told)
+            continue;
+        if (o->what == TRACE_BULK &&
+            (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase)) {
+            struct side side = side_of_op(o);
+            finding_add(PENDING_COPY, order.kernel, &side, 1, 0, NULL, 0,
+                        "the block ends, and nobody has waited for the copy of %1");
+        }
+    }
+    proxy_broken();
+}
+
+void proxy_broken(void)
+{
+    for (int i = 0; i < n_pieces; i++)
+        for (int64_t at = pieces[i].at / 4 * 4; at < pieces[i].at + pieces[i].bytes; at += 4)
+            if (pieces[i].written)
+                cells[at / 4].write =
+                    record_of(issuer(&ops[pieces[i].op]),
+                              (uint32_t)ops[pieces[i].op].issued & 0xffffff, pieces[i].atomic) |
+                    (record)15 << 34;
+    n_pieces = n_written = 0;
+    n_ops = 1;
+    proxy_used = 0;
+    memset(copying, 0, sizeof copying);
+    memset(asked, 0, sizeof asked);
+    memset(waited_for, 0, sizeof waited_for);
+    memset(lines, 0, sizeof lines);
+    memset(writer, 0, sizeof writer);
+    memset(readers, 0, sizeof readers);
+}

@@ -1,0 +1,1072 @@
+/* check: the rules that each load and store of a kernel is held to.
+ *
+ * Every 4 bytes of device and shared memory have a cell, which remembers the last write and two
+ * reads: by which thread, where in the code, and when (order.c). Two accesses race if one is
+ * a write, they are not both atomic, and nothing orders them: no barrier or warp operation between
+ * threads of a block; between blocks, no atomic that the later block has seen, made after a
+ * __threadfence. Blocks run one after the other, so what is found does not depend on luck. */
+#include "instruments/front/callbacks.h"
+
+#include "instruments/check/state/check.h"
+#include "cpu/trace.h"
+#include <execinfo.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#if defined __linux__ && defined __x86_64__
+#include <ucontext.h>
+#endif
+
+static int plain_store; /* the access is the next store that is made */
+/* What a thread is about to load by way of the cache of what does not change. */
+static struct {
+    uintptr_t p;
+    size_t bytes, left; /* left: not yet loaded */
+    int thread;
+} cached_load;
+/* Where each thread's last statement of inline PTX stands. */
+static uint32_t statement[MAX_THREADS];
+
+void trace_launch(struct launch *l)
+{
+    kernels_ran = 1;
+    memory_launch();
+    order_launch(l->kernel);
+    streams_launch();
+}
+
+static void races_end(void);
+
+void cpu_trace_cached(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    cached_load.p = (uintptr_t)p;
+    cached_load.bytes = cached_load.left = bytes;
+    cached_load.thread = (int)w->now;
+}
+
+/* Whether this load is what was announced, or a part of it. */
+static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
+{
+    if (!cached_load.left || thread != cached_load.thread || p - cached_load.p >= cached_load.bytes)
+        return 0;
+    cached_load.left -= bytes < cached_load.left ? bytes : cached_load.left;
+    return 1;
+}
+
+/* What is known of a block that rests: which bytes of its shared memory are written. */
+struct trace {
+    uint8_t written[ARENA / 8 + 1];
+};
+
+static size_t shared_bits(const struct worker *w)
+{
+    return (w->shared_used + w->gaps) / 8 + 1;
+}
+
+const char *trace_rests(struct worker *w)
+{
+    if (!w->rest)
+        return NULL;
+    if (w->n_mbarriers || pending_copies || proxy_used)
+        return "check does not follow mbarriers and asynchronous copies over a grid.sync";
+    if (!w->trace)
+        w->trace = need_memory(malloc(sizeof *w->trace), "what check knows");
+    memcpy(w->trace->written, written + ARENA_AT / 8, shared_bits(w));
+    return NULL;
+}
+
+/* What came before the barrier is behind all threads. So the block begins anew, with the same
+ * shared memory. */
+void trace_block_again(struct worker *w)
+{
+    trace_block(w, w->place);
+    memcpy(written + ARENA_AT / 8, w->trace->written, shared_bits(w));
+}
+
+void trace_grid_opens(void)
+{
+    order_grid_opens();
+}
+
+void trace_block(struct worker *w, uint64_t place)
+{
+    races_end();
+    pending_block();
+    proxy_block();
+    registers_block();
+    cached_load.left = 0;
+    order_block(place);
+    phases_forget();
+    clocks_block(w);
+    memory_block(w);
+}
+
+void trace_launch_end(struct launch *l)
+{
+    (void)l;
+    races_end();
+    pending_block();
+    proxy_block();
+    registers_block();
+}
+
+void trace_grid_wait(struct worker *w)
+{
+    order_grid_wait((int)w->now);
+}
+
+void trace_grids_done(void)
+{
+    order_grids_done();
+}
+
+/* --- The rules -------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void report(int thread, enum rule rule, enum kind kind,
+                                             uint32_t code, uintptr_t p, unsigned bytes,
+                                             const struct object *o)
+{
+    struct side side = {kind, code, thread, order.block};
+    if (rule == BOUNDS && p - region < region_used)
+        o = object_near(p);
+    finding_add(rule, order.kernel, &side, 1, bytes, o, p, NULL);
+}
+
+/* A race that what comes next may excuse. */
+struct race {
+    struct side sides[2];
+    const struct cpu_kernel *kernel;
+    uintptr_t p; /* 0: none */
+    unsigned bytes;
+    int is_shared;
+    struct object object; /* .what is NULL for none */
+    uint64_t value[2];    /* what lies there */
+};
+
+static void tell(struct race *r, enum rule rule)
+{
+    if (r->p)
+        finding_add(rule, r->kernel, r->sides, 2, r->bytes, r->object.what ? &r->object : NULL,
+                    r->p, NULL);
+    r->p = 0;
+}
+
+/* Two plain stores, the second of which is about to be made: if what lies there stays the same,
+ * both wrote the same value. */
+static struct race stores[4]; /* a store has at most so many cells */
+
+static void stores_made(void)
+{
+    for (int i = 0; i < 4 && stores[i].p; i++) {
+        const int same = memcmp((void *)stores[i].p, stores[i].value, stores[i].bytes) == 0;
+        tell(&stores[i], same ? SAME_VALUE : stores[i].is_shared ? SHARED_RACE : GLOBAL_RACE);
+    }
+}
+
+/* A thread's last plain load of what others change by atomics. A compare-and-swap of what it found
+ * is the proof that nothing was lost: a loop of those may begin with such a load. */
+static struct race loads[MAX_THREADS];
+static int loads_noted; /* in this block */
+
+static void load_told(int thread)
+{
+    tell(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
+}
+
+static void races_end(void)
+{
+    stores_made();
+    for (int i = 0; i < MAX_THREADS && loads_noted; i++)
+        load_told(i);
+    loads_noted = 0;
+}
+
+void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    struct race *r = &loads[w->now];
+    if (r->p == (uintptr_t)p && r->bytes == bytes && memcmp(r->value, &expected, bytes) == 0)
+        r->p = 0;
+}
+
+static __attribute__((noinline)) void report_race(int thread, record r, enum kind was,
+                                                  enum kind kind, uint32_t code, uintptr_t p,
+                                                  unsigned bytes, const struct object *o,
+                                                  int is_shared)
+{
+    struct race race = {.sides = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+                                  {kind, code, thread, order.block}},
+                        .kernel = order.kernel,
+                        .p = p,
+                        .bytes = bytes,
+                        .is_shared = is_shared};
+    const struct object *object = is_shared ? shared_at(p) : o;
+    int i = 0;
+    if (object)
+        race.object = *object;
+    memcpy(race.value, (const void *)p, bytes);
+    while (i < 4 && stores[i].p)
+        i++;
+    if (plain_store && was == WRITE && kind == WRITE && i < 4) {
+        stores[i] = race;
+    } else if (was == ATOMIC && kind == READ && bytes <= sizeof(uint64_t)) {
+        if (loads[thread].p != p || memcmp(loads[thread].value, race.value, bytes) != 0)
+            load_told(thread);
+        loads[thread] = race;
+        loads_noted = 1;
+    } else {
+        tell(&race, is_shared ? SHARED_RACE : GLOBAL_RACE);
+    }
+}
+
+/* Where p's cell is, counted in bytes; -1 when p may not be touched and -2 when it is no concern of
+ * ours. *object is what p belongs to or lies beside. */
+static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
+                             const struct object **object)
+{
+    *object = NULL;
+    if (p - region < region_used) {
+        const struct object *o = object_at(p);
+        *object = o;
+        return o && p - o->p < o->bytes && o->p + o->bytes - p >= bytes ? (int64_t)(p - region)
+                                                                        : -1;
+    }
+    if (p - (uintptr_t)w->arena < ARENA - 16) {
+        uint64_t at = p - (uintptr_t)w->arena;
+        return bits_at(in_variable, at, bytes) == (1u << bytes) - 1 ? (int64_t)(ARENA_AT + at) : -1;
+    }
+    if (p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK ||
+        p - (uintptr_t)order.kernel->arguments < order.kernel->size)
+        return -2;
+    if (p - (uintptr_t)__executable_start >= program_size())
+        return is_registered(p, bytes) ? -2 : -1;
+    for (int i = 1; i < n_objects; i++)
+        if (p - objects[i].p < objects[i].bytes) {
+            *object = &objects[i];
+            return (int64_t)(IMAGE_AT + (p - (uintptr_t)__executable_start));
+        }
+    return -2;
+}
+
+static inline int conflicts(record r, record mine, uint32_t start, int me, int is_shared)
+{
+    if (when_of(r) < start || !((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
+        return 0;
+    return when_of(r) >= order.block_start ? !ordered(r, me) : !is_shared && !order_released(r, me);
+}
+
+/* A kernel that began early, and meets what the one in front does. */
+static void report_early(int thread, record r, enum kind was, enum kind kind, uint32_t code,
+                         uintptr_t p, unsigned bytes, const struct object *o)
+{
+    struct side sides[2] = {{kind, code, thread, order.block},
+                            {is_atomic(r) ? ATOMIC : was, (uint32_t)r & 0xffffff, thread_of(r), 0}};
+    finding_add(GRID_DEPENDENCY, order.kernel, sides, 2, bytes, o, p, NULL);
+}
+
+static void early(int me, struct cell *c, enum kind kind, uint32_t code, uintptr_t p,
+                  unsigned bytes, const struct object *o)
+{
+    if (order_unfinished(c->write, me))
+        report_early(me, c->write, WRITE, kind, code, p, bytes, o);
+    for (int i = 0; i < 2 && kind != READ; i++)
+        if (order_unfinished(c->read[i], me))
+            report_early(me, c->read[i], READ, kind, code, p, bytes, o);
+}
+
+/* What a launch of another stream did, or one that has launched this one, which this one need not
+ * come after. */
+static void beside(int me, struct cell *c, record mine, enum kind kind, uint32_t code, uintptr_t p,
+                   unsigned bytes, const struct object *o)
+{
+    const record others[3] = {c->write, c->read[0], c->read[1]};
+    for (int i = 0; i < (kind == READ ? 1 : 3); i++) {
+        const record r = others[i];
+        if (!((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
+            continue;
+        const int child = child_unordered(r);
+        if (!child && !stream_unordered(r))
+            continue;
+        struct side sides[2] = {{kind, code, me, order.block},
+                                {is_atomic(r) ? ATOMIC
+                                 : i == 0     ? WRITE
+                                              : READ,
+                                 (uint32_t)r & 0xffffff, thread_of(r), 0}};
+        finding_add(child ? CHILD_RACE : STREAM_RACE, order.kernel, sides, 2, bytes, o, p, NULL);
+    }
+}
+
+/* Whether a read that was noted may make room for one by thread me. */
+static inline int replaceable(record r, uint32_t start, int me)
+{
+    return when_of(r) < start || (when_of(r) >= order.block_start && ordered(r, me));
+}
+
+/* ld.global.nc may find what was there before the launch, and so may a second one: what the launch
+ * writes, before or after and whatever the order, it must not load. Returns whether it does. */
+static int stale(int me, int64_t at, record mine, enum kind kind, int nc, uint32_t code,
+                 uintptr_t p, unsigned bytes, const struct object *o)
+{
+    const record other = nc ? cells[at / 4].write : cached[at / 4];
+    const int found = when_of(other) >= order.launch_start && (other & mine) >> 34 & 15;
+    if (found) {
+        const enum kind was = !nc ? READ : is_atomic(other) ? ATOMIC : WRITE;
+        struct side sides[2] = {
+            {was, (uint32_t)other & 0xffffff, thread_of(other), order_block_of(other)},
+            {kind, code, me, order.block}};
+        finding_add(STALE_LOAD, order.kernel, sides, 2, bytes, o, p, NULL);
+    }
+    if (nc && when_of(cached[at / 4]) >= order.launch_start)
+        mine |= cached[at / 4] & (record)15 << 34;
+    if (nc)
+        cached[at / 4] = mine;
+    order.cached |= nc;
+    return found;
+}
+
+/* told: what is wrong with reading here is told already. */
+static inline void race(int me, struct cell *c, record mine, enum kind kind, int told,
+                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
+                        int is_shared)
+{
+    uint32_t start = is_shared ? order.block_start : order.grid_start;
+    if (!(told && kind == READ) && conflicts(c->write, mine, start, me, is_shared))
+        report_race(me, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
+                    is_shared);
+    if (kind != READ) {
+        for (int i = 0; i < 2; i++)
+            if (!told && conflicts(c->read[i], mine, start, me, is_shared))
+                report_race(me, c->read[i], READ, kind, code, p, bytes, o, is_shared);
+            else
+                c->read[i] = 0;
+        c->write = mine;
+        return;
+    }
+    if (replaceable(c->read[0], start, me))
+        c->read[0] = mine;
+    else if (replaceable(c->read[1], start, me) || when_of(c->read[1]) < order.block_start ||
+             thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
+        c->read[1] = mine;
+}
+
+/* A kernel touches a variable that is not marked as the device's, which nvcc refuses. What a
+ * function declares static is the kernel's. */
+static __attribute__((noinline)) void hosts_variable(int thread, uintptr_t p, unsigned bytes,
+                                                     enum kind kind, uint32_t code)
+{
+    const struct symbol *v = symbols_variable(p);
+    if (!v)
+        return;
+    const struct object o = {.p = v->p, .bytes = v->bytes, .name = v->name, .what = "of the host"};
+    report(thread, HOST_VARIABLE, kind, code, p, bytes, &o);
+}
+
+/* Whether cells of global memory, or of shared memory, are held to more than the rule of races. */
+static inline int more_rules(int is_shared, int nc)
+{
+    return pending_copies || proxy_used ||
+           (!is_shared && (nc || order.cached || order.early || streams_several || child_windows));
+}
+
+/* What more_rules tells of. Returns whether what is wrong with reading here is told. */
+static __attribute__((noinline)) int hold_to_more(int me, int64_t at, record mine, enum kind kind,
+                                                  int nc, uint32_t code, uintptr_t p, unsigned i,
+                                                  unsigned bytes, const struct object *o,
+                                                  int is_shared)
+{
+    struct cell *c = &cells[at / 4];
+    if (pending_copies)
+        pending_touched(me, at, p + i, bytes < 4 ? bytes : 4, kind, code);
+    if (order.early && !is_shared)
+        early(me, c, kind, code, p, bytes, o);
+    if (proxy_used)
+        proxy_touched(me, at, p + i, bytes < 4 ? bytes : 4, kind, code);
+    if ((streams_several || child_windows) && !is_shared)
+        beside(me, c, mine, kind, code, p, bytes, o);
+    return (nc || (kind != READ && order.cached && !is_shared)) &&
+           stale(me, at, mine, kind, nc, code, p, bytes, o);
+}
+
+/* An access that `thread` asks for. Each 4 bytes of it are for a thread of their own, from `whose`
+ * on in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
+ * negative number when it breaks a rule of addresses. */
+static inline int64_t access_of(struct worker *w, int thread, int whose, int step, uintptr_t p,
+                                unsigned bytes, enum kind kind, int atomic, uint32_t code)
+{
+    const struct object *o;
+    if (stores[0].p)
+        stores_made();
+    int64_t at = locate(w, p, bytes, &o);
+    if (at == -2) {
+        if (is_variable(p) && !is_registered(p, bytes))
+            hosts_variable(thread, p, bytes, kind, code);
+        registers_touched(w, thread, p, bytes, kind, code);
+        return at;
+    }
+    int is_shared = p - (uintptr_t)w->arena < ARENA;
+    if (at < 0 || p % bytes != 0 || (o && o->freed)) {
+        report(thread,
+               at < 0          ? BOUNDS
+               : o && o->freed ? FREED
+                               : MISALIGNED,
+               kind, code, p, bytes, is_shared ? shared_at(p) : o);
+        return -1;
+    }
+    const int nc = kind == READ && is_cached(thread, p, bytes) && !is_shared;
+    unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
+    if (kind != WRITE && have != all && o && o->host) {
+        host_writes(p, bytes);
+        have = bits_at(written, (uint64_t)at, bytes);
+    }
+    if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
+        int unwritten = bytes <= 4;
+        for (unsigned i = 0; i < bytes; i += 4)
+            unwritten |= (have >> i & 15) == 0;
+        if (unwritten)
+            report(thread, UNINITIALISED, kind, code, p, bytes, is_shared ? shared_at(p) : o);
+    }
+    if (kind != READ && have != all)
+        set_bits(written, (uint64_t)at, bytes, 1);
+    const int more = more_rules(is_shared, nc);
+    for (unsigned i = 0; i < bytes; i += 4, whose += step) {
+        record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
+        struct cell *c = &cells[at / 4 + i / 4];
+        const record mine = record_of(whose, code, atomic) | mask << 34;
+        const int told =
+            more && hold_to_more(whose, at + i, mine, kind, nc, code, p, i, bytes, o, is_shared);
+        race(whose, c, mine, kind, told, code, p, bytes, o, is_shared);
+    }
+    return at;
+}
+
+static int64_t access_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes,
+                           enum kind kind, uint32_t code)
+{
+    return access_of(w, thread, thread, 0, p, bytes, kind, kind == ATOMIC, code);
+}
+
+static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
+{
+    if ((p - region < region_used || is_variable(p)) && !cpu_in_kernel())
+        memory_host_access(p, bytes, writes, code_of(from));
+}
+
+static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
+                        const void *frame)
+{
+    (void)frame;
+    if (is_builtin_variable(p))
+        return;
+    plain_store = writes && !in_pieces;
+    access_seen(w, (int)w->now, p, bytes, writes ? WRITE : READ, code_of(from));
+    plain_store = 0;
+}
+
+int trace_heap_free(void *p, const void *site)
+{
+    const struct object *o = object_at((uintptr_t)p);
+    if ((uintptr_t)p - region >= region_used)
+        return 0;
+    if (o && o->p == (uintptr_t)p && !o->freed)
+        trace_freed(p);
+    else
+        report(cpu_worker ? (int)cpu_worker->now : 0, o && o->freed ? FREED : BOUNDS, WRITE,
+               code_of(site), (uintptr_t)p, 1, o);
+    return 1;
+}
+
+static int sums_asked; /* by the host; or by the variable, of all that runs */
+void cpu_sums_in_order(int asked)
+{
+    sums_asked = asked;
+}
+
+/* What floats add up to depends on which of two comes first. */
+static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint32_t code)
+{
+    static int of_all = -1; /* not known yet */
+    const struct object *o;
+    if (of_all < 0) {
+        const char *asked = getenv("CUDACPU_SUMS");
+        of_all = asked && *asked == '1';
+    }
+    const int64_t at = sums_asked || of_all ? locate(w, p, bytes, &o) : -1;
+    const int is_shared = at >= (int64_t)ARENA_AT;
+    const uint32_t start = is_shared ? order.block_start : order.grid_start;
+    for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
+        const record r = cells[at / 4 + i / 4].write;
+        if (!is_atomic(r) || when_of(r) < start ||
+            (when_of(r) >= order.block_start ? ordered(r, me) : order_released(r, me)))
+            continue;
+        struct side sides[2] = {{ATOMIC, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+                                {ATOMIC, code, me, order.block}};
+        finding_add(SUM_ORDER, order.kernel, sides, 2, bytes, is_shared ? shared_at(p) : o, p,
+                    NULL);
+    }
+}
+
+void cpu_trace_sum(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        sum_seen(w, (int)w->now, (uintptr_t)p, (unsigned)bytes,
+                 code_of(__builtin_return_address(0)));
+}
+
+static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
+{
+    const struct object *o;
+    access_seen(w, thread, p, bytes, ATOMIC, code);
+    int64_t at = locate(w, p, bytes, &o);
+    if (at >= 0 && at < (int64_t)ARENA_AT)
+        order_atomic((uintptr_t)at, (const void *)p, bytes);
+}
+
+void cpu_trace_atomic(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        atomic_seen(w, (int)w->now, (uintptr_t)p, (unsigned)bytes,
+                    code_of(__builtin_return_address(0)));
+}
+
+/* --- Inline PTX ------------------------------------------------------------------------------- */
+
+static int thread_at(const struct worker *w, int lane)
+{
+    return (int)(w->now / WARP * WARP) + lane;
+}
+
+void trace_asm(struct worker *w, const void *from, const void *frame)
+{
+    (void)frame;
+    symbols_statement(statement[w->now] = code_of(from));
+}
+
+void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    access_seen(w, thread, p, bytes, READ, statement[thread]);
+}
+
+void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    access_seen(w, thread, p, bytes, WRITE, statement[thread]);
+}
+
+void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    const int thread = thread_at(w, lane);
+    sum_seen(w, thread, p, bytes, statement[thread]);
+}
+
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
+{
+    (void)parts;
+    int thread = thread_at(w, lane);
+    atomic_seen(w, thread, p, bytes, statement[thread]);
+}
+
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
+                            const void *insn)
+{
+    (void)insn;
+    int thread = thread_at(w, lane);
+    int64_t at = access_of(w, thread, thread, 0, p, bytes, READ, 1, statement[thread]);
+    if (at < 0 || at >= (int64_t)ARENA_AT)
+        return (const void *)p;
+    return order_poll((uintptr_t)at, (const void *)p, bytes, acquires);
+}
+
+void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    int thread = thread_at(w, lane);
+    int64_t at = access_of(w, thread, thread, 0, p, bytes, WRITE, 1, statement[thread]);
+    if (at >= 0 && at < (int64_t)ARENA_AT)
+        order_atomic((uintptr_t)at, (const void *)p, bytes);
+}
+
+/* The lane that has a row's address is not the lane that gets the row: 4 bytes of row r go to lanes
+ * 4r to 4r + 3; transposed, elements 2i and 2i + 1 to lanes 8i + r / 2 and 4 after it. */
+void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
+{
+    for (int i = 0; i < 8 * n; i++) {
+        int r = i % 8, thread = thread_at(w, i), whose = thread_at(w, transposed ? r / 2 : 4 * r);
+        access_of(w, thread, whose, transposed ? 8 : 1, (uintptr_t)rows[i], 16,
+                  what == TRACE_LDMATRIX ? READ : WRITE, 0, statement[thread]);
+    }
+}
+
+void trace_mma(struct worker *w, uint64_t flops)
+{
+    (void)w, (void)flops;
+}
+
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    (void)w, (void)flops, (void)bytes;
+}
+
+/* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
+static int64_t copy_reads(struct worker *w, int thread, uintptr_t p, unsigned bytes, unsigned read,
+                          uint32_t code)
+{
+    int64_t at = -1;
+    unsigned n = 1;
+    if (p % bytes != 0 || read == bytes)
+        return read ? access_seen(w, thread, p, bytes, READ, code) : -1;
+    for (unsigned i = read; i > 0; i -= n) {
+        while (n * 2 <= i && (read - i) % (n * 2) == 0)
+            n *= 2;
+        while (n > i)
+            n /= 2;
+        at = access_seen(w, thread, p + read - i, n, READ, code);
+    }
+    return at < 0 ? -1 : at / bytes * bytes;
+}
+
+void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
+                       unsigned read, int around_l1)
+{
+    (void)around_l1;
+    int thread = thread_at(w, lane);
+    uint32_t code = statement[thread];
+    int64_t source = copy_reads(w, thread, (uintptr_t)from, bytes, read, code);
+    int64_t target = access_seen(w, thread, (uintptr_t)to, bytes, WRITE, code);
+    pending_issue(thread, code, target < (int64_t)ARENA_AT ? -1 : target, bytes, source, read);
+}
+
+void trace_async_commit(struct worker *w, int lane)
+{
+    pending_commit(thread_at(w, lane));
+}
+
+void trace_async_wait(struct worker *w, int lane, int pending)
+{
+    pending_wait(thread_at(w, lane), pending);
+}
+
+int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)
+{
+    int thread = thread_at(w, lane);
+    return proxy_issue(thread, statement[thread], what);
+}
+
+/* Whole cells, and the parts of those at the ends. False: the operation may not touch that memory,
+ * which is told. */
+static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int writes, int atomic)
+{
+    const struct object *o;
+    while (bytes) {
+        unsigned n = 4 - (unsigned)(p % 4);
+        n = n < bytes ? n : (unsigned)bytes;
+        int64_t at = locate(w, p, n, &o);
+        if (at == -2)
+            return;
+        if (at < 0 || (o && o->freed)) {
+            struct side side = proxy_side(op);
+            report(side.thread, at < 0 ? BOUNDS : FREED, side.kind, side.code, p, n,
+                   p - (uintptr_t)w->arena < ARENA ? shared_at(p) : o);
+            return;
+        }
+        if (writes)
+            proxy_writes(op, at, p, n, atomic);
+        else
+            proxy_reads(op, at, p, n);
+        p += n;
+        bytes -= n;
+    }
+}
+
+void trace_proxy_read(struct worker *w, int op, const void *p, size_t bytes)
+{
+    proxy_seen(w, op, (uintptr_t)p, bytes, 0, 0);
+}
+
+void trace_proxy_write(struct worker *w, int op, void *p, size_t bytes, int atomic)
+{
+    proxy_seen(w, op, (uintptr_t)p, bytes, 1, atomic);
+}
+
+void trace_proxy_read_done(struct worker *w, int lane, int op)
+{
+    proxy_read_done(op, thread_at(w, lane));
+}
+
+void trace_proxy_done(struct worker *w, int lane, int op)
+{
+    proxy_done(op, thread_at(w, lane));
+}
+
+void trace_proxy_fence(struct worker *w, int lane, int spaces)
+{
+    clock_fence(thread_at(w, lane), spaces);
+}
+
+/* --- mbarriers -------------------------------------------------------------------------------- */
+
+void trace_mbarrier_init(struct worker *w, int lane, int id, uint32_t at)
+{
+    int thread = thread_at(w, lane);
+    phase_made(thread, statement[thread], id, (uintptr_t)w->arena + at);
+}
+
+void trace_mbarrier_fence(struct worker *w, int lane)
+{
+    phase_fence(thread_at(w, lane));
+}
+
+void trace_mbarrier_use(struct worker *w, int lane, int id)
+{
+    int thread = thread_at(w, lane);
+    phase_used(thread, statement[thread], id);
+}
+
+void trace_mbarrier_expect(struct worker *w, int lane, int id, uint32_t bytes)
+{
+    int thread = thread_at(w, lane);
+    phase_expects(thread, statement[thread], id, bytes);
+}
+
+void trace_mbarrier_arrive(struct worker *w, int lane, int id)
+{
+    int thread = thread_at(w, lane);
+    phase_arrives(thread, statement[thread], id);
+}
+
+void trace_mbarrier_phase(struct worker *w, int id)
+{
+    phase_complete((int)w->now, id);
+}
+
+void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity)
+{
+    int thread = thread_at(w, lane);
+    phase_asked(thread, statement[thread], id, parity);
+}
+
+void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity)
+{
+    int thread = thread_at(w, lane);
+    phase_waited(thread, statement[thread], id, parity);
+}
+
+void trace_mbarrier_copies(struct worker *w, int lane, int id)
+{
+    (void)w;
+    int thread = thread_at(w, lane);
+    phase_copies(thread, statement[thread], id, pending_hand_over(thread));
+}
+
+void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes)
+{
+    int thread = thread_at(w, lane);
+    phase_loads(w, thread, statement[thread], id, op, bytes);
+}
+
+void trace_mbarrier_end(struct worker *w)
+{
+    phases_end(w);
+}
+
+void trace_registers_issue(struct worker *w, int thread)
+{
+    (void)w;
+    registers_issue(thread, statement[thread]);
+}
+
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_hold(w, thread, p, sums);
+}
+
+void trace_registers_release(struct worker *w, int thread, const void *p, int sums)
+{
+    registers_release(w, thread, p, sums);
+}
+
+void trace_descriptor(struct worker *w, const char *text)
+{
+    if (text)
+        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
+}
+
+void trace_registers_count(struct worker *w, int count, int more)
+{
+    registers_count(w, statement[w->now], count, more);
+}
+
+void trace_registers_fence(struct worker *w, int warp)
+{
+    (void)w;
+    registers_fence(warp);
+}
+
+/* --- Arrays of known size --------------------------------------------------------------------- */
+
+/* What g++ -fsanitize=bounds passes on. Of a type: whether it is signed, how many bits it has, as a
+ * power of two; its name, in quotes. */
+struct bounds {
+    const char *file;
+    uint32_t line, column;
+    const struct type {
+        uint16_t kind, is_signed : 1, log2_bits : 15;
+        char name[];
+    } * array, *index;
+};
+
+/* An array of a thread is in no memory that is looked at, and a row that is left is in the array
+ * all the same: so each index is compared with its dimension. */
+__attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const struct bounds *b,
+                                                                         uintptr_t index)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    const int unused = 64 - (1 << b->index->log2_bits), length = (int)strlen(b->array->name) - 2;
+    char number[24], text[160];
+    if (b->index->is_signed)
+        snprintf(number, sizeof number, "%" PRId64, (int64_t)((uint64_t)index << unused) >> unused);
+    else
+        snprintf(number, sizeof number, "%" PRIu64, (uint64_t)index);
+    snprintf(text, sizeof text, "at %%1: index %s of %.*s", number, length, b->array->name + 1);
+    registers_tell(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
+}
+
+/* What is told for count alone: blocks of code, and what is computed. */
+
+__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
+{
+}
+
+void cpu_trace_special(int counter)
+{
+    (void)counter;
+}
+
+void cpu_trace_named(const char *name, uint64_t amount)
+{
+    (void)name, (void)amount;
+}
+
+/* The numbers of codes[] that the threads wait at, of[thread], or -1; how many there are. */
+static int find_waits(const struct worker *w, uint32_t *codes, int most, int *of)
+{
+    int n = 0;
+    for (int i = 0; i < w->size; i++) {
+        int k = 0;
+        while (k < n && codes[k] != statement[i])
+            k++;
+        of[i] = statement[i] && k < most ? k : -1;
+        if (of[i] == n)
+            codes[n++] = statement[i];
+    }
+    return n;
+}
+
+static int is_place(const struct thread *t, const struct place *place)
+{
+    const char *a = strrchr(t->file, '/'), *b = strrchr(place->file, '/');
+    return t->line == place->line && strcmp(a ? a + 1 : t->file, b ? b + 1 : place->file) == 0;
+}
+
+void trace_callers(struct worker *w)
+{
+    enum { WAITS = 64 };
+    static __thread char texts[WAITS][200];
+    struct place places[WAITS];
+    uint32_t codes[WAITS];
+    int of[MAX_THREADS], n = find_waits(w, codes, WAITS, of);
+    if (n)
+        symbols_find(codes, n, places);
+    for (int k = 0; k < n; k++)
+        snprintf(texts[k], sizeof texts[k], ", called at %s:%d",
+                 places[k].caller ? places[k].caller : "", places[k].caller_line);
+    for (int i = 0; i < w->size; i++) {
+        int k = of[i];
+        w->threads[i].caller = NULL;
+        if (k < 0 || !places[k].caller || !is_place(&w->threads[i], &places[k]))
+            continue;
+        /* A loop that was unrolled has the same call several times. */
+        for (int j = 0; j < k; j++)
+            if (strcmp(texts[j], texts[k]) == 0)
+                k = j;
+        w->threads[i].caller = texts[k];
+    }
+    symbols_free(places, n);
+}
+
+void trace_fault(struct worker *w, const char *text)
+{
+    struct side side = {READ, 0, (int)w->now, order.block};
+    races_end();
+    memory_broken();
+    pending_broken();
+    proxy_broken();
+    registers_broken();
+    for (int i = w->size - 1; i >= 0; i--)
+        if (w->warps[i / WARP].live >> i % WARP & 1 &&
+            (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER) &&
+            !w->threads[i].caller)
+            side.code = statement[i]; /* where its function is called is worth telling */
+    if (strncmp(text, "barrier divergence: ", 20) == 0)
+        finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
+    else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
+             strstr(text, "need a whole warp") || strstr(text, "need the 4 whole warps") ||
+             strstr(text, "comes to named barrier"))
+        finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
+        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, ": need a multiple of"))
+        finding_add(MISALIGNED, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, " bytes of shared memory"))
+        finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
+    else if (strstr(text, "mbarrier"))
+        finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
+}
+
+/* An x86-64 stops at a move of 16 bytes that says its address is a multiple of 16, if it is not.
+ * The finding is noted by then. Turned into the move that takes any address, which is as long, the
+ * kernel goes on, as it does after other findings and as it would on other CPUs. False: the
+ * instruction is not one of those. */
+int trace_goes_on(void *context)
+{
+#if defined __linux__ && defined __x86_64__
+    unsigned char *code = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    uintptr_t page = (uintptr_t)code & -(uintptr_t)4096;
+    unsigned char *prefix = NULL, *op; /* prefix: of which the last bits say 66 or F3 */
+    int whole = 0;
+    if (code[0] == 0xc5 || code[0] == 0xc4) { /* VEX, as with --check all moves are */
+        op = code + (code[0] == 0xc5 ? 2 : 3);
+        prefix = op - 1;
+        whole = (*prefix & 3) == 1;
+    } else {
+        whole = code[0] == 0x66;
+        op = code + whole;
+        op += (op[0] & 0xf0) == 0x40; /* registers from the eighth on */
+        if (*op++ != 0x0f)
+            return 0;
+    }
+    const int integers = whole && (*op == 0x6f || *op == 0x7f);
+    if ((!integers && *op != 0x28 && *op != 0x29) ||
+        mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+        return 0;
+    if (!integers)
+        *op -= 0x18; /* movaps becomes movups */
+    else if (prefix)
+        *prefix ^= 3; /* vmovdqa becomes vmovdqu */
+    else
+        code[0] = 0xf3; /* movdqa becomes movdqu */
+    return 1;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+/* --- What breaks no rule, and is told all the same -------------------------------------------- */
+
+void trace_fewer(struct worker *w)
+{
+    static struct {
+        const char *file;
+        int line;
+    } told[64];
+    static int n;
+    const struct thread *t = &w->threads[w->barriers[0].first];
+    for (int i = 0; i < n; i++)
+        if (told[i].file == t->file && told[i].line == t->line)
+            return;
+    if (n == sizeof told / sizeof *told)
+        return;
+    told[n].file = t->file;
+    told[n++].line = t->line;
+    char text[1000];
+    snprintf(text, sizeof text,
+             "%d of the block's %d threads come to the barrier at %s:%d, the others have ended: "
+             "since Volta it waits for none of those, and CUDA promises it only where all come",
+             w->live, w->size, t->file, t->line);
+    const struct side side = {READ, 0, (int)w->now, order.block};
+    finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
+}
+
+/* A call of the API has failed, which many programs never ask. It is told once for each place: the
+ * innermost frame of which a file and line are known, as the runtime is built without. */
+static void note_failed_call(cudaError_t error)
+{
+    enum { DEPTH = 12, CALLS = 64 };
+    static struct {
+        void *frames[DEPTH];
+        cudaError_t error;
+    } told[CALLS];
+    static int n;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (cpu_in_kernel())
+        return; /* a block keeps its errors to itself */
+    void *frames[DEPTH] = {NULL};
+    uint32_t codes[DEPTH];
+    struct place places[DEPTH];
+    const int depth = backtrace(frames, DEPTH);
+    pthread_mutex_lock(&lock);
+    int known = n == CALLS, of = 0;
+    for (int i = 0; i < n; i++)
+        known |= told[i].error == error && memcmp(told[i].frames, frames, sizeof frames) == 0;
+    if (!known) {
+        memcpy(told[n].frames, frames, sizeof frames);
+        told[n++].error = error;
+        for (int i = 0; i < depth; i++)
+            codes[i] = code_of(frames[i]);
+        symbols_find(codes, depth, places);
+        while (of < depth - 1 && !places[of].line)
+            of++;
+        symbols_free(places, depth);
+        char text[200];
+        snprintf(text, sizeof text, "returns %s: %s", cudaGetErrorName(error),
+                 cudaGetErrorString(error));
+        const struct side side = {.code = codes[of]};
+        finding_add(FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void __attribute__((constructor)) at_start(void)
+{
+    call_failed = note_failed_call;
+}
+
+int cpu_trace_mode(void)
+{
+    return CPU_TRACE_CHECK;
+}
+
+void trace_reset(void)
+{
+    order_grids_done(); /* which forgets the stream of the last launch */
+    if (memory_leaks())
+        handles_leak();
+}
+
+/* What the program was about when it was struck, it may hold locks that this needs. */
+void trace_dies(void)
+{
+    enum { SECONDS = 30 };
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS);
+    findings_tell();
+    alarm(0);
+}
+
+static void __attribute__((destructor)) at_end(void)
+{
+    trace_reset(); /* what is still there leaks */
+    findings_end();
+}

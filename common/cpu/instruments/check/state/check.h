@@ -1,0 +1,308 @@
+/* What the files of `check` share. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "device/device.h"
+#include "instruments/front/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum rule {
+    BOUNDS,
+    MISALIGNED,
+    FREED,
+    UNINITIALISED,
+    SHARED_RACE,
+    GLOBAL_RACE,
+    STALE_LOAD,
+    SAME_VALUE,
+    PENDING_COPY,
+    PROXY_FENCE,
+    MBARRIER,
+    PENDING_WGMMA,
+    WGMMA_FENCE,
+    DESCRIPTOR,
+    SETMAXNREG,
+    GRID_DEPENDENCY,
+    STREAM_RACE,
+    CHILD_RACE,
+    SUM_ORDER,
+    DIVERGENCE,
+    HOST_ACCESS,
+    HOST_VARIABLE,
+    FEWER_THREADS,
+    FAILED_CALL,
+    LEAK
+};
+enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
+
+/* A variable or an allocation. */
+struct object {
+    uintptr_t p;
+    size_t bytes;
+    const char *name; /* NULL: the place that allocated it tells which it is */
+    const char *what; /* "shared memory", "allocated", "__device__" */
+    uint32_t site;    /* of allocations */
+    int freed, host;  /* host: it may write there, and nobody sees when */
+    int device;       /* out of the host's reach */
+};
+
+/* One side of a finding. */
+struct side {
+    enum kind kind;
+    uint32_t code;
+    int thread;     /* counted through the block */
+    uint64_t block; /* counted through the grid */
+};
+
+/* --- findings.c: what was found, until it is told --------------------------------------------- */
+
+/* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
+void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+                 unsigned bytes, const struct object *object, uintptr_t p, const char *text);
+extern int kernels_ran;  /* or there was nothing to find */
+int findings_tell(void); /* tells what is left, and returns how many findings */
+void findings_end(void); /* tells what is left; the program ends with 1 if there is any */
+
+/* --- shadow.c: what there is, and what is known of each byte ---------------------------------- */
+
+/* Addresses for allocations; none is used twice. What is known of them takes nine times as many,
+ * and on an aarch64 a process may have no more than 2^39. */
+#ifdef __aarch64__
+#define REGION ((uint64_t)1 << 35)
+#else
+#define REGION ((uint64_t)1 << 38)
+#endif
+#define IMAGE ((uint64_t)1 << 28) /* for the program's own variables */
+#define IMAGE_AT REGION
+#define ARENA_AT (REGION + IMAGE)
+enum { PAGE = 4096 };
+
+/* An access: code 24 bits, thread 10, bytes of the cell 4, atomic 1, when 25. 0 is none. */
+typedef uint64_t record;
+struct cell {
+    record write, read[2];
+};
+
+extern uintptr_t region;
+extern size_t region_used;
+extern struct cell *cells;
+/* For each cell the last read by ld.global.nc, with all bytes that such reads of the launch had. */
+extern record *cached;
+extern uint8_t *written;               /* a bit for each byte */
+extern uint32_t *owner;                /* of each page of the region, an index into objects */
+extern uint8_t in_variable[ARENA / 8]; /* a bit for each byte of shared memory */
+extern struct object *objects;         /* 0 is none; then allocations and __device__ variables */
+extern int n_objects;
+
+/* The array of n elements, with room for one more: lengths double. */
+void *grown(void *array, int n, size_t size);
+/* The bits of n bytes, at most 16. */
+static inline unsigned bits_at(const uint8_t *bits, uint64_t at, unsigned n)
+{
+    uint32_t word;
+    memcpy(&word, bits + at / 8, sizeof word);
+    return word >> at % 8 & ((1u << n) - 1);
+}
+
+/* The allocation that holds p, or the one whose pages p lies on, or NULL. */
+static inline struct object *object_at(uintptr_t p)
+{
+    uint32_t i = p - region < region_used ? owner[(p - region) / PAGE] : 0;
+    return i ? &objects[i] : NULL;
+}
+
+/* The allocation that p lies in or beside: the nearest. */
+const struct object *object_near(uintptr_t p);
+int is_registered(uintptr_t p, unsigned bytes); /* of the host, and given to kernels */
+void set_bits(uint8_t *bits, uint64_t at, uint64_t n, int value);
+void host_writes(uintptr_t p, size_t bytes); /* finds out what it has written there by now */
+const struct object *shared_at(uintptr_t p); /* the variable that holds p, or the one before it */
+void memory_launch(void);                    /* no __shared__ variable is placed yet */
+void memory_block(struct worker *w);         /* and nothing of them written */
+/* The host reads or writes: a finding if only the device may. */
+void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
+/* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
+int memory_leaks(void);
+void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
+
+/* --- order.c: what comes before what ---------------------------------------------------------- */
+
+/* What a thread knows beyond its warp: of threads, before when it knows what they did, and what of
+ * that lies behind a fence.proxy.async of shared, of global memory; of mbarriers, how many phases
+ * are complete. */
+enum { MBARRIERS = 256 };
+struct clock {
+    uint32_t known[MAX_THREADS], fenced[2][MAX_THREADS], phases[MBARRIERS];
+};
+
+extern struct ordering {
+    const struct cpu_kernel *kernel; /* of the launch */
+    uint64_t block;                  /* that runs */
+    uint32_t now, launch_start, block_start, barrier_end;
+    uint32_t grid_start; /* the grid's last barrier, or the launch's start */
+    int cached;          /* the launch has made a ld.global.nc */
+    uint32_t early;      /* when the first of the launches began that may still run; 0: none may */
+    /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
+     */
+    uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
+    struct clock *clock[MAX_THREADS]; /* or NULL: it knows no more than its warp */
+} order;
+
+static inline uint32_t when_of(record r)
+{
+    return (uint32_t)(r >> 39);
+}
+static inline int thread_of(record r)
+{
+    return (int)(r >> 24 & 1023);
+}
+static inline int is_atomic(record r)
+{
+    return r >> 38 & 1;
+}
+static inline record record_of(int thread, uint32_t code, int atomic)
+{
+    return (record)order.now << 39 | (record)atomic << 38 | (record)thread << 24 |
+           (code & 0xffffff);
+}
+
+/* Within the block: does r come before what thread `me` does now? */
+static inline int ordered(record r, int me)
+{
+    int its = thread_of(r);
+    uint32_t when = when_of(r);
+    if (its == me || when < order.barrier_end || when < order.sees[me / WARP][its / WARP])
+        return 1;
+    if (order.clock[me] && when < order.clock[me]->known[its])
+        return 1;
+    return me / WARP == its / WARP && order.lane_sees[me / WARP] &&
+           when < order.lane_sees[me / WARP][me % WARP][its % WARP];
+}
+
+/* Between blocks: r's block made an atomic after a fence that covers r, and this block has met that
+ * atomic's variable before. */
+int order_released(record r, int me);
+uint64_t order_block_of(record r);
+/* Whether r was made by a launch in front that need not have ended for what `me` does now. */
+int order_unfinished(record r, int me);
+void order_grid_wait(int thread);
+void order_grids_done(void);
+void order_launch(const struct cpu_kernel *kernel);
+void order_block(uint64_t place); /* begins, or goes on after a barrier of the grid */
+void order_grid_opens(void);
+void order_tick(void);        /* time goes on */
+void order_join(int barrier); /* these three are what the hooks tell; a barrier, a warp operation */
+void order_barrier(struct worker *w, int barrier);
+void order_warp(struct worker *w, int warp, unsigned mask);
+/* An atomic or a store that releases is about to be made at p, which is that cell, counted in
+ * bytes. */
+void order_atomic(uintptr_t at, const void *p, unsigned bytes);
+/* A load that may be part of an order; returns where it finds its value. */
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires);
+
+/* --- handles.c: streams, events and graphs ---------------------------------------------------- */
+
+void handles_leak(void); /* those that are lost, and all are forgotten */
+
+/* --- streams.c: which launches of other streams come before this one -------------------------- */
+
+extern int streams_several; /* more than one has launched a kernel */
+void streams_launch(void);
+/* Whether r was made by an earlier launch that need not have ended when this one begins. */
+int stream_unordered(record r);
+
+extern int child_windows; /* kernels above the one that runs */
+/* Whether r was made by one of them when it had launched what led to this one. */
+int child_unordered(record r);
+
+/* --- clocks.c: what single threads know beyond their warps ------------------------------------ */
+
+/* The thread makes what it knows visible to the async proxy: proxy_space of hooks.h. */
+void clock_fence(int thread, int spaces);
+/* Whether a fence of that space, 0 shared or 1 global, lies between r and what `me` does now. */
+int clock_fenced(record r, int me, int space);
+/* An mbarrier's clock takes what a thread knows, and gives it to one that has waited. */
+void clock_release(struct clock *to, int thread);
+void clock_acquire(int thread, const struct clock *from);
+void clock_merge(struct clock *to, const struct clock *from);
+/* How many phases of an mbarrier the thread knows to be complete. */
+uint32_t clock_phases(int thread, int mbarrier);
+void clocks_block(struct worker *w);
+struct clock *clock_new(void); /* of one who knows nothing */
+void clock_drop(struct clock **c);
+
+/* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
+
+extern int pending_copies;
+/* The thread makes an access to 1, 2 or 4 bytes, of the cell at `at`. */
+void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                     uint32_t code);
+/* to, from: cells, counted in bytes, or -1 where there is none. */
+void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
+                   unsigned read);
+void pending_commit(int thread);
+/* The thread's pending copies become an operation that an mbarrier brings. 0: there are none. */
+int pending_hand_over(int thread);
+void pending_wait(int thread, int pending);
+void pending_block(void);  /* the block has ended */
+void pending_broken(void); /* it is stopped, and nobody knows which waits would have come */
+
+/* --- async/proxy.c: what bulk copies and wgmma do with memory --------------------------------- */
+
+extern int proxy_used; /* by the block that runs */
+/* As pending_touched: an ordinary access of that thread. */
+void proxy_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
+                   uint32_t code);
+int proxy_issue(int thread, uint32_t code, enum proxy_what what);
+struct side proxy_side(int op);
+/* 4 bytes, or what of them the operation reads or writes. */
+void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes);
+void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic);
+void proxy_read_done(int op, int thread);
+void proxy_done(int op, int thread);
+/* The operation is done when that phase of the mbarrier is complete. */
+void proxy_brings(int op, int mbarrier, uint32_t phase);
+/* The operation is to write a piece of shared memory, as a copy of `group` by cp.async: what came
+ * before is judged. And its thread has waited for all its groups below `group`. */
+void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group);
+void proxy_copied(int thread, uint64_t group);
+void proxy_told(int op); /* why it is not waited for is told */
+/* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
+ * Somebody has found so many phases complete. */
+void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle);
+void proxy_waited(int mbarrier, uint32_t phases);
+void proxy_block(void); /* the block has ended */
+void proxy_broken(void);
+
+/* --- async/mbarriers.c: uses of mbarriers, which have the numbers that the block gives -------- */
+
+void phase_made(int thread, uint32_t code, int id, uintptr_t p);
+void phase_fence(int thread);
+void phase_used(int thread, uint32_t code, int id);
+void phase_expects(int thread, uint32_t code, int id, uint32_t bytes);
+void phase_arrives(int thread, uint32_t code, int id);
+void phase_complete(int thread, int id);
+void phase_asked(int thread, uint32_t code, int id, unsigned parity);
+void phase_waited(int thread, uint32_t code, int id, unsigned parity);
+void phase_copies(int thread, uint32_t code, int id, int op); /* op 0: there are none */
+void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
+void phases_end(const struct worker *w);
+void phases_forget(void);
+/* --- async/registers.c: the variables of wgmma, and setmaxnreg -------------------------------- */
+
+void registers_issue(int thread, uint32_t code); /* before what the product holds of the thread */
+void registers_hold(const struct worker *w, int thread, const void *p, int sums);
+void registers_release(const struct worker *w, int thread, const void *p, int sums);
+void registers_fence(int warp);
+/* The thread makes an access to its stack. */
+void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned bytes,
+                       enum kind kind, uint32_t code);
+void registers_count(struct worker *w, uint32_t code, int count, int more);
+void registers_block(void); /* the block has ended */
+void registers_broken(void);
+/* A finding that is a text, once a place. */
+void registers_tell(enum rule rule, int thread, uint32_t code, const char *text);
+
+#endif

@@ -1,0 +1,355 @@
+/* check: findings, gathered while kernels run and told as one line each. */
+#define _GNU_SOURCE
+#include "instruments/check/state/check.h"
+
+#include "cpu/trace.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct finding {
+    enum rule rule;
+    char *kernel;
+    uint3 grid, shape;
+    struct side side[2];
+    int sides;
+    unsigned bytes;
+    struct object object; /* .what is NULL for none */
+    uintptr_t p;
+    char *text;
+    uint64_t times;
+};
+int kernels_ran;
+static struct finding *findings;
+static int n_findings, of_rule[LEAK + 1], printed_by_host;
+static int remarks; /* lines of the last printing that are no findings */
+static const char *const rules[] = {
+    "out of bounds", "misaligned",    "freed memory",  "uninitialised read",
+    "shared race",   "global race",   "stale load",    "same value written",
+    "pending copy",  "proxy fence",   "mbarrier",      "pending wgmma",
+    "wgmma fence",   "descriptor",    "setmaxnreg",    "grid dependency",
+    "stream race",   "child race",    "unordered sum", "barrier divergence",
+    "host access",   "host variable", "fewer threads", "failed call",
+    "leak"};
+
+static void *kept(void *p)
+{
+    return need_memory(p, "the findings of check");
+}
+
+void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
+                 unsigned bytes, const struct object *object, uintptr_t p, const char *text)
+{
+    for (int i = n_findings - 1; i >= 0; i--) {
+        struct finding *f = &findings[i];
+        if (f->rule == rule && f->side[0].code == sides[0].code && !text == !f->text &&
+            (!text || (strchr(text, '%') && strncmp(text, f->text, 12) == 0)) &&
+            (n == 1 || f->side[1].code == sides[1].code) &&
+            (rule != LEAK || f->object.bytes == object->bytes)) {
+            f->times++;
+            return;
+        }
+    }
+    findings = kept(realloc(findings, (size_t)(n_findings + 1) * sizeof *findings));
+    struct finding *f = &findings[n_findings++];
+    *f = (struct finding){.rule = rule, .sides = n, .bytes = bytes, .p = p, .times = 1};
+    memcpy(f->side, sides, (size_t)n * sizeof *sides);
+    if (kernel) {
+        f->kernel = kept(strdup(kernel->name));
+        f->grid = kernel->grid;
+        f->shape = kernel->block;
+    }
+    if (object)
+        f->object = *object;
+    f->text = text ? kept(strdup(text)) : NULL;
+}
+
+/* --- As text ---------------------------------------------------------------------------------- */
+
+static void put_index(FILE *out, const char *name, uint64_t i, uint3 n)
+{
+    fprintf(out, "%s (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", name, i % n.x, i / n.x % n.y,
+            i / n.x / n.y);
+}
+
+static void put_access(FILE *out, const struct finding *f, int i, const struct place *place)
+{
+    static const char *const kinds[] = {"read", "write", "atomic", "copy", "wgmma"};
+    fprintf(out, "%s at %s:%d", kinds[f->side[i].kind], place->file, place->line);
+    if (place->caller)
+        fprintf(out, " (called at %s:%d)", place->caller, place->caller_line);
+}
+
+static void put_side(FILE *out, const struct finding *f, int i, const struct place *place,
+                     int with_block)
+{
+    put_access(out, f, i, place);
+    fputs(" by", out);
+    put_index(out, " thread", (uint64_t)f->side[i].thread, f->shape);
+    if (with_block)
+        put_index(out, " of block", f->side[i].block, f->grid);
+}
+
+static void put_object(FILE *out, const struct object *o, const struct place *site)
+{
+    int allocated = o->what && strcmp(o->what, "allocated") == 0;
+    if (o->name)
+        fprintf(out, "%s (%zu bytes%s%s", o->name, o->bytes, allocated ? "" : " ",
+                allocated ? "" : o->what);
+    else
+        fprintf(out, "the allocation of %s:%d (%zu bytes", site->file, site->line, o->bytes);
+    fprintf(out, ")");
+}
+
+/* Where the access lies in, before or behind its object. */
+static void put_where(FILE *out, const struct finding *f, const struct place *site)
+{
+    const struct object *o = &f->object;
+    if (!o->what) {
+        fprintf(out, "where no device memory is%s", f->p < 65536 ? ", near NULL" : "");
+        return;
+    }
+    if (f->p < o->p)
+        fprintf(out, "%zu bytes before ", (size_t)(o->p - f->p));
+    else if (f->p >= o->p + o->bytes)
+        fprintf(out, "%zu bytes past the end of ", (size_t)(f->p - o->p - o->bytes));
+    else
+        fprintf(out, "at offset %zu of ", (size_t)(f->p - o->p));
+    put_object(out, o, site);
+}
+
+/* The text of a finding, in which %1 and %2 are the places of its sides. */
+static void put_text(FILE *out, const struct finding *f, const struct place *place)
+{
+    for (const char *p = f->text; *p; p++) {
+        int i = p[0] == '%' ? p[1] - '1' : -1;
+        if (i < 0 || i > 1) {
+            fputc(*p, out);
+            continue;
+        }
+        fprintf(out, "%s:%d", place[i].file, place[i].line);
+        if (place[i].caller)
+            fprintf(out, " (called at %s:%d)", place[i].caller, place[i].caller_line);
+        put_index(out, " by thread", (uint64_t)f->side[i].thread, f->shape);
+        p++;
+    }
+}
+
+static int is_wgmma(enum rule rule)
+{
+    return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
+}
+
+static void put(FILE *out, const struct finding *f, const struct place *place)
+{
+    fprintf(out, "%s: ", rules[f->rule]);
+    if (f->rule == LEAK && strcmp(f->object.what, "allocated") != 0) {
+        fprintf(out, "%s, made at %s:%d, is never destroyed", f->object.what, place[2].file,
+                place[2].line);
+    } else if (f->rule == LEAK) {
+        fprintf(out, "%zu bytes", f->object.bytes);
+        if (f->object.name)
+            fprintf(out, " of %s", f->object.name);
+        fprintf(out, ", allocated at %s:%d, are never freed", place[2].file, place[2].line);
+    } else if (f->rule == HOST_ACCESS) {
+        put_access(out, f, 0, &place[0]);
+        fprintf(out, " by the host: %u bytes ", f->bytes);
+        put_where(out, f, &place[2]);
+        fputs(strcmp(f->object.what, "allocated") == 0
+                  ? ", which only kernels and copies reach"
+                  : ", and the host has a variable of its own there: need "
+                    "cudaMemcpyToSymbol or cudaMemcpyFromSymbol",
+              out);
+    } else if (f->rule == FAILED_CALL) {
+        fprintf(out, "the call at %s:%d %s", place[0].file, place[0].line, f->text);
+    } else if (f->text) {
+        put_text(out, f, place);
+        if (f->object.what) {
+            fputs("; it lies ", out);
+            put_where(out, f, &place[2]);
+        } else if (!f->kernel) {
+            fputs(", where no device memory is", out);
+        }
+        if (!f->kernel) { /* of a library's function */
+            fprintf(out, "; called at %s:%d", place[0].file, place[0].line);
+            return;
+        }
+        if (place[0].caller && !strchr(f->text, '%'))
+            fprintf(out, "; called at %s:%d", place[0].caller, place[0].caller_line);
+        fputs("; in", out);
+        put_index(out, " block", f->side[0].block, f->grid);
+        fprintf(out, " of kernel %s", f->kernel);
+    } else {
+        int blocks = f->sides == 2 && f->side[0].block != f->side[1].block;
+        if (f->rule == GRID_DEPENDENCY) { /* the other side is another kernel's */
+            blocks = 0;
+            put_access(out, f, 1, &place[1]);
+            fputs(" of the kernel in front and ", out);
+        }
+        if (f->rule == STREAM_RACE) {
+            blocks = 0;
+            put_access(out, f, 1, &place[1]);
+            fputs(" of a launch in another stream and ", out);
+        }
+        if (f->rule == CHILD_RACE) {
+            blocks = 0;
+            put_access(out, f, 1, &place[1]);
+            fputs(" of a kernel that had launched this one before, and ", out);
+        }
+        put_side(out, f, 0, &place[0], blocks);
+        if (f->sides == 2 && f->rule != GRID_DEPENDENCY && f->rule != STREAM_RACE &&
+            f->rule != CHILD_RACE) {
+            fputs(" and ", out);
+            put_side(out, f, 1, &place[1], blocks);
+        }
+        if (!blocks)
+            put_index(out, " of block", f->side[0].block, f->grid);
+        fprintf(out, " in kernel %s: ", f->kernel);
+        if (f->object.what || !is_wgmma(f->rule)) {
+            fprintf(out, "%u bytes ", f->bytes);
+            put_where(out, f, &place[2]);
+        } else if (f->object.name) {
+            fputs(f->object.name, out); /* a variable */
+        }
+        if (f->rule == HOST_VARIABLE)
+            fputs(", which nvcc refuses: need a parameter, __device__ or __constant__", out);
+        if (f->rule == FREED)
+            fputs(", which is freed", out);
+        if (f->rule == UNINITIALISED)
+            fputs(", never written", out);
+        if (f->rule == STALE_LOAD)
+            fputs(", and ld.global.nc, __ldg or a texture may find what was there before", out);
+        if (f->rule == PROXY_FENCE)
+            fputs(", without a fence.proxy.async between", out);
+        if (f->rule == PENDING_COPY)
+            fputs(", before the wait for the copy", out);
+        if (f->rule == PENDING_WGMMA)
+            fputs(f->sides == 2 ? ", before the wait for the wgmma"
+                                : "the thread never waits for it: wgmma.commit_group, then "
+                                  "wgmma.wait_group",
+                  out);
+        if (f->rule == STREAM_RACE)
+            fputs(", and this launch does not wait for that one", out);
+        if (f->rule == CHILD_RACE)
+            fputs(", and neither comes first: a kernel does not wait for those it launches", out);
+        if (f->rule == SUM_ORDER)
+            fputs(", and nothing says which comes first: the bits of the sum may change", out);
+        if (f->rule == GRID_DEPENDENCY)
+            fputs(", before griddepcontrol.wait", out);
+        if (f->rule == WGMMA_FENCE)
+            fputs(f->sides == 2 ? ", and no wgmma.fence between them"
+                                : "the warp has made no wgmma.fence before",
+                  out);
+    }
+}
+
+static int same_line(const struct finding *a, const struct place *p, const struct finding *b,
+                     const struct place *q)
+{
+    const int library = !a->kernel && !b->kernel && a->text && b->text;
+    if (a->rule != b->rule || a->sides != b->sides ||
+        (library ? strcmp(a->text, b->text) != 0 : a->text || b->text))
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (!symbols_same(&p[i], &q[i]))
+            return 0;
+    return a->rule != LEAK || a->object.site == b->object.site;
+}
+
+/* A leak harms nobody when a program ends: it counts where that is asked for, or where the host
+ * looks for findings itself. Three others are told, and no more. */
+static int counts(enum rule rule)
+{
+    const char *asked = getenv("CUDACPU_LEAKS");
+    return rule != SAME_VALUE && rule != FEWER_THREADS && rule != FAILED_CALL &&
+           (rule != LEAK || printed_by_host || (asked && *asked == '1'));
+}
+
+/* Whether it is no line by itself: the places of a race are told with that, and an index with the
+ * access that it led to. */
+static int told_with_another(int i, const struct place *places)
+{
+    const enum rule rule = findings[i].rule;
+    int told = 0;
+    for (int k = 0; k < n_findings; k++)
+        if (rule == SAME_VALUE)
+            told |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
+                    symbols_same(&places[3 * i], &places[3 * k]) &&
+                    symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
+        else if (rule == BOUNDS && findings[i].text)
+            told |= findings[k].rule == BOUNDS && !findings[k].text &&
+                    symbols_same(&places[3 * i], &places[3 * k]);
+    return told;
+}
+
+int cpu_findings_print(FILE *out)
+{
+    int n = n_findings, distinct = 0;
+    remarks = 0;
+    uint32_t *codes = kept(calloc((size_t)n * 3 + 1, sizeof *codes));
+    struct place *places = kept(calloc((size_t)n * 3 + 1, sizeof *places));
+    for (int i = 0; i < n; i++) {
+        codes[3 * i] = findings[i].side[0].code;
+        codes[3 * i + 1] = findings[i].side[1].code;
+        codes[3 * i + 2] = findings[i].object.site;
+    }
+    if (n)
+        symbols_find(codes, 3 * n, places);
+    memset(of_rule, 0, sizeof of_rule);
+    for (int i = 0; i < n; i++) {
+        struct finding *f = &findings[i];
+        for (int k = i + 1; k < n; k++)
+            if (f->times && same_line(f, places + 3 * i, &findings[k], places + 3 * k)) {
+                f->times += findings[k].times;
+                findings[k].times = 0;
+            }
+        if (!f->times || told_with_another(i, places))
+            continue; /* told with another */
+        put(out, f, places + 3 * i);
+        if (f->times > 1)
+            fprintf(out, " (%" PRIu64 " times)", f->times);
+        fputc('\n', out);
+        of_rule[f->rule]++;
+        distinct += counts(f->rule);
+        remarks += !counts(f->rule);
+    }
+    symbols_free(places, 3 * n);
+    for (int i = 0; i < n; i++)
+        free(findings[i].kernel), free(findings[i].text);
+    free(codes), free(places), free(findings);
+    findings = NULL;
+    n_findings = 0;
+    printed_by_host = 1;
+    return distinct;
+}
+
+int cpu_findings_of(const char *rule)
+{
+    for (int i = 0; i <= LEAK; i++)
+        if (strcmp(rules[i], rule) == 0)
+            return of_rule[i];
+    return 0;
+}
+
+int findings_tell(void)
+{
+    int silent = printed_by_host;
+    int n = cpu_findings_print(stderr);
+    char more[40] = "";
+    if (remarks)
+        snprintf(more, sizeof more, ", %d remark%s", remarks, remarks == 1 ? "" : "s");
+    if (n)
+        fprintf(stderr, "check: %d finding%s%s\n", n, n == 1 ? "" : "s", more);
+    else if (!silent || remarks)
+        fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
+    fflush(NULL);
+    return n;
+}
+
+void findings_end(void)
+{
+    if (findings_tell())
+        _exit(1);
+}

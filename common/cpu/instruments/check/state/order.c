@@ -1,0 +1,332 @@
+/* check: which accesses come before which.
+ *
+ * Time is a number that grows at each start of a block, barrier, warp operation and fence. Within a
+ * block, what a warp or a lane did before a certain time is known to another; between blocks, what
+ * came before a fence is known to those who met an atomic that was made after it: by an atomic of
+ * their own on that variable, or by a load that is .acquire, or .relaxed with a fence after it. A
+ * .release is a fence with an atomic or a store after it. */
+#include "instruments/check/state/check.h"
+
+#include <sys/mman.h>
+
+enum { EPOCHS = 1 << 25 };
+
+struct ordering order = {.now = 1};
+static uint32_t joined[MAX_BARRIERS][MAX_WARPS]; /* what those who came knew of each warp */
+static struct start {
+    uint32_t when;
+    uint64_t block;
+} * starts;
+static int n_starts;
+/* Fences, and atomics that came after one in their thread or behind a barrier. */
+static struct sync {
+    /* barrier: the end of the last one at that time; warp: what all lanes of the thread's warp know
+     * that they did before. */
+    uint32_t when, barrier, warp;
+    int thread;
+    uintptr_t p; /* or FENCE */
+} * syncs;
+static int n_syncs;
+#define FENCE UINTPTR_MAX
+/* Launches in front that need not have ended: when the first and the last of them began, 0 once the
+ * host has waited; how many blocks of the last have waited for those before. */
+static struct {
+    uint32_t start, last;
+    cudaStream_t stream;
+    int early, waited;
+} front;
+/* When each thread of the block has waited for the launch in front, or 0. What was done before
+ * `unwaited` need not have ended all the same. */
+static uint32_t grid_waits[MAX_THREADS], unwaited;
+static int grid_waited; /* a thread of the block has */
+/* The last load of a thread of this block that looks at a variable as atomics change it. What it
+ * has seen was made before `until`. */
+static struct poll {
+    uint32_t when, until;
+    int thread, acquires; /* or else a fence has to come after it */
+    uintptr_t p;
+} * polls;
+static int n_polls;
+/* Of variables that blocks may wait for, changed right after a fence: what the last change found.
+ */
+enum { CHANGES = 4096 };
+static struct change {
+    uintptr_t p;
+    uint64_t before;
+    unsigned bytes;
+    uint32_t when, shown; /* shown: the start of the block that has loaded `before` */
+} changes[CHANGES];       /* at p / 4 modulo their number; what is pushed out is not shown */
+
+static void start_add(void)
+{
+    starts = grown(starts, n_starts, sizeof *starts);
+    starts[n_starts++] = (struct start){order.now, order.block};
+}
+
+/* Time goes on. When it has run out, all records are forgotten. */
+void order_tick(void)
+{
+    if (++order.now < EPOCHS)
+        return;
+    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0 ||
+        madvise(cached, (ARENA_AT + ARENA) / 4 * sizeof *cached, MADV_DONTNEED) != 0)
+        give_up(1, "check: the system does not take back memory that is to be forgotten");
+    memset(order.sees, 0, sizeof order.sees);
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (order.clock[i])
+            memset(order.clock[i], 0, offsetof(struct clock, phases));
+    order.now = order.launch_start = order.grid_start = order.block_start = order.barrier_end = 1;
+    order.early = front.start = 0;
+    n_starts = n_syncs = n_polls = 0;
+    start_add();
+}
+
+/* The block that r belongs to: an index into starts. */
+static int start_of(record r)
+{
+    int low = 0, high = n_starts;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (starts[middle].when <= when_of(r))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t order_block_of(record r)
+{
+    return starts[start_of(r)].block;
+}
+
+/* Whether what a thread did at that time comes before s, in its block. */
+static int comes_before(int thread, uint32_t when, const struct sync *s)
+{
+    return thread == s->thread || when < s->barrier ||
+           (thread / WARP == s->thread / WARP && when < s->warp);
+}
+
+static int knows(int me, int thread, uint32_t when)
+{
+    return ordered((record)when << 39 | (record)thread << 24, me);
+}
+
+/* Whether what a load of this block saw is known to `me`. */
+static int acquired(const struct poll *poll, int me)
+{
+    if (poll->acquires)
+        return knows(me, poll->thread, poll->when);
+    for (const struct sync *s = syncs + n_syncs; s-- > syncs && s->when > poll->when;)
+        if (s->p == FENCE && comes_before(poll->thread, poll->when, s) &&
+            knows(me, s->thread, s->when))
+            return 1;
+    return 0;
+}
+
+/* Whether the block that runs has met the variable, and `me` comes after that. */
+static int met(uintptr_t p, uint32_t made, int me)
+{
+    record mine = cells[p / 4].write;
+    if (is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
+        return 1;
+    for (int i = 0; i < n_polls; i++)
+        if (polls[i].p == p && made < polls[i].until && acquired(&polls[i], me))
+            return 1;
+    return 0;
+}
+
+int order_released(record r, int me)
+{
+    int its = start_of(r), low = 0, high = n_syncs;
+    uint32_t end = its + 1 < n_starts ? starts[its + 1].when : UINT32_MAX;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (syncs[middle].when <= when_of(r))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
+        const struct sync *fence = &syncs[f], *atomic = fence + 1;
+        if (fence->p != FENCE || !comes_before(thread_of(r), when_of(r), fence))
+            continue;
+        for (; atomic < syncs + n_syncs && atomic->when < end; atomic++)
+            if (atomic->p != FENCE && comes_before(fence->thread, fence->when, atomic) &&
+                met(atomic->p, atomic->when, me))
+                return 1;
+    }
+    return 0;
+}
+
+void order_launch(const struct cpu_kernel *kernel)
+{
+    const int front_waited = !front.early || front.waited == n_starts;
+    order.kernel = kernel;
+    order.cached = 0;
+    n_starts = n_syncs = 0;
+    order_tick();
+    order.early = kernel->early && front.start && front.stream == kernel->stream ? front.start : 0;
+    order.launch_start = order.grid_start = order.now;
+    unwaited = order.early && !front_waited ? front.last : 0;
+    front.start = order.early ? order.early : order.now;
+    front.last = order.now;
+    front.stream = kernel->stream;
+    front.early = order.early != 0;
+    front.waited = 0;
+}
+
+void order_grids_done(void)
+{
+    front.stream = NULL;
+    front.start = 0;
+}
+
+void order_grid_wait(int thread)
+{
+    if (!order.early)
+        return;
+    front.waited += !grid_waited;
+    grid_waited = 1;
+    if (!grid_waits[thread])
+        grid_waits[thread] = order.now;
+}
+
+int order_unfinished(record r, int me)
+{
+    if (!order.early || when_of(r) < order.early || when_of(r) >= order.launch_start)
+        return 0;
+    if (when_of(r) < unwaited)
+        return 1; /* the kernel in front has ended, but not waited for this one */
+    if (grid_waits[me])
+        return 0;
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (grid_waits[i] && ordered((record)grid_waits[i] << 39 | (record)i << 24, me)) {
+            grid_waits[me] = order.now; /* me comes after a thread that has waited */
+            return 0;
+        }
+    return 1;
+}
+
+void order_block(uint64_t place)
+{
+    order_tick();
+    order.block = place;
+    order.block_start = order.barrier_end = order.now;
+    start_add();
+    n_polls = 0;
+    memset(order.sees, 0, sizeof order.sees);
+    memset(joined, 0, sizeof joined);
+    if (order.early)
+        memset(grid_waits, 0, sizeof grid_waits);
+    grid_waited = 0;
+    for (int i = 0; i < MAX_WARPS; i++) {
+        free(order.lane_sees[i]);
+        order.lane_sees[i] = NULL;
+    }
+}
+
+void order_grid_opens(void)
+{
+    order_tick();
+    order.grid_start = order.now;
+}
+
+void order_join(int barrier)
+{
+    order_tick();
+    const uint64_t warp = cpu_worker->now / WARP;
+    uint32_t *known = joined[barrier];
+    for (int i = 0; i < MAX_WARPS; i++)
+        known[i] = known[i] > order.sees[warp][i] ? known[i] : order.sees[warp][i];
+    known[warp] = order.now;
+}
+
+/* A named barrier joins what its warps knew when they came; a warp that only arrived has gone on,
+ * and is not told. */
+void order_barrier(struct worker *w, int barrier)
+{
+    order_tick();
+    if (barrier == 0) {
+        order.barrier_end = order.now;
+        return;
+    }
+    uint32_t *known = joined[barrier];
+    for (int k = 0; k < MAX_WARPS; k++)
+        if (w->barriers[barrier].waiting[k])
+            for (int i = 0; i < MAX_WARPS; i++)
+                if (known[i] > order.sees[k][i])
+                    order.sees[k][i] = known[i];
+    memset(joined[barrier], 0, sizeof joined[barrier]);
+}
+
+void order_warp(struct worker *w, int warp, unsigned mask)
+{
+    order_tick();
+    if (!(w->warps[warp].live & ~mask)) {
+        order.sees[warp][warp] = order.now;
+        return;
+    }
+    if (!order.lane_sees[warp])
+        order.lane_sees[warp] =
+            need_memory(calloc(WARP, sizeof *order.lane_sees[warp]), "what check knows");
+    for (unsigned a = mask; a; a &= a - 1)
+        for (unsigned b = mask; b; b &= b - 1)
+            order.lane_sees[warp][__builtin_ctz(a)][__builtin_ctz(b)] = order.now;
+}
+
+static void sync_add(uintptr_t p)
+{
+    syncs = grown(syncs, n_syncs, sizeof *syncs);
+    int thread = (int)cpu_worker->now, warp = thread / WARP;
+    syncs[n_syncs++] =
+        (struct sync){order.now, order.barrier_end, order.sees[warp][warp], thread, p};
+}
+
+void order_atomic(uintptr_t at, const void *p, unsigned bytes)
+{
+    if (!n_syncs)
+        return;
+    int after_fence = syncs[n_syncs - 1].p == FENCE;
+    sync_add(at);
+    if (!after_fence || bytes > sizeof changes->before)
+        return;
+    struct change *c = &changes[at / 4 % CHANGES];
+    *c = (struct change){.p = at, .bytes = bytes, .when = order.now};
+    memcpy(&c->before, p, bytes);
+}
+
+/* A block that runs after all that it waits for would never find too early a value, and a wait for
+ * the wrong one would go unseen. So its first load finds what was there before the last change,
+ * unless that is known to come before the load. */
+const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires)
+{
+    struct change *c = &changes[at / 4 % CHANGES];
+    int thread = (int)cpu_worker->now, i = 0;
+    int early = c->p == at && c->when >= order.grid_start && c->when < order.block_start &&
+                c->shown != order.block_start && bytes == c->bytes &&
+                !order_released(cells[at / 4].write, thread);
+    while (i < n_polls &&
+           (polls[i].p != at || polls[i].thread != thread || polls[i].acquires != acquires))
+        i++;
+    if (i == n_polls)
+        polls = grown(polls, n_polls++, sizeof *polls);
+    polls[i] = (struct poll){order.now, early ? c->when : UINT32_MAX, thread, acquires, at};
+    if (early)
+        c->shown = order.block_start;
+    return early ? &c->before : p;
+}
+
+void trace_fence(struct worker *w)
+{
+    (void)w;
+    order_tick();
+    sync_add(FENCE);
+    order_tick();
+}
+
+void cpu_trace_fence(void)
+{
+    if (cpu_worker && cpu_worker->running)
+        trace_fence(cpu_worker);
+}

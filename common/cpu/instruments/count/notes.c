@@ -1,0 +1,274 @@
+/* count: what kernels tell, noted lane by lane for count.c to merge. A lane whose notes are full
+ * waits, so this file is above scheduler.c. */
+#include "instruments/front/callbacks.h"
+
+#include "instruments/count/count.h"
+#include <stdlib.h>
+
+static __attribute__((noinline)) struct lanes *lanes_of(struct worker *w, int warp)
+{
+    struct trace *t = w->trace;
+    struct lanes *l = t->spare;
+    if (l)
+        t->spare = l->next;
+    else
+        l = need_memory(aligned_alloc(64, sizeof *l), "the counts");
+    memset(l->first, 0, sizeof l->first);
+    memset(l->n, 0, sizeof l->n);
+    l->full = 0;
+    return t->of_warp[warp] = l;
+}
+
+static inline uint64_t order_of(struct worker *w, const void *from, const void *frame)
+{
+    const char **top = &w->trace->top[w->now];
+    if (__builtin_expect(!*top, 0))
+        *top = fiber_top(w->stacks, w->threads[w->now].fiber);
+    return (uint64_t)(FIBER_STACK - (uint32_t)(*top - (const char *)frame)) << 32 | code_of(from);
+}
+
+static __attribute__((noinline)) void wait_for_room(struct worker *w, struct lanes *l)
+{
+    l->full |= 1u << w->now % WARP;
+    block_stop(w);
+    block_wait(w);
+}
+
+static inline void note(struct worker *w, uint64_t where, uint64_t order)
+{
+    struct lanes *l = w->trace->of_warp[w->now / WARP];
+    if (!l)
+        l = lanes_of(w, w->now / WARP);
+    unsigned lane = w->now % WARP, i = l->n[lane]++;
+    l->order[i][lane] = order;
+    l->where[i][lane] = where;
+    if (where >> 52 != LOOPS)
+        w->trace->wait[w->now].p = 0;
+    if (i == NOTES - 1)
+        wait_for_room(w, l);
+}
+
+static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
+{
+    (void)p, (void)bytes, (void)writes, (void)from; /* counts are of kernels */
+}
+
+static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
+                        const void *frame)
+{
+    if (is_builtin_variable(p))
+        return;
+    uint64_t order = order_of(w, from, frame);
+    w->trace->last[w->now] = order;
+    note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)writes << 52, order);
+}
+
+/* --- Inline PTX ------------------------------------------------------------------------------- */
+
+void trace_asm(struct worker *w, const void *from, const void *frame)
+{
+    w->trace->statement[w->now] = order_of(w, from, frame);
+    symbols_statement(code_of(from));
+}
+
+static void statement_note(struct worker *w, uintptr_t p, unsigned bytes, enum what what)
+{
+    uint64_t order = w->trace->statement[w->now];
+    w->trace->last[w->now] = order;
+    note(w, p | (uint64_t)__builtin_ctz(bytes) << 48 | (uint64_t)what << 52, order);
+}
+
+void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    (void)lane; /* it is the running one */
+    statement_note(w, p, bytes, READS);
+}
+
+void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    (void)lane;
+    statement_note(w, p, bytes, WRITES);
+}
+
+/* A thread that waits looks at one place again and again, and how often is up to others: it counts
+ * as one load. The first look and the others may lie apart in the code: clang++ takes the first out
+ * of the loop. */
+const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
+                            const void *insn)
+{
+    (void)acquires;
+    struct wait *last = &w->trace->wait[w->now], now = {insn, p};
+    if (last->insn == insn && last->p == p) {
+        w->trace->last[w->now] = w->trace->statement[w->now];
+    } else {
+        trace_lane_read(w, lane, p, bytes);
+        *last = now;
+    }
+    return (const void *)p;
+}
+
+void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    trace_lane_write(w, lane, p, bytes);
+}
+
+/* Lanes' own numbers are summed at once; what is a request is known when notes are merged. */
+static void numbers(struct worker *w, uintptr_t p, unsigned n)
+{
+    if (p - (uintptr_t)w->arena >= ARENA)
+        w->trace->tally.value[CPU_GLOBAL_ATOMIC_NUMBERS] += n;
+}
+
+void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned parts)
+{
+    (void)lane;
+    numbers(w, p, parts);
+    statement_note(w, p, bytes, ATOMIC);
+}
+
+/* A lane that only fills in zeros reads from nowhere. */
+void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
+                       unsigned read, int around_l1)
+{
+    (void)lane;
+    w->trace->open_group[w->now] = 1;
+    w->trace->tally.value[CPU_CP_ASYNC_BYTES] += read;
+    statement_note(w, (uintptr_t)to, bytes, COPY_TO);
+    statement_note(w, read ? (uintptr_t)from : 0, bytes, around_l1 ? COPY_AROUND_L1 : COPY);
+}
+
+void trace_async_commit(struct worker *w, int lane)
+{
+    (void)lane;
+    struct trace *t = w->trace;
+    t->groups[w->now] = t->groups[w->now] << 1 | t->open_group[w->now];
+    t->open_group[w->now] = 0;
+}
+
+void trace_async_wait(struct worker *w, int lane, int pending)
+{
+    (void)lane;
+    struct trace *t = w->trace;
+    if (pending < 0)
+        t->open_group[w->now] = 0;
+    t->groups[w->now] &= pending <= 0 ? 0 : pending < 32 ? (1u << pending) - 1 : ~0u;
+    t->tally.value[CPU_CP_ASYNC_LEFT_GROUPS] += (unsigned)__builtin_popcount(t->groups[w->now]);
+}
+
+/* What a warp does together is one request, and needs no notes of its lanes. */
+
+void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
+{
+    (void)transposed;
+    struct site *s = tally_site(&w->trace->tally, (uint32_t)w->trace->statement[w->now],
+                                what == TRACE_LDMATRIX ? LDMATRIX : STMATRIX, SHARED);
+    int all = count_matrix_passes(rows, n);
+    s->requests++;
+    s->bytes += (uint64_t)n * 8 * 16;
+    s->passes += (uint64_t)all;
+    s->conflicts += (uint64_t)(all - n);
+}
+
+void trace_mma(struct worker *w, uint64_t flops)
+{
+    w->trace->tally.value[CPU_MMA]++;
+    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
+}
+
+void trace_registers_hold(struct worker *w, int thread, const void *p, int sums)
+{
+    (void)thread, (void)sums;
+    const uint32_t depth = depth_of(w, (uintptr_t)p);
+    if ((uintptr_t)p - (uintptr_t)w->stacks < (uintptr_t)MAX_THREADS * FIBER_STACK)
+        w->trace->registers[depth / 8] |= (uint8_t)(1 << depth % 8);
+}
+
+void trace_bulk(struct worker *w, enum bulk what, uint64_t bytes)
+{
+    w->trace->tally.value[CPU_BULK_LOAD_REQUESTS + 2 * what]++;
+    w->trace->tally.value[CPU_BULK_LOAD_BYTES + 2 * what] += bytes;
+}
+
+void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
+{
+    w->trace->tally.value[CPU_WGMMA]++;
+    w->trace->tally.value[CPU_WGMMA_SHARED_BYTES] += bytes;
+    w->trace->tally.value[CPU_MMA_FLOPS] += flops;
+}
+
+/* --- C++ -------------------------------------------------------------------------------------- */
+
+/* At the head of each block of code (-fsanitize-coverage=trace-pc). */
+__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    uint64_t order = order_of(w, __builtin_return_address(0), CALLERS_DEPTH);
+    uint64_t last = w->trace->last[w->now];
+    w->trace->last[w->now] = order;
+    if ((uint32_t)order <= (uint32_t)last)
+        note(w, (uint64_t)LOOPS << 52, last);
+}
+
+/* What kernels report themselves. */
+
+void cpu_trace_atomic(const volatile void *p, size_t bytes)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return;
+    numbers(w, (uintptr_t)p, 1);
+    seen(w, (uintptr_t)p, (unsigned)bytes, ATOMIC, __builtin_return_address(0), CALLERS_DEPTH);
+}
+
+void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
+{
+    (void)p, (void)expected, (void)bytes;
+}
+
+void cpu_trace_sum(const volatile void *p, size_t bytes)
+{
+    (void)p, (void)bytes;
+}
+
+void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
+{
+    (void)w, (void)lane, (void)p, (void)bytes;
+}
+
+void cpu_trace_cached(const volatile void *p, size_t bytes)
+{
+    (void)p, (void)bytes;
+}
+
+void cpu_trace_special(int counter)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        w->trace->tally.value[counter]++;
+}
+
+void cpu_trace_named(const char *name, uint64_t amount)
+{
+    struct worker *w = cpu_worker;
+    if (w && w->running)
+        w->trace->tally.named[tally_name(name)] += amount;
+}
+
+void cpu_trace_fence(void) /* blocks run side by side, and not every CPU keeps stores in order */
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void trace_fence(struct worker *w)
+{
+    (void)w;
+}
+
+/* An object is linked with check as well, which says what this is. */
+__attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const void *b,
+                                                                         uintptr_t index)
+{
+    (void)b, (void)index;
+}

@@ -1,0 +1,195 @@
+/* count: what one request of a warp costs, in sectors of memory and passes through the banks. */
+#include "instruments/count/count.h"
+
+#include <string.h>
+
+enum { SECTOR = 32, BANKS = 32 };
+
+int count_sectors(const uintptr_t *p, int n, unsigned bytes)
+{
+    static __thread uint64_t table[128], turn;
+    int count = 0;
+    uint64_t last = UINT64_MAX;
+    int rising = 1;
+    for (int i = 0; i < n; i++) {
+        rising &= i == 0 || p[i] >= p[i - 1];
+        count += i == 0 || p[i] / SECTOR != last;
+        uint64_t end = (p[i] + bytes - 1) / SECTOR;
+        count += end != p[i] / SECTOR;
+        last = end;
+    }
+    if (rising)
+        return count; /* no sector comes back once it was left */
+    count = 0;
+    last = UINT64_MAX;
+    if ((++turn & 0x3fffff) == 0)
+        memset(table, 0, sizeof table);
+    for (int i = 0; i < n; i++)
+        for (uint64_t s = p[i] / SECTOR; s <= (p[i] + bytes - 1) / SECTOR; s++) {
+            if (s == last)
+                continue;
+            last = s;
+            /* An entry is a sector of this turn or is free: 42 bits name one, 22 the turn. */
+            uint64_t entry = s << 22 | (turn & 0x3fffff);
+            unsigned at = (unsigned)(s * 0x9e3779b97f4a7c15u >> 57);
+            while (table[at] != entry && ((table[at] ^ turn) & 0x3fffff) == 0)
+                at = (at + 1) & 127;
+            count += table[at] != entry;
+            table[at] = entry;
+        }
+    return count;
+}
+
+/* Passes through the banks of the accesses i..n-1 whose lanes lie below `end`; *at goes past them.
+ * In one pass each of 32 banks gives one word of 4 bytes, to any number of lanes. */
+static int passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned words,
+                  unsigned end, int *at)
+{
+    uintptr_t word[4 * WARP];
+    unsigned char next[4 * WARP], head[BANKS], depth[BANKS] = {0};
+    int deepest = 0, used = 0;
+    memset(head, 0xff, sizeof head);
+    for (; *at < n && lane[*at] < end; ++*at)
+        for (unsigned j = 0; j < words; j++) {
+            uintptr_t v = p[*at] / 4 + j;
+            unsigned bank = v % BANKS, k = head[bank];
+            while (k != 0xff && word[k] != v)
+                k = next[k];
+            if (k != 0xff)
+                continue;
+            word[used] = v, next[used] = head[bank], head[bank] = (unsigned char)used++;
+            if (++depth[bank] > deepest)
+                deepest = depth[bank];
+        }
+    return deepest;
+}
+
+int count_matrix_passes(void *const *rows, int n)
+{
+    int total = 0;
+    for (int matrix = 0; matrix < n; matrix++) {
+        static const unsigned char lane[8];
+        uintptr_t p[8];
+        int at = 0;
+        for (int row = 0; row < 8; row++)
+            p[row] = (uintptr_t)rows[8 * matrix + row];
+        total += passes(p, lane, 8, 4, 1, &at);
+    }
+    return total;
+}
+
+/* How many of the accesses share a bank, whether or not they are to the same word. */
+static int crowd(const uintptr_t *p, int n, unsigned bytes)
+{
+    int of_bank[BANKS] = {0}, most = 0;
+    for (int i = 0; i < n; i++)
+        for (unsigned j = 0; p[i] && j < bytes / 4; j++) {
+            int *k = &of_bank[(p[i] / 4 + j) % BANKS];
+            most = ++*k > most ? *k : most;
+        }
+    return most;
+}
+
+static int is_in(const uintptr_t *list, int n, uintptr_t p)
+{
+    while (n > 0 && list[n - 1] != p)
+        n--;
+    return n > 0;
+}
+
+/* Around L1, whole sectors travel, and of lanes that write to one place only the last counts. Parts
+ * of 16 bytes are one sector when they come from one and go to one, and take one pass when they do
+ * so with a line of 128 bytes; in both, only if their places there differ in the same bits. Zeros
+ * take a pass for each line, and what is read beside them another one. */
+static int passes_around_l1(const uintptr_t *to, const uintptr_t *from, int n, int *sectors)
+{
+    enum { LINE = 128, UNIT = 16 };
+    uintptr_t a[WARP], b[WARP]; /* of lanes that count: where to and where from */
+    int lines = 0, reads = 0, kept = 0, zeros = 0;
+    *sectors = 0;
+    for (int i = 0; i < n; i++) {
+        int new_line = 1, new_read = from[i] != 0, new_sector = new_read;
+        if (is_in(to + i + 1, n - i - 1, to[i]))
+            continue;
+        for (int k = 0; k < kept; k++) {
+            uintptr_t places = (to[i] ^ from[i] ^ a[k] ^ b[k]) / UNIT;
+            new_line &= to[i] / LINE != a[k] / LINE;
+            new_read &= to[i] / LINE != a[k] / LINE || from[i] / LINE != b[k] / LINE || places % 8;
+            new_sector &=
+                to[i] / SECTOR != a[k] / SECTOR || from[i] / SECTOR != b[k] / SECTOR || places % 2;
+        }
+        lines += new_line;
+        reads += new_read;
+        *sectors += new_sector;
+        zeros += from[i] == 0;
+        a[kept] = to[i], b[kept++] = from[i];
+    }
+    return reads + (zeros ? lines : 0);
+}
+
+/* As an H200 counts in every pattern of tests/banks/matrix.cu but the two in which parts of a line
+ * change places at random. Through L1, what is read takes passes too, and no word serves two lanes.
+ */
+int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned char *lane, int n,
+                      unsigned bytes, int around_l1, int *parts, int *sectors)
+{
+    unsigned size = WARP / (bytes / 4);
+    int total = 0, readers = 0;
+    uintptr_t read[WARP];
+    if (around_l1) {
+        *parts = total = passes_around_l1(to, from, n, sectors);
+        return total;
+    }
+    *parts = 0;
+    for (int i = 0, last; i < n; i = last, ++*parts) {
+        for (last = i; last < n && lane[last] / size == lane[i] / size; last++)
+            if (from[last])
+                read[readers++] = from[last];
+        int in = crowd(to + i, last - i, bytes), out = crowd(from + i, last - i, bytes);
+        total += in > out ? in : out;
+    }
+    *sectors = count_sectors(read, readers, bytes);
+    return total;
+}
+
+/* Do lanes i and i^step, where both take part, all read the same address? */
+static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsigned step)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n && lane[k] <= (lane[i] | step); k++)
+            if (lane[k] == (lane[i] ^ step) && p[k] != p[i])
+                return 0;
+    return 1;
+}
+
+/* Lanes of 8 bytes go half a warp at a time, of 16 a quarter; two of these parts go together when a
+ * load finds lanes in pairs at equal addresses. No manual says so: an H200's own counters do, for
+ * every pattern in tests/banks.cu. *parts is how many passes it takes without conflicts. */
+int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
+                 int *parts)
+{
+    uintptr_t same = 0, in_line = 0;
+    for (int i = 0; i < n; i++) {
+        same |= p[i] ^ p[0];
+        in_line |= p[i] ^ (p[0] + 4 * (uintptr_t)i);
+    }
+    *parts = 1;
+    if (bytes == 4 && (!same || !in_line))
+        return 1; /* one word for all, or a bank for each */
+    unsigned words = bytes <= 4 ? 1 : bytes / 4, size = WARP / words, end;
+    int total = 0;
+    *parts = 0;
+    for (int i = 0; i < n; ++*parts) {
+        unsigned both = lane[i] / (2 * size) * (2 * size) + 2 * size;
+        int last = i;
+        while (last < n && lane[last] < both)
+            last++;
+        if (words > 1 && loads &&
+            (in_pairs(p + i, lane + i, last - i, 1) || in_pairs(p + i, lane + i, last - i, 2)))
+            end = both;
+        else
+            end = lane[i] / size * size + size;
+        total += passes(p, lane, n, words, end, &i);
+    }
+    return total;
+}

@@ -1,0 +1,106 @@
+/* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. What a
+ * kernel does with them counts as with inline PTX of the same meaning. atomicAdd and its like use
+ * none of them: they report themselves, in cuda_runtime.h, as the one operation that they are. */
+#include "device/device.h"
+
+enum { RELEASE = __ATOMIC_RELEASE }; /* and what is stronger */
+
+static int lane_of(const struct worker *w)
+{
+    return (int)w->now % WARP;
+}
+
+/* The kernel that is about to do so, with its place, or NULL. */
+static struct worker *kernel(const void *from, const void *frame)
+{
+    struct worker *w = cpu_worker;
+    if (!w || !w->running)
+        return NULL;
+    trace_asm(w, from, frame);
+    return w;
+}
+
+static void changed(struct worker *w, const volatile void *p, unsigned bytes, int order)
+{
+    if (!w)
+        return;
+    if (order >= RELEASE)
+        trace_fence(w);
+    trace_lane_atomic(w, lane_of(w), (uintptr_t)p, bytes, 1);
+}
+
+static void stored(struct worker *w, const volatile void *p, unsigned bytes, int order)
+{
+    if (!w)
+        return;
+    if (order >= RELEASE)
+        trace_fence(w);
+    trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
+}
+
+/* Where the load at `from` finds its value. */
+static const volatile void *loaded(struct worker *w, const volatile void *p, unsigned bytes,
+                                   int order, const void *from)
+{
+    const int acquires = order != __ATOMIC_RELAXED;
+    return w ? trace_lane_poll(w, lane_of(w), (uintptr_t)p, bytes, acquires, from) : p;
+}
+
+#define KERNEL kernel(__builtin_return_address(0), __builtin_frame_address(0))
+#pragma GCC visibility push(default)
+#define OP(n, T, name, builtin)                                                                    \
+    T __tsan_atomic##n##_##name(volatile T *p, T v, int order)                                     \
+    {                                                                                              \
+        changed(KERNEL, p, n / 8, order);                                                          \
+        return builtin(p, v, __ATOMIC_SEQ_CST);                                                    \
+    }
+#define CAS(n, T, name)                                                                            \
+    int __tsan_atomic##n##_##name(volatile T *p, T *old, T v, int yes, int no)                     \
+    {                                                                                              \
+        (void)no;                                                                                  \
+        changed(KERNEL, p, n / 8, yes);                                                            \
+        return __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+    }
+#define ATOMICS(n, T)                                                                              \
+    T __tsan_atomic##n##_load(const volatile T *p, int order)                                      \
+    {                                                                                              \
+        const void *from = __builtin_return_address(0);                                            \
+        return __atomic_load_n((const volatile T *)loaded(KERNEL, p, n / 8, order, from),          \
+                               __ATOMIC_SEQ_CST);                                                  \
+    }                                                                                              \
+    void __tsan_atomic##n##_store(volatile T *p, T v, int order)                                   \
+    {                                                                                              \
+        stored(KERNEL, p, n / 8, order);                                                           \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
+    }                                                                                              \
+    T __tsan_atomic##n##_compare_exchange_val(volatile T *p, T old, T v, int yes, int no)          \
+    {                                                                                              \
+        return (void)yes, (void)no, __sync_val_compare_and_swap(p, old, v);                        \
+    }                                                                                              \
+    CAS(n, T, compare_exchange_strong)                                                             \
+    CAS(n, T, compare_exchange_weak)                                                               \
+    OP(n, T, exchange, __atomic_exchange_n)                                                        \
+    OP(n, T, fetch_add, __atomic_fetch_add)                                                        \
+    OP(n, T, fetch_sub, __atomic_fetch_sub)                                                        \
+    OP(n, T, fetch_and, __atomic_fetch_and)                                                        \
+    OP(n, T, fetch_or, __atomic_fetch_or)                                                          \
+    OP(n, T, fetch_xor, __atomic_fetch_xor)                                                        \
+    OP(n, T, fetch_nand, __atomic_fetch_nand)
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}
+void __tsan_init(void)
+{
+}
+#pragma GCC visibility pop

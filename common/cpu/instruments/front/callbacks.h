@@ -1,0 +1,100 @@
+/* What -fsanitize=thread calls at each load and store, for the file that defines seen(). */
+#include "device/device.h"
+#include "instruments/front/symbols.h"
+#include "device/hooks.h"
+
+#include <string.h>
+
+/* The running thread reads (writes = 0) or writes memory. `from` is the return address in the
+ * kernel; `frame` tells how deep its stack is. */
+static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
+                        const void *frame);
+
+/* The host does, outside of kernels. */
+static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
+
+/* The four built-in variables are memory too, and registers on a GPU. */
+static inline int is_builtin_variable(uintptr_t p)
+{
+    return p - (uintptr_t)&threadIdx < sizeof(uint3) || p - (uintptr_t)&blockIdx < sizeof(uint3) ||
+           p - (uintptr_t)&blockDim < sizeof(uint3) || p - (uintptr_t)&gridDim < sizeof(uint3);
+}
+
+/* True while the data move only after several calls of seen(). */
+static int in_pieces;
+
+/* An object of any size, in the pieces a GPU would move: up to 16 bytes, as aligned as they are. */
+static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
+{
+    struct worker *w = cpu_worker;
+    unsigned n = 16;
+    while (n > 1 && (p % n || bytes % n))
+        n /= 2;
+    if (CPU_TRACE == 2)
+        in_pieces = 1;
+    for (size_t done = 0; w && w->running && done < bytes; done += n)
+        seen(w, p + done, n, writes, from, frame);
+    if (CPU_TRACE == 2)
+        in_pieces = 0;
+    if (!w || !w->running)
+        seen_of_host(p, bytes, writes, from);
+}
+
+#pragma GCC visibility push(default)
+#define HERE __builtin_return_address(0), CALLERS_DEPTH
+#define CALLBACKS(n, name, writes)                                                                 \
+    void __tsan_##name##n(void *p)                                                                 \
+    {                                                                                              \
+        struct worker *w = cpu_worker;                                                             \
+        if (w && w->running)                                                                       \
+            seen(w, (uintptr_t)p, n, writes, HERE);                                                \
+        else                                                                                       \
+            seen_of_host((uintptr_t)p, n, writes, __builtin_return_address(0));                    \
+    }                                                                                              \
+    void __tsan_unaligned_##name##n(void *p)                                                       \
+    {                                                                                              \
+        pieces((uintptr_t)p, n, writes, HERE);                                                     \
+    }
+#define SIZES(name, writes)                                                                        \
+    CALLBACKS(1, name, writes)                                                                     \
+    CALLBACKS(2, name, writes)                                                                     \
+    CALLBACKS(4, name, writes)                                                                     \
+    CALLBACKS(8, name, writes)                                                                     \
+    CALLBACKS(16, name, writes)                                                                    \
+    void __tsan_##name##_range(void *p, size_t bytes)                                              \
+    {                                                                                              \
+        pieces((uintptr_t)p, bytes, writes, HERE);                                                 \
+    }
+SIZES(read, 0)
+SIZES(write, 1)
+
+/* An object's pointer to its virtual functions is memory like any other. */
+void __tsan_vptr_update(void **p, void *value)
+{
+    (void)value;
+    pieces((uintptr_t)p, sizeof *p, 1, HERE);
+}
+void __tsan_vptr_read(void **p)
+{
+    pieces((uintptr_t)p, sizeof *p, 0, HERE);
+}
+
+/* Calls of the C library in a kernel come here: cudacc renames them in the object. */
+void *cpu_trace_memcpy(void *to, const void *from, size_t bytes)
+{
+    pieces((uintptr_t)from, bytes, 0, HERE);
+    pieces((uintptr_t)to, bytes, 1, HERE);
+    return memcpy(to, from, bytes);
+}
+void *cpu_trace_memmove(void *to, const void *from, size_t bytes)
+{
+    pieces((uintptr_t)from, bytes, 0, HERE);
+    pieces((uintptr_t)to, bytes, 1, HERE);
+    return memmove(to, from, bytes);
+}
+void *cpu_trace_memset(void *to, int value, size_t bytes)
+{
+    pieces((uintptr_t)to, bytes, 1, HERE);
+    return memset(to, value, bytes);
+}
+#pragma GCC visibility pop

@@ -1,0 +1,152 @@
+#define _GNU_SOURCE
+#include "base/error.h"
+#include "instruments/front/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 4000 }; /* addresses in one command, well below its longest */
+
+static uint8_t statements[(1 << 24) / 8]; /* a bit for each code */
+
+static int is_statement(uint32_t code)
+{
+    return code / 8 < sizeof statements && statements[code / 8] >> code % 8 & 1;
+}
+
+void symbols_statement(uint32_t code)
+{
+    if (code / 8 < sizeof statements && !is_statement(code))
+        __atomic_fetch_or(&statements[code / 8], (uint8_t)(1 << code % 8), __ATOMIC_RELAXED);
+}
+
+void symbols_free(struct place *places, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(places[i].file), free(places[i].caller);
+}
+
+int symbols_same(const struct place *a, const struct place *b)
+{
+    return a->line == b->line && strcmp(a->file, b->file) == 0 && !a->caller == !b->caller &&
+           (!a->caller || (a->caller_line == b->caller_line && strcmp(a->caller, b->caller) == 0));
+}
+
+static char *shortened(char *file)
+{
+    char here[4096];
+    size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (n && strncmp(file, here, n) == 0 && file[n] == '/')
+        file += n + 1;
+    while (strncmp(file, "./", 2) == 0)
+        file += 2;
+    return need_memory(strdup(file), "the name of a file");
+}
+
+static void unknown(struct place *place)
+{
+    *place = (struct place){.file = need_memory(strdup("?"), "the name of a file")};
+}
+
+/* For every address its number, then a line "FILE:LINE" for each inlined call, innermost first. */
+static void find(const char *program, const uint32_t *codes, int n, struct place *places)
+{
+    char *command = NULL, line[4200];
+    size_t size;
+    FILE *text = need_memory(open_memstream(&command, &size), "a command");
+    fprintf(text, "addr2line -a -i -e '%s'", program);
+    for (int i = 0; i < n; i++)
+        fprintf(text, " %x", codes[i]);
+    fputs(" 2>/dev/null", text);
+    if (fclose(text) != 0)
+        need_memory(NULL, "a command");
+    FILE *answer = popen(command, "r");
+    int at = -1;
+    for (int i = 0; i < n; i++)
+        unknown(&places[i]);
+    while (answer && fgets(line, sizeof line, answer)) {
+        if (strncmp(line, "0x", 2) == 0) {
+            at++;
+            continue;
+        }
+        char *colon = strrchr(line, ':');
+        if (at < 0 || at >= n || !colon || *line == '?' ||
+            (places[at].line && (places[at].caller || !is_statement(codes[at]))))
+            continue;
+        *colon = '\0';
+        int number = atoi(colon + 1);
+        if (number == 0 || strstr(line, "common/cpu/include/") || strncmp(line, "/usr/", 5) == 0)
+            continue;
+        if (places[at].line) {
+            places[at].caller = shortened(line);
+            places[at].caller_line = number;
+            continue;
+        }
+        free(places[at].file);
+        places[at] = (struct place){.file = shortened(line), .line = number};
+    }
+    if (answer)
+        pclose(answer);
+    free(command);
+}
+
+/* The path of the program, where a shell can be given it. */
+static const char *program_path(void)
+{
+    static char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    return n < 0 || memchr(path, '\'', (size_t)n) ? NULL : path;
+}
+
+static struct symbol *variables;
+static int n_variables = -1; /* not looked for */
+
+/* Of a function's own variables, and of what the compiler makes, the name begins with _Z and
+ * another letter than those of variables of the program. */
+static void look_for_variables(void)
+{
+    char command[4200], line[4200], name[4096], type;
+    unsigned long long p, bytes;
+    const char *path = program_path();
+    n_variables = 0;
+    snprintf(command, sizeof command, "nm -S --defined-only '%s' 2>/dev/null", path ? path : "");
+    FILE *answer = path ? popen(command, "r") : NULL;
+    while (answer && fgets(line, sizeof line, answer)) {
+        int at = 0;
+        if (sscanf(line, "%llx %llx %c %4095s", &p, &bytes, &type, name) != 4 ||
+            !strchr("dDbBuVv", type) || strncmp(name, "cpu_", 4) == 0 ||
+            (strncmp(name, "_Z", 2) == 0 && !strchr("LN0123456789", name[2])))
+            continue;
+        if (strncmp(name, "_ZL", 3) == 0 && sscanf(name + 3, "%*d%n", &at) == 0)
+            memmove(name, name + 3 + at, strlen(name + 3 + at) + 1);
+        variables = need_memory(realloc(variables, (size_t)(n_variables + 1) * sizeof *variables),
+                                "the names of variables");
+        variables[n_variables].p = (uintptr_t)__executable_start + p;
+        variables[n_variables].bytes = bytes;
+        variables[n_variables++].name =
+            need_memory(strdup(strncmp(name, "_Z", 2) == 0 ? "a variable" : name), "a name");
+    }
+    if (answer)
+        pclose(answer);
+}
+
+const struct symbol *symbols_variable(uintptr_t p)
+{
+    if (n_variables < 0)
+        look_for_variables();
+    for (int i = 0; i < n_variables; i++)
+        if (p - variables[i].p < variables[i].bytes)
+            return &variables[i];
+    return NULL;
+}
+
+void symbols_find(const uint32_t *codes, int n, struct place *places)
+{
+    const char *program = program_path();
+    for (int i = 0; i < n && !program; i++)
+        unknown(&places[i]);
+    for (int i = 0; i < n && program; i += AT_ONCE)
+        find(program, codes + i, n - i < AT_ONCE ? n - i : AT_ONCE, places + i);
+}

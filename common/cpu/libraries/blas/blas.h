@@ -1,0 +1,120 @@
+/* What the files of cuBLAS share: the handle, and calls on their way from the API to OpenBLAS. A
+ * program that calls cuBLAS is linked with them, and with OpenBLAS; none of this is in the runtime,
+ * of which it uses what cpu/runtime.h declares. From the bottom to the top: handle.c, products.c,
+ * lt.c, vectors.c, matrices.c. */
+#ifndef BLAS_H
+#define BLAS_H
+
+#include "cpu/runtime.h"
+#include "cublas_v2.h"
+
+#include <cblas.h>
+
+struct cublasContext {
+    cudaStream_t stream;
+    cublasPointerMode_t mode;
+    cublasMath_t math;
+    cublasAtomicsMode_t atomics;
+};
+
+union scalar {
+    float s;
+    double d;
+    cuComplex c;
+    cuDoubleComplex z;
+    int32_t i;
+    __half h;
+};
+
+/* What cublasLtMatmul does besides a product: C is read where D is not written; a bias is added to
+ * each column; an activation, of what `aux` gets. NULL: there is no bias, or no aux. */
+struct fusion {
+    const void *c, *bias;
+    void *aux;
+    int ldc, ld_aux;
+    long long stride_c, stride_bias, stride_aux;
+    enum { BLAS_NONE, BLAS_RELU, BLAS_GELU } activation;
+};
+
+/* One call, with all its arguments: `run` makes it now, or when a graph runs. */
+struct call {
+    const char *name;
+    const void *site; /* where the program calls */
+    cudaError_t (*run)(const struct call *c);
+    cudaDataType type; /* of the matrices */
+    cublasOperation_t transa, transb;
+    cublasFillMode_t uplo;
+    cublasSideMode_t side;
+    cublasDiagType_t diag;
+    int m, n, k, lda, ldb, ldc; /* of vectors x, y and the like too: their increments */
+    const void *a, *b;
+    void *c;
+    const void *alpha_at, *beta_at; /* NULL: there is none */
+    cudaDataType scalars;           /* their type */
+    union scalar alpha, beta;       /* and values, when run begins */
+    /* Products: `batches` of them, so far apart, or at the addresses that arrays hold. */
+    int batches, arrays;
+    long long stride_a, stride_b, stride_c;
+    cudaDataType type_c, sum;
+    int fused; /* there is a fusion */
+    struct fusion fusion;
+    int variant; /* of functions that differ in little */
+};
+
+/* The types that OpenBLAS has: name of the type here, of the function there, how it gets scalars.
+ */
+#define BLAS_VALUE_S(u) (u).s
+#define BLAS_VALUE_D(u) (u).d
+#define BLAS_VALUE_C(u) &(u).c
+#define BLAS_VALUE_Z(u) &(u).z
+#define BLAS_REAL_TYPES(X)                                                                         \
+    X(S, s, float, CUDA_R_32F, BLAS_VALUE_S)                                                       \
+    X(D, d, double, CUDA_R_64F, BLAS_VALUE_D)
+#define BLAS_COMPLEX_TYPES(X)                                                                      \
+    X(C, c, cuComplex, CUDA_C_32F, BLAS_VALUE_C)                                                   \
+    X(Z, z, cuDoubleComplex, CUDA_C_64F, BLAS_VALUE_Z)
+#define BLAS_TYPES(X) BLAS_REAL_TYPES(X) BLAS_COMPLEX_TYPES(X)
+
+/* --- handle.c --------------------------------------------------------------------------------- */
+size_t blas_size(cudaDataType type); /* bytes; 0: no type that is known here */
+/* Sends a call on its way, with the handle's stream and pointer mode. */
+cublasStatus_t blas_submit(cublasHandle_t handle, const struct call *c);
+/* The same; the host waits for the result that is written at c->c, unless that is on the device. */
+cublasStatus_t blas_submit_result(cublasHandle_t handle, const struct call *c);
+/* Says that a call is about to use a matrix or vector. False: it may not, and that is told. */
+int blas_matrix(const struct call *c, const char *name, const void *p, int rows, int columns,
+                int ld, size_t size, int access);
+int blas_vector(const struct call *c, const char *name, const void *p, int n, int increment,
+                size_t size, int access);
+int blas_is_zero(cudaDataType type, const union scalar *v);
+static inline int blas_most(int a, int b)
+{
+    return a > b ? a : b;
+}
+static inline int blas_bad_op(cublasOperation_t op)
+{
+    return (unsigned)op > CUBLAS_OP_C;
+}
+static inline enum CBLAS_TRANSPOSE blas_op(cublasOperation_t op)
+{
+    return op == CUBLAS_OP_N ? CblasNoTrans : op == CUBLAS_OP_T ? CblasTrans : CblasConjTrans;
+}
+static inline enum CBLAS_UPLO blas_uplo(cublasFillMode_t uplo)
+{
+    return uplo == CUBLAS_FILL_MODE_LOWER ? CblasLower : CblasUpper;
+}
+static inline enum CBLAS_DIAG blas_diag(cublasDiagType_t diag)
+{
+    return diag == CUBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit;
+}
+static inline enum CBLAS_SIDE blas_side(cublasSideMode_t side)
+{
+    return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
+}
+
+/* --- products.c ------------------------------------------------------------------------------- */
+/* Products whose types may differ: not supported are those that cublas_v2.h does not list. */
+cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
+                                   cublasComputeType_t compute);
+
+#endif

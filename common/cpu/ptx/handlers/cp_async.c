@@ -1,0 +1,53 @@
+/* cp.async: copies from global to shared memory that the thread does not wait for until it says so.
+ * units/async_copies.c knows when they take effect. */
+#include "ptx/handlers/handler.h"
+
+#include <string.h>
+
+/* Operands: to, from, bytes; then how many of them to read, or a predicate that says to read none,
+ * and a cache policy. */
+void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    const int lane = (int)w->now % WARP;
+    const struct thread *t = &w->threads[w->now];
+    const uint64_t bytes = ptx_get(&i->operand[2], reg);
+    uint64_t read = bytes;
+    if (bytes != 16 && (ptx_has(i, PTX_M_cg) || (bytes != 4 && bytes != 8)))
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: thread %d (lane %d): %s of %lld bytes: need %s", t->file, t->line,
+                   (int)w->now, lane, i->text, (long long)bytes,
+                   ptx_has(i, PTX_M_cg) ? "16" : "4, 8 or 16");
+    if (strstr(i->form->operands, "pred"))
+        read = ptx_true(&i->operand[3], reg) ? 0 : bytes;
+    else if (strstr(i->form->operands, "b32"))
+        read = (uint32_t)ptx_get(&i->operand[3], reg);
+    if (read > bytes)
+        fault_stop(w, cudaErrorLaunchFailure,
+                   "%s:%d: thread %d (lane %d): %s of %lld bytes is to read %lld: at most as many",
+                   t->file, t->line, (int)w->now, lane, i->text, (long long)bytes, (long long)read);
+    void *to = ptx_pointer(w, lane, i, PTX_SHARED, ptx_address(&i->operand[0], reg), bytes);
+    const void *from = ptx_pointer(w, lane, i, PTX_GLOBAL, ptx_address(&i->operand[1], reg), bytes);
+    TRACE(async_issue(w, lane, to, from, (unsigned)bytes, (unsigned)read, ptx_has(i, PTX_M_cg)));
+    copies_issue(w, to, from, (unsigned)bytes, (unsigned)read);
+}
+
+void ptx_cp_async_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)i, (void)reg;
+    TRACE(async_commit(w, (int)w->now % WARP));
+    copies_commit(w);
+}
+
+/* Waits until at most so many of the latest groups are pending; without a number for all, also for
+ * what is in no group yet. */
+void ptx_cp_async_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    uint32_t pending = i->n ? (uint32_t)ptx_get(&i->operand[0], reg) : 0;
+    TRACE(async_wait(w, (int)w->now % WARP, i->n ? (int)pending : -1));
+    if (i->n)
+        copies_wait(w, pending);
+    else
+        copies_wait_all(w);
+    if (w->flights && pending < 1u << 30)
+        flights_copied(w, copies_open(w) + !i->n - pending);
+}

@@ -1,0 +1,222 @@
+/* mbarrier: barriers in shared memory that also count the bytes of bulk copies. units/mbarriers.c
+ * knows their state; here is what the instructions do with it. */
+#include "ptx/handlers/handler.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static __attribute__((noreturn, format(printf, 3, 4))) void
+wrong(struct worker *w, const ptx_insn *i, const char *format, ...)
+{
+    const struct thread *t = &w->threads[w->now];
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    fault_stop(w, cudaErrorLaunchFailure, "%s:%d: thread %d (lane %d): %s: %s", t->file, t->line,
+               (int)w->now, (int)w->now % WARP, i->text, text);
+}
+
+/* Its place in shared memory, whichever address the operand has. */
+static uint32_t place(struct worker *w, const ptx_insn *i, int operand, const uint64_t *reg)
+{
+    const enum ptx_space space =
+        ptx_has(i, PTX_M_shared) || ptx_has(i, PTX_M_shared_cta) ? PTX_SHARED : PTX_GENERIC;
+    const uint64_t address = ptx_address(&i->operand[operand], reg);
+    const char *p = ptx_pointer(w, (int)w->now % WARP, i, space, address, 8);
+    if (p < w->arena || p >= w->arena + ARENA)
+        wrong(w, i, "address %p is not of shared memory", (const void *)p);
+    return (uint32_t)(p - w->arena);
+}
+
+/* What stands in memory where an mbarrier is. Its state is elsewhere, and would not notice a store.
+ */
+static uint64_t mark_of(const struct mbarrier *m)
+{
+    return 0x7262617272696572u ^ (uint64_t)m->id << 32;
+}
+
+struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at)
+{
+    struct mbarrier *m = phases_find(w, at);
+    uint64_t there;
+    if (!m)
+        wrong(w, i, "no mbarrier at shared address 0x%x: mbarrier.init makes one", at);
+    memcpy(&there, w->arena + at, sizeof there);
+    if (there != mark_of(m))
+        wrong(w, i, "something was stored over the mbarrier at shared address 0x%x", at);
+    return m;
+}
+
+static struct mbarrier *barrier(struct worker *w, const ptx_insn *i, int operand,
+                                const uint64_t *reg)
+{
+    return ptx_mbarrier(w, i, place(w, i, operand, reg));
+}
+
+void ptx_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    const uint32_t at = place(w, i, 0, reg), count = (uint32_t)ptx_get(&i->operand[1], reg);
+    if (count < 1 || count >= 1 << 20)
+        wrong(w, i, "%u arrivals: need 1 to %d", count, (1 << 20) - 1);
+    TRACE_CHECK(lane_write(w, (int)w->now % WARP, (uintptr_t)w->arena + at, 8), (void)0);
+    phases_make(w, at, (int)count);
+    const uint64_t mark = mark_of(phases_find(w, at));
+    memcpy(w->arena + at, &mark, sizeof mark);
+    TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, phases_find(w, at)->id, at), (void)0);
+}
+
+void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    struct mbarrier *m = barrier(w, i, 0, reg);
+    if (m->waiters)
+        wrong(w, i, "%d threads wait for it", m->waiters);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    phases_take_away(w, m);
+}
+
+static uint64_t state_of(const struct mbarrier *m)
+{
+    return (uint64_t)(uint32_t)m->pending << 32 | m->phase;
+}
+
+static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t bytes)
+{
+    TRACE_CHECK(mbarrier_expect(w, (int)w->now % WARP, m->id, bytes), (void)0);
+    if (m->bytes + bytes >= 1 << 20)
+        wrong(w, i, "%lld bytes are to come: at most %d can", (long long)m->bytes + bytes,
+              (1 << 20) - 1);
+    phases_expect(w, m, bytes);
+}
+
+static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t arrivals)
+{
+    if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
+        char told[300];
+        phases_tell(w, m, told, sizeof told);
+        wrong(w, i, "%u arrivals too many on %s", arrivals - (uint32_t)m->pending, told);
+    }
+    TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id), (void)0);
+    phases_arrive(w, m, (int)arrivals);
+}
+
+/* Operands: the state, or nothing; the address; how many arrivals, or how many bytes. */
+void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    struct mbarrier *m = barrier(w, i, 1, reg);
+    const int expects = ptx_has(i, PTX_M_expect_tx);
+    const uint32_t number = i->n > 2 ? (uint32_t)ptx_get(&i->operand[2], reg) : 1;
+    const uint32_t arrivals = expects ? 1 : number;
+    flights_go_on(w);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    ptx_set(&i->operand[0], reg, state_of(m));
+    if (expects)
+        expect(w, i, m, number);
+    if (ptx_has(i, PTX_M_arrive_drop) && arrivals <= (uint32_t)m->pending)
+        m->arrivals -= (int)arrivals;
+    arrive(w, i, m, arrivals);
+    if (m->waiters)
+        flights_bring(w, m);
+}
+
+/* The thread's copies by cp.async that are under way hold the phase open. Without .noinc the
+ * arrival that they make is one more than the mbarrier was made for, so that only they count. */
+void ptx_cp_async_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    struct mbarrier *m = barrier(w, i, 0, reg);
+    struct copied c;
+    flights_go_on(w);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    TRACE_CHECK(mbarrier_copies(w, (int)w->now % WARP, m->id), (void)0);
+    while (copies_hand_over(w, &c))
+        flights_copy(w, &c, m);
+    if (ptx_has(i, PTX_M_noinc))
+        arrive(w, i, m, 1);
+    if (m->waiters)
+        flights_bring(w, m);
+}
+
+void ptx_mbarrier_expect(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    struct mbarrier *m = barrier(w, i, 0, reg);
+    flights_go_on(w);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    expect(w, i, m, (uint32_t)ptx_get(&i->operand[1], reg));
+    if (m->waiters)
+        flights_bring(w, m);
+}
+
+void ptx_mbarrier_pending(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w;
+    ptx_set(&i->operand[0], reg, ptx_get(&i->operand[1], reg) >> 32);
+}
+
+/* Waits until the phase is complete. False: all threads of the block wait, and somebody is to do
+ * something else. */
+static int wait(struct worker *w, const ptx_insn *i, struct mbarrier *m, unsigned parity)
+{
+    struct thread *t = &w->threads[w->now];
+    const int id = m->id;
+    while (!phases_complete(m, parity)) {
+        const uint32_t before = m->phase;
+        t->op = CPU_MBARRIER;
+        t->name = i->text;
+        t->mask = (unsigned)id << 1 | parity;
+        m->waiting[w->now / WARP] |= 1u << w->now % WARP;
+        m->waiters++;
+        block_stop(w);
+        block_wait(w);
+        t->op = CPU_PTX;
+        m = phases_of(w, id);
+        if (!m)
+            wrong(w, i, "the mbarrier is gone while the thread waits");
+        if (m->phase == before)
+            return 0;
+        flights_bring(w, m);
+    }
+    return 1;
+}
+
+/* Operands: the predicate; the address; a parity, or a state that an arrival gave. A test that
+ * fails lets other threads run, as its thread will do nothing but ask again. */
+void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    enum { MANY = 1 << 20 };
+    struct mbarrier *m = barrier(w, i, 1, reg);
+    const uint64_t phase = ptx_get(&i->operand[2], reg); /* a state, or a parity alone */
+    if (ptx_has(i, PTX_M_parity) && phase > 1)
+        wrong(w, i, "parity %llu: need 0 or 1", (unsigned long long)phase);
+    const unsigned parity = phase & 1;
+    const int id = m->id;
+    flights_go_on(w);
+    TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
+    if (!phases_complete(m, parity))
+        flights_bring(w, m);
+    TRACE_CHECK(mbarrier_ask(w, (int)w->now % WARP, m->id, parity), (void)0);
+    int done = ptx_has(i, PTX_M_try_wait) ? wait(w, i, m, parity) : phases_complete(m, parity);
+    m = phases_of(w, id); /* others may have been made, and this one taken away */
+    ptx_set(&i->operand[0], reg, (uint64_t)done);
+    if (done && m)
+        TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity), (void)0);
+    if (done || !m)
+        return;
+    if (w->asked_at != w->progress)
+        w->asked = 0;
+    w->asked_at = w->progress;
+    if (++w->asked == MANY) {
+        char told[300];
+        phases_tell(w, m, told, sizeof told);
+        wrong(w, i, "asked %d times in vain for parity %u of %s", MANY, parity, told);
+    }
+    if (!ptx_has(i, PTX_M_try_wait))
+        cpu_yield();
+}
+
+void ptx_fence_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    (void)w, (void)i, (void)reg;
+    TRACE_CHECK(mbarrier_fence(w, (int)w->now % WARP), (void)0);
+}

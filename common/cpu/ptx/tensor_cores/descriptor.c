@@ -1,0 +1,150 @@
+/* Matrices in shared memory that wgmma reads.
+ *
+ * A row of the matrix, or if it is transposed a column, lies in pieces of the swizzle's width; 8 of
+ * them, one after the other, are an atom, and where atoms lie is told by two distances. Of a matrix
+ * whose rows are along k, the stride leads from 8 rows to the next 8, and the leading distance
+ * matters without a swizzle only, where a piece has 8 numbers of the 16. Of a transposed one, the
+ * leading distance leads from one piece to the next along the row, and the stride to the next 8 of
+ * k; without a swizzle the two change places. The swizzle is done on the bits of the address: those
+ * that number the 16 bytes in a piece are changed by those that number the 128 bytes in an atom. */
+#include "ptx/tensor_cores/descriptor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct descriptor descriptor_of(uint64_t bits)
+{
+    static const int widths[] = {16, 128, 64, 32};
+    return (struct descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
+                               .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
+                               .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                               .base = (int)(bits >> 49 & 7),
+                               .width = widths[bits >> 62]};
+}
+
+static inline uint32_t swizzled(const struct descriptor *d, uint32_t at)
+{
+    uint32_t row = (at >> 7) - (uint32_t)d->base, mask = (uint32_t)d->width / 16 - 1;
+    return at ^ (row & mask) << 4;
+}
+
+uint32_t descriptor_offset(const struct descriptor *d, int transposed, int outer, int k)
+{
+    const uint32_t pieces = (uint32_t)d->width / 16, width = (uint32_t)d->width;
+    const uint32_t o = (uint32_t)outer, o8 = o / 8, k8 = (uint32_t)k / 8;
+    uint32_t at = d->start;
+    if (!transposed)
+        at += o % 8 * width + o8 * d->stride + k8 * (width == 16 ? d->leading : 16);
+    else if (width == 16)
+        at += o8 * d->stride + (uint32_t)k % 8 * 16 + k8 * d->leading;
+    else
+        at +=
+            o8 % pieces * 16 + o8 / pieces * d->leading + (uint32_t)k % 8 * width + k8 * d->stride;
+    return swizzled(d, at & 0x3ffff);
+}
+
+#if CPU_TRACE == 2
+/* What cannot be meant although it can be read, or NULL; for check. */
+static const char *wrong(const struct descriptor *d, char which, int transposed, int outer)
+{
+    static char text[200];
+    static uint16_t owner[0x40000 / 16]; /* of each 16 bytes: o and k of what lies there, plus 1 */
+    const char *side = which == 'A' ? "row" : "column", *found = NULL;
+    const int phase = (int)(d->start >> 7) & (d->width / 16 - 1);
+    if (phase != (d->base & (d->width / 16 - 1))) {
+        snprintf(text, sizeof text,
+                 "the swizzle's pattern is to begin at 0x%x, which is no multiple of %d: need a "
+                 "start that is, or a base offset of %d",
+                 d->start & ~127u, d->width * 8, (int)(d->start >> 7) & 7);
+        return text;
+    }
+    if (!transposed && d->width > 16 && d->start % (uint32_t)d->width + 32 > (uint32_t)d->width) {
+        snprintf(text, sizeof text,
+                 "16 numbers along k from byte %u on leave the %d bytes of the swizzle",
+                 d->start % (uint32_t)d->width, d->width);
+        return text;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int o = 0; o < outer; o += transposed ? 8 : 1)
+            for (int k = 0; k < 16; k += transposed ? 1 : 8) {
+                uint16_t *at = &owner[descriptor_offset(d, transposed, o, k) / 16];
+                const int other = *at - 1;
+                if (pass == 0 && other >= 0 && !found) {
+                    snprintf(text, sizeof text,
+                             "%s %d at k = %d and %s %d at k = %d lie at one address, 0x%x", side,
+                             other / 16, other % 16, side, o, k,
+                             descriptor_offset(d, transposed, o, k));
+                    found = text;
+                }
+                *at = pass ? 0 : (uint16_t)(o * 16 + k + 1);
+            }
+    return found;
+}
+
+/* The same as a line, or NULL. */
+static const char *told_of(const struct worker *w, const ptx_insn *i, char which, uint64_t bits,
+                           int transposed, int outer)
+{
+    static char line[500];
+    const struct descriptor d = descriptor_of(bits);
+    const struct thread *t = &w->threads[w->now];
+    const char *why = wrong(&d, which, transposed, outer);
+    if (!why)
+        return NULL;
+    snprintf(line, sizeof line,
+             "%s:%d: %s: matrix %c: %s (descriptor: start 0x%x, leading distance %u, stride %u, "
+             "base offset %d, swizzle of %d bytes)",
+             t->file, t->line, i->text, which, why, d.start, d.leading, d.stride, d.base,
+             d.width == 16 ? 0 : d.width);
+    return line;
+}
+#endif
+
+void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t bits,
+                      int transposed, int outer)
+{
+    const struct thread *t = &w->threads[w->now];
+    const struct descriptor d = descriptor_of(bits);
+    const size_t used = w->shared_used + w->gaps;
+    for (int o = 0; o < outer; o += transposed ? 8 : 1)
+        for (int k = 0; k < 16; k += transposed ? 1 : 8) {
+            uint32_t at = descriptor_offset(&d, transposed, o, k);
+            if (at + 16 > used)
+                fault_stop(w, cudaErrorIllegalAddress,
+                           "%s:%d: %s: matrix %c has %s %d at shared address 0x%x: the block's "
+                           "shared memory ends at 0x%zx (descriptor: start 0x%x, leading distance "
+                           "%u, stride %u, swizzle of %d bytes)",
+                           t->file, t->line, i->text, which, which == 'A' ? "row" : "column", o, at,
+                           used, d.start, d.leading, d.stride, d.width == 16 ? 0 : d.width);
+        }
+    TRACE_CHECK(descriptor(w, told_of(w, i, which, bits, transposed, outer)), (void)0);
+}
+
+void descriptor_read(const struct worker *w, uint64_t bits, int transposed, int outer, uint16_t *to)
+{
+    const struct descriptor d = descriptor_of(bits);
+    uint16_t v[8];
+    if (!transposed) {
+        for (int o = 0; o < outer; o++)
+            for (int k = 0; k < 16; k += 8)
+                memcpy(to + o * 16 + k, w->arena + descriptor_offset(&d, 0, o, k), sizeof v);
+        return;
+    }
+    for (int k = 0; k < 16; k++)
+        for (int o = 0; o < outer; o += 8) {
+            memcpy(v, w->arena + descriptor_offset(&d, 1, o, k), sizeof v);
+            for (int e = 0; e < 8; e++)
+                to[(o + e) * 16 + k] = v[e];
+        }
+}
+
+void descriptor_tell(struct worker *w, int op, uint64_t bits, int transposed, int first, int count)
+{
+    const struct descriptor d = descriptor_of(bits);
+    for (int o = first; o < first + count; o += transposed ? 8 : 1)
+        for (int k = 0; k < 16; k += transposed ? 1 : 8) {
+            const char *p = w->arena + descriptor_offset(&d, transposed, o, k);
+            TRACE_CHECK(proxy_read(w, op, p, 16), (void)p);
+        }
+    (void)op;
+}
