@@ -38,25 +38,40 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work);
  * does, it is the sticky error, or cudaSuccess. */
 cudaError_t stream_check_unsafe(int waits);
 
-/* --- memory.c --------------------------------------------------------------------------------- */
+/* --- allocation.c ----------------------------------------------------------------------------- */
+/* The allocation that holds p; where there is none, p is NULL and the type
+ * cudaMemoryTypeUnregistered. */
+struct memory_range {
+    char *p;
+    size_t bytes;
+    enum cudaMemoryType type;
+};
+struct memory_range memory_at(const void *p);
+/* Of a place in no allocation: whether no memory is there, or only what keeps two of them apart. */
+int memory_is_nowhere(const char *p);
+size_t memory_used(void); /* bytes that are allocated */
+/* For API functions: refused while a capture forbids it. */
+cudaError_t memory_allocate(void **p, size_t bytes, enum cudaMemoryType type);
 void memory_reset(void); /* frees all that is allocated, and all CUDA arrays */
 /* The CUDA arrays that there are: their handles are no memory that a copy may touch. Whose the
  * handle is, and its elements, is the caller's affair but for memory_reset. */
 void memory_add_array(struct cudaArray *array);
 int memory_has_array(const void *handle);
 void memory_remove_array(const struct cudaArray *array);
-/* Make the work of a copy, or of a memset. Of nothing it is none, and run is NULL. */
-cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
-cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            struct work *work);
 /* The work of a graph that allocates memory, at an address that is known from here on, or frees it.
  */
 cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work);
 cudaError_t memory_graph_free(void *p, struct work *work);
-cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
-/* How far p lies behind the start of its allocation; 0 where that is not known. */
-size_t memory_offset(const void *p);
 int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
+
+/* --- copies.c --------------------------------------------------------------------------------- */
+/* Make the work of a copy, or of a memset. Of nothing it is none, and run is NULL. */
+cudaError_t memory_copy_box(const struct cudaMemcpy3DParms *p, struct work *work);
+cudaError_t memory_copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            struct work *work);
+cudaError_t memory_set(const struct cudaMemsetParams *p, struct work *work);
+
+/* --- libraries/array.c ------------------------------------------------------------------------ */
 /* Of each row the elements follow each other, and so do rows and slices. */
 struct cudaArray {
     char *p;

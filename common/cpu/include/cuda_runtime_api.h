@@ -261,7 +261,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
                                                                    int threads, size_t shared,
                                                                    unsigned flags);
 
-/* Memory (memory.c). Fresh device memory is filled with NaN bytes (0xff). */
+/* Memory (allocation.c, copies.c, managed.c). Fresh device memory is filled with NaN bytes (0xff). */
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream);

@@ -127,7 +127,8 @@ static cudaError_t describe(struct object *o)
         return cudaErrorInvalidValue;
     o->parts = o->element * 8 / (unsigned)o->desc.x;
     o->slice = o->pitch * o->height;
-    return o->p && o->width && o->height && memory_offset(o->p) % ALIGNMENT == 0
+    const struct memory_range home = memory_at(o->p);
+    return o->p && o->width && o->height && (!home.p || (o->p - home.p) % ALIGNMENT == 0)
                ? cudaSuccess
                : cudaErrorInvalidValue;
 }

@@ -1,5 +1,5 @@
 /* Memory beyond cudaMalloc and copies of rows: registered and managed memory, copies of boxes,
- * pools. Part of cuda_runtime_api.h; memory.c. */
+ * pools. Part of cuda_runtime_api.h; api/ and libraries/ have the functions. */
 #ifndef CPU_MEMORY_API_H
 #define CPU_MEMORY_API_H
 

@@ -1,0 +1,544 @@
+/* Allocations. Device memory is host memory, of which a list is kept: so copies in the wrong
+ * direction or past an allocation's end can be refused as CUDA refuses them (copies.c). */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 256, PITCH = 512 };
+
+struct allocation {
+    char *p, *base; /* base: where the pages begin; NULL: they are the host's, registered */
+    size_t bytes, mapped;
+    enum cudaMemoryType type;
+    struct allocation *next;
+    struct graph_memory *of_graph; /* that allocates it when it runs, or NULL */
+};
+
+/* Memory of graphs is there from the start, and is theirs or nobody's while it is not live. */
+struct graph_memory {
+    char *p;
+    size_t bytes;
+    int live, users; /* users: nodes that allocate it */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct allocation *allocations;
+static struct cudaArray *arrays;
+static size_t used;
+/* Memory of graphs: what is live, and what belongs to graphs, live or not, until it is trimmed. */
+static struct {
+    uint64_t live, held, high;
+} of_graphs;
+
+static size_t physical_memory(void)
+{
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What may still be filled without driving the machine into swapping or out of memory. */
+static size_t available_memory(void)
+{
+    size_t total = physical_memory(), kib = 0;
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[128];
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %zu kB", &kib) != 1)
+        ;
+    if (f)
+        fclose(f);
+    return kib ? kib * 1024 : total > used ? total - used : 0;
+}
+
+/* The allocation that holds p, or NULL. */
+static struct allocation *find(const void *p)
+{
+    struct allocation *a = allocations;
+    while (a && !((const char *)p >= a->p && (const char *)p < a->p + a->bytes))
+        a = a->next;
+    return a;
+}
+
+struct memory_range memory_at(const void *p)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = find(p);
+    const struct memory_range r = a ? (struct memory_range){a->p, a->bytes, a->type}
+                                    : (struct memory_range){.type = cudaMemoryTypeUnregistered};
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static int is_set(const char *name, int *known)
+{
+    if (*known < 0) {
+        const char *value = getenv(name);
+        *known = value && *value == '1';
+    }
+    return *known;
+}
+
+/* Promised memory is not filled, and there may be more of it than the machine has: it is for
+ * launches that are captured and never run, or of which only the blocks at the corners run. In
+ * front of it nothing lies that an index of 32 bits could reach by wrapping around. */
+static int promised(void)
+{
+    static int known = -1;
+    return is_set("CUDACPU_PROMISE", &known);
+}
+
+int corners_only(void)
+{
+    static int known = -1;
+    return is_set("CUDACPU_CORNERS", &known);
+}
+
+/* The data end, but for their alignment, where pages begin that nobody may touch: a kernel that
+ * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. They
+ * are many, as an index may be far off, and blocks that run at the same time are all past the end
+ * before the first is stopped. A check needs one: it looks at each access. */
+static char *map(size_t bytes, char **base, size_t *mapped)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = promised() ? (size_t)1 << 34 : 0;
+    const size_t behind = CPU_TRACE == 2 ? page : (size_t)1 << 26;
+    const size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const size_t pages = (data + page - 1) / page * page;
+    *mapped = front + pages + behind;
+    *base = TRACE_CHECK(
+        map(*mapped), mmap(NULL, *mapped, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | (promised() ? MAP_NORESERVE : 0), -1, 0));
+    if (*base == MAP_FAILED)
+        return NULL;
+    char *guard = *base + front + pages;
+    if (mprotect(*base + front, pages, PROT_READ | PROT_WRITE) != 0 ||
+        mprotect(guard, behind, PROT_NONE) != 0) {
+        munmap(*base, *mapped);
+        return NULL;
+    }
+    return promised() ? guard - data
+                      : memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
+}
+
+static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    cudaError_t error = cudaErrorMemoryAllocation;
+    struct allocation *a = malloc(sizeof *a);
+    size_t mapped = 0;
+    char *base = NULL, *block = NULL;
+    if (a && (promised() || bytes < available_memory()))
+        block = map(bytes, &base, &mapped);
+    if (block) {
+        *a = (struct allocation){block, base, bytes, mapped, type, allocations, NULL};
+        allocations = a;
+        used += bytes;
+        *p = block;
+        TRACE_CHECK(allocated(block, bytes, type), (void)0);
+        if (type != cudaMemoryTypeDevice && !promised())
+            TRACE_CHECK(host_memory(block, bytes), (void)0);
+        error = cudaSuccess;
+    } else {
+        free(a);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static cudaError_t release(void *p, int host);
+
+/* Under the lock: it is not live any more. True: and is nobody's. */
+static int end_life(struct graph_memory *m)
+{
+    m->live = 0;
+    of_graphs.live -= m->bytes;
+    return m->users == 0;
+}
+
+static cudaError_t run_allocation(void *state)
+{
+    struct graph_memory *m = state;
+    pthread_mutex_lock(&lock);
+    if (m->live && graph_frees_first())
+        end_life(m);
+    const int live = m->live;
+    m->live = 1;
+    of_graphs.live += live ? 0 : m->bytes;
+    if (of_graphs.live > of_graphs.held)
+        of_graphs.held = of_graphs.live;
+    if (of_graphs.held > of_graphs.high)
+        of_graphs.high = of_graphs.held;
+    pthread_mutex_unlock(&lock);
+    if (live)
+        return cudaErrorInvalidValue; /* the last run's has not been freed */
+    memset(m->p, 0xff, m->bytes);
+    return cudaSuccess;
+}
+
+static void drop_allocation(void *state)
+{
+    struct graph_memory *m = state;
+    pthread_mutex_lock(&lock);
+    const int gone = --m->users == 0 && !m->live;
+    struct allocation *a = gone ? find(m->p) : NULL;
+    if (a)
+        a->of_graph = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!gone)
+        return;
+    release(m->p, 0);
+    free(m);
+}
+
+cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work)
+{
+    struct graph_memory *m = bytes ? calloc(1, sizeof *m) : NULL;
+    cudaError_t error = m ? allocate(p, bytes, cudaMemoryTypeDevice) : cudaErrorInvalidValue;
+    if (error != cudaSuccess) {
+        free(m);
+        return error;
+    }
+    *m = (struct graph_memory){*p, bytes, 0, 1};
+    pthread_mutex_lock(&lock);
+    find(*p)->of_graph = m;
+    pthread_mutex_unlock(&lock);
+    *work = (struct work){cudaGraphNodeTypeMemAlloc, run_allocation, drop_allocation, m};
+    return cudaSuccess;
+}
+
+static cudaError_t run_free(void *state)
+{
+    return release(state, 0);
+}
+
+static void drop_nothing(void *state)
+{
+    (void)state;
+}
+
+cudaError_t memory_graph_free(void *p, struct work *work)
+{
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = find(p);
+    const int known = a && a->p == p;
+    pthread_mutex_unlock(&lock);
+    *work = (struct work){cudaGraphNodeTypeMemFree, run_free, drop_nothing, p};
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+                                           void *value)
+{
+    if (device != 0 || !value || attribute > cudaGraphMemAttrReservedMemHigh)
+        return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    const int high =
+        attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    memcpy(value, high ? &of_graphs.high : &of_graphs.held, sizeof(uint64_t));
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+                                           void *value)
+{
+    if (device != 0 || !value ||
+        (attribute != cudaGraphMemAttrUsedMemHigh && attribute != cudaGraphMemAttrReservedMemHigh))
+        return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    of_graphs.high = of_graphs.held;
+    return result(cudaSuccess);
+}
+
+/* What graphs hold and do not use goes back. */
+cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    of_graphs.held = of_graphs.live;
+    return result(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+
+static cudaError_t release(void *p, int host)
+{
+    cudaError_t error = p ? cudaErrorInvalidValue : cudaSuccess;
+    pthread_mutex_lock(&lock);
+    for (struct allocation **at = &allocations; p && *at; at = &(*at)->next) {
+        struct allocation *a = *at;
+        if (a->p != p || !a->base || (a->type == cudaMemoryTypeHost) != host)
+            continue;
+        if (a->of_graph) {
+            struct graph_memory *m = a->of_graph;
+            if (!m->live)
+                break; /* freed already, or not allocated yet */
+            error = cudaSuccess;
+            if (!end_life(m))
+                break;
+            free(m);
+        }
+        used -= a->bytes;
+        *at = a->next;
+        if (!TRACE_CHECK(freed(a->p), 0))
+            munmap(a->base, a->mapped);
+        free(a);
+        error = cudaSuccess;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void memory_add_array(struct cudaArray *array)
+{
+    pthread_mutex_lock(&lock);
+    array->next = arrays;
+    arrays = array;
+    pthread_mutex_unlock(&lock);
+}
+
+int memory_has_array(const void *p)
+{
+    pthread_mutex_lock(&lock);
+    const struct cudaArray *a = arrays;
+    while (a && a != p)
+        a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a != NULL;
+}
+
+void memory_remove_array(const struct cudaArray *array)
+{
+    pthread_mutex_lock(&lock);
+    struct cudaArray **at = &arrays;
+    while (*at && *at != array)
+        at = &(*at)->next;
+    if (*at)
+        *at = array->next;
+    pthread_mutex_unlock(&lock);
+}
+
+void memory_reset(void)
+{
+    TRACE_CHECK(reset(), (void)0);
+    while (arrays) {
+        struct cudaArray *a = arrays;
+        arrays = a->next;
+        free(a);
+    }
+    while (allocations)
+        if (allocations->base)
+            release(allocations->p, allocations->type == cudaMemoryTypeHost);
+        else
+            cudaHostUnregister(allocations->p);
+}
+
+cudaError_t memory_allocate(void **p, size_t bytes, enum cudaMemoryType type)
+{
+    cudaError_t error = stream_check_unsafe(0);
+    if (error != cudaSuccess && p)
+        *p = NULL;
+    return result(error == cudaSuccess ? allocate(p, bytes, type) : error);
+}
+
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    return memory_allocate(p, bytes, cudaMemoryTypeDevice);
+}
+
+cudaError_t cudaMallocHost(void **p, size_t bytes)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    return memory_allocate(p, bytes, cudaMemoryTypeHost);
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    (void)flags;
+    return memory_allocate(p, bytes, cudaMemoryTypeHost);
+}
+
+cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    if (!pitch)
+        return result(cudaErrorInvalidValue);
+    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    return cudaMalloc(p, *pitch * height);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    if (!p)
+        return result(cudaErrorInvalidValue);
+    *p = (struct cudaPitchedPtr){NULL, 0, e.width, e.height};
+    return cudaMallocPitch(&p->ptr, &p->pitch, e.width, e.height * e.depth);
+}
+
+cudaError_t cudaFree(void *p)
+{
+    cudaError_t error = stream_check_unsafe(0);
+    TRACE_CHECK(host_waits_all(), (void)0);
+    return result(error == cudaSuccess ? release(p, 0) : error);
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+    cudaError_t error = stream_check_unsafe(0);
+    return result(error == cudaSuccess ? release(p, 1) : error);
+}
+
+/* Of a stream in capture these are nodes of the graph. */
+static int is_captured(cudaStream_t stream, cudaError_t *error)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    *error = cudaStreamIsCapturing(stream, &status);
+    return *error == cudaSuccess && status != cudaStreamCaptureStatusNone;
+}
+
+cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    cudaError_t error;
+    struct work work;
+    if (is_captured(stream, &error)) {
+        error = p ? memory_graph_allocate(p, bytes, &work) : cudaErrorInvalidValue;
+        return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+    }
+    return result(error == cudaSuccess ? allocate(p, bytes, cudaMemoryTypeDevice) : error);
+}
+
+cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
+{
+    cudaError_t error;
+    struct work work;
+    if (is_captured(stream, &error)) {
+        error = memory_graph_free(p, &work);
+        return result(error == cudaSuccess ? stream_submit(stream, work) : error);
+    }
+    return result(error == cudaSuccess ? release(p, 0) : error);
+}
+
+/* Ranges that overlap are one too many, as in CUDA. */
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
+{
+    if (!p || !bytes || flags > 15)
+        return result(cudaErrorInvalidValue);
+    struct allocation *a = malloc(sizeof *a);
+    if (!a)
+        return result(cudaErrorMemoryAllocation);
+    pthread_mutex_lock(&lock);
+    const struct allocation *b = allocations;
+    while (b && !((char *)p < b->p + b->bytes && b->p < (char *)p + bytes))
+        b = b->next;
+    if (!b) {
+        *a = (struct allocation){p, NULL, bytes, 0, cudaMemoryTypeHost, allocations, NULL};
+        allocations = a;
+        TRACE_CHECK(registered(p, bytes), (void)0);
+    } else {
+        free(a);
+    }
+    pthread_mutex_unlock(&lock);
+    return result(b ? cudaErrorHostMemoryAlreadyRegistered : cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void *p)
+{
+    cudaError_t error = p ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
+    pthread_mutex_lock(&lock);
+    struct allocation **at = &allocations, *a;
+    while (*at && ((*at)->p != p || (*at)->base))
+        at = &(*at)->next;
+    if ((a = *at)) {
+        *at = a->next;
+        TRACE_CHECK(unregistered(p), (void)0);
+        free(a);
+        error = cudaSuccess;
+    }
+    pthread_mutex_unlock(&lock);
+    return result(error);
+}
+
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
+{
+    if (!flags || memory_at(host).type != cudaMemoryTypeHost)
+        return result(cudaErrorInvalidValue);
+    *flags = cudaHostAllocMapped;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+{
+    if (!device || flags || memory_at(host).type != cudaMemoryTypeHost)
+        return result(cudaErrorInvalidValue);
+    *device = host;
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    if (!available || !total)
+        return result(cudaErrorInvalidValue);
+    *total = physical_memory();
+    *available = available_memory();
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *p)
+{
+    if (!attributes)
+        return result(cudaErrorInvalidValue);
+    const struct memory_range r = memory_at(p);
+    attributes->type = r.type;
+    attributes->device = r.p ? 0 : cudaInvalidDeviceId;
+    attributes->devicePointer = r.p ? (void *)(uintptr_t)p : NULL;
+    attributes->hostPointer = r.type == cudaMemoryTypeDevice ? NULL : (void *)(uintptr_t)p;
+    return result(cudaSuccess);
+}
+
+/* Of a place in no allocation: whether no memory is there, or only what keeps two of them apart. */
+int memory_is_nowhere(const char *p)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&lock);
+    const struct allocation *a = allocations;
+    while (a && !(p >= a->base && p < a->base + a->mapped))
+        a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a || TRACE_CHECK(is_freed(p), 0) ||
+           msync((void *)((uintptr_t)p / page * page), 1, MS_ASYNC) != 0;
+}
+
+size_t memory_used(void)
+{
+    pthread_mutex_lock(&lock);
+    const size_t bytes = used;
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
+cudaError_t cpu_library_access(const struct cpu_access *a)
+{
+    const size_t bytes = a->height ? (a->height - 1) * a->pitch + a->width : 0;
+    if (!bytes || sticky_error() != cudaSuccess)
+        return sticky_error();
+    const struct memory_range home = memory_at(a->p);
+    const size_t behind = home.p ? (size_t)(home.p + home.bytes - (const char *)a->p) : bytes;
+    int wrong = TRACE_CHECK(library(a), 0);
+    if (!wrong && (behind < bytes || (uintptr_t)a->p < 65536)) {
+        wrong = 1;
+        if (home.p)
+            complain("%s: %s has %zu bytes, of which %zu lie past the end of its allocation of %zu "
+                     "bytes",
+                     a->call, a->what, bytes, bytes - behind, home.bytes);
+        else
+            complain("%s: %s has %zu bytes at %p, where no device memory is", a->call, a->what,
+                     bytes, a->p);
+    }
+    if (wrong)
+        set_sticky_error(cudaErrorIllegalAddress);
+    return sticky_error();
+}

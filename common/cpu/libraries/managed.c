@@ -1,0 +1,48 @@
+/* Managed memory: one memory for host and kernels, so that advice and prefetches are checked and
+ * change nothing. */
+#include "api/api.h"
+
+cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
+{
+    TRACE_CHECK(site(__builtin_return_address(0)), (void)0);
+    (void)flags;
+    return memory_allocate(p, bytes, cudaMemoryTypeManaged);
+}
+
+/* Whether it is managed memory, and a place that there is. */
+static cudaError_t check_managed(const void *p, size_t bytes, struct cudaMemLocation location)
+{
+    const struct memory_range r = memory_at(p);
+    const int fits = r.p && r.type == cudaMemoryTypeManaged &&
+                     bytes <= (size_t)(r.p + r.bytes - (const char *)p);
+    if (location.type == cudaMemLocationTypeDevice && location.id != 0)
+        return cudaErrorInvalidDevice;
+    return fits && bytes ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream)
+{
+    (void)stream;
+    return result(flags ? cudaErrorInvalidValue : check_managed(p, bytes, location));
+}
+
+cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
+{
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return result(cudaErrorInvalidValue);
+    if (advice <= cudaMemAdviseUnsetReadMostly || advice == cudaMemAdviseUnsetPreferredLocation)
+        location = (struct cudaMemLocation){cudaMemLocationTypeHost, 0}; /* it is not looked at */
+    return result(check_managed(p, bytes, location));
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes, unsigned flags)
+{
+    (void)bytes;
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+        return result(cudaErrorInvalidValue);
+    if (!stream && flags == cudaMemAttachSingle)
+        return result(cudaErrorInvalidValue); /* the default stream is no single one */
+    return result(check_managed(p, 1, (struct cudaMemLocation){cudaMemLocationTypeHost, 0}));
+}
