@@ -19,7 +19,7 @@ shared := base/error base/fiber base/types base/formats \
 each := $(addprefix device/,worker fault watchdog scheduler units/mbarriers units/bulk_copies units/units) \
     $(addprefix ptx/,handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
-    $(addprefix api/,children graph stream event allocation copies launch device) \
+    $(addprefix api/,children graph stream event allocation copies pool launch device) \
     $(addprefix libraries/,array texture graph_nodes managed pools)
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)

@@ -81,11 +81,15 @@ struct cudaArray {
     struct cudaArray *next;
 };
 
+/* --- pool.c ----------------------------------------------------------------------------------- */
+int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one per core */
+void pool_order(struct launch *l); /* CUDACPU_ORDER, CUDACPU_SEED and CUDACPU_STAGGER */
+void pool_run(struct launch *l);   /* returns when all blocks have run, or one has failed */
+
 /* --- launch.c --------------------------------------------------------------------------------- */
 /* Makes the work of a launch by pointers to its arguments, from this place. */
 cudaError_t launch_work(const struct cudaKernelNodeParams *p, const char *file, int line,
                         int together, cudaStream_t stream, struct work *work);
-int worker_count(void); /* OS threads that may run blocks: CUDACPU_WORKERS, or one a core */
 
 /* --- device.c --------------------------------------------------------------------------------- */
 /* cudaDeviceReset calls it, before it frees memory. */
