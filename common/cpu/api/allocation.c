@@ -1,5 +1,5 @@
-/* Allocations. Device memory is host memory, of which a list is kept: so copies in the wrong
- * direction or past an allocation's end can be refused as CUDA refuses them (copies.c). */
+/* Allocations. Device memory is host memory that is kept in a list. So a copy in the wrong
+ * direction, or past an allocation's end, can be refused as CUDA refuses it (copies.c). */
 #include "api/api.h"
 
 #include <stdio.h>
@@ -11,25 +11,27 @@
 enum { ALIGNMENT = 256, PITCH = 512 };
 
 struct allocation {
-    char *p, *base; /* base: where the pages begin; NULL: they are the host's, registered */
+    char *p, *base; /* base: start of the mapping; NULL for registered host memory */
     size_t bytes, mapped;
     enum cudaMemoryType type;
     struct allocation *next;
-    struct graph_memory *of_graph; /* that allocates it when it runs, or NULL */
+    struct graph_memory *of_graph; /* the graph node that allocates it, or NULL */
 };
 
-/* Memory of graphs is there from the start, and is theirs or nobody's while it is not live. */
+/* Memory that a graph allocates exists from the start, at a fixed address. While it is not live
+ * it belongs to its graph, or to nobody. */
 struct graph_memory {
     char *p;
     size_t bytes;
-    int live, users; /* users: nodes that allocate it */
+    int live, users; /* users: graph nodes that allocate it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct allocation *allocations;
 static struct cudaArray *arrays;
 static size_t used;
-/* Memory of graphs: what is live, and what belongs to graphs, live or not, until it is trimmed. */
+/* Bytes that are live, bytes that graphs hold (live or not) until cudaDeviceGraphMemTrim, and
+ * the most of those. */
 static struct {
     uint64_t live, held, high;
 } of_graphs;
@@ -39,7 +41,7 @@ static size_t physical_memory(void)
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What may still be filled without driving the machine into swapping or out of memory. */
+/* Bytes that can be filled before the machine swaps or runs out of memory. */
 static size_t available_memory(void)
 {
     size_t total = physical_memory(), kib = 0;
@@ -80,9 +82,10 @@ static int is_set(const char *name, int *known)
     return *known;
 }
 
-/* Promised memory is not filled, and there may be more of it than the machine has: it is for
- * launches that are captured and never run, or of which only the blocks at the corners run. In
- * front of it nothing lies that an index of 32 bits could reach by wrapping around. */
+/* Reserve-only memory (CUDACPU_PROMISE): addresses without contents, possibly more than the
+ * machine has. It is for launches that are captured and never run, or of which only the first
+ * and the last block run. 16 GiB in front of it are inaccessible, to catch a 32-bit index that
+ * wraps. */
 static int promised(void)
 {
     static int known = -1;
@@ -95,10 +98,10 @@ int corners_only(void)
     return is_set("CUDACPU_CORNERS", &known);
 }
 
-/* The data end, but for their alignment, where pages begin that nobody may touch: a kernel that
- * runs past an array is stopped as on a GPU, with an illegal address, and harms nothing else. They
- * are many, as an index may be far off, and blocks that run at the same time are all past the end
- * before the first is stopped. A check needs one: it looks at each access. */
+/* Inaccessible pages begin right behind the data (up to their alignment). A kernel that runs
+ * past an array then stops with an illegal address, as on a GPU, and damages no other array.
+ * There are 64 MB of them, because an index may be far off and several blocks may run past the
+ * end before the first is stopped. --check needs one page only, as it sees each access. */
 static char *map(size_t bytes, char **base, size_t *mapped)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = promised() ? (size_t)1 << 34 : 0;
@@ -153,7 +156,8 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
 
 static cudaError_t release(void *p, int host);
 
-/* Under the lock: it is not live any more. True: and is nobody's. */
+/* Called with the lock held: the memory is live no longer. Returns true if no graph has it
+ * either. */
 static int end_life(struct graph_memory *m)
 {
     m->live = 0;
@@ -253,7 +257,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     return result(cudaSuccess);
 }
 
-/* What graphs hold and do not use goes back. */
+/* Memory that graphs hold without using it is given back. */
 cudaError_t cudaDeviceGraphMemTrim(int device)
 {
     of_graphs.held = of_graphs.live;
@@ -391,7 +395,7 @@ cudaError_t cudaFreeHost(void *p)
     return result(error == cudaSuccess ? release(p, 1) : error);
 }
 
-/* Of a stream in capture these are nodes of the graph. */
+/* While a stream is captured, these calls add nodes to its graph. */
 static int is_captured(cudaStream_t stream, cudaError_t *error)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -422,7 +426,7 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
     return result(error == cudaSuccess ? release(p, 0) : error);
 }
 
-/* Ranges that overlap are one too many, as in CUDA. */
+/* As in CUDA, a range that overlaps a registered one is refused. */
 cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
 {
     if (!p || !bytes || flags > 15)
@@ -499,7 +503,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     return result(cudaSuccess);
 }
 
-/* Of a place in no allocation: whether no memory is there, or only what keeps two of them apart. */
+/* For an address in no allocation: true if nothing is mapped there, or only guard pages. */
 int memory_is_nowhere(const char *p)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -1,8 +1,8 @@
-/* Children: what the threads of a kernel launch or copy. It waits until their grid has ended, and
- * then runs in the order of its calls, block after block. That is one of the orders that a GPU may
- * take, as no kernel can wait for its children; and it is in order for each stream. The last are
- * the tail launches. The grid is complete when its children are, so they run before what follows in
- * the grid's stream. */
+/* Children: the kernels that a kernel launches, and its copies and memsets. They run after their
+ * grid has ended, in the order of the calls, block after block, tail launches last. A GPU may
+ * choose that order too, as a kernel cannot wait for its children; within a stream it is the
+ * only one. A grid is complete when its children are: they run before the next work of the
+ * grid's stream. */
 #include "api/api.h"
 
 #include <pthread.h>
@@ -10,19 +10,19 @@
 
 struct child {
     struct work work;
-    uint64_t block; /* its place among the grid's blocks, as their order has it */
+    uint64_t block; /* its index in the order of blocks */
     size_t number;  /* counts all children */
     uint32_t when;  /* for check */
     int tail;
 };
 
-/* Streams that kernels make are no more than a name, as everything is in order anyway. */
+/* A stream that a kernel makes is only a name, as all children run in order. */
 static char made_by_kernels;
 #define DEVICE_STREAM ((cudaStream_t)(void *)&made_by_kernels)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists of launches */
 
-static int depth; /* of the kernel that runs: those that the host launches have 0 */
+static int depth; /* nesting of the running kernel: 0 if the host launched it */
 
 cudaError_t children_allow(const struct cpu_kernel *k, cudaStream_t stream)
 {
@@ -51,7 +51,7 @@ cudaError_t children_make_stream(cudaStream_t *stream, unsigned flags)
     return cudaSuccess;
 }
 
-/* Blocks come in the order of threads, too. */
+/* Blocks come in the order of threads (CUDACPU_ORDER). */
 static uint64_t block_key(const struct launch *l, uint64_t place)
 {
     if (l->order == ORDER_FORWARD)
@@ -66,7 +66,7 @@ cudaError_t children_add(cudaStream_t stream, struct work work)
         stream != cudaStreamFireAndForget && stream != cudaStreamTailLaunch &&
         stream != DEVICE_STREAM) {
         work.drop(work.state);
-        return cudaErrorInvalidResourceHandle; /* the host's */
+        return cudaErrorInvalidResourceHandle; /* a stream of the host */
     }
     struct child c = {.work = work,
                       .block = block_key(l, cpu_worker->place),

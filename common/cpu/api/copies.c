@@ -1,20 +1,21 @@
-/* Copies and memsets, at once, as nodes of a graph or as work of a stream. One form does all. */
+/* Copies and memsets: run at once, made nodes of a graph, or put into a stream. All of them are
+ * one operation on a box. */
 #include "api/api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* `depth` slices of `height` rows of `width` bytes, slices and rows so
- * many bytes apart. */
+/* `depth` slices of `height` rows of `width` bytes. Pitches are bytes between rows, slices bytes
+ * between slices. */
 struct copy {
     char *to;
-    const char *from; /* NULL: a memset to `value`, of numbers of `element` bytes */
+    const char *from; /* NULL: a memset to `value`, whose elements have `element` bytes */
     size_t to_pitch, from_pitch, width, height, depth, to_slice, from_slice;
     unsigned value, element;
-    int inside; /* all of it is the device's memory */
+    int inside; /* both sides are device memory */
 };
 
-/* So many bytes, from the first of a box to the last. */
+/* Bytes from the first of a box to its last. */
 static size_t extent(const struct copy *c, size_t pitch, size_t slice)
 {
     return (c->depth - 1) * slice + (c->height - 1) * pitch + c->width;
@@ -25,14 +26,14 @@ static void set_row(char *to, const struct copy *c)
     if (c->element == 1)
         memset(to, (int)c->value, c->width);
     for (size_t x = 0; c->element > 1 && x < c->width; x += c->element)
-        memcpy(to + x, &c->value, c->element); /* least significant bytes first */
+        memcpy(to + x, &c->value, c->element); /* the low bytes: a CPU here is little-endian */
 }
 
 static cudaError_t run_copy(void *state)
 {
     const struct copy *c = state;
     if (corners_only())
-        return cudaSuccess; /* as much as the machine has may be moved, and nothing is in it */
+        return cudaSuccess; /* reserve-only memory has no contents */
     for (size_t i = 0; i < c->depth * c->height; i++) {
         size_t y = i % c->height, z = i / c->height;
         char *to = c->to + z * c->to_slice + y * c->to_pitch;
@@ -47,9 +48,9 @@ static cudaError_t run_copy(void *state)
     return cudaSuccess;
 }
 
-/* Whether [p, p+bytes) is known not to be memory on that side; a side below 0 may be either, as is
- * unknown memory: the host's, or a __device__ variable. What the host has page-locked the device
- * may use as well. */
+/* True if [p, p+bytes) is certainly not memory of that side. device: 1, 0, or -1 for either.
+ * Unknown memory counts as either, as it may be the host's or a __device__ variable. Page-locked
+ * host memory counts as both. */
 static int wrong_side(const void *p, size_t bytes, int device)
 {
     const struct memory_range r = memory_at(p);
@@ -58,14 +59,14 @@ static int wrong_side(const void *p, size_t bytes, int device)
                : device && memory_is_nowhere(p);
 }
 
-/* Whether it is the device's memory; `said` is what the caller says, -1 if nothing. */
+/* True if p is device memory. `said`: the direction that the caller gave, -1 for none. */
 static int on_device(const void *p, int said)
 {
     const struct memory_range r = said < 0 ? memory_at(p) : (struct memory_range){.p = NULL};
     return r.p ? r.type == cudaMemoryTypeDevice : said == 1;
 }
 
-/* Makes the work of a copy; of nothing it is none, and run is NULL. */
+/* Makes the work of a copy. For zero bytes there is none, and run is NULL. */
 static cudaError_t prepare(struct copy c, int from_device, int to_device, struct work *work)
 {
     *work = (struct work){.run = NULL};
@@ -75,7 +76,7 @@ static cudaError_t prepare(struct copy c, int from_device, int to_device, struct
         (c.from && c.from_pitch < c.width && c.height > 1))
         return cudaErrorInvalidValue;
     if (memory_has_array(c.to) || (c.from && memory_has_array(c.from)))
-        return cudaErrorInvalidValue; /* a handle is not what the array holds */
+        return cudaErrorInvalidValue; /* p is the handle of an array, not its elements */
     if (wrong_side(c.to, extent(&c, c.to_pitch, c.to_slice), to_device) ||
         (c.from && wrong_side(c.from, extent(&c, c.from_pitch, c.from_slice), from_device)))
         return cudaErrorInvalidValue;
@@ -106,13 +107,14 @@ static cudaError_t prepare_copy(struct copy c, enum cudaMemcpyKind kind, struct 
     return prepare(c, known ? from_device : -1, known ? to_device : -1, work);
 }
 
-/* One side of a box. An array has positions and widths in elements, other memory in bytes. */
+/* One side of a copy of a box. Positions and widths are in elements for an array, in bytes for
+ * other memory. */
 struct side {
     char *p;
     size_t pitch, slice;
 };
 
-/* False: the array has no such box. */
+/* False: the box does not fit into the array. */
 static int find_side(const struct cudaArray *a, const struct cudaPitchedPtr *p,
                      const struct cudaPos *at, const struct cudaExtent *e, struct side *side)
 {
@@ -193,7 +195,8 @@ static cudaError_t submit_copy(cudaError_t error, struct work work, cudaStream_t
 {
     error = submit(error, work, stream);
     if (!stream)
-        TRACE_CHECK(host_waits(0, 1), (void)0); /* most of these copies return when all is done */
+        TRACE_CHECK(host_waits(0, 1),
+                    (void)0); /* most copies without a stream return when they are done */
     return result(error);
 }
 
@@ -218,7 +221,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     struct work work = {.run = NULL};
-    cudaError_t error = sticky_error(); /* after one an array's handle need not be one */
+    cudaError_t error = sticky_error(); /* after a sticky error an array's handle may be invalid */
     if (error == cudaSuccess)
         error = p ? memory_copy_box(p, &work) : cudaErrorInvalidValue;
     return submit_copy(error, work, stream);

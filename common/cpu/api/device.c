@@ -229,8 +229,8 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
 
 static size_t limits[] = {FIBER_STACK / 2, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 
-/* What a kernel may take of the stack, of memory and of printf's buffer is more than a GPU gives.
- */
+/* A GPU gives a kernel less stack, heap and printf buffer than this CPU, so any limit is
+ * granted. */
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((size_t)limit >= sizeof limits / sizeof *limits)
@@ -263,7 +263,7 @@ cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     return result(cudaSuccess);
 }
 
-/* As on all GPUs since Maxwell, the banks are four bytes wide whatever is asked for. */
+/* As on all GPUs since Maxwell, banks are four bytes wide whatever the setting. */
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
     (void)config;

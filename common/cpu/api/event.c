@@ -1,4 +1,4 @@
-/* Events: times on the host's clock, and the places that a capture forks from and joins at. */
+/* Events: times on the host's clock, and the places where a capture forks and joins. */
 #include "api/stream.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@ struct CUevent_st {
     unsigned flags;
     int recorded;
     struct timespec time;
-    uint64_t capture; /* the capture it was last recorded in, or 0 */
+    uint64_t capture; /* the capture that it was last recorded in, or 0 */
     struct CUstream_st *source;
     uint64_t position;
-    uint32_t clock[TRACE_STREAMS]; /* for check */
+    uint32_t clock[TRACE_STREAMS]; /* vector clock over streams, for --check */
 };
 
 static cudaError_t create(cudaEvent_t *event, unsigned flags, const void *site)
@@ -85,7 +85,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (capture_breaks_legacy(s))
         return stream_unlock(result(cudaErrorStreamCaptureImplicit));
     if (!event->capture) {
-        if (s->capture && event->recorded) { /* a graph cannot wait for what is outside it */
+        if (s->capture && event->recorded) { /* a graph cannot wait for an event outside of it */
             s->capture->invalid = 1;
             error = cudaErrorStreamCaptureIsolation;
         } else {
@@ -95,7 +95,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     }
     struct CUstream_st *from = stream_find(event->source);
     if (!from || !from->capture || from->capture->id != event->capture)
-        return stream_unlock(result(cudaErrorInvalidValue)); /* that capture is over */
+        return stream_unlock(result(cudaErrorInvalidValue)); /* the capture has ended */
     if (s->capture && s->capture != from->capture) {
         s->capture->invalid = from->capture->invalid = 1;
         return stream_unlock(result(cudaErrorStreamCaptureMerge));
@@ -104,7 +104,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         from->capture->invalid = 1;
         return stream_unlock(result(cudaErrorStreamCaptureImplicit));
     }
-    s->capture = from->capture; /* fork: from here on this stream captures too */
+    s->capture = from->capture; /* fork: this stream is captured from here on */
     s->position++;
     s->unjoined = s != s->capture->origin;
     if (event->position == from->position && s != from)
@@ -136,7 +136,7 @@ static void __attribute__((destructor)) mark_times(void)
         complain("times between events are this CPU's, not a GPU's");
 }
 
-/* Of two events it is never 0, as programs divide by it. */
+/* The time between two events is never 0, as programs divide by it. */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     if (!start || !end || !start->recorded || !end->recorded ||

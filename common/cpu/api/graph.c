@@ -1,6 +1,7 @@
-/* Graphs: lists of work. A graph that is captured, or to which nodes are added, may change; what is
- * executable is a copy, in an order that respects every dependency, so to run it is to run the
- * list. Copies of a node share its work, which never changes: other parameters are other work. */
+/* Graphs: lists of work. A graph that is captured, or to which nodes are added, may still
+ * change. An executable graph is a copy whose nodes stand in an order that respects every
+ * dependency, so running it is running the list. Copies of a node share its work, which never
+ * changes: new parameters are new work. */
 #include "api/stream.h"
 
 #include <stdlib.h>
@@ -8,16 +9,17 @@
 
 struct shared_work {
     atomic_int users;
-    struct work work; /* of an empty node run is NULL */
+    struct work work; /* run is NULL for an empty node */
 };
 
 struct CUgraphNode_st {
     struct shared_work *shared;
     struct CUgraph_st *graph;
-    const struct CUgraphNode_st *original; /* that it is a copy of; only to be compared */
-    struct CUgraphNode_st **after;         /* those that it depends on */
+    const struct CUgraphNode_st
+        *original;                 /* the node that this one was copied from; for comparison only */
+    struct CUgraphNode_st **after; /* nodes that it depends on */
     size_t n_after;
-    struct CUgraphNode_st *copy; /* while the graph is copied; UNDER_WAY */
+    struct CUgraphNode_st *copy; /* its copy, while the graph is copied; UNDER_WAY */
 };
 
 struct CUgraph_st {
@@ -25,8 +27,9 @@ struct CUgraph_st {
     size_t count;
     struct CUgraphNode_st **nodes;
     size_t n_conditions;
-    struct condition **conditions; /* those that were made for it */
-    int frees_first;               /* executable: memory that it has is freed before it runs */
+    struct condition **conditions; /* conditions that were made for this graph */
+    int frees_first; /* for an executable graph: memory that is still allocated is freed before a
+                        run */
 };
 struct CUgraphExec_st {
     struct CUgraph_st *graph;
@@ -93,7 +96,7 @@ static void own(struct CUgraph_st *g, struct condition *c)
     c->users++;
 }
 
-/* A handle is the condition's address. It is good as long as a graph has it. */
+/* A handle is the address of the condition, valid as long as a graph has it. */
 struct condition *condition_of(struct CUgraph_st *g, cudaGraphConditionalHandle handle)
 {
     for (size_t i = 0; i < g->n_conditions; i++)
@@ -168,7 +171,7 @@ void graph_release(void *graph)
     free(g);
 }
 
-/* Copies a node, those that it depends on first. False: it depends on itself. */
+/* Copies a node after the nodes that it depends on. False: it depends on itself. */
 static int copy_node(struct CUgraph_st *to, struct CUgraphNode_st *node)
 {
     static struct CUgraphNode_st under_way;
@@ -316,7 +319,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
     if (!exec || !graph)
         return result(cudaErrorInvalidValue);
     for (size_t i = 0; i < graph->n_conditions; i++)
-        if (!graph->conditions[i]->has_node) /* a handle that decides nothing */
+        if (!graph->conditions[i]->has_node) /* a handle that no conditional node uses */
             return result(cudaErrorInvalidValue);
     *exec = malloc(sizeof **exec);
     if (!*exec)
@@ -363,8 +366,7 @@ cudaError_t graph_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, struct wo
     return cudaSuccess;
 }
 
-/* How the graph differs from what is executable: cudaGraphExecUpdateSuccess, if by parameters
- * alone. */
+/* Compares a graph with an executable one: cudaGraphExecUpdateSuccess if only parameters differ. */
 static cudaGraphExecUpdateResultInfo compare(const struct CUgraph_st *exec,
                                              const struct CUgraph_st *g)
 {
@@ -399,8 +401,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     return result(same ? cudaSuccess : cudaErrorGraphExecUpdateFailure);
 }
 
-/* Gives those of the nodes that are wanted, as many as there is room for; the rest of it is NULL.
- */
+/* Writes the wanted nodes, as many as there is room for; the rest of the array becomes NULL. */
 static cudaError_t list(struct CUgraphNode_st **from, size_t n, int only_roots,
                         cudaGraphNode_t *nodes, size_t *count)
 {
@@ -464,7 +465,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
     return result(cudaSuccess);
 }
 
-/* It stays the node's: not to be destroyed. */
+/* The graph stays the node's and must not be destroyed. */
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
 {
     if (!node || !graph || node->shared->work.type != cudaGraphNodeTypeGraph)

@@ -1,11 +1,11 @@
-/* Launches: what a kernel may ask for, and what its function is allowed. */
+/* Launches: the limits of a launch, and the attributes of kernels. */
 #include "api/api.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes of a kernel, by the address of its function. */
+/* Attributes of a kernel, found by the address of its function. */
 struct function {
     const void *f;
     size_t dynamic_limit, static_shared;
@@ -33,8 +33,9 @@ static struct function *find_function(const void *f)
     return p;
 }
 
-/* At the corners of a large grid an index is the largest it gets. A small grid is left out there:
- * each of its blocks goes over a share of all the work, and would not end. */
+/* Overflow test (CUDACPU_CORNERS): indices are largest in the last block, so only the first and
+ * the last run. Grids of up to 8192 blocks are skipped: each of their blocks loops over a share
+ * of the whole problem and would not finish. */
 static uint64_t blocks_to_run(uint64_t blocks)
 {
     enum { LARGE = 8192 };
@@ -51,8 +52,8 @@ static void __attribute__((constructor)) make_lock(void)
         give_up(1, "no lock for launches");
 }
 
-/* Runs a launch that has been checked, with what its kernel launches in turn. It drops nothing: a
- * graph may run it again. */
+/* Runs a launch that has been checked, and then its children. The arguments stay, as a graph may
+ * run it again. */
 static cudaError_t run_kernel(void *state)
 {
     struct cpu_kernel *k = state;
@@ -80,7 +81,7 @@ static cudaError_t run_kernel(void *state)
     pthread_mutex_unlock(&one_launch);
     cudaError_t error = (cudaError_t)l.error;
     if (error != cudaSuccess && error != cudaErrorInvalidValue)
-        set_sticky_error(error); /* a kernel that asked for too much has broken nothing */
+        set_sticky_error(error); /* a kernel that asked for too much has changed nothing */
     return error;
 }
 
@@ -91,7 +92,7 @@ static void drop_kernel(void *state)
     free(k);
 }
 
-/* Threads and shared memory of an H100-like multiprocessor; registers are not known here. */
+/* Blocks per multiprocessor, limited by threads and shared memory. Registers are not known here. */
 static int blocks_at_once(uint64_t threads, size_t shared)
 {
     const struct capability c = capability();
@@ -102,7 +103,7 @@ static int blocks_at_once(uint64_t threads, size_t shared)
     return least < c.blocks_an_sm ? least : c.blocks_an_sm;
 }
 
-/* The blocks of a cooperative launch have to be on the device at once. */
+/* All blocks of a cooperative launch must be resident at once. */
 static cudaError_t check_together(const struct cpu_kernel *k)
 {
     const uint64_t blocks = (uint64_t)k->grid.x * k->grid.y * k->grid.z;
@@ -220,7 +221,7 @@ cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stre
         stream_submit(stream, (struct work){cudaGraphNodeTypeKernel, run_kernel, drop_kernel, k}));
 }
 
-/* Kernels as objects. */
+/* --- Kernels as objects --- */
 
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value)
 {
@@ -234,8 +235,7 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
         value >= 0 && (size_t)value + p->static_shared <= (size_t)capability().shared_a_block;
     if (fits)
         p->dynamic_limit = (size_t)value;
-    /* A launch by arguments that choose the kernel does not tell which it is: it may have as much
-     * as any. */
+    /* A launch through pointers does not name its kernel: it gets the largest limit of any. */
     struct function *any = find_function(NULL);
     if (fits && (size_t)value > any->dynamic_limit)
         any->dynamic_limit = (size_t)value;
@@ -243,7 +243,7 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
     return result(fits ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* Static shared memory is known once the kernel has run. */
+/* Static shared memory is known after the kernel has run once. */
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *f)
 {
     if (!f || !attributes)

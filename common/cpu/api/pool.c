@@ -1,4 +1,4 @@
-/* The pool of OS threads that run the blocks of a launch, and in which order they do. */
+/* The pool of OS threads that run the blocks of a launch, and the order of blocks. */
 #include "api/api.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
-static struct launch *offered; /* to the helpers; NULL when no more may join */
+static struct launch *offered; /* the launch that helpers may join, or NULL */
 static int helpers, busy;
 
 static void *helper(void *unused)
@@ -31,7 +31,7 @@ static void *helper(void *unused)
     return NULL;
 }
 
-/* A number from the environment, `otherwise` where there is none; any other text there ends the
+/* A number from the environment, or `otherwise` if it is not set. Any other text ends the
  * program with a line. */
 static uint64_t number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
 {
@@ -54,7 +54,7 @@ int worker_count(void)
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         count = (int)number("CUDACPU_WORKERS", 1, 1024, cores < 1 ? 1 : (uint64_t)cores);
         if (CPU_TRACE == 2)
-            count = 1; /* what is found does not depend on luck */
+            count = 1; /* findings must not depend on timing */
     }
     return count;
 }
@@ -91,7 +91,8 @@ void pool_order(struct launch *l)
     l->seed = number("CUDACPU_SEED", 0, UINT64_MAX, 1);
     if (!order || !*order || strcmp(order, "forward") == 0) {
         l->order = ORDER_FORWARD;
-        /* A block that waits for one with a lower number, and has not seen it begin, shows. */
+        /* A block that waits for one with a lower number, without knowing that it has begun,
+         * then waits in vain. */
         l->last_first = CPU_TRACE == 2 && (!order || !*order);
     } else if (strcmp(order, "reverse") == 0) {
         l->order = ORDER_REVERSE;

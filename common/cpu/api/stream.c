@@ -1,5 +1,5 @@
-/* Streams. All work is done in the order of the calls, at once, so a stream matters only for what
- * it forbids and for capture. */
+/* Streams. Work runs in the order of the calls, at once. So a stream matters only for captures
+ * and for calls that it forbids. */
 #include "api/stream.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ cudaError_t stream_submit(cudaStream_t stream, struct work work)
     return error;
 }
 
-enum { GREATEST = -5 }; /* the most urgent priority; the least is 0 */
+enum { GREATEST = -5 }; /* the highest priority; the lowest is 0 */
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const void *site)
 {
@@ -176,7 +176,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     return result(error);
 }
 
-/* What caches are to keep, and how the host waits: nothing changes here. */
+/* Access policies and synchronisation policies have no effect here. */
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                    const cudaLaunchAttributeValue *value)
 {
@@ -208,7 +208,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return stream_unlock(result(cudaSuccess));
 }
 
-/* Waiting for, or asking about, a stream is refused while it captures, and spoils the capture. */
+/* To wait for a stream that is captured, or to query it, is refused and invalidates the capture. */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -268,7 +268,7 @@ static cudaError_t run_callback(void *state)
     return cudaSuccess;
 }
 
-/* Unlike a host function it is no work that a graph could hold. */
+/* A callback, unlike a host function, cannot be a node of a graph. */
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t f, void *data,
                                   unsigned flags)
 {
@@ -299,9 +299,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     return result(stream_submit(stream, graph_work(graph_of(exec))));
 }
 
-/* Captures. */
+/* --- Captures --- */
 
-/* Into g, or into a new graph where that is NULL. */
+/* Captures into g, or into a new graph if g is NULL. */
 static cudaError_t begin_capture(cudaStream_t stream, struct CUgraph_st *g,
                                  enum cudaStreamCaptureMode mode)
 {

@@ -1,4 +1,4 @@
-/* Graphs and streams as graph.c, stream.c and event.c share them. */
+/* Graphs and streams: declarations that graph.c, stream.c and event.c share. */
 #ifndef STREAM_H
 #define STREAM_H
 
@@ -6,60 +6,65 @@
 #include <pthread.h>
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
-struct CUgraph_st *graph_new(void); /* with one user; NULL: no memory */
+struct CUgraph_st *graph_new(void); /* has one user; NULL: no memory */
 void graph_add(struct CUgraph_st *graph, struct work work);
-void graph_release(void *graph);              /* one user less; frees it after the last */
-struct work graph_work(struct CUgraph_st *g); /* runs all nodes, and is a user until dropped */
+void graph_release(void *graph);              /* one user less; the last one frees it */
+struct work graph_work(struct CUgraph_st *g); /* runs all nodes; a user of g until it is dropped */
 struct CUgraph_st *graph_of(cudaGraphExec_t exec);
-const cudaGraphNode_t *graph_last(const struct CUgraph_st *g); /* to its last node, or NULL */
-/* A number that says which graphs of a conditional node run, with as many users as graphs have it
- * and nodes ask it. `assigned`: when its graph begins it has its initial value. */
+const cudaGraphNode_t *
+graph_last(const struct CUgraph_st *g); /* points to its last node; NULL if it is empty */
+/* The value that decides which graphs of a conditional node run. Its users are the graphs that
+ * list it and the nodes that read it. `assigned`: it gets its initial value when its graph
+ * begins. */
 struct condition {
     atomic_int users;
     unsigned value, initial;
-    int assigned, has_node; /* has_node: it is a conditional node's, and can be no other's */
+    int assigned, has_node; /* has_node: a conditional node uses it, and no second one may */
 };
-struct condition *condition_of(struct CUgraph_st *g, cudaGraphConditionalHandle handle); /* NULL */
+struct condition *condition_of(struct CUgraph_st *g,
+                               cudaGraphConditionalHandle handle); /* NULL: there is none */
 void condition_release(struct condition *c);
-/* Its nodes in an order that respects their dependencies; NULL: there is a circle of those. */
+/* A copy with its nodes in an order that respects dependencies. NULL: they form a circle. */
 struct CUgraph_st *graph_copy(struct CUgraph_st *g);
-/* A node behind `count` others, which does this work; it is dropped when there is an error. */
+/* Adds a node behind `count` others. The work is dropped on an error. */
 cudaError_t graph_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                             size_t count, struct work work);
-/* The node, or exec's copy of it if that is not NULL, does this work from now on, of the same type.
- */
+/* Replaces the work of the node, or of exec's copy of it if exec is not NULL, by work of the
+ * same type. */
 cudaError_t graph_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, struct work work);
 
 /* --- stream.c --------------------------------------------------------------------------------- */
-/* A capture in progress: the graph it fills, and the streams whose `capture` points here. */
+/* A capture in progress: its graph, and the streams whose `capture` points here. */
 struct capture {
     struct CUgraph_st *graph;
     struct CUstream_st *origin;
     enum cudaStreamCaptureMode mode;
     pthread_t thread;
     int invalid;
-    int given;   /* the graph is the program's, and was there before */
-    uint64_t id; /* never used again: events remember it */
+    int given;   /* the program made the graph beforehand */
+    uint64_t id; /* unique, so that events can remember it */
 };
 
 struct CUstream_st {
     unsigned flags;
     int priority;
-    int number;              /* for check; as many as it tells apart, then all the same */
-    struct capture *capture; /* NULL when none */
-    uint64_t position;       /* counts what was captured here */
-    int unjoined;            /* the origin does not yet wait for what was captured here */
+    int number; /* for --check, which tells TRACE_STREAMS streams apart; later ones share a number
+                 */
+    struct capture *capture; /* NULL if it is not captured */
+    uint64_t position;       /* number of operations captured here */
+    int unjoined;            /* the origin stream does not wait yet for work captured here */
     struct CUstream_st *next;
 };
 
-/* Recursive: a host function in a stream may call the API. Guards streams and captures, with the
- * graphs that they fill. */
+/* Guards streams, captures and their graphs. Recursive, as a host function in a stream may call
+ * the API. */
 extern pthread_mutex_t stream_lock;
 cudaError_t stream_unlock(cudaError_t error); /* and returns the error */
 
-struct CUstream_st *stream_find(cudaStream_t stream); /* NULL: no such stream */
+struct CUstream_st *stream_find(cudaStream_t stream); /* NULL: there is no such stream */
 int stream_is_legacy(const struct CUstream_st *s);
-/* Invalidates every capture that the legacy stream would have to wait for; true if there is one. */
+/* Invalidates every capture that the legacy stream would have to wait for. True if there was
+ * one. */
 int capture_breaks_legacy(const struct CUstream_st *s);
 
 #endif

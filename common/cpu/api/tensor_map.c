@@ -12,7 +12,7 @@ enum { BOX_BYTES = 228 * 1024 };
 static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2,
                                         4, 8, 2, 4, 4, 4}; /* by CUtensorMapDataType */
 
-/* What is wrong with dimension i of an array or its box: true, after a line. */
+/* Prints a line and returns true if dimension i of an array or its box breaks a rule. */
 static int bad_dimension(int i, uint64_t extent, uint32_t box, uint32_t step)
 {
     if (extent < 1 || extent > (uint64_t)1 << 32)

@@ -1,10 +1,11 @@
-/* Functions of which an x86-64 has two versions: one for any, and one for a CPU that has AVX2,
- * which goes through loops in longer vectors. Both are made of one inline function, and compute the
- * same bits: no multiplication and addition become one. */
+/* Two versions of a function: one for any x86-64, one for a CPU with AVX2, whose loops use
+ * longer vectors. Both are compiled from the same inline function and compute the same bits, as
+ * no multiplication is fused with an addition. */
 #ifndef AVX2_H
 #define AVX2_H
 
-#define IN_BOTH static inline __attribute__((always_inline)) /* a function that is part of both */
+#define IN_BOTH                                                                                    \
+    static inline __attribute__((always_inline)) /* the inline function behind both versions */
 
 #if defined __x86_64__ && defined __linux__
 #define WITH_AVX2 __attribute__((target("avx2")))

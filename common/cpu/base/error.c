@@ -20,7 +20,7 @@ static void write_line(const char *format, va_list list)
     line[length++] = '\n';
     fflush(stdout); /* what the kernel printed comes first */
     if (write(2, line, length) < 0)
-        return; /* nobody to tell */
+        return; /* no reader on the other end */
 }
 
 void complain(const char *format, ...)

@@ -1,6 +1,6 @@
-/* Fibers: stacks, and the switch between them. swapcontext would cost a system call a switch, so
- * x86-64 and aarch64 have their own few instructions, and every other machine enters each fiber
- * once through makecontext and from then on jumps with _setjmp and _longjmp. */
+/* Fibers: stacks, and the switch between them. swapcontext costs a system call per switch. So
+ * x86-64 and aarch64 have a few instructions of assembly; any other machine enters each fiber
+ * once through makecontext and then jumps with _setjmp and _longjmp. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #define _DARWIN_C_SOURCE
 #define _XOPEN_SOURCE 700 /* without it macOS has no ucontext.h */
@@ -73,9 +73,9 @@ void fiber_switch(struct fiber *from, struct fiber *to)
 
 #else
 
-/* What a switch leaves on a stack, in words, and which of them says where the fiber goes on. On an
- * x86-64 the word above that place stays, as a function is entered with the stack 8 bytes off a
- * multiple of 16. */
+/* Layout of the words that a switch leaves on a stack, and the word that holds the address where
+ * the fiber continues. On x86-64 the word above it stays free: the ABI has a function entered
+ * with the stack 8 bytes off a multiple of 16. */
 #ifdef __x86_64__
 enum { SAVED = 8, ENTRY = 6 };
 #else
@@ -93,9 +93,8 @@ void fiber_start(struct fiber *f, char *area, int i, void (*body)(void))
     f->stack = top;
 }
 
-/* Saves what the calling convention says a call keeps, swaps stacks, restores. Threads mostly stop
- * and go on at the same place, so the return predictor guesses right, as it would not after a jump.
- */
+/* Saves the registers that a call preserves, swaps stacks, restores. Threads mostly stop and
+ * continue at the same place, so a return is predicted well, and a jump would not be. */
 __asm__(".text\n"
         ".globl cpu_fiber_switch\n"
 #ifdef __x86_64__

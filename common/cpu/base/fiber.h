@@ -1,5 +1,5 @@
-/* A fiber is a stack and the place where it stopped. A CUDA thread that waits keeps its fiber; one
- * that runs to its end without waiting leaves the fiber to the next thread (scheduler.c). */
+/* A fiber is a stack and the place where it stopped. A CUDA thread that waits keeps its fiber; a
+ * thread that ends without ever waiting leaves its fiber to the next thread (scheduler.c). */
 #ifndef FIBER_H
 #define FIBER_H
 
@@ -22,26 +22,26 @@ struct fiber {
         stack; /* the saved stack pointer (assembly path) or the first usable top (portable path) */
 };
 
-/* One stack area holds `count` stacks of FIBER_STACK bytes, each above a page that faults. */
+/* One area holds `count` stacks of FIBER_STACK bytes, each above a guard page. */
 enum { FIBER_STACK = 256 * 1024 };
 
-/* Reserves address space; memory is used only as far as stacks grow. NULL when there is none. */
+/* Reserves address space; memory is used only as far as stacks grow. NULL if there is none. */
 char *fiber_area(int count);
 
-/* The top of fiber i's stack. Equal tops would put the hot end of every stack into the same few
- * cache sets. */
+/* The top of fiber i's stack. Tops differ modulo a page: with equal ones, the most used words of
+ * all stacks would share a few cache sets. */
 static inline char *fiber_top(char *area, int i)
 {
     return area + (size_t)(i + 1) * FIBER_STACK - (size_t)(i % 61) * 64;
 }
 
-/* Makes fiber number i of the area start in body at the next switch to it. body never returns. */
+/* The next switch to fiber i of the area enters body, which never returns. */
 void fiber_start(struct fiber *f, char *area, int i, void (*body)(void));
 
-/* Says whether an address lies in a guard page of an area of `count` stacks. */
+/* True if the address lies in a guard page of an area of `count` stacks. */
 int fiber_is_guard(const char *area, int count, const void *address);
 
-/* Stops here, into *from, and goes on where *to stopped. */
+/* Saves the present place in *from and continues at *to. */
 void fiber_switch(struct fiber *from, struct fiber *to) __asm__("cpu_fiber_switch");
 
 #endif

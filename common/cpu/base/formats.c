@@ -47,7 +47,8 @@ double ptx_decode(enum ptx_type type, uint64_t bits)
     return sign ? -v : v;
 }
 
-/* Whether a number whose last bits `rest` are cut off, of which `half` is one half, goes up. */
+/* True if a number is rounded up. `rest`: the bits that are cut off; `half`: their value of one
+ * half. */
 static int rounds_up(uint64_t rest, uint64_t half, uint64_t last, int negative,
                      enum ptx_rounding rounding)
 {

@@ -1,4 +1,4 @@
-/* Floating-point numbers of any of PTX's formats, as doubles and back. */
+/* Floating-point numbers of PTX's formats, as doubles and back. */
 #ifndef PTX_REAL_H
 #define PTX_REAL_H
 
@@ -9,22 +9,23 @@
 enum ptx_rounding { PTX_NEAREST, PTX_ZERO, PTX_DOWN, PTX_UP, PTX_AWAY /* nearest, ties away */ };
 
 /* --- formats.c -------------------------------------------------------------------------------- */
-/* The value of a number of type f16, bf16, tf32, f32 or f64; a double holds each of them. */
+/* The value of an f16, bf16, tf32, f32 or f64; a double can hold each of them. */
 double ptx_decode(enum ptx_type type, uint64_t bits);
-/* The number of that type that v is rounded to. NaN becomes the one that a GPU makes. */
+/* The nearest number of that type, in the given rounding. NaN becomes the NaN that a GPU writes. */
 uint64_t ptx_encode(enum ptx_type type, double v, enum ptx_rounding rounding);
-/* s, or if it lacks `error` of the exact result, its neighbour whose last bit is 1: rounding that
- * to fewer bits, in any direction, is as good as rounding the exact result. */
+/* Rounding to odd: s, or, if s lacks `error` of the exact result, the neighbour of s whose last
+ * bit is 1. Rounding that once more, to fewer bits and in any direction, gives the correctly
+ * rounded exact result. */
 double ptx_odd(double s, double error);
-/* x + y and x * y + z so, where a double holds x * y exactly. */
+/* x + y, and x * y + z if a double can hold x * y exactly; both rounded to odd. */
 double ptx_sum(double x, double y);
 int ptx_fraction_bits(enum ptx_type type);
-/* Subnormal becomes zero of the same sign. */
+/* A subnormal number becomes zero of the same sign. */
 uint64_t ptx_flush(enum ptx_type type, uint64_t bits);
-/* What an atomic addition makes of two numbers of any type. Floats round to nearest; `flush` takes
- * subnormal numbers, and a subnormal sum, for zeros. */
+/* The result of an atomic addition, of any type. Floats round to nearest; `flush` takes
+ * subnormal operands and a subnormal sum for zeros. */
 uint64_t ptx_added(enum ptx_type type, int flush, uint64_t a, uint64_t b);
-/* Operations on doubles that follow round with it. Returns what it was before. */
+/* Sets the rounding of the operations on doubles that follow. Returns the one before. */
 int ptx_set_rounding(enum ptx_rounding rounding);
 
 static inline uint32_t ptx_float_bits(float f)
@@ -60,7 +61,7 @@ static inline double ptx_double(uint64_t bits)
     return u.d;
 }
 
-/* The type of one part of a packed type; any other type itself. */
+/* The type of one half of a packed type; of any other type, the type itself. */
 static inline enum ptx_type ptx_single(enum ptx_type type)
 {
     return type == PTX_F16X2 ? PTX_F16 : type == PTX_BF16X2 ? PTX_BF16 : type;
