@@ -1,9 +1,8 @@
-/* Formats of floating-point numbers: what their bits are worth, and how a value is rounded to them.
- *
- * Results are computed as doubles "rounded to odd" (ptx_odd). A double has more than twice the bits
- * of an f32, and two to spare, so rounding it once more, in any direction, gives what rounding the
- * exact result would have given. (Boldo and Melquiond, "Emulation of FMA and correctly rounded
- * sums: proved algorithms using rounding to odd", 2008.) */
+/* Number formats: the value of their bits, and rounding to them. Results are computed as doubles
+ * "rounded to odd" (ptx_odd). A double has more than twice the bits of an f32, and two to spare.
+ * So rounding it once more, in any direction, gives the correctly rounded exact result. (Boldo
+ * and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
+ * to odd", 2008.) */
 #include "base/formats.h"
 
 #include <fenv.h>

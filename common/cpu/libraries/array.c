@@ -1,5 +1,5 @@
-/* CUDA arrays. One is device memory without gaps, and what its elements are; who reads and writes
- * it in a kernel is texture.c's affair. */
+/* CUDA arrays: device memory without gaps, and a description of its elements. texture.c has the
+ * reads and writes of kernels. */
 #include "libraries/array.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int array_given(const struct cudaArray *a)
     return a && sticky_error() == cudaSuccess;
 }
 
-/* What a GPU of 9.0 can address. */
+/* The limits of a GPU of compute capability 9.0. */
 static int fits(struct cudaExtent e, unsigned flags)
 {
     if (!e.width)
@@ -37,7 +37,7 @@ static int fits(struct cudaExtent e, unsigned flags)
     return e.width <= 131072 && e.height <= 65536;
 }
 
-/* site: where the program asks for it. */
+/* site: the program's call, for --check. */
 static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                         struct cudaExtent extent, unsigned flags, const void *site)
 {
@@ -123,7 +123,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
 
 /* --- Copies ----------------------------------------------------------------------------------- */
 
-/* One side: rows of memory, or of an array from (x bytes, y) on. */
+/* One side of a copy: rows of memory, or of an array from (x bytes, y) on. */
 struct rows {
     struct cudaArray *array;
     void *p;
@@ -136,7 +136,7 @@ static struct rows rows_of(cudaArray_const_t array, size_t x, size_t y)
     return (struct rows){.array = a, .x = x, .y = y};
 }
 
-/* Takes an array's rows to those of the memory that holds it. False: the array has no such ones. */
+/* Replaces an array's rows by the memory that holds them. False: the array has no such rows. */
 static int find_rows(struct rows *r, size_t width, size_t height)
 {
     const struct cudaArray *a = r->array;
@@ -161,7 +161,8 @@ static cudaError_t copy(struct rows to, struct rows from, size_t width, size_t h
     return cudaMemcpy2DAsync(to.p, to.pitch, from.p, from.pitch, width, height, kind, stream);
 }
 
-/* Bytes in a row, to or from an array: the rest of its first row, whole rows, the start of one. */
+/* Copies bytes that follow each other in an array: the rest of its first row, whole rows, the
+ * start of a last one. */
 static cudaError_t copy_bytes(struct rows array, char *p, size_t bytes, int to_array,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {

@@ -1,14 +1,14 @@
-/* CUDA arrays, as textures see them. */
+/* CUDA arrays: declarations for textures. */
 #ifndef ARRAY_H
 #define ARRAY_H
 
 #include "api/api.h"
 
 /* --- array.c ---------------------------------------------------------------------------------- */
-/* Bytes of an element, or 0 where no such element can be. */
+/* Bytes of an element; 0 if no element can be like that. */
 unsigned array_element(const struct cudaChannelFormatDesc *desc);
-/* Whether there is an array to look at. After an error that sticks a program may have the handle of
- * one that was never made. */
+/* False after a sticky error: then the program may hold the handle of an array that was never
+ * made. */
 int array_given(const struct cudaArray *a);
 
 #endif

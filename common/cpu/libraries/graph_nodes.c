@@ -1,4 +1,4 @@
-/* The nodes that a program adds to a graph itself, and their parameters. */
+/* Nodes that a program adds to a graph itself, and their parameters. */
 #include "api/stream.h"
 
 #include <stdlib.h>
@@ -103,7 +103,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (!copy)
         return result(cudaErrorInvalidValue);
     const struct work work = graph_work(copy);
-    graph_release(copy); /* the work is its user */
+    graph_release(copy); /* the work is a user of the graph */
     return add(cudaSuccess, node, graph, after, count, work);
 }
 
@@ -121,8 +121,8 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph
     return add(event ? cudaSuccess : cudaErrorInvalidValue, node, graph, after, count, work);
 }
 
-/* A conditional node has graphs of its own. They are filled after it was added, and so put in order
- * when they run. */
+/* A conditional node has graphs of its own. The program fills them after it has added the node,
+ * so their nodes are put in order when they run. */
 struct conditional {
     struct condition *condition;
     enum cudaGraphConditionalNodeType type;
@@ -243,7 +243,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
     return add(error, node, graph, after, count, work);
 }
 
-/* Other parameters: of the executable graph, or of the node itself where that is NULL. */
+/* New parameters, of a node of the executable graph, or of the node itself if exec is NULL. */
 
 static cudaError_t change(cudaError_t error, cudaGraphExec_t exec, cudaGraphNode_t node,
                           struct work work)

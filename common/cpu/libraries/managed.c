@@ -1,5 +1,5 @@
-/* Managed memory: one memory for host and kernels, so that advice and prefetches are checked and
- * change nothing. */
+/* Managed memory: host and kernels share it anyway, so advice and prefetches are checked and
+ * have no effect. */
 #include "api/api.h"
 
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
@@ -9,7 +9,7 @@ cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
     return memory_allocate(p, bytes, cudaMemoryTypeManaged);
 }
 
-/* Whether it is managed memory, and a place that there is. */
+/* An error unless [p, p+bytes) is managed memory and the location exists. */
 static cudaError_t check_managed(const void *p, size_t bytes, struct cudaMemLocation location)
 {
     const struct memory_range r = memory_at(p);
@@ -33,7 +33,8 @@ cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise adv
     if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
         return result(cudaErrorInvalidValue);
     if (advice <= cudaMemAdviseUnsetReadMostly || advice == cudaMemAdviseUnsetPreferredLocation)
-        location = (struct cudaMemLocation){cudaMemLocationTypeHost, 0}; /* it is not looked at */
+        location = (struct cudaMemLocation){cudaMemLocationTypeHost,
+                                            0}; /* such advice ignores its location */
     return result(check_managed(p, bytes, location));
 }
 
@@ -43,6 +44,6 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes,
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
         return result(cudaErrorInvalidValue);
     if (!stream && flags == cudaMemAttachSingle)
-        return result(cudaErrorInvalidValue); /* the default stream is no single one */
+        return result(cudaErrorInvalidValue); /* the default stream is not a single stream */
     return result(check_managed(p, 1, (struct cudaMemLocation){cudaMemLocationTypeHost, 0}));
 }

@@ -1,9 +1,9 @@
-/* Memory pools: there is the device's own. */
+/* Memory pools. There is one, the device's. */
 #include "api/api.h"
 
 #include <string.h>
 
-/* The device's pool. Nothing is kept of what is freed, whatever the threshold. */
+/* The device's pool. It keeps no freed memory, whatever its threshold. */
 static struct CUmemPoolHandle_st {
     int reuse[3];
     uint64_t threshold, used_high;
@@ -53,7 +53,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
     case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:
         memcpy(&number, value, sizeof number);
-        the_pool.used_high = 0; /* to the current value; no other number is allowed */
+        the_pool.used_high = 0; /* to the current value: no other number may be set */
         return result(number ? cudaErrorInvalidValue : cudaSuccess);
     default:
         return result(cudaErrorInvalidValue);

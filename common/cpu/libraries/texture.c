@@ -1,5 +1,5 @@
-/* Texture and surface objects, and what a kernel reads and writes by way of them, as the
- * programming guide's appendix on texture fetching has it. */
+/* Texture and surface objects, and the reads and writes of kernels through them, as the appendix
+ * on texture fetching of the programming guide describes them. */
 #include "libraries/array.h"
 
 #include "cpu/trace.h"
@@ -13,10 +13,10 @@
 
 enum {
     OBJECTS = 1 << 16,
-    ALIGNMENT = 512, /* of memory that a texture reads, in its allocation */
+    ALIGNMENT = 512, /* of memory that a texture reads, from the start of its allocation */
     PITCH = 32,
     FACES = 6,
-    LINEAR_MEMORY = CPU_CUBEMAP_LAYERED + 1 /* a shape beside those of enum cpu_view */
+    LINEAR_MEMORY = CPU_CUBEMAP_LAYERED + 1 /* a shape besides those of enum cpu_view */
 };
 
 struct object {
@@ -26,9 +26,9 @@ struct object {
     struct cudaChannelFormatDesc desc;
     char *p;
     size_t width, height, depth, pitch,
-        slice; /* depth: slices, layers or faces; 1: there are none */
+        slice; /* depth: slices, layers or faces; 1 if there are none */
     unsigned element, parts;
-    int real; /* fetches make floats of its parts */
+    int real; /* a fetch converts its parts to floats */
 };
 
 static const char *const fetches[] = {"tex1D",
@@ -50,7 +50,7 @@ static const char *const shapes[] = {"a 1D array",         "a 2D array",        
                                      "a layered 1D array", "a layered 2D array", "a cubemap",
                                      "a layered cubemap",  "linear memory"};
 
-/* An object is known by the address of its place here. */
+/* The handle of an object is the address of its slot here. */
 static struct object *_Atomic objects[OBJECTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -133,7 +133,7 @@ static cudaError_t describe(struct object *o)
                : cudaErrorInvalidValue;
 }
 
-/* Takes what the object is told of how to read to what it means. */
+/* Translates the texture descriptor into how the object is read. */
 static cudaError_t describe_reads(struct object *o)
 {
     struct cudaTextureDesc *how = &o->how;
@@ -165,8 +165,8 @@ static void destroy_all(void)
         }
 }
 
-/* Gives the object a handle; the place is not one that was given up lately, so that who still uses
- * that is found out. */
+/* Gives the object a handle. A slot that was freed lately is not used, so that a use of its old
+ * handle is found. */
 static cudaError_t enter(const struct object *o, const char *kind, const void *site,
                          unsigned long long *handle)
 {
@@ -234,7 +234,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface,
 {
     if (!surface || !resource || resource->resType != cudaResourceTypeArray ||
         !array_given(resource->res.array.array))
-        return result(cudaErrorInvalidValue); /* without cudaArraySurfaceLoadStore it works too */
+        return result(
+            cudaErrorInvalidValue); /* as on a GPU, it works without cudaArraySurfaceLoadStore */
     struct object o = {.resource = *resource, .surface = 1};
     cudaError_t error = describe(&o);
     if (error == cudaSuccess)
@@ -284,7 +285,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
 
 /* --- Reading elements ------------------------------------------------------------------------- */
 
-/* A call in a kernel, for what is said of it. */
+/* A call in a kernel, for messages about it. */
 struct call {
     const char *name, *way; /* "surf2D", "read" */
     const char *file;
@@ -303,7 +304,8 @@ stop(const struct call *c, cudaError_t error, const char *format, ...)
     cpu_trap(error, what, c->file, c->line);
 }
 
-/* The object that a kernel calls by its handle, of the shape that the call is for. */
+/* The object behind a handle that a kernel uses. Stops the kernel if there is none, or its shape
+ * is not the call's. */
 static const struct object *called(const struct call *c, int surface, int view,
                                    unsigned long long handle)
 {
@@ -322,7 +324,7 @@ static const struct object *called(const struct call *c, int surface, int view,
     return o;
 }
 
-/* What check is told of an access by the running thread. */
+/* Reports an access of the running thread to the instrument. */
 static void tell(const char *p, unsigned bytes, int writes)
 {
     (void)p, (void)bytes, (void)writes;
@@ -332,12 +334,12 @@ static void tell(const char *p, unsigned bytes, int writes)
         trace_lane_write(w, (int)(w->now % WARP), (uintptr_t)p, bytes);
         return;
     }
-    cpu_trace_cached(p, bytes); /* it may not know what the launch writes */
+    cpu_trace_cached(p, bytes); /* such a load may miss stores of the same launch */
     trace_lane_read(w, (int)(w->now % WARP), (uintptr_t)p, bytes);
 #endif
 }
 
-/* One part, as the element has it, in the register that a fetch gives. */
+/* One part of an element, as a fetch returns it in a register. */
 static uint32_t part_of(const struct object *o, uint32_t bits)
 {
     const int width = o->desc.x;
@@ -352,7 +354,7 @@ static uint32_t part_of(const struct object *o, uint32_t bits)
     return ptx_float_bits(v < least ? least : v); /* -128 and -127 are both -1 */
 }
 
-/* The element there; outside, where a coordinate is negative, the border's colour. */
+/* The element at a place; outside, where a coordinate is negative, the border's colour. */
 static struct cpu_texel element_at(const struct object *o, int64_t x, int64_t y, int64_t z)
 {
     struct cpu_texel v = {{0}};
@@ -365,7 +367,7 @@ static struct cpu_texel element_at(const struct object *o, int64_t x, int64_t y,
     tell(p, o->element, 0);
     for (unsigned i = 0, bytes = (unsigned)o->desc.x / 8; i < o->parts; i++) {
         uint32_t bits = 0;
-        memcpy(&bits, p + i * bytes, bytes); /* least significant bytes first */
+        memcpy(&bits, p + i * bytes, bytes); /* the low bytes: a CPU here is little-endian */
         v.part[i] = part_of(o, bits);
     }
     return v;
@@ -373,8 +375,8 @@ static struct cpu_texel element_at(const struct object *o, int64_t x, int64_t y,
 
 /* --- Coordinates and filters ------------------------------------------------------------------ */
 
-/* The elements to the left and right of a coordinate, negative where only the border is, and the
- * weight of the second: a fraction of 8 bits, as the hardware has it. */
+/* The elements to the left and right of a coordinate, negative for the border, and the weight of
+ * the second one: a fraction of 8 bits, as in the hardware. */
 struct taps {
     int64_t at[2];
     float weight;
@@ -397,14 +399,14 @@ static int64_t address(int64_t i, int64_t n, enum cudaTextureAddressMode mode)
     }
 }
 
-/* The greatest integer that is not greater than x, of numbers that an integer holds. */
+/* floor(x), for results that fit an integer. */
 static int64_t whole(double x)
 {
     const int64_t i = (int64_t)x;
     return i - (x < (double)i);
 }
 
-/* between: the filter is linear, and elements have their values at their middles. */
+/* between: the filter is linear, and an element's value lies in its middle. */
 static struct taps taps_of(double x, size_t elements, enum cudaTextureAddressMode mode,
                            int normalized, int between)
 {
@@ -412,7 +414,7 @@ static struct taps taps_of(double x, size_t elements, enum cudaTextureAddressMod
     if (normalized)
         x *= n;
     else if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
-        mode = cudaAddressModeClamp; /* those are for normalized coordinates */
+        mode = cudaAddressModeClamp; /* the other modes need normalized coordinates */
     if (!(x > -far && x < far)) {
         if (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)
             x = fmod(x, 2 * n);
@@ -425,7 +427,7 @@ static struct taps taps_of(double x, size_t elements, enum cudaTextureAddressMod
     return (struct taps){{address(i, (int64_t)elements, mode), right}, (float)(fixed & 255) / 256};
 }
 
-/* The sum of up to 8 elements with their weights. What has no weight is not read. */
+/* The weighted sum of up to 8 elements. An element of weight 0 is not read. */
 static struct cpu_texel filtered(const struct object *o, const struct taps *x, const struct taps *y,
                                  const struct taps *z)
 {
@@ -445,7 +447,7 @@ static struct cpu_texel filtered(const struct object *o, const struct taps *x, c
     return sum;
 }
 
-/* Where a direction meets a cube: the face, and in it two coordinates from 0 to 1. */
+/* The face of a cube that a direction meets, and two coordinates from 0 to 1 on that face. */
 static int face_of(float x, float y, float z, double *s, double *t)
 {
     const double ax = fabs(x), ay = fabs(y), az = fabs(z);
@@ -466,7 +468,7 @@ static int face_of(float x, float y, float z, double *s, double *t)
     return face;
 }
 
-/* The last stands for all that are not there; an index below 0 is a very large one. */
+/* An index beyond the end reads the last layer; a negative one counts as very large. */
 static struct taps only(int64_t i, int64_t n)
 {
     return (struct taps){{i >= 0 && i < n ? i : n - 1, 0}, 0};
@@ -502,7 +504,7 @@ struct cpu_texel cpu_texture(enum cpu_view view, cudaTextureObject_t t, float x,
     }
     at[0] = taps_of(x, o->width, mode[0], normalized, between);
     if (view == CPU_1D && between && mode[1] == cudaAddressModeBorder)
-        at[1] = taps_of(0, 1, mode[1], 0, 1); /* an H200 takes it for a row that y = 0 bounds */
+        at[1] = taps_of(0, 1, mode[1], 0, 1); /* an H200 treats it as a row bounded by y = 0 */
     if (view != CPU_1D && view != CPU_1D_LAYERED)
         at[1] = taps_of(y, o->height, mode[1], normalized, between);
     if (view == CPU_3D)
@@ -512,7 +514,7 @@ struct cpu_texel cpu_texture(enum cpu_view view, cudaTextureObject_t t, float x,
     return filtered(o, &at[0], &at[1], &at[2]);
 }
 
-/* Linear memory has neither filters nor modes: what lies outside is 0. */
+/* Linear memory has neither filters nor address modes: outside it a fetch returns 0. */
 struct cpu_texel cpu_texture_fetch(cudaTextureObject_t t, int x, const char *file, int line)
 {
     const struct call c = {"tex1Dfetch", "", file, line};
@@ -523,7 +525,7 @@ struct cpu_texel cpu_texture_fetch(cudaTextureObject_t t, int x, const char *fil
     return element_at(o, x, 0, 0);
 }
 
-/* One part of the four elements that a linear filter would weigh. */
+/* One part of each of the four elements that a linear filter would use. */
 struct cpu_texel cpu_texture_gather(cudaTextureObject_t t, float x, float y, int component,
                                     const char *file, int line)
 {
@@ -542,7 +544,7 @@ struct cpu_texel cpu_texture_gather(cudaTextureObject_t t, float x, float y, int
     return four;
 }
 
-/* Where a surface has these bytes, or NULL where the access is to have no effect. */
+/* The place of these bytes on the surface; NULL if the access has no effect. */
 static char *surface_at(const struct call *c, const struct object *o, int64_t x, int64_t y,
                         int64_t z, unsigned bytes, enum cudaSurfaceBoundaryMode mode)
 {

@@ -1,7 +1,7 @@
-/* What the files of cuBLAS share: the handle, and calls on their way from the API to OpenBLAS. A
- * program that calls cuBLAS is linked with them, and with OpenBLAS; none of this is in the runtime,
- * of which it uses what cpu/runtime.h declares. From the bottom to the top: handle.c, products.c,
- * lt.c, vectors.c, matrices.c. */
+/* cuBLAS: the handle, and the way of a call from the API to OpenBLAS. A program that calls
+ * cuBLAS is linked with these files and OpenBLAS. The runtime has none of them; they use what
+ * cpu/runtime.h declares. From the bottom to the top: handle.c, products.c, lt.c, vectors.c,
+ * matrices.c. */
 #ifndef BLAS_H
 #define BLAS_H
 
@@ -26,8 +26,9 @@ union scalar {
     __half h;
 };
 
-/* What cublasLtMatmul does besides a product: C is read where D is not written; a bias is added to
- * each column; an activation, of what `aux` gets. NULL: there is no bias, or no aux. */
+/* The work of cublasLtMatmul besides the product: C is read at another place than D is written;
+ * a bias is added to each column; an activation is applied, whose input is stored in `aux`.
+ * NULL: no bias, or no aux. */
 struct fusion {
     const void *c, *bias;
     void *aux;
@@ -36,33 +37,32 @@ struct fusion {
     enum { BLAS_NONE, BLAS_RELU, BLAS_GELU } activation;
 };
 
-/* One call, with all its arguments: `run` makes it now, or when a graph runs. */
+/* One call with its arguments. `run` makes it now, or each time a graph runs. */
 struct call {
     const char *name;
-    const void *site; /* where the program calls */
+    const void *site; /* the program's call, for --check */
     cudaError_t (*run)(const struct call *c);
     cudaDataType type; /* of the matrices */
     cublasOperation_t transa, transb;
     cublasFillMode_t uplo;
     cublasSideMode_t side;
     cublasDiagType_t diag;
-    int m, n, k, lda, ldb, ldc; /* of vectors x, y and the like too: their increments */
+    int m, n, k, lda, ldb, ldc; /* for vectors x, y and the like too: their increments */
     const void *a, *b;
     void *c;
-    const void *alpha_at, *beta_at; /* NULL: there is none */
+    const void *alpha_at, *beta_at; /* NULL: the call has none */
     cudaDataType scalars;           /* their type */
-    union scalar alpha, beta;       /* and values, when run begins */
-    /* Products: `batches` of them, so far apart, or at the addresses that arrays hold. */
+    union scalar alpha, beta;       /* and values, read when run begins */
+    /* Products: `batches` of them, at strides, or at the addresses in arrays. */
     int batches, arrays;
     long long stride_a, stride_b, stride_c;
     cudaDataType type_c, sum;
-    int fused; /* there is a fusion */
+    int fused; /* the call has a fusion */
     struct fusion fusion;
-    int variant; /* of functions that differ in little */
+    int variant; /* tells similar functions apart */
 };
 
-/* The types that OpenBLAS has: name of the type here, of the function there, how it gets scalars.
- */
+/* The types of OpenBLAS: name of the type here, of the function there, how it gets scalars. */
 #define BLAS_VALUE_S(u) (u).s
 #define BLAS_VALUE_D(u) (u).d
 #define BLAS_VALUE_C(u) &(u).c
@@ -76,12 +76,13 @@ struct call {
 #define BLAS_TYPES(X) BLAS_REAL_TYPES(X) BLAS_COMPLEX_TYPES(X)
 
 /* --- handle.c --------------------------------------------------------------------------------- */
-size_t blas_size(cudaDataType type); /* bytes; 0: no type that is known here */
-/* Sends a call on its way, with the handle's stream and pointer mode. */
+size_t blas_size(cudaDataType type); /* bytes; 0: an unknown type */
+/* Runs the call, or adds it to a capture, with the handle's stream and pointer mode. */
 cublasStatus_t blas_submit(cublasHandle_t handle, const struct call *c);
-/* The same; the host waits for the result that is written at c->c, unless that is on the device. */
+/* The same; then the host waits for the result at c->c, unless that lies on the device. */
 cublasStatus_t blas_submit_result(cublasHandle_t handle, const struct call *c);
-/* Says that a call is about to use a matrix or vector. False: it may not, and that is told. */
+/* Announces a use of a matrix or vector to the runtime. False: it may not be used, and a line
+ * has said so. */
 int blas_matrix(const struct call *c, const char *name, const void *p, int rows, int columns,
                 int ld, size_t size, int access);
 int blas_vector(const struct call *c, const char *name, const void *p, int n, int increment,
@@ -113,7 +114,7 @@ static inline enum CBLAS_SIDE blas_side(cublasSideMode_t side)
 }
 
 /* --- products.c ------------------------------------------------------------------------------- */
-/* Products whose types may differ: not supported are those that cublas_v2.h does not list. */
+/* Products with mixed types: only those that cublas_v2.h lists are supported. */
 cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
                                    cublasComputeType_t compute);
 

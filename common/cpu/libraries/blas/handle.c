@@ -1,4 +1,4 @@
-/* cuBLAS: handles, copies of vectors and matrices, and how every other call is made. */
+/* cuBLAS: handles, copies of vectors and matrices, and the frame of every other call. */
 #include "libraries/blas/blas.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ PROPERTY(PointerMode, cublasPointerMode_t, mode, (unsigned)value > CUBLAS_POINTE
 PROPERTY(MathMode, cublasMath_t, math, 0)
 PROPERTY(AtomicsMode, cublasAtomicsMode_t, atomics, 0)
 
-/* It needs none. */
+/* No workspace is needed. */
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 {
     (void)workspace, (void)bytes;
@@ -78,7 +78,7 @@ const char *cublasGetStatusString(cublasStatus_t status)
     return "unrecognized status";
 }
 
-/* Copies of vectors are copies of a matrix that has one row. */
+/* A copy of a vector is a copy of a matrix with one row. */
 static cublasStatus_t copy(int rows, int columns, int size, const void *from, int from_ld, void *to,
                            int to_ld, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -174,8 +174,7 @@ static cudaError_t run_call(void *state)
 {
     struct call *c = state;
     const size_t size = blas_size(c->scalars);
-    /* Where the handle's mode says so, a scalar lies on the device, and counts when the call runs.
-     */
+    /* In device pointer mode a scalar lies on the device and is read when the call runs. */
     if (c->alpha_at && !blas_matrix(c, "alpha", c->alpha_at, 1, 1, 1, size, CPU_ACCESS_READ))
         return cudaErrorIllegalAddress;
     if (c->beta_at && !blas_matrix(c, "beta", c->beta_at, 1, 1, 1, size, CPU_ACCESS_READ))
@@ -210,6 +209,6 @@ cublasStatus_t blas_submit_result(cublasHandle_t handle, const struct call *c)
     if (handle->mode == CUBLAS_POINTER_MODE_DEVICE)
         return blas_submit(handle, c);
     const cublasStatus_t status = blas_submit(handle, c);
-    const cudaError_t error = cudaStreamSynchronize(handle->stream); /* which no capture allows */
+    const cudaError_t error = cudaStreamSynchronize(handle->stream); /* a capture forbids it */
     return error == cudaSuccess ? status : CUBLAS_STATUS_EXECUTION_FAILED;
 }

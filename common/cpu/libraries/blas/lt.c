@@ -1,4 +1,4 @@
-/* cublasLt: descriptions of products, and their way to products.c. */
+/* cublasLt: descriptions of products, translated for products.c. */
 #include "libraries/blas/blas.h"
 #include "cublasLt.h"
 
@@ -14,7 +14,8 @@ struct cublasLtMatmulPreference {
     uint32_t search, reductions, align[4];
 };
 struct cublasLtMatmulDesc {
-    int32_t compute, scale, mode, transa, transb, aux_type, bias_type; /* types: -1 is D's */
+    int32_t compute, scale, mode, transa, transb, aux_type,
+        bias_type; /* types: -1 stands for D's type */
     uint32_t epilogue;
     const void *bias;
     void *aux;
@@ -27,7 +28,7 @@ struct cublasLtMatrixLayout {
     int64_t ld, stride;
 };
 
-/* Where the value of an attribute lies in its object; the size of one that is not known is 0. */
+/* The place of an attribute in its object. An unknown attribute has size 0. */
 struct field {
     size_t offset, size;
 };
@@ -82,7 +83,7 @@ static cublasStatus_t set(void *object, const struct field *fields, size_t n, un
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* How each kind of object is made, destroyed, and, if it has attributes, told them. */
+/* Functions that make, destroy and, if it has attributes, set each kind of object. */
 #define OBJECT(T, Handle, none)                                                                    \
     static cublasStatus_t make_##T(struct T **object, struct T value)                              \
     {                                                                                              \
@@ -157,7 +158,7 @@ const char *cublasLtGetStatusString(cublasStatus_t status)
     return cublasGetStatusString(status);
 }
 
-/* Whether a product can be made of the matrices that are described. */
+/* CUBLAS_STATUS_SUCCESS if the described matrices can be multiplied. */
 static cublasStatus_t check(cublasLtHandle_t handle, const struct cublasLtMatmulDesc *desc,
                             const struct cublasLtMatrixLayout *a,
                             const struct cublasLtMatrixLayout *b,

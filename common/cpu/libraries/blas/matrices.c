@@ -1,6 +1,6 @@
-/* cuBLAS: operations on a matrix and a vector, and those on matrices that are no products of the
- * general kind. Matrices and vectors are a, b and c with lda, ldb and ldc in the order in which a
- * call names them; what is written is c. */
+/* cuBLAS: matrix-vector operations, and matrix operations other than general products. Matrices
+ * and vectors are a, b and c with lda, ldb and ldc, in the order of the call's arguments; the
+ * result is c. */
 #include "libraries/blas/blas.h"
 
 #include <complex.h>
@@ -17,7 +17,7 @@ static int keeps(const struct call *c)
 
 /* --- A matrix and a vector -------------------------------------------------------------------- */
 
-/* y does not count where beta is 0, not even NaN. */
+/* If beta is 0, y is not read: not even NaN in it counts. */
 static int y_is_ready(const struct call *c, int n)
 {
     const size_t size = blas_size(c->type), step = (size_t)abs(c->ldc) * size;
@@ -89,7 +89,7 @@ static cudaError_t run_ger(const struct call *c)
     return cudaSuccess;
 }
 
-/* x becomes A x, or what A has to be multiplied with to be x. */
+/* x becomes A x, or the solution of A z = x. */
 static cudaError_t run_triangle(const struct call *c)
 {
     const size_t size = blas_size(c->type);
@@ -195,7 +195,7 @@ static cudaError_t run_triangles(const struct call *c)
     return cudaSuccess;
 }
 
-/* Sums, and products with a diagonal, which OpenBLAS has not, or not as these. */
+/* Sums of matrices, and products with a diagonal: OpenBLAS lacks them in this form. */
 #define ITSELF(v) (v)
 #define ELEMENTWISE(T, E, conjugate)                                                               \
     static E turned_##T(const E *p, int ld, cublasOperation_t op, int i, int j)                    \
@@ -270,8 +270,8 @@ static cudaError_t run_dgmm(const struct call *c)
     return cudaSuccess;
 }
 
-/* Rows are exchanged so that the largest number left of a column is the pivot, where `pivots` is
- * not NULL. Returns the first pivot, counted from 1, that is zero, or 0. */
+/* LU factors. If `pivots` is not NULL, rows are exchanged so that the pivot is the largest
+ * element left in its column. Returns the first zero pivot, counted from 1, or 0. */
 #define FACTORS(T, E, SIZE)                                                                        \
     static int factors_##T(E *a, size_t n, size_t ld, int *pivots)                                 \
     {                                                                                              \
@@ -307,7 +307,7 @@ FACTORS(double, double, fabs)
 FACTORS(cuComplex, float _Complex, SIZE_C)
 FACTORS(cuDoubleComplex, double _Complex, SIZE_Z)
 
-/* a: the array of matrices; b: pivots or NULL, which are written; c: what is zero. */
+/* a: array of matrices; b: pivots, or NULL; c: index of the first zero pivot. */
 static cudaError_t run_getrf(const struct call *c)
 {
     const size_t size = blas_size(c->type);
@@ -336,7 +336,7 @@ static cudaError_t run_getrf(const struct call *c)
 
 /* --- The API ---------------------------------------------------------------------------------- */
 
-/* What all of them ask of their arguments; `bad` is what this one does. */
+/* Checks arguments that all these calls share. `bad`: this call's own checks failed. */
 static cublasStatus_t start(cublasHandle_t handle, int bad, int empty, const struct call *c)
 {
     if (!handle)

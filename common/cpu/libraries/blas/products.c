@@ -29,7 +29,7 @@ static void put_narrow(cudaDataType type, void *p, size_t i, float v)
             (uint16_t)ptx_encode(type == CUDA_R_16F ? PTX_F16 : PTX_BF16, v, PTX_NEAREST);
 }
 
-/* A matrix as one of floats without gaps. */
+/* A copy of the matrix in floats, without gaps. */
 static float *widened(cudaDataType type, const void *p, int rows, int columns, int ld)
 {
     float *wide = malloc((size_t)rows * (size_t)columns * sizeof *wide + 1);
@@ -39,7 +39,7 @@ static float *widened(cudaDataType type, const void *p, int rows, int columns, i
     return wide;
 }
 
-/* Where the matrix of a batch begins, in numbers of type C. */
+/* The start of a matrix of a batch; strides count elements of C's type. */
 static void *of_batch(const struct call *c, const void *p, long long stride, int batch)
 {
     return p ? (char *)p + batch * stride * (long long)blas_size(c->type_c) : NULL;
@@ -57,7 +57,7 @@ static float activated(const struct call *c, float v)
     }
 }
 
-/* Adds the bias to sums that are not rounded yet, and applies the activation. */
+/* Adds the bias to unrounded sums and applies the activation. */
 static void finish(const struct call *c, float *sum, int batch)
 {
     const void *bias = of_batch(c, c->fusion.bias, c->fusion.stride_bias, batch);
@@ -102,7 +102,7 @@ static cudaError_t narrow_product(const struct call *c, const void *a, const voi
     return error;
 }
 
-/* 8-bit integers, 32-bit sums that wrap around. */
+/* 8-bit integers; 32-bit sums wrap around. */
 static void integer_product(const struct call *c, const int8_t *a, const int8_t *b, int32_t *out)
 {
     const size_t lda = (size_t)c->lda, ldb = (size_t)c->ldb;
@@ -118,14 +118,14 @@ static void integer_product(const struct call *c, const int8_t *a, const int8_t 
         }
 }
 
-/* What stands in C does not count where beta is 0, not even NaN: OpenBLAS need not know. */
+/* If beta is 0, C is not read, not even NaN in it. Cleared, OpenBLAS cannot read it. */
 static void clear(void *p, int rows, int columns, int ld, size_t size)
 {
     for (size_t j = 0; j < (size_t)columns; j++)
         memset((char *)p + j * (size_t)ld * size, 0, (size_t)rows * size);
 }
 
-/* Says what a fusion is about to use, as blas_matrix does. */
+/* Announces a fusion's uses of memory, as blas_matrix does. */
 static int fusion_matrices(const struct call *c, int keeps, int batch)
 {
     const struct fusion *f = &c->fusion;
@@ -244,7 +244,7 @@ static cublasStatus_t products(cublasHandle_t handle, struct call c)
 BLAS_TYPES(GEMM_FUNCTIONS)
 GEMM_FUNCTIONS(H, h, __half, CUDA_R_16F, )
 
-/* Types of a call of cublasGemmEx, and what they make of sums and scalars. */
+/* Types of cublasGemmEx, and the types of their sums and scalars. */
 cublasStatus_t blas_typed_products(cublasHandle_t handle, struct call c, cudaDataType type_b,
                                    cublasComputeType_t compute)
 {

@@ -1,5 +1,5 @@
-/* cuBLAS: operations on vectors. A vector is x with increment lda, then y with ldb, or ldc where it
- * is written; a result is at c. */
+/* cuBLAS: vector operations. x has increment lda; y has ldb, or ldc if it is written; a result
+ * is at c. */
 #include "libraries/blas/blas.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static cublasStatus_t start(cublasHandle_t handle, int needs_alpha, const struct
     return c->n <= 0 ? CUBLAS_STATUS_SUCCESS : blas_submit(handle, c);
 }
 
-/* x to or with y; y is written. */
+/* An operation on x and y; y is written. */
 static int two(const struct call *c, int x, int y)
 {
     const size_t size = blas_size(c->type);
@@ -103,7 +103,7 @@ static cudaError_t run_scal(const struct call *c)
     return cudaSuccess;
 }
 
-/* A result in host memory is no memory of the device's. */
+/* A result in host memory is not checked as device memory. */
 static int result_fits(const struct call *c, size_t size)
 {
     return !c->variant || blas_matrix(c, "result", c->c, 1, 1, 1, size, CPU_ACCESS_WRITE);
@@ -129,7 +129,7 @@ static cudaError_t run_dot(const struct call *c)
     return cudaSuccess;
 }
 
-/* The sizes of the parts of element i, together: what asum adds, and amax and amin compare. */
+/* |re| + |im| of element i: the value that asum adds and that amax and amin compare. */
 static double absolute(const struct call *c, int i)
 {
     const size_t at = (size_t)i * (size_t)c->lda;

@@ -1,5 +1,4 @@
-/* Which line of instructions.h an instruction is, and whether its operands are as that wants them.
- */
+/* Finds the line of instructions.h for an instruction, and checks its operands against it. */
 #include "ptx/language/parse.h"
 #include "base/formats.h"
 
@@ -21,7 +20,7 @@ static int group_has(const char *group, size_t n, const char *s, size_t length)
     return 0;
 }
 
-/* How far the modifiers after the name fit a form: NULL if all do, else the first that does not. */
+/* Compares modifiers with a form: NULL if all fit, else the first that does not. */
 static const char *match(const struct ptx_form *form, const char *modifiers)
 {
     const char *m = modifiers;
@@ -103,7 +102,7 @@ static struct wanted wanted_operand(const ptx_insn *i, const char *p, size_t n)
     return w;
 }
 
-/* A number's bits as the type has them. */
+/* Converts a literal to the bits of its type. */
 static void fit_number(struct parser *s, const ptx_insn *i, int k, ptx_operand *o,
                        const struct seen *seen, const struct wanted *w)
 {
@@ -177,7 +176,7 @@ static void check_vector(struct parser *s, const ptx_insn *i, int k, ptx_operand
     int n = w->parts;
     if (w->packed) {
         part.bits = w->bits / o->n;
-        part.type = PTX_B64; /* any kind of register that is as wide */
+        part.type = PTX_B64; /* a register of the same width, of any kind */
         part.special = 0;
         if (part.bits * o->n != w->bits)
             parse_wrong(s, parts[0].at, "PTX instruction %s: operand %d has %d parts", i->text, k,
@@ -199,7 +198,7 @@ static int dimensions(const ptx_insn *i)
     return 5;
 }
 
-/* Those of an address, if it is one in a tensor. */
+/* Checks the coordinates of an address in a tensor. */
 static void check_coordinates(struct parser *s, const ptx_insn *i, int k, ptx_operand *o,
                               struct seen *seen, struct seen *parts, int n)
 {
@@ -251,8 +250,7 @@ static void check_operand(struct parser *s, const ptx_insn *i, int k, ptx_operan
 
 /* --- The form of an instruction --------------------------------------------------------------- */
 
-/* Whether the modifiers fit a form in any order, of which ptxas takes most. The order of types
- * counts. */
+/* True if the modifiers fit a form in any order. ptxas accepts most orders, but not of types. */
 static int match_any_order(const struct ptx_form *form, const char *modifiers)
 {
     uint64_t used = 0;
@@ -285,8 +283,8 @@ static int match_any_order(const struct ptx_form *form, const char *modifiers)
     return 1;
 }
 
-/* The next form after one, or the first, whose name and modifiers are these, or NULL. *furthest is
- * the modifier that fits none. */
+/* The next form after one, or the first, that has this name and these modifiers; NULL if there
+ * is none. *furthest is the first modifier that fits no form. */
 static const struct ptx_form *next_form(const char *text, const struct ptx_form *after,
                                         int any_order, const char **furthest)
 {
@@ -304,8 +302,8 @@ static const struct ptx_form *next_form(const char *text, const struct ptx_form 
     return NULL;
 }
 
-/* The form of an instruction, by its name and modifiers. Where several forms have these modifiers,
- * they differ in their operands: then the next one after a form, or NULL. */
+/* The form of an instruction, by name and modifiers. Several forms with the same modifiers
+ * differ in their operands: the next one after `after`, or NULL. */
 const struct ptx_form *parse_find_form(struct parser *s, const char *at, const char *text,
                                        const struct ptx_form *after)
 {
@@ -330,7 +328,7 @@ const struct ptx_form *parse_find_form(struct parser *s, const char *at, const c
         text, furthest ? " (a modifier is missing)" : "");
 }
 
-/* The number of operands that a form takes, least and most. */
+/* The least and the greatest number of operands of a form. */
 static void operand_counts(const char *p, int *least, int *most)
 {
     *least = *most = 0;
@@ -341,7 +339,7 @@ static void operand_counts(const char *p, int *least, int *most)
     }
 }
 
-/* Whether predicates stand where a form wants them, and nowhere else. */
+/* True if predicates stand exactly where the form has them. */
 static int same_predicates(const ptx_insn *i, const struct ptx_form *form, const struct seen *seen)
 {
     const char *p = form->operands;
@@ -353,8 +351,8 @@ static int same_predicates(const ptx_insn *i, const struct ptx_form *form, const
     return 1;
 }
 
-/* Of several forms with these modifiers, the one that takes so many operands, and predicates where
- * they are; or if none does, the first that takes so many. */
+/* Of the forms with these modifiers, one with this number of operands and these predicates; if
+ * there is none, the first with this number of operands. */
 static const struct ptx_form *fitting(struct parser *s, const ptx_insn *i, const char *at,
                                       const struct seen *seen)
 {

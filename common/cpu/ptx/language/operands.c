@@ -1,4 +1,4 @@
-/* The operands of an instruction, as they are written. */
+/* Reads the operands of an instruction. */
 #include "ptx/language/parse.h"
 
 #include <ctype.h>
@@ -68,7 +68,7 @@ struct ptx_operand parse_plain_operand(struct parser *s, struct seen *seen)
     return o;
 }
 
-/* {a, b, ...}, from behind the first brace. */
+/* {a, b, ...}; the first brace is already read. */
 static void list(struct parser *s, ptx_operand *v, struct seen *parts)
 {
     do {

@@ -1,4 +1,5 @@
-/* The text of an asm statement becomes a program, or one line that says what is wrong with it. */
+/* Translates the text of an asm statement into a program, or into one line that says what is
+ * wrong with it. */
 #include "ptx/language/parse.h"
 
 #include <stdio.h>
@@ -117,7 +118,7 @@ static void declaration(struct parser *s)
     parse_expect(s, ';');
 }
 
-/* NAME: before an instruction. */
+/* NAME: in front of an instruction. */
 static int label(struct parser *s)
 {
     const char *at = s->p;
@@ -176,8 +177,8 @@ static enum ptx_type type_of(char constraint)
     }
 }
 
-/* Notes that an instruction holds a variable: an operand of the statement that no other kind of
- * instruction uses. */
+/* Notes that the instruction uses this operand's variable after the statement; no other kind of
+ * instruction may use it. */
 static void hold(struct parser *s, const ptx_insn *i, const ptx_operand *o)
 {
     ptx_program *p = s->program;
@@ -223,8 +224,7 @@ static void note_held(struct parser *s)
         }
 }
 
-/* False where the text is wrong. The program then ends, or is not compiled: what it has is not
- * freed. */
+/* False: the text is wrong. The program then ends or is not compiled, so nothing is freed. */
 static int parse(struct parser *s)
 {
     if (setjmp(s->wrong))

@@ -1,5 +1,6 @@
-/* Inline PTX: what the text of an asm statement becomes. parse.c makes it from table.c, for the
- * rewriter, which wants to know whether all is known, and for run.c, which executes it. */
+/* Inline PTX: the program that the parser (parse.c) makes of an asm statement. The rewriter
+ * parses a statement to check it when the file is compiled; run.c parses it once more to execute
+ * it. */
 #ifndef PTX_H
 #define PTX_H
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All modifiers that are no types. A handler asks ptx_has(i, PTX_M_ftz). */
+/* Modifiers that are not types. A handler asks ptx_has(i, PTX_M_ftz). */
 #define PTX_MODIFIER_LIST(X)                                                                       \
     X(rn, "rn")                                                                                    \
     X(rz, "rz")                                                                                    \
@@ -171,21 +172,22 @@ typedef struct ptx_operand {
     int reg;  /* REGISTER: an index into the lane's registers, -1 is `_`; ADDRESS: the base or -1 */
     int more; /* setp's second predicate, or an address's constant register; -1 is none */
     int negated; /* !p */
-    int held;    /* REGISTER: an operand of the statement whose variable is used after it */
+    int held;    /* REGISTER: an operand whose variable is used after the statement */
     int n;       /* VECTOR: so many elements */
     struct ptx_operand *element;
     uint64_t value; /* IMMEDIATE: raw bits; ADDRESS: offset; SPECIAL: an enum ptx_special; REGISTER:
-                       how many bits it has */
+                       its width in bits */
 } ptx_operand;
 
 enum { PTX_OPERANDS = 8, PTX_TYPES_OF_ONE = 4 };
 
 struct worker;
 struct ptx_insn;
-/* A register holds raw bits, zero-extended: an f16 in the low 16, a predicate as 0 or 1. Each lane
- * calls a lane_run for itself. A warp_run is called once, when all existing lanes have come; the
- * registers of a lane that is not among `lanes` are NULL. A group_run is called when all lanes of
- * four warps have come, of which `warp` is the first; their registers are told in their threads. */
+/* A register holds raw bits, zero-extended: an f16 in the low 16, a predicate as 0 or 1. A
+ * lane_run is called for each lane. A warp_run is called once, when all existing lanes have
+ * arrived; the registers of a lane that is not in `lanes` are NULL. A group_run is called once,
+ * when all lanes of four warps have arrived, of which `warp` is the first; registers are in
+ * w->threads. */
 typedef void ptx_lane_run(struct worker *w, const struct ptx_insn *i, uint64_t *reg);
 typedef void ptx_warp_run(struct worker *w, const struct ptx_insn *i, uint64_t *const reg[32],
                           unsigned lanes);
@@ -207,18 +209,18 @@ typedef struct ptx_insn {
     ptx_operand operand[PTX_OPERANDS];    /* as written: destination first */
     enum ptx_type type[PTX_TYPES_OF_ONE]; /* the types among the modifiers, in order */
     uint64_t modifiers[(PTX_MODIFIERS + 63) / 64];
-    int offset;         /* where it stands in the statement's text */
-    ptx_lane_run *lane; /* run.c: one of the three, but for jumps */
+    int offset;         /* its place in the statement's text */
+    ptx_lane_run *lane; /* run.c sets one of the three, except for jumps */
     ptx_warp_run *warp;
     ptx_group_run *group;
 } ptx_insn;
 
 typedef struct ptx_program {
-    int n, registers; /* operands of the statement first, then those that it declares */
-    int guarded;      /* some instruction may not be executed */
+    int n, registers; /* registers: first the operands of the statement, then its declarations */
+    int guarded;      /* some instruction has a predicate */
     ptx_insn *insn;
-    /* Of each operand, 1 if an instruction goes on to use its variable when the statement is over:
-     * what wgmma adds to, and its A in registers. NULL: of none. */
+    /* For each operand, 1 if an instruction uses its variable after the statement: wgmma's
+     * accumulators, and its A in registers. NULL: no operand is used so. */
     char *held;
 } ptx_program;
 
@@ -239,12 +241,12 @@ extern const char *const ptx_modifier_names[PTX_MODIFIERS];
 extern const char *const ptx_special_names[]; /* by enum ptx_special; ends with NULL */
 
 /* --- forms.c ---------------------------------------------------------------------------------- */
-/* N of an instruction of shape m64nNk16. */
+/* N of the shape m64nNk16. */
 int ptx_columns(const ptx_insn *i);
 
 /* --- parse.c ---------------------------------------------------------------------------------- */
-/* Operand %k of the statement has the constraint constraints[k]: h, r, l, f, d or n. NULL: the text
- * is wrong, and *error says how. The program is for ever. */
+/* constraints[k] is the constraint of operand %k: h, r, l, f, d or n. NULL: the text is wrong,
+ * and *error says how. A program is never freed. */
 ptx_program *ptx_parse(const char *text, const char *constraints, struct ptx_error *error);
 
 #endif

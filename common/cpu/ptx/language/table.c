@@ -1,5 +1,5 @@
-/* The instructions and their words as arrays, without the functions that execute them: the rewriter
- * has no use for those. */
+/* Instructions and words as arrays, without the functions that execute them: the rewriter does
+ * not need those. */
 #include "ptx/language/ptx.h"
 
 #define PTX_BY_LANE(name, modifiers, operands, function) {name, modifiers, operands, PTX_LANE},

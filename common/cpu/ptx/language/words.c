@@ -1,4 +1,4 @@
-/* The words and numbers of an asm statement, and what is wrong with it. */
+/* Reads the words and numbers of an asm statement, and ends the parsing where one is wrong. */
 #include "ptx/language/parse.h"
 #include "base/formats.h"
 
@@ -20,7 +20,7 @@ parse_wrong(struct parser *s, const char *at, const char *format, ...)
     longjmp(s->wrong, 1);
 }
 
-/* Element n of an array that grows: lengths double at powers of two. */
+/* Room for element n of a growing array, whose capacity doubles. */
 void *parse_grow(struct parser *s, void *array, int n, size_t size)
 {
     if (n & (n - 1))
@@ -66,7 +66,7 @@ int parse_accept(struct parser *s, char c)
     return 1;
 }
 
-/* What stands here, for messages. */
+/* The text at the present place, for messages. */
 const char *parse_here(struct parser *s)
 {
     static __thread char word[60];
@@ -99,8 +99,9 @@ int parse_is_word(const struct name *n, const char *s)
     return (int)strlen(s) == n->n && memcmp(n->s, s, (size_t)n->n) == 0;
 }
 
-/* A name: of a register with its %, of an instruction or a special register with dots in it. In a
- * statement with operands %% is one %, and so is % before a letter. Length 0 when there is none. */
+/* A name: of a register with its %, or of an instruction or special register with its dots. In a
+ * statement with operands, %% and a % before a letter are one %. Length 0: there is no name
+ * here. */
 struct name parse_word(struct parser *s, int dots)
 {
     parse_skip_blanks(s);
@@ -118,7 +119,7 @@ struct name parse_word(struct parser *s, int dots)
     }
     while (is_rest(*s->p) || (dots && *s->p == '.' && is_rest(s->p[1])) ||
            (dots && s->p[0] == ':' && s->p[1] == ':' && is_rest(s->p[2])) ||
-           (s->p[0] == '%' && s->p[1] == '=')) /* a number that each statement has to itself */
+           (s->p[0] == '%' && s->p[1] == '=')) /* a number that is unique to the statement */
         s->p += *s->p == ':' || *s->p == '%' ? 2 : 1;
     w.n = (int)(s->p - w.s);
     return w;
@@ -142,7 +143,7 @@ int parse_find_word(const char *const *words, int count, const char *s, size_t n
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* 12, -0x1f, 0b101, 0f3F800000, 0d..., 1.5: raw bits. */
+/* Raw bits of 12, -0x1f, 0b101, 0f3F800000, 0d..., 1.5. */
 static uint64_t number(struct parser *s, enum number *kind, int negative)
 {
     parse_skip_blanks(s);
@@ -188,8 +189,8 @@ static uint64_t term(struct parser *s, enum number *kind)
     return *s->p == '(' || *s->p == '-' || *s->p == '~' ? -term(s, kind) : number(s, kind, 1);
 }
 
-/* Integers with the operators of C, of which a higher level binds more tightly; or a single number
- * with a point. */
+/* An expression of integers with C's operators, where a higher level binds more tightly; or a
+ * single literal with a point. */
 uint64_t parse_expression(struct parser *s, enum number *kind, int level)
 {
     static const char *const operators[] = {"|", "^", "&", "<>", "+-", "*/%"};
@@ -205,7 +206,7 @@ uint64_t parse_expression(struct parser *s, enum number *kind, int level)
         const char *before = s->p;
         s->p += level == 3 ? 2 : 1;
         parse_skip_blanks(s);
-        if (*s->p == '%' || is_start(*s->p)) { /* an address goes on with a register */
+        if (*s->p == '%' || is_start(*s->p)) { /* the address continues with a register */
             s->p = before;
             return v;
         }
