@@ -177,50 +177,51 @@ for my $order (qw(forward reverse random)) {
     }
 }
 
+# The error, the line, and of which rules --check has findings.
 my @faults = (
-    ["cudaErrorIllegalAddress", qr/faults\.cu:\d+: thread 0 \(lane 0\): ld\.shared\.f32 of 4 bytes at shared address 0x3e8: the block's shared memory ends at 0x80/],
-    ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): ld\.global\.v4\.f32 of 16 bytes at global address 0x\w+, which is no multiple of 16$/m],
-    ["cudaErrorIllegalAddress", qr/st\.global\.f32 of 4 bytes at global address 0x\w+, which is a pointer to shared memory$/m],
-    ["cudaErrorMisalignedAddress", qr/thread 5 \(lane 5\): ldmatrix\.sync\.aligned\.m8n8\.x1\.shared\.b16 of 16 bytes at shared address 0x54, which is no multiple of 16$/m],
-    ["cudaErrorLaunchFailure", qr/threads 0-23 wait at mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.f16\.f16\.f32 .*\(\S*faults\.cu:\d+\); threads 24-31 have exited$/m],
-    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 12 bytes: need 4, 8 or 16$/m],
-    ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): cp\.async\.cg\.shared\.global of 16 bytes at global address 0x\w+8, which is no multiple of 16$/m],
-    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 8 bytes is to read 9: at most as many$/m],
-    ["cudaErrorIllegalAddress", qr/thread \(3,0,0\): illegal access at address 0x\w+$/m],
-    ["cudaErrorLaunchFailure", qr/named barrier 3 for 33 threads: need a number from 1 to 15 and a multiple of 32 threads, at most the block's 32$/m],
-    ["cudaErrorLaunchFailure", qr/ldmatrix\.\S+ by warp 0, which has 24 threads: need a whole warp of 32$/m],
+    ["cudaErrorIllegalAddress", qr/faults\.cu:\d+: thread 0 \(lane 0\): ld\.shared\.f32 of 4 bytes at shared address 0x3e8: the block's shared memory ends at 0x80/, "out of bounds"],
+    ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): ld\.global\.v4\.f32 of 16 bytes at global address 0x\w+, which is no multiple of 16$/m, "global race, misaligned"],
+    ["cudaErrorIllegalAddress", qr/st\.global\.f32 of 4 bytes at global address 0x\w+, which is a pointer to shared memory$/m, "out of bounds"],
+    ["cudaErrorMisalignedAddress", qr/thread 5 \(lane 5\): ldmatrix\.sync\.aligned\.m8n8\.x1\.shared\.b16 of 16 bytes at shared address 0x54, which is no multiple of 16$/m, "misaligned"],
+    ["cudaErrorLaunchFailure", qr/threads 0-23 wait at mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.f16\.f16\.f32 .*\(\S*faults\.cu:\d+\); threads 24-31 have exited$/m, "barrier divergence"],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 12 bytes: need 4, 8 or 16$/m, ""],
+    ["cudaErrorMisalignedAddress", qr/thread 1 \(lane 1\): cp\.async\.cg\.shared\.global of 16 bytes at global address 0x\w+8, which is no multiple of 16$/m, "misaligned"],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.ca\.shared\.global of 8 bytes is to read 9: at most as many$/m, ""],
+    ["cudaErrorIllegalAddress", qr/thread \(3,0,0\): illegal access at address 0x\w+$/m, "out of bounds"],
+    ["cudaErrorLaunchFailure", qr/named barrier 3 for 33 threads: need a number from 1 to 15 and a multiple of 32 threads, at most the block's 32$/m, ""],
+    ["cudaErrorLaunchFailure", qr/ldmatrix\.\S+ by warp 0, which has 24 threads: need a whole warp of 32$/m, "barrier divergence"],
 );
 my $try = qr/wait at mbarrier\.try_wait\.parity\.shared::cta\.b64 on/;
 my $at = qr/\(\S*bulk\.h:\d+\)/;
 my @bulk_faults = (
-    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try full \+ 8, whose phase 0 \(parity 0\) lacks 512 of 1024 bytes $at$/m],
-    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-7 $try full, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 8-15 $try empty, whose phase 0 \(parity 0\) lacks 2 of 31 arrivals $at; threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited$/m],
-    ["cudaErrorLaunchFailure", qr/bulk-faults\.cu:\d+: thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: no mbarrier at shared address 0x510: mbarrier\.init makes one$/m],
-    ["cudaErrorLaunchFailure", qr/thread 31 \(lane 31\): mbarrier\.arrive\.expect_tx\.shared::cta\.b64: 1 arrivals too many on full, whose phase 0 \(parity 0\) lacks 512 of 512 bytes$/m],
-    ["cudaErrorMisalignedAddress", qr/mbarrier::complete_tx::bytes at shared address 0x540: need a multiple of 128$/m],
-    ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m],
-    ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m],
-    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m],
-    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at a global address that ends in 0x4: need a multiple of 16$/m],
-    ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x14f0: the block's shared memory ends at 0x1508$/m],
-    ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m],
-    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m],
-    ["cudaSuccess", qr/^$/],
-    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-15 $try shared, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 16-31 wait at __syncthreads \(\S+:\d+\)$/m],
-    ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x10$/m],
-    ["cudaErrorLaunchFailure", qr/mbarrier\.try_wait\.parity\.shared::cta\.b64: parity 3: need 0 or 1$/m],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try full \+ 8, whose phase 0 \(parity 0\) lacks 512 of 1024 bytes $at$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-7 $try full, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 8-15 $try empty, whose phase 0 \(parity 0\) lacks 2 of 31 arrivals $at; threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/bulk-faults\.cu:\d+: thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: no mbarrier at shared address 0x510: mbarrier\.init makes one$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/thread 31 \(lane 31\): mbarrier\.arrive\.expect_tx\.shared::cta\.b64: 1 arrivals too many on full, whose phase 0 \(parity 0\) lacks 512 of 512 bytes$/m, "mbarrier"],
+    ["cudaErrorMisalignedAddress", qr/mbarrier::complete_tx::bytes at shared address 0x540: need a multiple of 128$/m, "misaligned"],
+    ["cudaErrorIllegalAddress", qr/complete_tx::bytes: no tensor map at address 0x\w+: need a parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled$/m, "out of bounds"],
+    ["cudaErrorLaunchFailure", qr/cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group: the tensor map has 2 dimensions$/m, ""],
+    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ of 40 bytes: need a multiple of 16$/m, "misaligned"],
+    ["cudaErrorMisalignedAddress", qr/cp\.async\.bulk\.shared::cluster\.global\.\S+ at a global address that ends in 0x4: need a multiple of 16$/m, "misaligned"],
+    ["cudaErrorIllegalAddress", qr/cp\.async\.bulk\.\S+ of 64 bytes at shared address 0x14f0: the block's shared memory ends at 0x1508$/m, "mbarrier, out of bounds, pending copy, shared race"],
+    ["cudaErrorLaunchFailure", qr/mbarrier\.test_wait\S+: asked 1048576 times in vain for parity 0 of dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-31 $try dynamic shared memory \+ 24, whose phase 0 \(parity 0\) lacks 2 of 2 arrivals \(\S+bulk-faults\.cu:\d+\)$/m, "mbarrier"],
+    ["cudaSuccess", qr/^$/, ""],
+    ["cudaErrorLaunchFailure", qr/deadlock: threads 0-15 $try shared, whose phase 0 \(parity 0\) lacks 1 of 1 arrivals $at; threads 16-31 wait at __syncthreads \(\S+:\d+\)$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/thread 0 \(lane 0\): mbarrier\.arrive\.shared::cta\.b64: something was stored over the mbarrier at shared address 0x10$/m, "mbarrier"],
+    ["cudaErrorLaunchFailure", qr/mbarrier\.try_wait\.parity\.shared::cta\.b64: parity 3: need 0 or 1$/m, "mbarrier"],
 );
 my $wgmma = qr/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.f16\.f16/;
 my @wgmma_faults = (
-    ["cudaErrorLaunchFailure", qr/$wgmma by warp 0 of a block of 96 threads: need the 4 whole warps of a warpgroup, 0 to 3$/m],
-    ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m],
-    ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); threads 77 have exited$/m],
-    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block's shared memory ends at 0x1000 \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m],
-    ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m],
-    ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m],
-    ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m],
-    ["cudaErrorLaunchFailure", qr/wgmma-faults\.cu:\d+: setmaxnreg\.inc\.sync\.aligned\.u32 of 28 registers: need a multiple of 8 from 24 to 256$/m],
-    ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number$/m],
+    ["cudaErrorLaunchFailure", qr/$wgmma by warp 0 of a block of 96 threads: need the 4 whole warps of a warpgroup, 0 to 3$/m, "barrier divergence"],
+    ["cudaErrorLaunchFailure", qr/threads 0-95 wait at $wgmma .*; threads 96-127 have exited$/m, "barrier divergence"],
+    ["cudaErrorLaunchFailure", qr/threads 64-76, 78-95 wait at wgmma\.fence\.sync\.aligned of mask 0xffffffff \(\S+:\d+\); threads 77 have exited$/m, "barrier divergence"],
+    ["cudaErrorIllegalAddress", qr/wgmma_forms\.h:\d+: $wgmma: matrix B has column 0 at shared address 0x1000: the block's shared memory ends at 0x1000 \(descriptor: start 0xf80, leading distance 128, stride 256, swizzle of 0 bytes\)$/m, "descriptor"],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the descriptor of B is 0x1000080000 in thread 0 and 0x1000080040 in thread 64: need the same in all 128 threads of the warpgroup$/m, "descriptor"],
+    ["cudaErrorLaunchFailure", qr/$wgmma: the predicate that says whether to add is 0x1 in thread 0 and 0x0 in thread 127: need the same/m, ""],
+    ["cudaErrorLaunchFailure", qr/$wgmma: operand 6 is 2: need 1 or -1$/m, ""],
+    ["cudaErrorLaunchFailure", qr/wgmma-faults\.cu:\d+: setmaxnreg\.inc\.sync\.aligned\.u32 of 28 registers: need a multiple of 8 from 24 to 256$/m, "setmaxnreg"],
+    ["cudaErrorLaunchFailure", qr/thread 64 comes to named barrier 1 for 64 threads, and thread 0 for 128 threads \(\S+:\d+\): need the same number$/m, "barrier divergence"],
 );
 for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults], ["wgmma-faults", @wgmma_faults]) {
     my ($program, @list) = @$kind;
@@ -232,16 +233,22 @@ for my $kind (["faults", @faults], ["bulk-faults", @bulk_faults], ["wgmma-faults
     }
     my %r = run("$dir/$program " . @list);
     is($r{code}, 2, "those are all");
+    %r = run("common/cpu/cudacc --check -O2 -g1 tests/ptx/$program.cu -o $dir/checked-$program");
+    for my $i (0 .. $#list) {
+        my %r = run("timeout 60 $dir/checked-$program $i");
+        my %rules = map { s/: .*//r => 1 } grep { !/^(?:kernel |check:|leak:)/ } split /\n/, $r{err};
+        is(join(", ", sort keys %rules), $list[$i][2], "$program $i with --check: rules") or diag($r{err});
+    }
 }
 # check also says who calls the function that waits.
 my @lines = split /\n/, slurp("tests/ptx/bulk-faults.cu");
 my %called = map { $lines[$_ - 1] =~ /^ +barrier_wait\(shared_address\(&(full|empty)\), 0\);/ ? ($1 => $_) : () } 1 .. @lines;
-%r = run("common/cpu/cudacc --check -O2 -g1 tests/ptx/bulk-faults.cu -o $dir/lines && timeout 60 $dir/lines 1");
+%r = run("timeout 60 $dir/checked-bulk-faults 1");
 like($r{err}, qr/^mbarrier: deadlock: threads 0-7 $try full, .* arrivals \(tests\/ptx\/bulk\.h:\d+, called at tests\/ptx\/bulk-faults\.cu:$called{full}\); threads 8-15 $try empty, .* arrivals \(\S+, called at \S+:$called{empty}\); threads 16-23 wait at __syncthreads \(\S+\); threads 24-31 have exited; in block/m,
     "who calls, each by itself, and none of __syncthreads") or diag(explain(\%called));
 my ($line) = grep { $lines[$_] =~ /void from_two_lines/ } 0 .. $#lines;
 my ($one, $two) = ($line + 8, $line + 10);
-%r = run("timeout 60 $dir/lines 13");
+%r = run("timeout 60 $dir/checked-bulk-faults 13");
 like($r{err}, qr/^mbarrier: deadlock: threads 0-7 $try shared, .* arrivals \(\S+, called at \S+:$one\); threads 8-15 $try shared, .* arrivals \(\S+, called at \S+:$two\); threads 16-31 wait at __syncthreads \(\S+:\d+\); in block/m,
     "one barrier from two lines, and nobody calls __syncthreads");
 done_testing();

@@ -193,11 +193,11 @@ struct worker *worker_beside(struct worker *w);
 
 /* --- fault.c ---------------------------------------------------------------------------------- */
 extern const char *const op_names[]; /* by enum cpu_op */
-/* Reports one line, records the error and leaves the kernel. */
-void fault_stop(struct worker *w, cudaError_t error, const char *format, ...)
-    __attribute__((noreturn, format(printf, 3, 4)));
+/* Reports one line, records the error and leaves the kernel. Kinds: trace.h. */
+void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
 /* The same where nothing in the block can run: the line says why, and who waits where. */
-void fault_stuck(struct worker *w, const char *why) __attribute__((noreturn));
+void fault_stuck(struct worker *w, enum fault kind, const char *why) __attribute__((noreturn));
 /* An operation of kernels that is called where no kernel runs: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
 void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */

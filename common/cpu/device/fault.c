@@ -25,14 +25,14 @@ static void report(const struct worker *w, const char *text)
              blockIdx.x, blockIdx.y, blockIdx.z, text);
 }
 
-void fault_stop(struct worker *w, cudaError_t error, const char *format, ...)
+void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char *format, ...)
 {
     char text[2200];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    TRACE_CHECK(fault(w, text), (void)0);
+    TRACE_CHECK(fault(w, kind, text), (void)kind);
     int none = 0;
     if (atomic_compare_exchange_strong(&w->launch->error, &none, (int)error))
         report(w, text);
@@ -41,7 +41,8 @@ void fault_stop(struct worker *w, cudaError_t error, const char *format, ...)
 
 static void fail_thread(struct worker *w, cudaError_t error, const char *what)
 {
-    fault_stop(w, error, "thread (%u,%u,%u): %s", threadIdx.x, threadIdx.y, threadIdx.z, what);
+    fault_stop(w, FAULT_SIGNAL, error, "thread (%u,%u,%u): %s", threadIdx.x, threadIdx.y,
+               threadIdx.z, what);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -102,8 +103,9 @@ void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
         complain("%s:%d: %s", file, line, what);
         abort();
     }
-    fault_stop(w, error, "thread (%u,%u,%u): %s (%s:%d)", threadIdx.x, threadIdx.y, threadIdx.z,
-               what, file, line);
+    const enum fault kind = error == cudaErrorMisalignedAddress ? FAULT_ALIGNMENT : FAULT_TRAP;
+    fault_stop(w, kind, error, "thread (%u,%u,%u): %s (%s:%d)", threadIdx.x, threadIdx.y,
+               threadIdx.z, what, file, line);
 }
 
 /* assert() ends here, in the C library's place, so that <assert.h> needs no stand-in. */
@@ -182,7 +184,7 @@ static void add_wait(struct text *text, const struct worker *w, int first)
     add(text, " (%s:%d%s)", t->file, t->line, t->caller ? t->caller : "");
 }
 
-void fault_stuck(struct worker *w, const char *why)
+void fault_stuck(struct worker *w, enum fault kind, const char *why)
 {
     struct text text = {.n = 0};
     TRACE_CHECK(callers(w), (void)0);
@@ -193,5 +195,5 @@ void fault_stuck(struct worker *w, const char *why)
         if (!seen)
             add_wait(&text, w, i);
     }
-    fault_stop(w, cudaErrorLaunchFailure, "%s: %s", why, text.s);
+    fault_stop(w, kind, cudaErrorLaunchFailure, "%s: %s", why, text.s);
 }

@@ -45,6 +45,23 @@
 struct worker;
 struct launch;
 
+/* What stops a kernel. --check makes a finding of some kinds (check.c). */
+enum fault {
+    FAULT_SIGNAL,      /* the CPU raises a signal: an illegal access, a division by zero */
+    FAULT_TRAP,        /* the kernel stops itself: __trap, assert; or a function of a header does */
+    FAULT_OPERAND,     /* an operand has a value that CUDA does not allow */
+    FAULT_LAUNCH,      /* the launch does not allow it, such as so much shared memory */
+    FAULT_UNSUPPORTED, /* CUDA allows it, and this backend does not have it */
+    FAULT_WAIT,        /* all threads that run wait for what nobody does */
+    FAULT_DEADLOCK,    /* all threads of a block wait, some of them for an mbarrier */
+    FAULT_DIVERGENCE,  /* threads that have to meet do not come to the same place */
+    FAULT_MBARRIER,    /* an mbarrier is used wrongly */
+    FAULT_DESCRIPTOR,  /* a matrix descriptor of wgmma is wrong */
+    FAULT_REGISTERS,   /* setmaxnreg asks for a number of registers that cannot be */
+    FAULT_ALIGNMENT,   /* an address or a size is not a multiple of what it has to be */
+    FAULT_ADDRESS      /* an address lies outside the memory that the instruction may use */
+};
+
 /* In the order of events: a launch, its blocks, in them barriers and warp operations. */
 void trace_launch(struct launch *l);
 void trace_launch_end(struct launch *l);
@@ -80,8 +97,8 @@ void trace_block_again(struct worker *w);
 int trace_release(struct worker *w, int warp); /* lets lanes go on that wait for the instrument */
 /* All threads wait: it tells threads[].caller of those that do so in inline PTX. */
 void trace_callers(struct worker *w);
-void trace_fault(struct worker *w, const char *text); /* the kernel is stopped */
-void trace_dies(void);                                /* the host is about to, by a signal */
+void trace_fault(struct worker *w, enum fault kind, const char *text); /* the kernel is stopped */
+void trace_dies(void);            /* the host is about to, by a signal */
 int trace_goes_on(void *context); /* after an access that this CPU does not make */
 void trace_shared(struct worker *w, const char *name, size_t offset, size_t bytes);
 

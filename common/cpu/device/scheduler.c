@@ -92,7 +92,7 @@ static void sleeps_on(struct worker *w)
     }
     if ((joined == (uint64_t)l->multiprocessors && !l->kernel->together) ||
         atomic_load(&l->next) >= l->run)
-        fault_stuck(w, "waits in vain");
+        fault_stuck(w, FAULT_WAIT, "waits in vain");
 }
 
 static void wake_yielded(struct worker *w)
@@ -158,7 +158,9 @@ static int enter(struct worker *w, unsigned t)
 /* Nobody can run. */
 static __attribute__((noreturn)) void stuck(struct worker *w)
 {
-    fault_stuck(w, units_describe(w) ? "deadlock" : "barrier divergence");
+    if (units_describe(w))
+        fault_stuck(w, FAULT_DEADLOCK, "deadlock");
+    fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
 }
 
 void block_wait(struct worker *w)
@@ -206,7 +208,7 @@ static void release(struct worker *w, struct barrier *b)
 static void open_barrier(struct worker *w, struct barrier *b)
 {
     if (b->mixed)
-        fault_stuck(w, "barrier divergence");
+        fault_stuck(w, FAULT_DIVERGENCE, "barrier divergence");
     if (w->threads[b->first].op == CPU_GRID_SYNC) {
         TRACE_COUNT(grid_barrier(w), (void)0);
         w->rest = AT_GRID; /* until all blocks are: go_on_again */
@@ -395,7 +397,7 @@ static void turn_ends(struct worker *w)
     struct launch *l = w->launch;
     const char *why = TRACE_CHECK(rests(w), NULL);
     if (why)
-        fault_stop(w, cudaErrorNotSupported, "%s", why);
+        fault_stop(w, FAULT_UNSUPPORTED, cudaErrorNotSupported, "%s", why);
     if (w->rest == ASLEEP)
         return;
     atomic_store(&w->sleeps, GONE);
@@ -430,7 +432,7 @@ static void wait_for_grid(struct worker *w)
              (unsigned long long)l->ended, (unsigned long long)l->blocks);
     turn_to(w);
     blockIdx = w->block;
-    fault_stuck(w, why);
+    fault_stuck(w, FAULT_DIVERGENCE, why);
 }
 
 static int is_grid_open(struct worker *w)
@@ -568,7 +570,7 @@ void cpu_grid_barrier(const char *file, int line)
 {
     struct worker *w = block_inside(CPU_GRID_SYNC, file, line);
     if (!w->launch->kernel->together)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_LAUNCH, cudaErrorLaunchFailure,
                    "%s:%d: grid.sync in a launch that is not cooperative: need "
                    "cudaLaunchCooperativeKernel, or the attribute of cudaLaunchKernelEx",
                    file, line);
@@ -601,7 +603,7 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
 {
     struct worker *w = block_inside(CPU_NAMED_BARRIER, file, line);
     if (id < 1 || id >= NAMED_BARRIERS || threads < WARP || threads % WARP || threads > w->size)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
                    "%s:%d: named barrier %d for %d threads: need a number from 1 to 15 and a "
                    "multiple of 32 threads, at most the block's %d",
                    file, line, id, threads, w->size);
@@ -609,7 +611,7 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
     const struct thread *first = &w->threads[b->first];
     if (b->arrived && b->threads != threads)
         fault_stop(
-            w, cudaErrorLaunchFailure,
+            w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
             "%s:%d: thread %d comes to named barrier %d for %d threads, and thread %d for %d "
             "threads (%s:%d): need the same number",
             file, line, (int)w->now, id, threads, b->first, b->threads, first->file, first->line);
@@ -718,7 +720,7 @@ void *cpu_dynamic_shared(size_t align, const char *file, int line)
     size_t bytes = w->launch->kernel->shared, most = w->dynamic ? w->dynamic : SHARED_ALIGN;
     if (align > 16 && align > most)
         fault_stop(
-            w, cudaErrorInvalidValue,
+            w, FAULT_UNSUPPORTED, cudaErrorInvalidValue,
             "%s:%d: dynamic shared memory with an alignment of %zu bytes: at most %zu here%s", file,
             line, align, most, w->dynamic ? ", as the kernel's first declaration of it has" : "");
     if (!w->dynamic) {
@@ -744,7 +746,7 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
         size_t at = (w->shared_used + align - 1) / align * align, end = at + bytes;
         size_t fixed = end - l->kernel->shared;
         if (fixed > SHARED_DEFAULT || end > l->shared_limit)
-            fault_stop(w, cudaErrorInvalidValue,
+            fault_stop(w, FAULT_LAUNCH, cudaErrorInvalidValue,
                        "%s:%d: too much shared memory: %zu bytes static and %zu dynamic; at most "
                        "%d static, %zu in all",
                        file, line, fixed, l->kernel->shared, SHARED_DEFAULT, l->shared_limit);

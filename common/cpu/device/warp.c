@@ -130,7 +130,7 @@ static unsigned checked(struct worker *w, unsigned mask)
 {
     const struct thread *t = &w->threads[w->now];
     if (!(mask >> w->now % WARP & 1))
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d) calls %s with mask 0x%08x, which leaves it out",
                    t->file, t->line, w->now, w->now % WARP, op_names[t->op], mask);
     return mask &
@@ -170,7 +170,7 @@ void warp_four_together(struct worker *w, enum cpu_op op, const void *what, cons
     int first = (int)w->now / WARP / 4 * 4;
     for (int i = first; i < first + 4; i++)
         if (i >= MAX_WARPS || w->warps[i].exists != ~0u)
-            fault_stop(w, cudaErrorLaunchFailure,
+            fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
                        "%s:%d: %s by warp %d of a block of %d threads: need the 4 whole warps of a "
                        "warpgroup, %d to %d",
                        t->file, t->line, name, (int)w->now / WARP, w->size, first, first + 3);
@@ -197,8 +197,9 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
     int lane = w->now % WARP, first = lane & -width, last = first + width - 1, from;
     mask = checked(w, mask);
     if (width < 1 || width > WARP || width & (width - 1))
-        fault_stop(w, cudaErrorLaunchFailure, "%s:%d: %s with width %d: need 1, 2, 4, 8, 16 or 32",
-                   file, line, op_names[op], width);
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
+                   "%s:%d: %s with width %d: need 1, 2, 4, 8, 16 or 32", file, line, op_names[op],
+                   width);
     if (op == CPU_SHFL)
         from = first | (delta & (width - 1));
     else if (op == CPU_SHFL_UP)
@@ -208,7 +209,7 @@ uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, i
     else
         from = (lane ^ delta) > last || (lane ^ delta) < 0 ? lane : lane ^ delta;
     if (!(mask >> from & 1))
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d) reads lane %d in %s, which mask 0x%08x (of existing "
                    "lanes) leaves out; a smaller width keeps lanes among themselves",
                    file, line, w->now, lane, from, op_names[op], mask);

@@ -55,7 +55,7 @@ static void on_look(int number, siginfo_t *info, void *context)
         return;
     if (atomic_exchange(&w->looks.verdict, 0))
         fault_stop(
-            w, cudaErrorLaunchTimeout,
+            w, FAULT_WAIT, cudaErrorLaunchTimeout,
             "thread (%u,%u,%u): spins in a loop that changes nothing, and nothing else runs: "
             "what it waits for is up to the host, which a kernel cannot wait for here, or to "
             "a thread that runs when this one waits at a barrier or calls __nanosleep",

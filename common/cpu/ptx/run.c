@@ -71,13 +71,14 @@ static __attribute__((noinline)) ptx_program *prepare(struct worker *w, struct c
     }
     pthread_mutex_unlock(&one);
     if (!p) /* the rewriter has seen all others */
-        fault_stop(w, cudaErrorLaunchFailure, "%s:%d: %s", site->file, site->line, error.text);
+        fault_stop(w, FAULT_UNSUPPORTED, cudaErrorLaunchFailure, "%s:%d: %s", site->file,
+                   site->line, error.text);
     if (strings && p->held)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_UNSUPPORTED, cudaErrorLaunchFailure,
                    "%s:%d: a statement with strings has no wgmma on the CPU backend", site->file,
                    site->line);
     if (p->registers > site->registers)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_UNSUPPORTED, cudaErrorLaunchFailure,
                    "%s:%d: a statement with strings may have %d registers", site->file, site->line,
                    site->registers);
     return p;

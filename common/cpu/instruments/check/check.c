@@ -905,9 +905,39 @@ void trace_callers(struct worker *w)
     symbols_free(places, n);
 }
 
-void trace_fault(struct worker *w, const char *text)
+/* The rule that a fault of this kind breaks, or NO_RULE. Signals are left out: the access that
+ * raised one has been checked before it was made. */
+static enum rule rule_of(enum fault kind)
+{
+    switch (kind) {
+    case FAULT_DIVERGENCE:
+        return DIVERGENCE;
+    case FAULT_DEADLOCK:
+    case FAULT_MBARRIER:
+        return MBARRIER;
+    case FAULT_DESCRIPTOR:
+        return DESCRIPTOR;
+    case FAULT_REGISTERS:
+        return SETMAXNREG;
+    case FAULT_ALIGNMENT:
+        return MISALIGNED;
+    case FAULT_ADDRESS:
+        return BOUNDS;
+    case FAULT_SIGNAL:
+    case FAULT_TRAP:
+    case FAULT_OPERAND:
+    case FAULT_LAUNCH:
+    case FAULT_UNSUPPORTED:
+    case FAULT_WAIT:
+        break;
+    }
+    return NO_RULE;
+}
+
+void trace_fault(struct worker *w, enum fault kind, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
+    const enum rule rule = rule_of(kind);
     races_end();
     memory_broken();
     pending_broken();
@@ -918,20 +948,8 @@ void trace_fault(struct worker *w, const char *text)
             (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER) &&
             !w->threads[i].caller)
             side.code = statement[i]; /* where its function is called is worth telling */
-    if (strncmp(text, "barrier divergence: ", 20) == 0)
-        finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text + 20);
-    else if (strstr(text, "leaves it out") || strstr(text, "leaves out") ||
-             strstr(text, "need a whole warp") || strstr(text, "need the 4 whole warps") ||
-             strstr(text, "comes to named barrier"))
-        finding_add(DIVERGENCE, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, "(descriptor: ") || strstr(text, "the descriptor of"))
-        finding_add(DESCRIPTOR, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, ": need a multiple of"))
-        finding_add(MISALIGNED, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, " bytes of shared memory"))
-        finding_add(BOUNDS, order.kernel, &side, 1, 0, NULL, 0, text);
-    else if (strstr(text, "mbarrier"))
-        finding_add(MBARRIER, order.kernel, &side, 1, 0, NULL, 0, text);
+    if (rule != NO_RULE)
+        finding_add(rule, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
 /* An x86-64 stops at a move of 16 bytes that says its address is a multiple of 16, if it is not.

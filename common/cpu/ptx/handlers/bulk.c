@@ -9,9 +9,9 @@ static __attribute__((noreturn)) void wrong(struct worker *w, const ptx_insn *i,
                                             uint64_t have, const char *need)
 {
     const struct thread *t = &w->threads[w->now];
-    fault_stop(w, cudaErrorMisalignedAddress, "%s:%d: thread %d (lane %d): %s %s 0x%llx: need %s",
-               t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, what,
-               (unsigned long long)have, need);
+    fault_stop(w, FAULT_ALIGNMENT, cudaErrorMisalignedAddress,
+               "%s:%d: thread %d (lane %d): %s %s 0x%llx: need %s", t->file, t->line, (int)w->now,
+               (int)w->now % WARP, i->text, what, (unsigned long long)have, need);
 }
 
 uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t bytes, int aligned)
@@ -23,7 +23,7 @@ uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t 
         wrong(w, i, "at shared address", at,
               aligned == 16 ? "a multiple of 16" : "a multiple of 128");
     if (at + bytes > used)
-        fault_stop(w, cudaErrorIllegalAddress,
+        fault_stop(w, FAULT_ADDRESS, cudaErrorIllegalAddress,
                    "%s:%d: thread %d (lane %d): %s of %zu bytes at shared address 0x%x: the "
                    "block's shared memory ends at 0x%zx",
                    t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, bytes, at, used);
@@ -81,7 +81,7 @@ static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, u
         wrong(w, i, "at a global address that ends in", global & 0xff, "a multiple of 16");
     if (bytes % 16) {
         const struct thread *t = &w->threads[w->now];
-        fault_stop(w, cudaErrorMisalignedAddress,
+        fault_stop(w, FAULT_ALIGNMENT, cudaErrorMisalignedAddress,
                    "%s:%d: thread %d (lane %d): %s of %llu bytes: need a multiple of 16", t->file,
                    t->line, (int)w->now, (int)w->now % WARP, i->text, (unsigned long long)bytes);
     }

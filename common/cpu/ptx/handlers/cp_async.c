@@ -13,7 +13,7 @@ void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const uint64_t bytes = ptx_get(&i->operand[2], reg);
     uint64_t read = bytes;
     if (bytes != 16 && (ptx_has(i, PTX_M_cg) || (bytes != 4 && bytes != 8)))
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d): %s of %lld bytes: need %s", t->file, t->line,
                    (int)w->now, lane, i->text, (long long)bytes,
                    ptx_has(i, PTX_M_cg) ? "16" : "4, 8 or 16");
@@ -22,7 +22,7 @@ void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
     else if (strstr(i->form->operands, "b32"))
         read = (uint32_t)ptx_get(&i->operand[3], reg);
     if (read > bytes)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d): %s of %lld bytes is to read %lld: at most as many",
                    t->file, t->line, (int)w->now, lane, i->text, (long long)bytes, (long long)read);
     void *to = ptx_pointer(w, lane, i, PTX_SHARED, ptx_address(&i->operand[0], reg), bytes);

@@ -115,7 +115,7 @@ void ptx_bar_red(struct worker *w, const ptx_insn *i, uint64_t *reg)
     int id = (int)get(i, 1, reg), threads = i->n > 3 ? (int)get(i, 2, reg) : w->size;
     if (id != 0 || threads != w->size)
         fault_stop(
-            w, cudaErrorLaunchFailure,
+            w, FAULT_UNSUPPORTED, cudaErrorLaunchFailure,
             "%s:%d: %s on barrier %d for %d threads: the CPU backend has it on barrier 0 for "
             "all %d threads of the block",
             PLACE(w), i->text, id, threads, w->size);

@@ -15,8 +15,8 @@ wrong(struct worker *w, const ptx_insn *i, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fault_stop(w, cudaErrorLaunchFailure, "%s:%d: thread %d (lane %d): %s: %s", t->file, t->line,
-               (int)w->now, (int)w->now % WARP, i->text, text);
+    fault_stop(w, FAULT_MBARRIER, cudaErrorLaunchFailure, "%s:%d: thread %d (lane %d): %s: %s",
+               t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, text);
 }
 
 /* Its place in shared memory, whichever address the operand has. */

@@ -8,11 +8,12 @@
 #include <string.h>
 
 static __attribute__((noreturn)) void bad_address(struct worker *w, int lane, const ptx_insn *i,
-                                                  cudaError_t error, const char *space,
-                                                  uint64_t address, size_t bytes, const char *why)
+                                                  enum fault kind, cudaError_t error,
+                                                  const char *space, uint64_t address, size_t bytes,
+                                                  const char *why)
 {
     const struct thread *t = &w->threads[w->now];
-    fault_stop(w, error, "%s:%d: thread %d (lane %d): %s of %zu bytes at %saddress 0x%llx%s",
+    fault_stop(w, kind, error, "%s:%d: thread %d (lane %d): %s of %zu bytes at %saddress 0x%llx%s",
                t->file, t->line, (int)w->now / WARP * WARP + lane, lane, i->text, bytes, space,
                (unsigned long long)address, why);
 }
@@ -32,10 +33,11 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     const int goes_on = CPU_TRACE == 2; /* check reports it, and then looks for more */
     if (address % bytes && !goes_on) {
         snprintf(why, sizeof why, ", which is no multiple of %zu", bytes);
-        bad_address(w, lane, i, cudaErrorMisalignedAddress, name, address, bytes, why);
+        bad_address(w, lane, i, FAULT_ALIGNMENT, cudaErrorMisalignedAddress, name, address, bytes,
+                    why);
     }
     if (space == PTX_GLOBAL && in_shared(w, address))
-        bad_address(w, lane, i, cudaErrorIllegalAddress, name, address, bytes,
+        bad_address(w, lane, i, FAULT_ADDRESS, cudaErrorIllegalAddress, name, address, bytes,
                     ", which is a pointer to shared memory");
     if (space != PTX_SHARED)
         return (void *)(uintptr_t)address;
@@ -43,7 +45,7 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     if (address + bytes > (goes_on ? ARENA - 16 : used)) {
         snprintf(why, sizeof why, ": the block's shared memory ends at 0x%zx%s", used,
                  address > used ? "; __cvta_generic_to_shared makes such an address" : "");
-        bad_address(w, lane, i, cudaErrorIllegalAddress, name, address, bytes, why);
+        bad_address(w, lane, i, FAULT_ADDRESS, cudaErrorIllegalAddress, name, address, bytes, why);
     }
     return w->arena + address;
 }

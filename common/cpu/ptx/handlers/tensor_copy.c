@@ -14,7 +14,7 @@ static struct tensor_map map_at(struct worker *w, const ptx_insn *i, uint64_t ad
     if (aligned)
         memcpy(&m, (const void *)(uintptr_t)address, sizeof m);
     if (!aligned || m.magic != TENSOR_MAP)
-        fault_stop(w, cudaErrorIllegalAddress,
+        fault_stop(w, FAULT_ADDRESS, cudaErrorIllegalAddress,
                    "%s:%d: thread %d (lane %d): %s: no tensor map at address 0x%llx%s: need a "
                    "parameter const __grid_constant__ CUtensorMap, from cuTensorMapEncodeTiled",
                    t->file, t->line, (int)w->now, (int)w->now % WARP, i->text,
@@ -29,13 +29,13 @@ static struct box box_at(struct worker *w, const ptx_insn *i, const ptx_operand 
     const struct thread *t = &w->threads[w->now];
     struct box b = {.map = map_at(w, i, ptx_address(o, reg))};
     if (b.map.rank != o->n)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d): %s: the tensor map has %d dimensions", t->file,
                    t->line, (int)w->now, (int)w->now % WARP, i->text, b.map.rank);
     for (int k = 0; k < o->n; k++)
         b.at[k] = (int32_t)ptx_get(&o->element[k], reg);
     if (b.at[0] * (int64_t)b.map.stride[0] % 16)
-        fault_stop(w, cudaErrorIllegalInstruction,
+        fault_stop(w, FAULT_ALIGNMENT, cudaErrorIllegalInstruction,
                    "%s:%d: thread %d (lane %d): %s: the first coordinate is %d, %lld bytes into a "
                    "row: need a multiple of 16",
                    t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, b.at[0],
@@ -67,12 +67,12 @@ void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
     b.flush = b.map.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
     for (int k = 0; k < b.map.rank; k++)
         if (b.at[k] < 0)
-            fault_stop(w, cudaErrorIllegalInstruction,
+            fault_stop(w, FAULT_OPERAND, cudaErrorIllegalInstruction,
                        "%s:%d: thread %d (lane %d): %s: coordinate %d is %d: a store may not begin "
                        "in front of the array, need 0 or more",
                        t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, k, b.at[k]);
     if (ptx_has(i, PTX_M_reduce) && (b.type == PTX_U8 || b.type == PTX_U16 || b.type == PTX_S64))
-        fault_stop(w, cudaErrorIllegalInstruction,
+        fault_stop(w, FAULT_OPERAND, cudaErrorIllegalInstruction,
                    "%s:%d: thread %d (lane %d): %s: the tensor map's type %d cannot be added: need "
                    "32 bits, u64 or a floating-point type",
                    t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, b.map.type);

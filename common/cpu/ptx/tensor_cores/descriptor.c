@@ -110,7 +110,7 @@ void descriptor_check(struct worker *w, const ptx_insn *i, char which, uint64_t 
         for (int k = 0; k < 16; k += transposed ? 1 : 8) {
             uint32_t at = descriptor_offset(&d, transposed, o, k);
             if (at + 16 > used)
-                fault_stop(w, cudaErrorIllegalAddress,
+                fault_stop(w, FAULT_DESCRIPTOR, cudaErrorIllegalAddress,
                            "%s:%d: %s: matrix %c has %s %d at shared address 0x%x: the block's "
                            "shared memory ends at 0x%zx (descriptor: start 0x%x, leading distance "
                            "%u, stride %u, swizzle of %d bytes)",

@@ -13,7 +13,7 @@ static void need_whole_warp(struct worker *w, const ptx_insn *i, unsigned lanes)
 {
     const struct thread *t = &w->threads[w->now];
     if (lanes != ~0u)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
                    "%s:%d: %s by warp %d, which has %d threads: need a whole warp of 32", t->file,
                    t->line, i->text, (int)w->now / WARP, __builtin_popcount(lanes));
 }

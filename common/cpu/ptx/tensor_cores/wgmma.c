@@ -205,11 +205,12 @@ static void tell_done(struct worker *w, const struct product *q, int v)
 
 /* --- Instructions ----------------------------------------------------------------------------- */
 
-static __attribute__((noreturn)) void differ(struct worker *w, const ptx_insn *i, const char *what,
-                                             int a, uint64_t va, int b, uint64_t vb)
+static __attribute__((noreturn)) void differ(struct worker *w, enum fault kind, const ptx_insn *i,
+                                             const char *what, int a, uint64_t va, int b,
+                                             uint64_t vb)
 {
     const struct thread *t = &w->threads[w->now];
-    fault_stop(w, cudaErrorLaunchFailure,
+    fault_stop(w, kind, cudaErrorLaunchFailure,
                "%s:%d: %s: %s is 0x%llx in thread %d and 0x%llx in thread %d: need the same in all "
                "128 threads of the warpgroup",
                t->file, t->line, i->text, what, (unsigned long long)va, a, (unsigned long long)vb,
@@ -226,7 +227,8 @@ static uint64_t common(struct worker *w, const ptx_insn *i, int warp, int operan
     for (int k = 1; k < WARPS * WARP; k++) {
         uint64_t v = predicate ? (uint64_t)ptx_true(o, t[k].registers) : ptx_get(o, t[k].registers);
         if (v != first)
-            differ(w, i, what, warp * WARP, first, warp * WARP + k, v);
+            differ(w, predicate ? FAULT_OPERAND : FAULT_DESCRIPTOR, i, what, warp * WARP, first,
+                   warp * WARP + k, v);
     }
     return first;
 }
@@ -237,8 +239,9 @@ static int negates(struct worker *w, const ptx_insn *i, int operand, const uint6
     const struct thread *t = &w->threads[w->now];
     int v = (int)ptx_get(&i->operand[operand], reg);
     if (v != 1 && v != -1)
-        fault_stop(w, cudaErrorLaunchFailure, "%s:%d: %s: operand %d is %d: need 1 or -1", t->file,
-                   t->line, i->text, operand + 1, v);
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
+                   "%s:%d: %s: operand %d is %d: need 1 or -1", t->file, t->line, i->text,
+                   operand + 1, v);
     return v < 0;
 }
 
@@ -247,8 +250,9 @@ static int transposes(struct worker *w, const ptx_insn *i, int operand, const ui
     const struct thread *t = &w->threads[w->now];
     int v = (int)ptx_get(&i->operand[operand], reg);
     if (v != 0 && v != 1)
-        fault_stop(w, cudaErrorLaunchFailure, "%s:%d: %s: operand %d is %d: need 0 or 1", t->file,
-                   t->line, i->text, operand + 1, v);
+        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
+                   "%s:%d: %s: operand %d is %d: need 0 or 1", t->file, t->line, i->text,
+                   operand + 1, v);
     return v;
 }
 
@@ -408,7 +412,7 @@ void ptx_setmaxnreg(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
     const struct thread *t = &w->threads[w->now];
     const int count = (int)ptx_get(&i->operand[0], reg[__builtin_ctz(lanes)]);
     if (count < 24 || count > 256 || count % 8)
-        fault_stop(w, cudaErrorLaunchFailure,
+        fault_stop(w, FAULT_REGISTERS, cudaErrorLaunchFailure,
                    "%s:%d: %s of %d registers: need a multiple of 8 from 24 to 256", t->file,
                    t->line, i->text, count);
     TRACE_CHECK(registers_count(w, count, ptx_has(i, PTX_M_inc)), (void)0);

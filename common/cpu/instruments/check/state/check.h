@@ -33,7 +33,8 @@ enum rule {
     HOST_VARIABLE,
     FEWER_THREADS,
     FAILED_CALL,
-    LEAK
+    LEAK,
+    NO_RULE
 };
 enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
 

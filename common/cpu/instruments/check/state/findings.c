@@ -63,6 +63,9 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     }
     if (object)
         f->object = *object;
+    const size_t name = strlen(rules[rule]); /* the line begins with it: the text need not */
+    if (text && strncmp(text, rules[rule], name) == 0 && strncmp(text + name, ": ", 2) == 0)
+        text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
 }
 
