@@ -45,7 +45,7 @@
 struct worker;
 struct launch;
 
-/* What stops a kernel. --check makes a finding of some kinds (check.c). */
+/* What stops a kernel. --check makes a finding of some kinds: rule_of. */
 enum fault {
     FAULT_SIGNAL,      /* the CPU raises a signal: an illegal access, a division by zero */
     FAULT_TRAP,        /* the kernel stops itself: __trap, assert; or a function of a header does */

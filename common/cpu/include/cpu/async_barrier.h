@@ -220,20 +220,20 @@ inline bool copy(const G &g, void *to, const void *from, size_t bytes, const cha
     };
     char *a = static_cast<char *>(to);
     const char *b = static_cast<const char *>(from);
-    bool under_way = false;
+    bool in_flight = false;
     if constexpr (piece >= 4)
-        under_way = is_shared(to, file, line) && is_global(from, file, line);
+        in_flight = is_shared(to, file, line) && is_global(from, file, line);
     size_t i = g.thread_rank() * piece;
     for (const size_t step = g.size() * piece; i < bytes; i += step) {
         if (i + piece > bytes)
             for (size_t k = i; k < bytes; k++)
                 a[k] = b[k];
-        else if (under_way)
+        else if (in_flight)
             copy_piece<piece >= 4 ? piece : 4>(a + i, b + i, 0, file, line);
         else
             *reinterpret_cast<unit *>(a + i) = *reinterpret_cast<const unit *>(b + i);
     }
-    return under_way;
+    return in_flight;
 }
 } // namespace cpu_async
 
