@@ -75,8 +75,8 @@ my @cases = (
     ["common/cpu/ptx/tensor_cores/wgmma.c", all(@runtimes, @links), $each->("ptx/tensor_cores/wgmma")],
     ["common/cpu/api/stream.h", all(@runtimes, @links), qr{plain/api/stream(?= |$)}],
     ["common/cpu/device/units/boxes.h", all(@runtimes, @links), qr{shared/device/units/boxes(?= |$)}],
-    ["common/cpu/compiler/rewriter/rewrite.c", all(@runtimes, @objects, "kernel.cu", @links), "rewriter/compiler/rewriter/rewrite"],
-    ["common/cpu/compiler/rewriter/tokens.h", all(@runtimes, @objects, "kernel.cu", @links), qr{rewriter/compiler/rewriter/rewrite(?= |$)}],
+    ["common/cpu/compiler/rewriter/launches.c", all(@runtimes, @objects, "kernel.cu", @links), "rewriter/compiler/rewriter/launches"],
+    ["common/cpu/compiler/rewriter/rewrite.h", all(@runtimes, @objects, "kernel.cu", @links), qr{rewriter/compiler/rewriter/launches(?= |$)}],
     ["common/cpu/ptx/language/forms.c", all(@runtimes, @objects, "kernel.cu", @links), qr{ptx/language/forms(?= |$)}],
     # No step calls cuBLAS on a CPU: what cudacc links with it, cudacc makes.
     $blas{code} ? () : (["common/cpu/libraries/blas/lt.c", "", "blas/libraries/blas/lt"], ["common/cpu/libraries/blas/blas.h", "", qr{blas/libraries/blas/lt(?= |$)}]),

@@ -29,7 +29,8 @@ check := $(addprefix instruments/check/,$(addprefix state/,findings shadow order
 # cuBLAS, and the rewriter, a program of its own. Both have some of the runtime's files as well.
 blas := $(addprefix libraries/blas/,handle lt matrices products vectors)
 blas_shared := base/types base/formats
-rewriter := $(addprefix compiler/rewriter/,rewrite arch columns sides)
+rewriter := $(addprefix compiler/rewriter/,tokens edits refusals kernels launches shared asm instruments sides \
+    arch main)
 rewriter_shared := base/types $(addprefix ptx/language/,table words operands forms parse)
 
 # --- Objects -------------------------------------------------------------------------------------

@@ -1,11 +1,15 @@
-/* __CUDA_ARCH__: a file that asks for it is preprocessed twice, as the host's and as the device's,
- * and the two are merged into one. Kernels and __device__ functions are the device's; functions of
- * the host are the host's; one that is both, and differs, has both bodies and chooses when it is
- * called. What only one side declares is there. A type or a variable cannot be two things, and is
- * refused. */
+/* arch.c: a file that asks for __CUDA_ARCH__ is preprocessed twice, as the host's source and as the
+ * device's, and the two are merged into one. Kernels and __device__ functions are the device's;
+ * functions of the host are the host's. What only one side declares is kept. A function that is for
+ * both sides, and not the same, has both bodies and chooses when it is called. A type or a variable
+ * that is not the same is refused.
+ *
+ *   host:   __host__ __device__ int f() { return 0; }
+ *   device: __host__ __device__ int f() { return 1; }
+ *     ->    __host__ __device__ int f() { if (::cpu_in_kernel()) { return 1; } else { return 0; }}
+ */
 #include "compiler/rewriter/rewrite.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,28 +29,15 @@ struct side {
     int count;
 };
 
-static char *const *file_names;
-
-static void *need(void *p)
-{
-    if (!p) {
-        fputs("rewrite: out of memory\n", stderr);
-        exit(1);
-    }
-    return p;
-}
-
-static int is(const struct source *s, int i, const char *word)
+static int token_is(const struct source *s, int i, const char *word)
 {
     return i >= 0 && i < s->count && s->tokens[i].n == (int)strlen(word) &&
            memcmp(s->tokens[i].s, word, strlen(word)) == 0;
 }
 
-static int is_any(const struct source *s, int i, const char *const *words)
+static int token_is_any(const struct source *s, int i, const char *words)
 {
-    while (*words && !is(s, i, *words))
-        words++;
-    return *words != NULL;
+    return i >= 0 && i < s->count && is_one_of(s->tokens[i].s, (size_t)s->tokens[i].n, words);
 }
 
 static int same_token(const struct source *a, int i, const struct source *b, int k)
@@ -78,49 +69,48 @@ static int closing(const struct source *s, int i)
 
 static struct part read_part(const struct source *s, int first)
 {
-    static const char *const not_names[] = {"__launch_bounds__", "__attribute__", "__align__",
-                                            "alignas",           "decltype",      "noexcept",
-                                            "explicit",          "__declspec",    NULL};
-    static const char *const types[] = {"class", "struct", "union", NULL};
+    static const char not_names[] = "__launch_bounds__ __attribute__ __align__ alignas decltype "
+                                    "noexcept explicit __declspec";
     struct part p = {.first = first, .last = first, .body = -1, .name = -1, .partner = -1};
     int opens = 0, value = 0;
-    if (is(s, first, "}"))
+    if (token_is(s, first, "}"))
         return p;
     for (int i = first; i < s->count; i++) {
         p.last = i;
-        p.device |= is(s, i, "__device__") || is(s, i, "__global__");
-        p.host |= is(s, i, "__host__");
-        if (is(s, i, "template") && is(s, i + 1, "<")) {
+        p.device |= token_is(s, i, "__device__") || token_is(s, i, "__global__");
+        p.host |= token_is(s, i, "__host__");
+        if (token_is(s, i, "template") && token_is(s, i + 1, "<")) {
             int depth = 0;
             do {
                 i++;
-                depth += is(s, i, "<") - is(s, i, ">");
+                depth += token_is(s, i, "<") - token_is(s, i, ">");
             } while (depth > 0 && i < s->count);
             continue;
         }
-        if (is(s, i, "operator")) {
+        if (token_is(s, i, "operator")) {
             p.name = i++;
-            while (i + 1 < s->count && !is(s, i + 1, "("))
+            while (i + 1 < s->count && !token_is(s, i + 1, "("))
                 i++;
             continue;
         }
-        value |= is(s, i, "=") && p.name < 0;
-        opens |= is(s, i, "namespace") || (is(s, i, "extern") && is(s, i + 1, "\"C\"")) ||
-                 is_any(s, i, types);
-        if (is(s, i, ";") || is(s, i, "}"))
+        value |= token_is(s, i, "=") && p.name < 0;
+        opens |= token_is(s, i, "namespace") ||
+                 (token_is(s, i, "extern") && token_is(s, i + 1, "\"C\"")) ||
+                 token_is_any(s, i, "class struct union");
+        if (token_is(s, i, ";") || token_is(s, i, "}"))
             return p; /* a } that was not opened closes what is around it */
-        if (is(s, i, "(")) {
-            if (p.name < 0 && !value && i > first && !is_any(s, i - 1, not_names))
+        if (token_is(s, i, "(")) {
+            if (p.name < 0 && !value && i > first && !token_is_any(s, i - 1, not_names))
                 p.name = i - 1;
             i = closing(s, i);
-        } else if (is(s, i, "[")) {
+        } else if (token_is(s, i, "[")) {
             i = closing(s, i);
-        } else if (is(s, i, "{") && opens && p.name < 0 && !value) {
+        } else if (token_is(s, i, "{") && opens && p.name < 0 && !value) {
             return p;
-        } else if (is(s, i, "{")) {
+        } else if (token_is(s, i, "{")) {
             const int open = i;
             p.last = i = closing(s, i);
-            if (p.name >= 0 && !is(s, i + 1, ",") && !is(s, i + 1, "{")) {
+            if (p.name >= 0 && !token_is(s, i + 1, ",") && !token_is(s, i + 1, "{")) {
                 p.body = open;
                 return p;
             }
@@ -131,7 +121,7 @@ static struct part read_part(const struct source *s, int first)
 
 static struct side read_side(const struct source *s)
 {
-    struct side side = {s, need(malloc(((size_t)s->count + 1) * sizeof(struct part))), 0};
+    struct side side = {s, allocate(NULL, ((size_t)s->count + 1) * sizeof(struct part)), 0};
     for (int i = 0; i < s->count; i = side.parts[side.count - 1].last + 1)
         side.parts[side.count++] = read_part(s, i);
     return side;
@@ -159,7 +149,8 @@ static void align(struct side *h, struct side *d)
     for (; n > from && m > from && same_part(h, n - 1, d, m - 1); n--, m--)
         join(h, n - 1, d, m - 1, 1);
     const int rows = n - from, columns = m - from;
-    unsigned short *best = need(calloc((size_t)(rows + 1) * (size_t)(columns + 1), sizeof *best));
+    const size_t bytes = (size_t)(rows + 1) * (size_t)(columns + 1) * sizeof(unsigned short);
+    unsigned short *best = memset(allocate(NULL, bytes), 0, bytes);
 #define BEST(i, k) best[(size_t)(i) * (size_t)(columns + 1) + (size_t)(k)]
     for (int i = rows - 1; i >= 0; i--)
         for (int k = columns - 1; k >= 0; k--)
@@ -192,19 +183,18 @@ static void pair_functions(struct side *h, int i, int end, struct side *d, int k
             }
 }
 
-static void refuse(const struct source *s, const struct part *p, const char *what)
+static void differs(const struct source *s, const struct part *p, const char *what)
 {
     const struct token *t = &s->tokens[p->first];
-    fprintf(
-        stderr,
-        "%s:%d: %s that __CUDA_ARCH__ makes one thing for the host and another for the device is "
-        "not supported by the CPU backend, where one compilation serves both; "
-        "-D__CUDA_ARCH__=900 takes the device's side everywhere\n",
-        file_names[t->file], t->line, what);
-    exit(2);
+    refuse(
+        t->file, t->line,
+        format("%s that __CUDA_ARCH__ makes one thing for the host and another for the device is "
+               "not supported by the CPU backend, where one compilation serves both; "
+               "-D__CUDA_ARCH__=900 takes the device's side everywhere",
+               what));
 }
 
-/* Output. */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static void write_text(const char *from, const char *to)
 {
@@ -213,7 +203,7 @@ static void write_text(const char *from, const char *to)
 
 static void write_place(const struct token *t)
 {
-    printf("\n# %d \"%s\"\n", t->line, file_names[t->file]);
+    printf("\n# %d \"%s\"\n", t->line, files[t->file]);
 }
 
 static const char *end_of(const struct token *t)
@@ -229,7 +219,7 @@ static void write_tokens(const struct source *s, int first, int last)
 
 static int has_word(const struct source *s, int i, int last, const char *word)
 {
-    while (i <= last && !is(s, i, word))
+    while (i <= last && !token_is(s, i, word))
         i++;
     return i <= last;
 }
@@ -239,15 +229,15 @@ static void write_versions(const struct source *h, const struct part *a, const s
                            const struct part *b)
 {
     if (a->device != b->device || a->host != b->host)
-        refuse(h, a, "a function");
+        differs(h, a, "a function");
     if (!a->device) {
         if (a->body >= 0 && has_word(h, a->body, a->last, "__device__"))
-            refuse(h, a, "a lambda");
+            differs(h, a, "a lambda");
         write_tokens(h, a->first, a->last);
     } else if (!a->host) {
         write_tokens(d, b->first, b->last);
     } else if (a->body < 0 || !same_tokens(h, a->first, a->body - 1, d, b->first, b->body - 1)) {
-        refuse(h, a, "the head of a function");
+        differs(h, a, "the head of a function");
     } else {
         write_tokens(h, a->first, a->body);
         printf(" if (%s::cpu_in_kernel())", has_word(h, a->first, a->body, "constexpr")
@@ -270,11 +260,10 @@ static void write_new(const struct side *d, int *k, int stop)
     }
 }
 
-void merge_sides(const struct source *host, const struct source *device, char *const *files)
+void merge_sides(const struct source *host, const struct source *device)
 {
     struct side h = read_side(host), d = read_side(device);
     const char *text = host->text;
-    file_names = files;
     align(&h, &d);
     for (int i = 0, k = 0; i <= h.count; i++) {
         if (i < h.count && !h.parts[i].same)
@@ -292,7 +281,7 @@ void merge_sides(const struct source *host, const struct source *device, char *c
         for (int j = k; j < stop; j++)
             others += d.parts[j].partner < 0 && d.parts[j].name < 0;
         if (alone >= 0 && others)
-            refuse(host, &h.parts[alone], "a declaration");
+            differs(host, &h.parts[alone], "a declaration");
         for (int j = first; j < i; j++) {
             const struct part *p = &h.parts[j];
             if (p->partner < 0)

@@ -1,10 +1,12 @@
-/* Functions of the wrong side.
+/* sides.c: refuses calls of a function of the wrong side, as nvcc does: of a host function in a
+ * kernel, and of a __device__ function in the host's code. It does so where there is no doubt what
+ * a name means: a function outside classes and no template, whose name is used for nothing else,
+ * here or in a system header.
  *
- * nvcc refuses a host function that a kernel calls, and a __device__ function that the host calls.
- * So do these, where there is no doubt what a name means: a function outside classes and no
- * template, whose name is used for nothing else, here or in a system header. */
+ *   int f(int); __global__ void k(int *p) { *p = f(1); }
+ *     ->  k runs on the device and calls host function f: declare that __device__ */
+#include "compiler/rewriter/rewrite.h"
 
-#include "compiler/rewriter/tokens.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -18,33 +20,21 @@ struct function {
 static struct function *functions;
 static int function_count;
 
-static int is_one_of(int i, const char *const *words, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        if (is(i, words[k]))
-            return 1;
-    return 0;
-}
-
 /* The declaration or the head of a function from `start` up to `end`, if it is one. */
 static void note_function(int start, int end)
 {
-    static const char *const no_function[] = {
-        "operator", "using", "typedef", "friend",        "=",      "struct", "class",
-        "union",    "enum",  "asm",     "static_assert", "return", "<",      "__shared__"};
-    static const char *const doubtful[] = {"template", "constexpr", "consteval", "decltype"};
+    static const char no_function[] = "operator using typedef friend = struct class union enum "
+                                      "asm static_assert return < __shared__";
     struct function f = {.open = is(end, "{") ? end : 0, .close = is(end, "{") ? match(end, 1) : 0};
     int open = start;
     for (; open < end && !is(open, "("); open++) {
-        f.sides |= is_one_of(open, doubtful, sizeof doubtful / sizeof *doubtful) ? IN_DOUBT : 0;
-        if (is_one_of(open, no_function, sizeof no_function / sizeof *no_function) &&
-            !(f.sides & IN_DOUBT))
+        f.sides |= is_any(open, "template constexpr consteval decltype") ? IN_DOUBT : 0;
+        if (is_any(open, no_function) && !(f.sides & IN_DOUBT))
             return;
         f.sides |= is(open, "__host__") ? ON_HOST : 0;
-        f.sides |= is(open, "__device__") || is(open, "__global__") ? ON_DEVICE : 0;
+        f.sides |= is_any(open, "__device__ __global__") ? ON_DEVICE : 0;
         f.kernel |= is(open, "__global__");
-        if (is(open + 1, "(") && (is(open, "__attribute__") || is(open, "__launch_bounds__") ||
-                                  is(open, "__align__") || is(open, "alignas")))
+        if (is(open + 1, "(") && is_any(open, "__attribute__ __launch_bounds__ __align__ alignas"))
             open = match(open + 1, 1);
     }
     f.name = open - 1;
@@ -57,7 +47,7 @@ static void note_function(int start, int end)
 static void find_functions(void)
 {
     for (int i = 0, start = 0; i < token_count; i++) {
-        if (is(i, "(") || is(i, "[")) {
+        if (is_any(i, "( [")) {
             i = match(i, 1);
         } else if (is(i, ";")) {
             note_function(start, i);
@@ -86,9 +76,7 @@ static void find_functions(void)
 /* Whether a name stands in front of token i which makes it a declaration. */
 static int is_declared(int i)
 {
-    static const char *const calls_follow[] = {"return", "else", "do", "case",
-                                               "throw",  "and",  "or", "not"};
-    return is_name(i - 1) && !is_one_of(i - 1, calls_follow, sizeof calls_follow / sizeof(char *));
+    return is_name(i - 1) && !is_any(i - 1, "return else do case throw and or not");
 }
 
 static int token_at(const char *s)
@@ -108,19 +96,16 @@ static int token_at(const char *s)
  * first may be compiled already, and is not in the text. */
 static int is_in_system(const char *text, int name)
 {
-    static const char *const of_both[] = {
-        "abs",   "labs",  "min",   "max",   "pow",    "sqrt",     "cbrt",  "hypot", "exp",
-        "exp2",  "exp10", "expm1", "log",   "log2",   "log10",    "log1p", "sin",   "cos",
-        "tan",   "asin",  "acos",  "atan",  "atan2",  "sinh",     "cosh",  "tanh",  "asinh",
-        "acosh", "atanh", "floor", "ceil",  "round",  "trunc",    "rint",  "fmod",  "modf",
-        "frexp", "ldexp", "fabs",  "fmin",  "fmax",   "fma",      "fdim",  "erf",   "erfc",
-        "swap",  "clock", "isnan", "isinf", "printf", "copysign", "div",   "norm",  "saturate"};
+    /* Without the final f of functions of floats. */
+    static const char of_both[] =
+        "abs labs min max pow sqrt cbrt hypot exp exp2 exp10 expm1 log log2 log10 log1p sin cos "
+        "tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh floor ceil round trunc rint "
+        "fmod modf frexp ldexp fabs fmin fmax fma fdim erf erfc swap clock isnan isinf printf "
+        "copysign div norm saturate";
     const char *word = text_of(name, name);
     const size_t n = strlen(word);
-    for (size_t i = 0; i < sizeof of_both / sizeof *of_both; i++)
-        if (strncmp(word, of_both[i], strlen(of_both[i])) == 0 &&
-            (!word[strlen(of_both[i])] || strcmp(word + strlen(of_both[i]), "f") == 0))
-            return 1;
+    if (is_one_of(word, n, of_both) || is_one_of(word, n - (word[n - 1] == 'f'), of_both))
+        return 1;
     if (strncmp(word, "make_", 5) == 0 || is_cuda_name(word))
         return 1;
     for (const char *p = text; (p = strstr(p, word)); p += n) {
@@ -153,16 +138,14 @@ static int side_of(const char *text, int name)
 
 static void check_body(const char *text, const struct function *f)
 {
-    static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", "alignof"};
     const int mine = f->sides, other = mine == ON_HOST ? ON_DEVICE : ON_HOST;
     for (int i = f->open; i < f->close; i++) /* of a lambda, or a local class */
-        if (is(i, "__device__") || is(i, "__host__"))
+        if (is_any(i, "__device__ __host__"))
             return;
     for (int i = f->open + 1; i < f->close; i++) {
-        if (is(i + 1, "(") && is_one_of(i, unevaluated, sizeof unevaluated / sizeof(char *)))
+        if (is(i + 1, "(") && is_any(i, "decltype sizeof noexcept alignof"))
             i = match(i + 1, 1);
-        if (!is_name(i) || !is(i + 1, "(") || is(i - 1, ".") || is(i - 1, ":") ||
-            (is(i - 1, ">") && is(i - 2, "-")) || is_declared(i))
+        if (!is_name(i) || !is(i + 1, "(") || is_member(i) || is(i - 1, ":") || is_declared(i))
             continue;
         if (mine == ON_DEVICE && is(i, "cudaDeviceSynchronize"))
             mistake(i, format("%.*s calls cudaDeviceSynchronize: since CUDA 12 what runs on the "
@@ -182,7 +165,7 @@ static void check_body(const char *text, const struct function *f)
     }
 }
 
-void rewrite_check_sides(const char *text)
+void check_sides(const char *text)
 {
     for (int i = 0; i < token_count; i++)
         if (is(i, "cpu_in_kernel")) /* two sides made one: either may lack what the other has */
