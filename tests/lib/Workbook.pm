@@ -13,7 +13,7 @@ use Plan;
 use Proof;
 use Source qw(masked bodies);
 our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases architecture of_steps older_steps instrumented_programs tested_book), @Plan::EXPORT, @Proof::EXPORT);
+    small_cases architecture of_steps older_steps instrumented_programs tested_book check_rules), @Plan::EXPORT, @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -115,6 +115,19 @@ sub older_steps {
         }
         ($outside || grep { $_->[1] =~ /__global__/ } @reached) && architecture($source) !~ /^9/;
     } glob("steps/[0-9][0-9]-*/*.cu");
+}
+
+# The rules of --check, in order: hashes of id, name, counts (ALWAYS, LEAKS, SUMS or NEVER) and meaning.
+sub check_rules {
+    my $file = dirname(__FILE__) . "/../../common/cpu/instruments/check/state/rules.h";
+    my $text = slurp($file);
+    my @rules;
+    push @rules, { id => $1, name => $2, counts => $3, meaning => $4 }
+        while $text =~ /^RULE\((\w+),\s*"([^"]+)",\s*(ALWAYS|LEAKS|SUMS|NEVER),\s*((?:"[^"]*"\s*)+)/mg;
+    $_->{meaning} = join "", $_->{meaning} =~ /"([^"]*)"/g for @rules;
+    my @entries = $text =~ /^RULE\((\w+)/mg;
+    die "$file: an entry is not RULE(identifier, \"name\", counts, \"meaning\" ...\n" if @rules != @entries || !@rules;
+    return @rules;
 }
 
 # What stands on stderr besides make's own last words.

@@ -9,32 +9,11 @@
 #include <string.h>
 
 enum rule {
-    BOUNDS,
-    MISALIGNED,
-    FREED,
-    UNINITIALISED,
-    SHARED_RACE,
-    GLOBAL_RACE,
-    STALE_LOAD,
-    SAME_VALUE,
-    PENDING_COPY,
-    PROXY_FENCE,
-    MBARRIER,
-    PENDING_WGMMA,
-    WGMMA_FENCE,
-    DESCRIPTOR,
-    SETMAXNREG,
-    GRID_DEPENDENCY,
-    STREAM_RACE,
-    CHILD_RACE,
-    SUM_ORDER,
-    DIVERGENCE,
-    HOST_ACCESS,
-    HOST_VARIABLE,
-    FEWER_THREADS,
-    FAILED_CALL,
-    LEAK,
-    NO_RULE
+#define RULE(id, ...) id,
+#include "instruments/check/state/rules.h"
+#undef RULE
+    RULES,
+    NO_RULE = RULES
 };
 enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
 

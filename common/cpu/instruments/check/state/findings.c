@@ -23,16 +23,17 @@ struct finding {
 };
 int kernels_ran;
 static struct finding *findings;
-static int n_findings, of_rule[LEAK + 1], printed_by_host;
+static int n_findings, of_rule[RULES], printed_by_host;
 static int remarks; /* lines of the last printing that are no findings */
-static const char *const rules[] = {
-    "out of bounds", "misaligned",    "freed memory",  "uninitialised read",
-    "shared race",   "global race",   "stale load",    "same value written",
-    "pending copy",  "proxy fence",   "mbarrier",      "pending wgmma",
-    "wgmma fence",   "descriptor",    "setmaxnreg",    "grid dependency",
-    "stream race",   "child race",    "unordered sum", "barrier divergence",
-    "host access",   "host variable", "fewer threads", "failed call",
-    "leak"};
+static const struct {
+    const char *name;
+    enum { ALWAYS, LEAKS, SUMS, NEVER } counts;
+    const char *meaning, *other, *end, *alone; /* NULL: the rule has none */
+} rules[] = {
+#define RULE(id, ...) [id] = {__VA_ARGS__},
+#include "instruments/check/state/rules.h"
+#undef RULE
+};
 
 static void *kept(void *p)
 {
@@ -63,8 +64,8 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     }
     if (object)
         f->object = *object;
-    const size_t name = strlen(rules[rule]); /* the line begins with it: the text need not */
-    if (text && strncmp(text, rules[rule], name) == 0 && strncmp(text + name, ": ", 2) == 0)
+    const size_t name = strlen(rules[rule].name); /* the line begins with it: the text need not */
+    if (text && strncmp(text, rules[rule].name, name) == 0 && strncmp(text + name, ": ", 2) == 0)
         text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
 }
@@ -140,14 +141,9 @@ static void put_text(FILE *out, const struct finding *f, const struct place *pla
     }
 }
 
-static int is_wgmma(enum rule rule)
-{
-    return rule == PENDING_WGMMA || rule == WGMMA_FENCE;
-}
-
 static void put(FILE *out, const struct finding *f, const struct place *place)
 {
-    fprintf(out, "%s: ", rules[f->rule]);
+    fprintf(out, "%s: ", rules[f->rule].name);
     if (f->rule == LEAK && strcmp(f->object.what, "allocated") != 0) {
         fprintf(out, "%s, made at %s:%d, is never destroyed", f->object.what, place[2].file,
                 place[2].line);
@@ -185,66 +181,32 @@ static void put(FILE *out, const struct finding *f, const struct place *place)
         put_index(out, " block", f->side[0].block, f->grid);
         fprintf(out, " of kernel %s", f->kernel);
     } else {
-        int blocks = f->sides == 2 && f->side[0].block != f->side[1].block;
-        if (f->rule == GRID_DEPENDENCY) { /* the other side is another kernel's */
-            blocks = 0;
+        const char *other = rules[f->rule].other, *end = rules[f->rule].end;
+        const int blocks = f->sides == 2 && f->side[0].block != f->side[1].block && !other;
+        if (other) {
             put_access(out, f, 1, &place[1]);
-            fputs(" of the kernel in front and ", out);
-        }
-        if (f->rule == STREAM_RACE) {
-            blocks = 0;
-            put_access(out, f, 1, &place[1]);
-            fputs(" of a launch in another stream and ", out);
-        }
-        if (f->rule == CHILD_RACE) {
-            blocks = 0;
-            put_access(out, f, 1, &place[1]);
-            fputs(" of a kernel that had launched this one before, and ", out);
+            fprintf(out, " of %s and ", other);
         }
         put_side(out, f, 0, &place[0], blocks);
-        if (f->sides == 2 && f->rule != GRID_DEPENDENCY && f->rule != STREAM_RACE &&
-            f->rule != CHILD_RACE) {
+        if (f->sides == 2 && !other) {
             fputs(" and ", out);
             put_side(out, f, 1, &place[1], blocks);
         }
         if (!blocks)
             put_index(out, " of block", f->side[0].block, f->grid);
         fprintf(out, " in kernel %s: ", f->kernel);
-        if (f->object.what || !is_wgmma(f->rule)) {
+        if (f->sides == 1 && rules[f->rule].alone) {
+            fputs(rules[f->rule].alone, out);
+            return;
+        }
+        if (f->object.name && !f->object.what) {
+            fputs(f->object.name, out); /* a variable in registers */
+        } else {
             fprintf(out, "%u bytes ", f->bytes);
             put_where(out, f, &place[2]);
-        } else if (f->object.name) {
-            fputs(f->object.name, out); /* a variable */
         }
-        if (f->rule == HOST_VARIABLE)
-            fputs(", which nvcc refuses: need a parameter, __device__ or __constant__", out);
-        if (f->rule == FREED)
-            fputs(", which is freed", out);
-        if (f->rule == UNINITIALISED)
-            fputs(", never written", out);
-        if (f->rule == STALE_LOAD)
-            fputs(", and ld.global.nc, __ldg or a texture may find what was there before", out);
-        if (f->rule == PROXY_FENCE)
-            fputs(", without a fence.proxy.async between", out);
-        if (f->rule == PENDING_COPY)
-            fputs(", before the wait for the copy", out);
-        if (f->rule == PENDING_WGMMA)
-            fputs(f->sides == 2 ? ", before the wait for the wgmma"
-                                : "the thread never waits for it: wgmma.commit_group, then "
-                                  "wgmma.wait_group",
-                  out);
-        if (f->rule == STREAM_RACE)
-            fputs(", and this launch does not wait for that one", out);
-        if (f->rule == CHILD_RACE)
-            fputs(", and neither comes first: a kernel does not wait for those it launches", out);
-        if (f->rule == SUM_ORDER)
-            fputs(", and nothing says which comes first: the bits of the sum may change", out);
-        if (f->rule == GRID_DEPENDENCY)
-            fputs(", before griddepcontrol.wait", out);
-        if (f->rule == WGMMA_FENCE)
-            fputs(f->sides == 2 ? ", and no wgmma.fence between them"
-                                : "the warp has made no wgmma.fence before",
-                  out);
+        if (end)
+            fprintf(out, ", %s", end);
     }
 }
 
@@ -261,13 +223,14 @@ static int same_line(const struct finding *a, const struct place *p, const struc
     return a->rule != LEAK || a->object.site == b->object.site;
 }
 
-/* A leak harms nobody when a program ends: it counts where that is asked for, or where the host
- * looks for findings itself. Three others are told, and no more. */
+/* Whether it is a finding. A leak harms nobody when a program ends: it is one where that is asked
+ * for, or where the host looks for findings itself. */
 static int counts(enum rule rule)
 {
     const char *asked = getenv("CUDACPU_LEAKS");
-    return rule != SAME_VALUE && rule != FEWER_THREADS && rule != FAILED_CALL &&
-           (rule != LEAK || printed_by_host || (asked && *asked == '1'));
+    if (rules[rule].counts == LEAKS)
+        return printed_by_host || (asked && *asked == '1');
+    return rules[rule].counts != NEVER;
 }
 
 /* Whether it is no line by itself: the places of a race are told with that, and an index with the
@@ -330,8 +293,8 @@ int cpu_findings_print(FILE *out)
 
 int cpu_findings_of(const char *rule)
 {
-    for (int i = 0; i <= LEAK; i++)
-        if (strcmp(rules[i], rule) == 0)
+    for (int i = 0; i < RULES; i++)
+        if (strcmp(rules[i].name, rule) == 0)
             return of_rule[i];
     return 0;
 }
