@@ -107,7 +107,7 @@ sub strangers {
     shift @parts;
     while (my ($title, $part) = splice @parts, 0, 2) {
         my %here = map { $_ => 1 } $title =~ /(\w+)\.c\b/g;
-        $part =~ s{/\*.*?\*/}{}sg;
+        $part =~ s{/\*.*?\*/|\bformat\(printf}{}sg;
         1 while $part =~ s/\{[^{}]*\}/;/g;
         push @wrong, map { "$_ is declared as " . join(" or ", sort keys %here) . "'s" }
             grep { $home{$_} && !$here{basename($home{$_}, ".c")} } $part =~ /(\w+)(?=\s*[(;\[,])/g;
