@@ -31,8 +31,8 @@ my @sources = glob("tests/harness/*.c");
 my @jobs = map { my ($name) = m{([^/]+)\.c$}; "$cc $flags -c $_ -o $build/$name.o" } @sources;
 %r = run("printf '%s\\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
 is($r{code}, 0, "the tests compile as C11 without a warning") or BAIL_OUT($r{err});
-my @objects = map { m{common/(.+)\.c$} && $1 !~ m{^harness/(backend|rates)$} ? "$cpu/$1.o" : () }
-    glob("common/harness/*.c common/problems/*.c");
+my @objects = map { m{common/(.+)\.c$} && $1 !~ m{/(backend|rates)$} ? "$cpu/$1.o" : () }
+    glob("common/harness/*/*.c common/problems/*.c");
 push @objects, map { "$cpu/neox/$_.o" } qw(bounds seeded shape); # unit_bounds holds them to the formula
 my @programs = map { m{/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
@@ -64,7 +64,7 @@ my $sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=all";
 my $sanitized = "$build/sanitized";
 make_path($sanitized);
 my @own = grep { !/^unit_(ceiling|step|flash.*|rope_flash)$/ } @programs;
-my @c = ((grep { !m{/(backend|rates)\.c$} } glob("common/harness/*.c common/problems/*.c")),
+my @c = ((grep { !m{/(backend|rates)\.c$} } glob("common/harness/*/*.c common/problems/*.c")),
     (map { "common/neox/$_.c" } qw(bounds seeded shape)), map { "tests/harness/$_.c" } "fake", "trace", @own);
 my $object_of = sub { $_[0] =~ m{([^/]+)/([^/]+)\.c$} or die; "$sanitized/$1-$2.o" };
 @jobs = map { my ($from) = m{(.*)/}; "$cc -std=c11 -O1 -g $sanitizers $include -I$from -c $_ -o " . $object_of->($_) } @c;
@@ -103,7 +103,7 @@ for my $case (["rope_angle", 32, "the accurate angles of common/cuda are as near
     ["neox_kernels", 60, "kernels of common/neox and step 45 round exact results once", "forward", "reverse", "random"]) {
     my ($name, $count, $title, @orders) = @$case;
     %r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/45-what-pays tests/harness/$name.cu "
-        . "$cpu/harness/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/$name");
+        . "$cpu/harness/*/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/$name");
     is($r{code}, 0, "$name.cu builds") or diag($r{err});
     for my $order (@orders ? @orders : "forward") {
         %r = run("$build/$name", CUDACPU_ORDER => $order);
@@ -685,7 +685,7 @@ for my $quoted (["\e[31mred\nnext\r\a\x7f", '\x1b[31mred\x0anext\x0d\x07\x7f'],
 
 # --- A real kernel on the CPU backend.
 my $tiny = "$build/tiny";
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon tests/harness/tiny.cu $cpu/harness/*.o $cpu/problems/*.o -o $tiny");
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon tests/harness/tiny.cu $cpu/harness/*/*.o $cpu/problems/*.o -o $tiny");
 is($r{code}, 0, "tiny.cu builds") or diag($r{err});
 %r = run("$tiny --seed 1 --variant right --map $dir/map");
 is($r{code}, 0, "a right kernel: exit 0");
@@ -739,7 +739,7 @@ like(run_out("$tiny --seed 1 --variant scale"), qr/^  scale +wrong +200 +0 +200 
 is(decode_json($r{out})->[0]{status}, "wrong", "--json carries the failure too");
 fails("a launch that is refused", "$tiny --variant refused >/dev/null", 1,
     'a block of \(2048,1,1\) threads; [^\n]*\n98-tiny: variant refused, case small: the kernel failed: invalid configuration');
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon common/harness/ceilings.cu $cpu/harness/*.o $cpu/problems/*.o -ldl -o $build/ceilings");
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon common/harness/time/ceilings.cu $cpu/harness/*/*.o $cpu/problems/*.o -ldl -o $build/ceilings");
 is($r{code}, 0, "ceilings.cu builds") or diag($r{err});
 fails("ceilings on the CPU", "$build/ceilings", 77, "the CPU backend measures nothing");
 fails("its command line", "$build/ceilings --fast", 2, "--fast: not an option");

@@ -74,7 +74,7 @@ $ENV{CUDACPU_CACHE} = 0; # nobody will ask for these programs again
 # The harness as one object without debug lines: each program is linked in a third of the time. It stands in
 # build/, from where cudacc takes objects that no instrument sees.
 my $harness = tempdir(DIR => 'build', CLEANUP => 1) . "/harness.o";
-my $objects = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
+my $objects = "$programs/harness/*/*.o $programs/problems/*.o $programs/neox/*.o";
 spew("$temp/left_out.c", <<'END');
 #include <stdio.h>
 #include <stdlib.h>
