@@ -38,12 +38,9 @@ my @programs = map { m{/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
     # unit_ceiling has a broken plain.c of its own.
     my @linked = grep { $program ne "unit_ceiling" || !m{/plain\.o$} } @objects;
-    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o @linked -lpthread -lm");
+    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o $build/trace.o @linked -lpthread -lm");
     is($r{code}, 0, "$program links") or BAIL_OUT($r{err});
 }
-# The toy as a program that counts or checks, with an instrument of our own making.
-%r = run("$cc -o $build/traced $build/toy.o $build/trace.o $build/fake.o @objects -lpthread -lm");
-is($r{code}, 0, "traced links") or BAIL_OUT($r{err});
 
 # --- Unit tests.
 for my $unit (grep { /^unit_/ } @programs) {
@@ -70,7 +67,7 @@ my $object_of = sub { $_[0] =~ m{([^/]+)/([^/]+)\.c$} or die; "$sanitized/$1-$2.
 @jobs = map { my ($from) = m{(.*)/}; "$cc -std=c11 -O1 -g $sanitizers $include -I$from -c $_ -o " . $object_of->($_) } @c;
 %r = run("printf '%s\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
 is($r{code}, 0, "all compiles with sanitizers") or BAIL_OUT($r{err});
-@objects = map { $object_of->($_) } grep { m{^common/|/fake\.c$} } @c;
+@objects = map { $object_of->($_) } grep { m{^common/|/(?:fake|trace)\.c$} } @c;
 for my $program (@own) {
     %r = run("$cc $sanitizers -o $sanitized/$program " . $object_of->("harness/$program.c") . " @objects -lpthread -lm");
     is($r{code}, 0, "$program links with sanitizers") or BAIL_OUT($r{err});
@@ -87,12 +84,9 @@ for my $what ("", " --json", " --list", " --variant right --case D8 --reps 3", "
     %r = run("$sanitized/toy --seed 1$options", $mode ? ($mode => 1) : ());
     unlike($r{err}, qr/Sanitizer|runtime error/, "toy $what: nothing that sanitizers find") or diag($r{err});
 }
-%r = run("$cc $sanitizers -o $sanitized/traced " . join(" ", map { $object_of->("harness/$_.c") } "toy", "trace")
-    . " @objects -lpthread -lm");
-is($r{code}, 0, "traced links with sanitizers") or BAIL_OUT($r{err});
 for my $how ("count", "check") {
-    %r = run("$sanitized/traced --seed 1 --once", FAKE_TRACE => $how, FAKE_FINDINGS => "leak,shared race");
-    unlike($r{err}, qr/Sanitizer|runtime error/, "traced, $how: nothing that sanitizers find") or diag($r{err});
+    %r = run("$sanitized/toy --seed 1 --once", FAKE_TRACE => $how, FAKE_FINDINGS => "leak,shared race");
+    unlike($r{err}, qr/Sanitizer|runtime error/, "toy that ${how}s: nothing that sanitizers find") or diag($r{err});
 }
 
 # --- What kernels share, on the CPU backend: programs that end with a plan of COUNT lines, and all of them ok.
@@ -349,7 +343,7 @@ fails("--repeats and --reps", "$repeat --reps 5", 2, "--reps 5: timing rounds, a
 is("$r{code} $r{err}", "0 ", "a program that tunes repeats as any other");
 unlike($r{out}, qr/fastest/, "and chooses nothing");
 for ([count => "counts one launch of each variant"], [check => "checks with one OS thread, and then bits repeat"]) {
-    fails("--repeats in a program that $_->[0]s", "$build/traced --repeats $dir/repeats.tsv", 2,
+    fails("--repeats in a program that $_->[0]s", "$toy --repeats $dir/repeats.tsv", 2,
         "--repeats $dir/repeats.tsv: this program $_->[1]; `make step-99 run` makes one for it", FAKE_TRACE => $_->[0]);
 }
 
@@ -516,10 +510,9 @@ my @medians = map {
 is($medians[0], $medians[1], "--seed repeats the order of variants");
 isnt($medians[0], $medians[2], "and another seed changes it");
 
-# --- A program that counts.
-my $traced = "$build/traced";
+# --- A program that counts, with an instrument of our own making (trace.c).
 my %count = (FAKE_TRACE => "count", FAKE_DEVICE => "");
-%r = run("$traced --case D8 --variant right --variant slow --seed 1 --once --out $dir/counts.tsv", %count);
+%r = run("$toy --case D8 --variant right --variant slow --seed 1 --once --out $dir/counts.tsv", %count);
 is($r{code}, 0, "a program that counts: exit 0") or diag($r{err});
 is(scalar(() = $r{out} =~ /^a table$/mg), 2, "a table a variant");
 unlike($r{out}, qr/^lines$/m, "not by line");
@@ -531,42 +524,42 @@ like($lines[4], qr/^99\tslow\tD8\tplain\t0\t10\t.*\t8$/, "and one that is");
 like(slurp("$dir/counts.tsv"), qr/\A# device: FAKE.*\n# backend: cpu\n# compiler: \S+ \d+\n# seed: 1\n# program: 99-toy\nstep/,
     "the header has neither date nor commit");
 like($lines[0], qr/\tmma\tK_rotations$/, "what no kernel has is no column");
-%r = run("$traced --case D8 --variant right --seed 1 --once --out $dir/copies.tsv", %count, FAKE_OPTIONAL => "cp_async_bytes");
+%r = run("$toy --case D8 --variant right --seed 1 --once --out $dir/copies.tsv", %count, FAKE_OPTIONAL => "cp_async_bytes");
 @lines = grep { !/^#/ } split /\n/, slurp("$dir/copies.tsv");
 like($lines[0], qr/\tmma\tcp_async_bytes(\tK_rotations)?$/, "what one has is one");
 like($lines[1], qr/\t290\t0(\t0)?$/, "and 0 in the other kernel") or diag($lines[1]);
 like($lines[2], qr/\t290\t5(\t0)?$/, "and its count in that one");
-%r = run("$traced --case D8 --variant right --once --by-line", %count);
+%r = run("$toy --case D8 --variant right --once --by-line", %count);
 like($r{out}, qr/^lines$/m, "--by-line");
-%r = run("$traced --case D8 --variant right --variant slow --once --json", %count);
+%r = run("$toy --case D8 --variant right --variant slow --once --json", %count);
 is(decode_json($r{out})->[3]{K_rotations}, 8, "--json");
 is(decode_json($r{out})->[3]{variant}, "slow", "with its variant");
 
 # --- A program that checks.
 my %check = (FAKE_TRACE => "check");
-%r = run("$traced --case D8 --variant right --variant slow --once", %check);
+%r = run("$toy --case D8 --variant right --variant slow --once", %check);
 is($r{code}, 0, "no findings: exit 0");
-fails("a finding", "$traced --case D8 --variant right --once >$dir/said", 1, "variant right, case D8: 1 finding, see above",
+fails("a finding", "$toy --case D8 --variant right --once >$dir/said", 1, "variant right, case D8: 1 finding, see above",
     %check, FAKE_FINDINGS => "out of bounds");
 like(slurp("$dir/said"), qr/^  variant right: 1 finding\n    out of bounds: toy\.c:1/m, "and which");
 like(slurp("$dir/said"), qr/^  right +wrong /m, "the variant counts as wrong");
-%r = run("$traced --case D8 --variant bug --once", %check, FAKE_FINDINGS => "shared race,shared race");
+%r = run("$toy --case D8 --variant bug --once", %check, FAKE_FINDINGS => "shared race,shared race");
 is($r{code}, 0, "a finding that is predicted: exit 0");
 like($r{out}, qr/^  variant bug: 2 findings, as predicted\n    shared race: toy\.c:1/m, "and said");
-fails("another finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
+fails("another finding", "$toy --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
     %check, FAKE_FINDINGS => "shared race,leak");
-%r = run("$traced --variant right --once", %check, TOY_FLOPS => 6e6);
+%r = run("$toy --variant right --once", %check, TOY_FLOPS => 6e6);
 like($r{out}, qr/\A(?!.*^case D8:).*^case odd:/ms, "of what is large for a check, a case with KF_CHECKED is run");
 like($r{out}, qr/^skipped, large for a check: D8; /m, "and another is not");
-fails("no finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
+fails("no finding", "$toy --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
 for (["", qr/^  variant nan \(another NaN\): values wrong, accesses right: no checker sees it$/m, "values that no checker sees to be wrong are said"],
     ["TOY_FIXED=1 TOY_FADES=1", qr/\A(?!.*no checker sees it)/s, "and where none is wrong, nothing"]) {
     my ($fixed, $says, $what) = @$_;
-    %r = run("TOY_REPEATS=1 $fixed $traced --case D8 --variant nan --once", %check);
+    %r = run("TOY_REPEATS=1 $fixed $toy --case D8 --variant nan --once", %check);
     is($r{code}, 0, "$what: exit 0") or diag($r{err});
     like($r{out}, $says, $what);
 }
-%r = run("$traced --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
+%r = run("$toy --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
 like($r{out}, qr/^named q\n.*^named o\n.*of 320 bytes unwritten/ms, "allocations are named, poison counts as unwritten");
 
 # --- For profilers and checkers.

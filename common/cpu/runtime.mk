@@ -17,7 +17,7 @@ shared := error fiber warp capability tensor_map ptx/table ptx/real ptx/boxes pt
 # What tells an instrument something, or is not the same for it: compiled for each.
 each := worker fault watch block children graph stream event memory array texture launch graph_nodes device \
     ptx/phases ptx/flights ptx/scalar ptx/arithmetic ptx/memory ptx/async ptx/mbarrier ptx/bulk ptx/descriptor \
-    ptx/wgmma ptx/matrix ptx/run
+    ptx/wgmma ptx/matrix ptx/run trace/instrument
 # The instruments.
 both := trace/symbols trace/calls trace/atomics trace/heap
 count := trace/count_request trace/count_tally trace/count_print trace/count trace/count_notes

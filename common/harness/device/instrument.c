@@ -1,34 +1,23 @@
-/* instrument.c: what a program does more when `cudacc --count` or `cudacc --check` has linked it,
- * and what --once needs of a profiler. In other programs the functions of cpu_trace.h do not exist,
- * and nothing here is called: the same objects serve all three. */
+/* instrument.c: what a program does more when `cudacc --count` or `cudacc --check` has linked it:
+ * it asks the instrument, which cpu_trace.h has as a table of functions. On a GPU there is none. */
 #define _DEFAULT_SOURCE
+#include "cpu/include/cpu_trace.h"
 #include "harness/internal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A weak reference may stay open, and is NULL then. Not for the linker of macOS: there a program is
- * plain to the harness, and the instrument prints at the end what it has. */
-#if defined CUDA_CPU_BACKEND && !defined __APPLE__
-#include "cpu_trace.h"
-#pragma weak cpu_trace_mode
-#pragma weak cpu_counter_names
-#pragma weak cpu_counts
-#pragma weak cpu_named_counters
-#pragma weak cpu_named_count
-#pragma weak cpu_counts_reset
-#pragma weak cpu_counts_print
-#pragma weak cpu_counts_print_lines
-#pragma weak cpu_findings_print
-#pragma weak cpu_findings_of
-#pragma weak cpu_mark_unwritten
-#pragma weak cpu_name_memory
-#pragma weak cpu_sums_in_order
+#ifndef CUDA_CPU_BACKEND
+const struct cpu_instrument *cpu_instrument(void)
+{
+    return NULL;
+}
+#endif
 
 enum kf_instrument kf_instrument(void)
 {
-    int mode = cpu_trace_mode ? cpu_trace_mode() : 0;
-    return mode == CPU_TRACE_COUNT ? KF_COUNT : mode == CPU_TRACE_CHECK ? KF_CHECK : KF_PLAIN;
+    const struct cpu_instrument *linked = cpu_instrument();
+    return !linked ? KF_PLAIN : linked->mode == CPU_COUNT ? KF_COUNT : KF_CHECK;
 }
 
 /* --- Counts ---------------------------------------------------------------------------------- */
@@ -64,7 +53,7 @@ static void keep(kf_session *s, const kf_run *run, const char *variant,
                  const struct cpu_kernel_counts *kernel, int index)
 {
     const char *const *names;
-    int n = cpu_named_counters(&names);
+    int n = cpu_instrument()->named_counters(&names);
     s->counted = realloc(s->counted, (size_t)(s->n_counted + 1) * sizeof *s->counted);
     if (!s->counted)
         kf_die(KF_CANNOT_RUN, "no host memory for a row");
@@ -76,13 +65,13 @@ static void keep(kf_session *s, const kf_run *run, const char *variant,
     row->n_named = n;
     row->named = kf_alloc(n, sizeof *row->named);
     for (int i = 0; i < n; i++)
-        row->named[i] = (struct named){names[i], cpu_named_count(index, names[i])};
+        row->named[i] = (struct named){names[i], cpu_instrument()->named_count(index, names[i])};
 }
 
 void kf_counts_begin(void)
 {
     if (kf_instrument() == KF_COUNT)
-        cpu_counts_reset();
+        cpu_instrument()->counts_reset();
 }
 
 void kf_counts_take(kf_session *s, const kf_run *run, const char *variant)
@@ -90,17 +79,17 @@ void kf_counts_take(kf_session *s, const kf_run *run, const char *variant)
     if (kf_instrument() != KF_COUNT)
         return;
     const struct cpu_kernel_counts *list;
-    int n = cpu_counts(&list);
+    int n = cpu_instrument()->counts(&list);
     for (int i = 0; i < n; i++)
         keep(s, run, variant, &list[i], i);
     if (!s->options.json) {
         kf_say("  variant %s, counted:\n", variant);
-        cpu_counts_print(stdout);
+        cpu_instrument()->counts_print(stdout);
         if (s->options.by_line)
-            cpu_counts_print_lines(stdout);
+            cpu_instrument()->counts_print_lines(stdout);
         fflush(stdout);
     }
-    cpu_counts_reset(); /* or it would be printed again at the end */
+    cpu_instrument()->counts_reset(); /* or it would be printed again at the end */
 }
 
 char *kf_counts_header(const kf_device *device, const char *program, uint64_t seed)
@@ -147,7 +136,7 @@ static bool has_column(const kf_session *s, int counter)
 static void put_row(FILE *to, const kf_session *s, const kf_counted *row, bool json)
 {
     const char *const *names;
-    int n = cpu_named_counters(&names);
+    int n = cpu_instrument()->named_counters(&names);
     char name[256];
     if (json) {
         put_json(to, "step", s->step, ", ");
@@ -161,7 +150,7 @@ static void put_row(FILE *to, const kf_session *s, const kf_counted *row, bool j
         bool fixed = i < CPU_COUNTERS;
         if (fixed && !has_column(s, i))
             continue;
-        const char *column = fixed ? cpu_counter_names[i] : names[i - CPU_COUNTERS];
+        const char *column = fixed ? cpu_instrument()->counter_names[i] : names[i - CPU_COUNTERS];
         uint64_t value = fixed ? row->value[i] : named_value(row, column);
         if (json)
             fprintf(to, ", \"%s\": %" PRIu64, without_blanks(column, name, sizeof name), value);
@@ -177,14 +166,14 @@ void kf_counts_finish(kf_session *s)
     char *text = NULL, name[256];
     size_t size;
     const char *const *names;
-    int n = cpu_named_counters(&names);
+    int n = cpu_instrument()->named_counters(&names);
     FILE *to = open_memstream(&text, &size);
     if (!to)
         kf_die(KF_CANNOT_RUN, "no host memory for the rows");
     fputs("step\tvariant\tcase\tkernel", to);
     for (int i = 0; i < CPU_COUNTERS; i++)
         if (has_column(s, i))
-            fprintf(to, "\t%s", cpu_counter_names[i]);
+            fprintf(to, "\t%s", cpu_instrument()->counter_names[i]);
     for (int i = 0; i < n; i++)
         fprintf(to, "\t%s", without_blanks(names[i], name, sizeof name));
     if (fclose(to) != 0)
@@ -221,19 +210,19 @@ void kf_counts_finish(kf_session *s)
 void kf_name_memory(const kf_tensor *tensor)
 {
     if (kf_instrument() == KF_CHECK)
-        cpu_name_memory(tensor->device, tensor->name);
+        cpu_instrument()->name_memory(tensor->device, tensor->name);
 }
 
 void kf_mark_unwritten(const kf_tensor *tensor)
 {
     if (kf_instrument() == KF_CHECK)
-        cpu_mark_unwritten(tensor->device, (size_t)kf_tensor_bytes(tensor));
+        cpu_instrument()->mark_unwritten(tensor->device, (size_t)kf_tensor_bytes(tensor));
 }
 
 void kf_sums_in_order(bool asked)
 {
     if (kf_instrument() == KF_CHECK)
-        cpu_sums_in_order(asked);
+        cpu_instrument()->sums_in_order(asked);
 }
 
 kf_findings kf_take_findings(const char *class_name)
@@ -243,60 +232,12 @@ kf_findings kf_take_findings(const char *class_name)
     FILE *to = open_memstream(&found.text, &size);
     if (!to)
         kf_die(KF_CANNOT_RUN, "no host memory for the findings");
-    found.all = cpu_findings_print(to);
+    found.all = cpu_instrument()->findings_print(to);
     if (fclose(to) != 0)
         kf_die(KF_CANNOT_RUN, "no host memory for the findings");
-    found.of_class = class_name ? cpu_findings_of(class_name) : 0;
+    found.of_class = class_name ? cpu_instrument()->findings_of(class_name) : 0;
     return found;
 }
-
-#else
-
-enum kf_instrument kf_instrument(void)
-{
-    return KF_PLAIN;
-}
-
-void kf_counts_begin(void)
-{
-}
-
-void kf_counts_take(kf_session *s, const kf_run *run, const char *variant)
-{
-    (void)s, (void)run, (void)variant;
-}
-
-char *kf_counts_header(const kf_device *device, const char *program, uint64_t seed)
-{
-    return kf_record_header(device, program, seed);
-}
-
-void kf_counts_finish(kf_session *s)
-{
-    (void)s;
-}
-
-void kf_name_memory(const kf_tensor *tensor)
-{
-    (void)tensor;
-}
-
-void kf_mark_unwritten(const kf_tensor *tensor)
-{
-    (void)tensor;
-}
-
-void kf_sums_in_order(bool asked)
-{
-    (void)asked;
-}
-
-kf_findings kf_take_findings(const char *class_name)
-{
-    (void)class_name;
-    return (kf_findings){0, 0, NULL};
-}
-#endif
 
 /* --- Profilers ------------------------------------------------------------------------------- */
 
