@@ -15,17 +15,18 @@
 
 #ifdef __cplusplus
 extern "C" {
-#define KF_ELSE(value) = value /* what a member holds that a table leaves out */
+#define KF_ZERO = {} /* a table may leave this member out: it is zero then, as in C */
 #else
-#define KF_ELSE(value) /* in C that is zero, whatever the value */
+#define KF_ZERO
 #endif
 
 /* The extents of a case: columns of every row, and what --case selects by. The problem says what
- * they mean and which of them it has; what else it has to know is in the case's data. */
+ * they mean and which of them it has; what else it has to know is in the case's data. An extent
+ * that a table leaves out, or 0, is 1. */
 typedef struct kf_shape {
-    int B KF_ELSE(1), H KF_ELSE(1), Sq KF_ELSE(1), Sk KF_ELSE(1), D KF_ELSE(1), R KF_ELSE(0);
-    bool causal KF_ELSE(false);
-    int pos0 KF_ELSE(0);
+    int B KF_ZERO, H KF_ZERO, Sq KF_ZERO, Sk KF_ZERO, D KF_ZERO, R KF_ZERO;
+    bool causal KF_ZERO;
+    int pos0 KF_ZERO;
 } kf_shape;
 
 enum kf_case_flags {
@@ -39,8 +40,8 @@ enum kf_case_flags {
 typedef struct kf_case {
     const char *name; /* no blanks, e.g. "D512" */
     kf_shape shape;
-    unsigned flags KF_ELSE(0);
-    const void *data KF_ELSE(NULL); /* what the step, or its problem, wants to know */
+    unsigned flags KF_ZERO;
+    const void *data KF_ZERO; /* what the step, or its problem, wants to know */
 } kf_case;
 
 enum kf_dtype { KF_F32, KF_F16, KF_BF16, KF_I32 };
@@ -83,18 +84,18 @@ typedef bool kf_predicted(const kf_run *run, const kf_diagnosis *seen, char *why
 typedef struct kf_variant {
     const char *name, *about; /* about: one line for --list */
     kf_launch *launch;
-    bool (*applies)(const kf_case *c) KF_ELSE(NULL); /* NULL: to every case */
+    bool (*applies)(const kf_case *c) KF_ZERO; /* NULL: to every case */
     /* NULL: the device, and what its compiler made of it, allow it. Else the status of its rows,
      * "refused" or "refused-" and a word, and the reason in why. */
-    const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ELSE(NULL);
-    int block KF_ELSE(0); /* thread d % block writes column d of the output; 0: no such rule */
-    kf_predicted *predicted KF_ELSE(NULL); /* NULL: must be right */
+    const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ZERO;
+    int block KF_ZERO; /* thread d % block writes column d of the output; 0: no such rule */
+    kf_predicted *predicted KF_ZERO; /* NULL: must be right */
     /* The rule that checkers must find broken, "shared race" or the like. A bug may break none. */
-    const char *finding KF_ELSE(NULL);
+    const char *finding KF_ZERO;
     /* Promises the same bits in every run: checkers find sums whose parts come in no order. */
-    bool in_order KF_ELSE(false);
+    bool in_order KF_ZERO;
     /* Beyond the rounding that all variants share; run->extra_error while the reference is made. */
-    double (*extra_error)(const kf_case *c) KF_ELSE(NULL);
+    double (*extra_error)(const kf_case *c) KF_ZERO;
 } kf_variant;
 
 /* KF_SUSTAINED and KF_COOL, with a warm L2 and in cases with KF_ALONE only: each variant has the
@@ -126,25 +127,25 @@ typedef struct kf_timeline {
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
     /* As in its header: the least compute capability that has its instructions, "75" for 7.5, or
-     * the only one, "90a" for 9.0. */
-    const char *architecture KF_ELSE("75");
-    const kf_case *cases KF_ELSE(NULL);
-    int n_cases KF_ELSE(0);
+     * the only one, "90a" for 9.0. Left out: "75". */
+    const char *architecture KF_ZERO;
+    const kf_case *cases KF_ZERO;
+    int n_cases KF_ZERO;
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */
     int n_variants;
-    void (*setup)(kf_run *run) KF_ELSE(NULL); /* declares the tensors */
+    void (*setup)(kf_run *run) KF_ZERO; /* declares the tensors */
     /* Fills want, bound and checked of every output; called again for another extra_error. */
-    void (*reference)(kf_run *run) KF_ELSE(NULL);
-    kf_cost (*cost)(const kf_case *c) KF_ELSE(NULL);
-    const kf_timing *timings KF_ELSE(NULL); /* NULL: graph warm, graph cold */
-    int n_timings KF_ELSE(0);
+    void (*reference)(kf_run *run) KF_ZERO;
+    kf_cost (*cost)(const kf_case *c) KF_ZERO;
+    const kf_timing *timings KF_ZERO; /* NULL: graph warm, graph cold */
+    int n_timings KF_ZERO;
     /* The variants are candidates: --tuned writes which is the fastest of each shape, on the first
      * of the clocks, for kf_tuned. Names that begin with a part and a colon, "dq:m64-n64", compete
      * with those of the same part only; the rest are one part. */
-    bool tunes KF_ELSE(false);
-    const kf_timeline *timeline KF_ELSE(NULL); /* NULL: no variant records */
+    bool tunes KF_ZERO;
+    const kf_timeline *timeline KF_ZERO; /* NULL: no variant records */
     /* Whether the case reads a model from a file, which --model may name. NULL: none does. */
-    bool (*reads_model)(const kf_case *c) KF_ELSE(NULL);
+    bool (*reads_model)(const kf_case *c) KF_ZERO;
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 /* Runs the program as its command line says and returns its exit code. */

@@ -121,7 +121,7 @@ void kf_need_architecture(const kf_program *program)
 {
     kf_device device;
     const struct cudaDeviceProp p = find_device(&device);
-    const char *needed = program->architecture ? program->architecture : "0";
+    const char *needed = program->architecture ? program->architecture : "75";
     char *only = NULL;
     long need = strtol(needed, &only, 10), has = 10 * p.major + p.minor;
     if (has < need || (*only == 'a' && has != need))

@@ -467,9 +467,26 @@ static void tell_backend(uint64_t seed)
     }
 }
 
-int kf_main(const kf_program *program, int argc, char **argv)
+/* An extent that the table leaves out is 1. Too many cases are refused later. */
+static void complete(const kf_program *p, kf_case cases[KF_MAX_CHOICES])
 {
+    for (int i = 0; i < p->n_cases && i < KF_MAX_CHOICES; i++) {
+        cases[i] = p->cases[i];
+        int *const extent[] = {&cases[i].shape.B, &cases[i].shape.H, &cases[i].shape.Sq,
+                               &cases[i].shape.Sk, &cases[i].shape.D};
+        for (int e = 0; e < KF_COUNT_OF(extent); e++)
+            *extent[e] = *extent[e] ? *extent[e] : 1;
+    }
+}
+
+int kf_main(const kf_program *given, int argc, char **argv)
+{
+    kf_case cases[KF_MAX_CHOICES];
+    kf_program whole = *given;
+    const kf_program *program = &whole;
     kf_session s = {.program = program};
+    complete(given, cases);
+    whole.cases = cases;
     setvbuf(stdout, NULL, _IOLBF, 0);
     kf_set_program(program->step);
     kf_catch_interrupts();
