@@ -22,7 +22,7 @@ chomp(my $cpu = $r{out});
 my $build = "build/tests/harness";
 make_path($build);
 my $cc = $ENV{CC} || (have("gcc") ? "gcc" : "cc");
-my $include = "-Icommon/cpu/include -Icommon/harness -Icommon";
+my $include = "-Icommon/cpu/include -Icommon";
 my $flags = "-std=c11 -O2 -Wall -Wextra -Werror $include";
 
 # The harness without backend.c and rates.c, which the fake runtime replaces: as make has built it, with the same
@@ -732,7 +732,7 @@ like(run_out("$tiny --seed 1 --variant scale"), qr/^  scale +wrong +200 +0 +200 
 is(decode_json($r{out})->[0]{status}, "wrong", "--json carries the failure too");
 fails("a launch that is refused", "$tiny --variant refused >/dev/null", 1,
     'a block of \(2048,1,1\) threads; [^\n]*\n98-tiny: variant refused, case small: the kernel failed: invalid configuration');
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon common/harness/time/ceilings.cu $cpu/harness/*/*.o $cpu/problems/*.o -ldl -o $build/ceilings");
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon common/harness/run/ceilings.cu $cpu/harness/*/*.o $cpu/problems/*.o -ldl -o $build/ceilings");
 is($r{code}, 0, "ceilings.cu builds") or diag($r{err});
 fails("ceilings on the CPU", "$build/ceilings", 77, "the CPU backend measures nothing");
 fails("its command line", "$build/ceilings --fast", 2, "--fast: not an option");

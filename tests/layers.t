@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # Calls between the files of the CPU backend go downwards: the list in common/cpu/README.md is their
 # order, from the bottom to the top. What a header says of a function's home is true. common/cpu/runtime.mk builds
-# each of the files.
-# Reads: common/cpu
+# each of the files. In the harness, folders call only those before them in its README.md, and files never in a circle.
+# Reads: common/cpu common/harness
 use strict;
 use warnings;
 use Cwd qw(getcwd);
@@ -94,4 +94,58 @@ sub strangers {
 }
 is_deeply([map { strangers($_) } qw(runtime.h stream.h trace/check.h trace/count.h
     include/cuda_runtime_api.h ptx/ptx.h ptx/parse.h ptx/real.h)], [], "what headers say of a function's home is true");
+
+# --- The harness.
+my $harness = "common/harness";
+my @folders = slurp("$harness/README.md") =~ m{^- `(\w+)/`:}mg;
+my %floor = map { $folders[$_] => $_ } 0 .. $#folders;
+my @sources = glob("$harness/*/*.c");
+my %folder = map { m{(\w+)/(\w+)\.c$}; $2 => $1 } @sources;
+is_deeply([sort @folders], [sort map { s{^\Q$harness\E/}{}r } grep { -d } glob("$harness/*")], "README.md has each folder, once");
+is(scalar keys %folder, scalar @sources, "no two files of the harness have the same name");
+for my $folder (@folders) {
+    cmp_ok(scalar(() = glob("$harness/$folder/*")), "<=", 12, "at most twelve files in $folder/");
+}
+
+# [FILE, FUNCTION, FILE that has it] for all calls between files.
+sub calls {
+    my ($where, @from) = @_;
+    mkdir "$dir/$where";
+    my %r = run("cd '$dir/$where' && $cc -std=c11 -w -I'$here/common' -I'$here/$cpu/include' -c "
+        . join(" ", map { m{^/} ? "'$_'" : "'$here/$_'" } @from) . " && nm -P -A -g *.o");
+    is($r{code}, 0, "the harness compiles, $where") or diag($r{err});
+    my @all = map { /^(?:.*\[)?(\w+)\.o\]?: (\S+) (\w)/ ? [$1, $2, $3] : () } split /\n/, $r{out};
+    my %has = map { $_->[1] => $_->[0] } grep { $_->[2] ne "U" } @all;
+    return map { [$_->[0], $_->[1], $has{$_->[1]}] } grep { $_->[2] eq "U" && $has{$_->[1]} } @all;
+}
+
+sub climbs {
+    return sort map { "$folder{$_->[0]}/$_->[0].c calls $_->[1] of $folder{$_->[2]}/$_->[2].c" }
+        grep { $floor{$folder{$_->[0]}} < $floor{$folder{$_->[2]}} } @_;
+}
+
+# The files that are left when, again and again, those are taken away that call none of the others.
+sub circle {
+    my %left = map { $_ => 1 } keys %folder;
+    for (my $before = 0; $before != keys %left;) {
+        $before = keys %left;
+        my %calls = map { $_->[0] => 1 } grep { $left{$_->[2]} && $_->[0] ne $_->[2] } @_;
+        delete @left{grep { !$calls{$_} } keys %left};
+    }
+    return sort keys %left;
+}
+my @calls = calls("harness", @sources);
+cmp_ok(scalar @calls, ">", 100, "files of the harness call each other");
+is_deeply([climbs(@calls)], [], "no folder calls one after it");
+is_deeply([circle(@calls)], [], "no files call each other in a circle");
+my $planted = "void kf_close(void);\nvoid planted(void);\nvoid planted(void)\n{\n    kf_close();\n}\n";
+spew("$dir/message.c", slurp("$harness/base/message.c") . $planted);
+@calls = calls("planted harness", "$dir/message.c", grep { !m{/message\.c$} } @sources);
+is_deeply([climbs(@calls)], ["base/message.c calls kf_close of verify/tensors.c"], "a call upwards is found");
+ok(scalar(grep { $_ eq "message" } circle(@calls)), "and the circle that it makes");
+for my $file (glob("$harness/*/*.[ch] $harness/*/*.cu")) {
+    my ($own) = $file =~ m{(\w+)/[^/]+$};
+    my @above = grep { $floor{$_} > $floor{$own} } slurp($file) =~ m{^#include "harness/(\w+)/}mg;
+    is("@above", "", "$file includes nothing of a folder after its own");
+}
 done_testing();

@@ -135,7 +135,7 @@ sub try_mutant
     my ($check, $step, $args) = @$edit{qw(check step args)};
     my ($folder) = $source =~ m{(.*)/};
     my @files = $check ne 'kernels' ? files_of($step)
-        : glob("$folder/*.cu* common/cuda/* common/neox/*.{h,cuh} common/{harness,problems}/*.h tests/harness/*");
+        : glob("$folder/*.cu* common/cuda/* common/neox/*.{h,cuh} common/{harness,harness/*,problems}/*.h tests/harness/*");
     my @recorded = glob("plots/data/cpu/step-$step-* common/make/reader/cost.*");
     my $proof = proof_of($name, [@tools, @files, keys %text, @recorded], $harness_sum, $flags, $region,
         map { @$_{@columns} } @edits);

@@ -12,7 +12,7 @@ use Workbook;
 
 my $build = "build/tests/neox";
 my $cc = $ENV{CC} || (have("gcc") ? "gcc" : "cc");
-my $flags = "-std=c11 -Wall -Wextra -Werror -Icommon/cpu/include -Icommon -Icommon/harness";
+my $flags = "-std=c11 -Wall -Wextra -Werror -Icommon/cpu/include -Icommon";
 my @sources = map { "common/$_.c" } qw(neox/shape neox/file harness/base/dtype harness/base/message
     harness/base/random harness/base/parallel);
 

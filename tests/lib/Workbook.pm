@@ -166,7 +166,7 @@ sub small_tree {
     spew("$dir/common/harness/harness.h", "void harness(void);\n");
     spew("$dir/common/harness/run/run.c", "#include \"harness/harness.h\"\nvoid harness(void)\n{\n}\n");
     spew("$dir/common/harness/run/kernel.cu", "__global__ void kernel()\n{\n}\n");
-    spew("$dir/common/harness/time/ceilings.cu", "int main()\n{\n}\n");
+    spew("$dir/common/harness/run/ceilings.cu", "int main()\n{\n}\n");
     spew("$dir/common/cuda/own.h", "");
     return $dir;
 }

@@ -1,6 +1,6 @@
 /* dtype.c: fp32, fp16, bf16 and int32 on the host: sizes, rounding to nearest even, poison.
  * The host holds every value as a float, so integers are those below 2^24 (tokens, positions). */
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * quote arguments, paths and files of any length: nothing is cut off, so that the reason behind
  * them stays, and what would move a terminal's cursor or change its colours is printed as \x1b. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* parallel.c: a parallel loop over POSIX threads, for references and inputs. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

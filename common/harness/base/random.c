@@ -9,7 +9,7 @@
  * are large: KF_STEEP of common/problems/attention.h is for that. Only integers and fp64 products
  * are used: every machine draws the same numbers. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* sample.c: which rows of the output get a reference when all of them would take too long. */
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <stdlib.h>
 
 /* Multiply-adds of reference work: up to FULL every row is checked. Beyond it rows are sampled, and

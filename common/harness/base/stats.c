@@ -1,6 +1,6 @@
 /* stats.c: medians, percentiles, and when to stop measuring. Times are not normal: a few are far
  * too long, none too short. So no means and no standard deviations here. */
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

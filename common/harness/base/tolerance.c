@@ -15,7 +15,7 @@
  * that variance. Their sum is within lambda sqrt(sum of h^2 / 3) with probability 1 - 2
  * exp(-lambda^2 / 2): one in 4e13 escapes.
  */
-#include "harness/internal.h"
+#include "harness/base/base.h"
 #include <math.h>
 
 static const double LAMBDA = 8.0;

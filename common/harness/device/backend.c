@@ -1,6 +1,6 @@
 /* backend.c: what is underneath: which backend, and the host's clock. Tests put their own here. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/device/device.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* device.c: which device, what its errors mean for the exit code, and what to do about them. */
-#include "harness/internal.h"
+#include "harness/device/device.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

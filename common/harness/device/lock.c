@@ -2,7 +2,7 @@
  * the device's lock shared, timing holds it alone. The lock is a file in TMPDIR; the system
  * releases it when the program ends, however it ends. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/device/device.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

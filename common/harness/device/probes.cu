@@ -1,5 +1,5 @@
 // probes.cu: the kernels the harness itself needs. Not under study, never in a table.
-#include "harness/internal.h"
+#include "harness/device/device.h"
 
 __global__ void empty_kernel()
 {

@@ -2,7 +2,7 @@
  * driver's management library says. It is looked for when the program runs, and only read from. The
  * CPU backend has no such library. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/device/device.h"
 
 #ifdef CUDA_CPU_BACKEND
 

@@ -2,7 +2,7 @@
  * or none: a full disk or an interruption leaves what was there before, whole. A table of all cases
  * takes the place of an older one when it is whole. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/report/report.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* row.c: one measurement as text cells, for the file and for --json. "-": does not apply. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/report/report.h"
 #include <math.h>
 #include <string.h>
 

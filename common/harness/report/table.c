@@ -1,5 +1,5 @@
 /* table.c: what a person reads, at most 100 columns wide, and the same rows as JSON. */
-#include "harness/internal.h"
+#include "harness/report/report.h"
 #include <string.h>
 
 static int name_width(const kf_row *rows, int n)

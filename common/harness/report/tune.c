@@ -10,7 +10,7 @@
  * A step may consist of several kernels, each with candidates of its own: the name of such a
  * variant begins with its part and a colon, "dq:m64-n64". Candidates of one part compete with each
  * other only; names without a colon are one part. */
-#include "harness/internal.h"
+#include "harness/report/report.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

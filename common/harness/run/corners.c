@@ -4,7 +4,7 @@
  * 2^32. An index of 32 bits that overflows points in front of the array then, where the CPU backend
  * has put nothing, and the launch fails. Nobody has the time to fill them or to go over them: the
  * first and the last block of each launch run, on zeros, and no value is compared. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,5 @@
 /* help.c: what --help and --list print, and a shape in words. */
-#include "harness/internal.h"
-
-void kf_shape_text(const kf_shape *s, char *text, size_t size)
-{
-    int length =
-        s->Sq == s->Sk
-            ? snprintf(text, size, "B=%d H=%d S=%d D=%d", s->B, s->H, s->Sq, s->D)
-            : snprintf(text, size, "B=%d H=%d Sq=%d Sk=%d D=%d", s->B, s->H, s->Sq, s->Sk, s->D);
-    if (s->R > 0)
-        length += snprintf(text + length, size - (size_t)length, " R=%d", s->R);
-    if (s->pos0 != 0)
-        length += snprintf(text + length, size - (size_t)length, " pos0=%d", s->pos0);
-    if (s->causal)
-        snprintf(text + length, size - (size_t)length, " causal");
-}
+#include "harness/run/run.h"
 
 void kf_help_print(const kf_program *p)
 {

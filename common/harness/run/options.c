@@ -1,7 +1,7 @@
 /* options.c: the command line. Whatever is wrong with it is one line that names the argument and
  * says what would be right, and exit code 2. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>

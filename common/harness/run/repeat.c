@@ -7,7 +7,7 @@
  * After BUDGET_S seconds no further run begins, but LEAST_RUNS are made; a CPU makes LEAST_RUNS
  * always. Every run is verified as any other, and compared with the first bit for bit. Nothing is
  * timed. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

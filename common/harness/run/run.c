@@ -6,7 +6,7 @@
  * GPU, all right variants are timed round by round, and each is verified again; with --repeats they
  * are launched again and again instead. Then rows and a table. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,11 +33,6 @@ static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char
 }
 
 /* --- One case -------------------------------------------------------------------------------- */
-
-bool kf_takes(const kf_variant *variant, const kf_case *c)
-{
-    return !variant->applies || variant->applies(c);
-}
 
 static bool applies(const kf_session *s, const kf_case *c, int v)
 {
@@ -542,7 +537,7 @@ int kf_main(const kf_program *given, int argc, char **argv)
     close_table("--timeline", s.options.timeline, s.timeline, s.n_stamps,
                 "no variant that is right records");
     if (kf_instrument() == KF_COUNT)
-        kf_counts_finish(&s);
+        kf_counts_finish(s.step, s.options.json);
     else if (s.options.json)
         kf_json_print(s.rows, s.n_rows);
     kf_record_close();

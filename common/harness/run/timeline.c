@@ -6,7 +6,7 @@
  * Each right variant is launched once more, alone and verified, and what it recorded is written
  * with cycles from the first of all. The counter has 32 bits: half of them, a second, is the
  * longest that can be told. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <stdlib.h>
 
 const char kf_timeline_columns[] = "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\trole\tevent\t"

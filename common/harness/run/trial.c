@@ -1,19 +1,10 @@
 /* trial.c: one variant verified, all variants of a case timed. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- One variant, verified ------------------------------------------------------------------- */
-
-cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream)
-{
-    cudaGraph_t graph;
-    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    launch(run, stream);
-    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    return graph;
-}
 
 static const char *const when[] = {"",
                                    " back to back",
@@ -234,7 +225,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
         kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);
     kf_sums_in_order(variant->in_order);
     launch_once(s, run, variant, how);
-    kf_counts_take(s, run, variant->name);
+    kf_counts_take(run, variant->name, !s->options.json, s->options.by_line);
     kf_row before = out->counts;
     memset(&out->counts, 0, sizeof out->counts);
     for (int i = 0; i < run->state->n; i++) {

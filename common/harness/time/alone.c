@@ -15,7 +15,7 @@
  * early or late on the average. A ratio is to the mean of the two places of work 0 around the turn.
  *
  * The L2 is warm. Events are recorded between windows of calls, so nothing waits for the host. */
-#include "harness/internal.h"
+#include "harness/time/timing.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

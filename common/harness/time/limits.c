@@ -1,6 +1,6 @@
 /* limits.c: what this device can do at best, measured once by the program ceilings, and the least
  * time a case can take under it. */
-#include "harness/internal.h"
+#include "harness/time/timing.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

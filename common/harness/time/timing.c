@@ -18,7 +18,7 @@
  * a round comes after the last one of the round before, or after that of the flush.
  *
  * Two more clocks, on which variants do not come in turn, are in alone.c. */
-#include "harness/internal.h"
+#include "harness/time/timing.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,47 +27,15 @@ static const double SAMPLE_US = 1000.0, CALL_SAMPLE_US = 200.0, BUDGET_S = 1.5, 
 static const double LEAST_US = 0.001; /* a difference of two samples may come out below zero */
 enum { MOST_CALLS = 2000, MOST_ROUNDS = 1000, L2_FACTOR = 3 };
 
-/* One of each for a program, as it has one device. They are not handed round: kf_reference_from,
- * which a step calls, launches on the same stream and knows of no session. */
-static cudaStream_t stream;
+static cudaStream_t stream; /* kf_stream() */
 static cudaEvent_t before, after;
 static float *flush_data; /* what a flush reads: more than twice the L2, or NULL */
 static int64_t flush_floats;
 static bool warm; /* the device has left its idle clock rate */
 
-const kf_timing *kf_timings_of(const kf_program *program, int *n)
-{
-    static const kf_timing usual[] = {{KF_GRAPH, KF_WARM}, {KF_GRAPH, KF_COLD}};
-    *n = program->timings ? program->n_timings : KF_COUNT_OF(usual);
-    return program->timings ? program->timings : usual;
-}
-
-const char *kf_clock_name(enum kf_clock clock)
-{
-    static const char *const name[] = {"graph", "stream", "call", "sustained", "cool"};
-    return name[clock];
-}
-
-bool kf_is_alone(enum kf_clock clock)
-{
-    return clock == KF_SUSTAINED || clock == KF_COOL;
-}
-
-const char *kf_l2_name(enum kf_l2 l2)
-{
-    return l2 == KF_WARM ? "warm" : "cold";
-}
-
-cudaStream_t kf_stream(void)
-{
-    if (!stream)
-        CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    return stream;
-}
-
 void kf_timing_begin(const kf_timing *timings, int n)
 {
-    kf_stream();
+    stream = kf_stream();
     CUDA_CHECK(cudaEventCreate(&before));
     CUDA_CHECK(cudaEventCreate(&after));
     for (int i = 0; i < n && !flush_data; i++) {
@@ -88,9 +56,8 @@ void kf_timing_end(void)
         CUDA_CHECK(cudaFree(flush_data));
     CUDA_CHECK(cudaEventDestroy(before));
     CUDA_CHECK(cudaEventDestroy(after));
-    CUDA_CHECK(cudaStreamDestroy(stream));
+    kf_stream_end();
     flush_data = NULL;
-    stream = NULL;
     warm = false;
 }
 

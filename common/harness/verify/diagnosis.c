@@ -1,5 +1,5 @@
 /* diagnosis.c: turns the counts of a comparison into findings, one line each. */
-#include "harness/internal.h"
+#include "harness/verify/verify.h"
 #include <math.h>
 #include <string.h>
 

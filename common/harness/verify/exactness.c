@@ -11,7 +11,7 @@
  * all others: so at least as much is let pass as in half of the cases of the same variant. And what
  * is off in one element of a row, a weight, may be off in all of it: so a mean may be that of rows
  * of which one is as far off as the largest error that was seen, 1/sqrt(rows) of it. */
-#include "harness/internal.h"
+#include "harness/verify/verify.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

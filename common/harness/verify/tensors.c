@@ -1,5 +1,5 @@
 /* tensors.c: the arrays of one case, on the host and on the device. */
-#include "harness/internal.h"
+#include "harness/verify/verify.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static kf_slot *add(kf_run *run, const char *name, const char *axes, enum kf_dty
 }
 
 /* What is only captured may be larger than the host, and nothing looks at its values. */
-static void *host_array(int64_t count, size_t size)
+void *kf_host_array(int64_t count, size_t size)
 {
     return kf_alloc(kf_captures() && count > INT32_MAX ? 1 : count, size);
 }
@@ -51,7 +51,7 @@ kf_tensor *kf_zero_input(kf_run *run, const char *name, const char *axes, enum k
                          const int64_t *dim)
 {
     kf_tensor *t = &add(run, name, axes, dtype, KF_INPUT, dim)->t;
-    t->host = host_array(t->count, sizeof *t->host);
+    t->host = kf_host_array(t->count, sizeof *t->host);
     return t;
 }
 
@@ -75,9 +75,9 @@ kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dt
                      const int64_t *dim)
 {
     kf_tensor *t = &add(run, name, axes, dtype, KF_OUTPUT, dim)->t;
-    t->want = host_array(t->count, sizeof *t->want);
-    t->bound = host_array(t->count, sizeof *t->bound);
-    t->checked = host_array(t->rows, sizeof *t->checked);
+    t->want = kf_host_array(t->count, sizeof *t->want);
+    t->bound = kf_host_array(t->count, sizeof *t->bound);
+    t->checked = kf_host_array(t->rows, sizeof *t->checked);
     return t;
 }
 
@@ -128,11 +128,6 @@ void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype)
 float *kf_f32(const kf_run *run, const char *name)
 {
     return kf_memory(run, name, KF_F32);
-}
-
-int64_t kf_tensor_bytes(const kf_tensor *tensor)
-{
-    return tensor->count * (int64_t)kf_dtype_size(tensor->dtype);
 }
 
 int64_t kf_run_bytes(const kf_run *run)
@@ -370,100 +365,6 @@ void kf_fetch(const kf_tensor *tensor, void *raw)
 {
     CUDA_CHECK(
         cudaMemcpy(raw, tensor->device, (size_t)kf_tensor_bytes(tensor), cudaMemcpyDeviceToHost));
-}
-
-static void launch_alone(kf_run *run, kf_launch *launch)
-{
-    kf_device_lock(KF_SHARED);
-    kf_prepare(run);
-    launch(run, kf_stream());
-    CUDA_CHECK_LAUNCH();
-    CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
-    kf_device_lock(KF_UNLOCKED);
-}
-
-void kf_reference_from(kf_run *run, kf_launch *launch)
-{
-    launch_alone(run, launch);
-    for (int i = 0; i < run->state->n; i++) {
-        kf_tensor *t = &run->state->slot[i].t;
-        if (run->state->slot[i].role != KF_OUTPUT)
-            continue;
-        void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
-        kf_fetch(t, raw);
-        for (int64_t j = 0; j < t->count; j++) {
-            t->want[j] = kf_unpack(t->dtype, raw, j);
-            t->bound[j] = 0.0;
-        }
-        memset(t->checked, true, (size_t)t->rows * sizeof *t->checked);
-        free(raw);
-    }
-}
-
-/* The values of an output on the host, to be freed: as launched, or without a launch as wanted. */
-static float *values_of(const kf_run *run, const kf_slot *slot, bool launched)
-{
-    const kf_tensor *t = &slot->t;
-    float *values = host_array(t->count, sizeof *values);
-    int64_t columns = t->dim[t->n_axes - 1];
-    if (kf_captures())
-        return values;
-    for (int64_t i = 0; i < t->count && !launched; i++) {
-        if (!t->checked[i / columns])
-            kf_die(KF_WRONG,
-                   "case %s: row %lld of %s has no reference to be an input; a launch must make it",
-                   run->c->name, (long long)(i / columns), t->name);
-        values[i] = kf_round_to(t->dtype, (float)t->want[i]);
-    }
-    if (!launched)
-        return values;
-    void *raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
-    kf_diagnosis seen;
-    kf_fetch(t, raw);
-    kf_compare(t, raw, &seen);
-    kf_look_beyond(run, slot, &seen);
-    int64_t beside = seen.before + seen.after;
-    if (seen.wrong + beside > 0)
-        kf_die(KF_WRONG,
-               "case %s: %lld of %lld elements of the input %s, which a kernel makes, are wrong, "
-               "and %lld beside it; that kernel must be right first",
-               run->c->name, (long long)seen.wrong, (long long)seen.total, t->name,
-               (long long)beside);
-    kf_diagnosis_free(&seen);
-    for (int64_t i = 0; i < t->count; i++)
-        values[i] = kf_unpack(t->dtype, raw, i);
-    free(raw);
-    return values;
-}
-
-void kf_inputs_from(kf_run *run, void (*setup)(kf_run *run), void (*reference)(kf_run *run),
-                    kf_launch *launch)
-{
-    kf_run other;
-    kf_open(&other, run->state->program, run->c, run->seed);
-    setup(&other);
-    if (kf_captures())
-        launch = NULL;
-    else
-        reference(&other);
-    if (launch && !kf_allocate_if_free(&other))
-        kf_die(KF_CANNOT_RUN,
-               "case %s: out of device memory (%.2f GB needed to make its inputs, %.2f GB free)",
-               run->c->name, (double)kf_device_need(&other, 1) / 1e9,
-               (double)kf_device_free() / 1e9);
-    if (launch)
-        launch_alone(&other, launch);
-    for (int i = 0; i < other.state->n; i++) {
-        kf_slot *slot = &other.state->slot[i];
-        kf_tensor *t = &slot->t;
-        if (slot->role == KF_OUTPUT)
-            t->host = values_of(&other, slot, launch != NULL);
-        if (!t->host)
-            continue;
-        add(run, t->name, t->axes, t->dtype, KF_INPUT, t->dim)->t.host = t->host;
-        t->host = NULL;
-    }
-    kf_close(&other);
 }
 
 void kf_close(kf_run *run)

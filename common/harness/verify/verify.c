@@ -2,7 +2,7 @@
  * an Inf is wrong, and so is an element that still carries the poison. Rows without a reference are
  * searched for such elements, which then count as compared. A reference may itself be infinite,
  * such as the logarithm of a sum over no keys: then that and nothing else is right. */
-#include "harness/internal.h"
+#include "harness/verify/verify.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

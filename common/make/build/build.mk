@@ -347,4 +347,4 @@ bench: $(CPU)/runtime
 	@perl tests/lib/suite.pl --pace
 
 lint:
-	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/harness
+	@sh common/make/build/lint.sh $(CPU_INCLUDE)

@@ -226,7 +226,7 @@ sub object_of {
     my ($place, $file, $text) = @_;
     my ($from) = $file =~ m{(.*)/};
     spew("$place.c", $text);
-    my %r = run("gcc -std=c11 -O2 -Wall -Wextra -Werror -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$place.c' -o '$place.o'");
+    my %r = run("gcc -std=c11 -O2 -Wall -Wextra -Werror -I$from -Icommon/cpu/include -Icommon -c '$place.c' -o '$place.o'");
     return $r{code} ? undef : slurp("$place.o");
 }
 
