@@ -1,6 +1,6 @@
 /* record.c: rows in a file of tab-separated values. All rows of a case are appended by one write,
- * or none: a full disk or an interruption leaves what was there before, whole. A table of all cases
- * takes the place of an older one when it is whole. */
+ * or none: a full disk or an interruption leaves what was there before, whole. Any other file takes
+ * the place of an older one when it is whole. */
 #define _DEFAULT_SOURCE
 #include "harness/report/report.h"
 #include <errno.h>
@@ -133,31 +133,36 @@ void kf_record_close(void)
     file = -1;
 }
 
-/* --- A table that is whole or not there ------------------------------------------------------ */
+/* --- A file that is whole or not there ------------------------------------------------------- */
 
-FILE *kf_table_open(const char *option, const char *name, char *own_header, const char *names)
+FILE *kf_table_open(const char *option, const char *name, const char *lines, const char *names,
+                    bool may_be_device)
 {
     struct stat status;
-    char *other = kf_text("%s.new", name);
-    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
-        kf_die(KF_USAGE, "%s %s: a folder or a device; a file that can be written is right", option,
-               name);
+    bool exists = (may_be_device ? lstat : stat)(name, &status) == 0;
+    bool device = exists && !S_ISREG(status.st_mode); /* or a link, such as /dev/stdout */
+    if (device && !may_be_device)
+        kf_die(KF_USAGE, "--%s %s: a folder or a device; a file that can be written is right",
+               option, name);
+    char *other = kf_text(device ? "%s" : "%s.new", name);
     FILE *to = fopen(other, "w");
     if (!to)
-        kf_die(KF_USAGE, "%s %s: %s; name a file in a folder that can be written", option, name,
+        kf_die(KF_USAGE, "--%s %s: %s; name a file in a folder that can be written", option, name,
                strerror(errno));
-    fprintf(to, "%s%s", own_header, names);
-    free(own_header);
+    fprintf(to, "%s%s%s", lines ? lines : "", names ? names : "", names ? "\n" : "");
     free(other);
     return to;
 }
 
 void kf_table_close(const char *option, const char *name, FILE *to)
 {
+    struct stat written, found;
     char *other = kf_text("%s.new", name);
-    if (fflush(to) != 0 || ferror(to) || fclose(to) != 0 || rename(other, name) != 0)
-        kf_die(KF_WRONG, "%s %s: %s; the file is not complete, an older one stays", option, name,
-               strerror(errno));
+    bool is_new = fstat(fileno(to), &written) == 0 && stat(other, &found) == 0 &&
+                  written.st_ino == found.st_ino && written.st_dev == found.st_dev;
+    if (fflush(to) != 0 || ferror(to) || fclose(to) != 0 || (is_new && rename(other, name) != 0))
+        kf_die(KF_WRONG, "--%s %s: %s; the file is not complete%s", option, name, strerror(errno),
+               is_new ? ", an older one stays" : "");
     free(other);
 }
 

@@ -39,11 +39,12 @@ void kf_record_columns(const char *names);
 /* n rows, a line each: all or none; a full disk: a line, exit 1. */
 void kf_record_append(const char *text, int n);
 void kf_record_close(void);
-/* A table that would be read without a word when half of it is there: it is PATH.new, and gets its
- * name when it is closed. Takes the header. */
-FILE *kf_table_open(const char *option, const char *path, char *header, const char *columns);
+/* A file of all cases is PATH.new, and gets its name when it is closed. header and columns may be
+ * NULL. may_be_device: a pipe or a device is written as it is, else refused. */
+FILE *kf_table_open(const char *option, const char *path, const char *header, const char *columns,
+                    bool may_be_device);
 void kf_table_close(const char *option, const char *path, FILE *to);
-void kf_table_drop(const char *path, FILE *to); /* no table: what has the name stays */
+void kf_table_drop(const char *path, FILE *to); /* no file: what has the name stays */
 bool kf_cell_is_text(int column);
 void kf_json_print(const kf_row *rows, int n);
 void kf_table_print(const kf_row *rows, int n);
@@ -72,6 +73,7 @@ typedef struct kf_choice {
 int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *how,
               kf_choice *choices);
 void kf_choices_print(const kf_choice *choices, int n);
+extern const char kf_choice_columns[];
 void kf_choices_write(FILE *to, const kf_choice *choices, int n);
 bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, const char *part,
                    char *variant, size_t size);

@@ -11,6 +11,7 @@
  * variant begins with its part and a colon, "dq:m64-n64". Candidates of one part compete with each
  * other only; names without a colon are one part. */
 #include "harness/report/report.h"
+#include "harness/tuned.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -193,7 +194,7 @@ void kf_choices_print(const kf_choice *choices, int n)
 
 /* --- The table in a file --------------------------------------------------------------------- */
 
-static const char columns[] =
+const char kf_choice_columns[] =
     "Sq\tSk\tD\tcausal\tB\tH\tvariant\tus\tsecond\tsecond_us\tfirst\tfirst_us\thalf\thalf_us\t"
     "again\tagain_us\tfar\tfar_Sk\tfar_us\tcandidates\trefused\ttflops";
 
@@ -207,7 +208,6 @@ static void write_cells(FILE *to, const kf_row *row, double us)
 
 void kf_choices_write(FILE *to, const kf_choice *choices, int n)
 {
-    fprintf(to, "%s\n", columns);
     for (int i = 0; i < n; i++) {
         const kf_choice *c = &choices[i];
         const kf_shape *s = &c->best->shape;
@@ -300,7 +300,7 @@ bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, 
         }
         if (text[0] == '#')
             continue;
-        if (!named && strcmp(text, columns) != 0)
+        if (!named && strcmp(text, kf_choice_columns) != 0)
             kf_die(KF_WRONG, "%s:%d: not the columns of a table that tuning writes; tune again",
                    path, line);
         if (!named) {

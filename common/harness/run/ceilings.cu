@@ -470,8 +470,9 @@ int main(int argc, char **argv)
     const kf_device *device = kf_open_device();
     char *path = out ? kf_text("%s", out) : kf_text("build/data/%s/ceilings.tsv", device->slug);
     make_folders(path);
-    FILE *to = kf_table_open("--out", path, kf_record_header(device, "ceilings", SEED),
-                             "name\tvalue\tp5\tp95\tn\tunit\n");
+    char *header = kf_record_header(device, "ceilings", SEED);
+    FILE *to = kf_table_open("out", path, header, "name\tvalue\tp5\tp95\tn\tunit", false);
+    free(header);
     kf_say("%s, compute %s, driver %s, toolkit %s\n", device->name, device->compute, device->driver,
            device->toolkit);
     kf_timing_begin(NULL, 0);
@@ -481,7 +482,7 @@ int main(int argc, char **argv)
     measure_latencies();
     measure_rates();
     write_results(to);
-    kf_table_close("--out", path, to);
+    kf_table_close("out", path, to);
     kf_say("\nwritten to %s\n", path);
     free(path);
     kf_timing_end();

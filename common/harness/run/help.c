@@ -11,26 +11,17 @@ void kf_help_print(const kf_program *p)
         "  --seed N                  repeat the inputs of an earlier run\n"
         "  --reps N                  at most N timing rounds\n"
         "  --clock NAME              time on this clock only; give it again for more\n"
-        "  --turns N                 on sustained and cool: each variant N times (2)\n"
-        "  --out FILE                append rows (tab-separated) to FILE\n"
-        "  --map FILE                what is wrong in the last head: 0 right, 1 wrong, 2 NaN\n"
-        "  --errors FILE             largest error of each index of an output's first axis\n"
-        "  --dump FILE               the outputs themselves: a line of text each, then raw bytes\n"
-        "  --exactness FILE          how much of its bounds each output uses, of the small cases\n"
-        "  --tuned FILE              the fastest variant of each shape, where the program tunes\n"
-        "  --repeats FILE            each again, up to 100 times: which outputs differ in a bit\n"
-        "  --rates FILE              clock rate and power during each turn on sustained and cool\n"
-        "  --timeline FILE           when the warps of a block did what, where the program "
-        "records\n"
+        "  --turns N                 on sustained and cool: each variant N times (2)\n",
+        p->step, p->title);
+    kf_sinks_help();
+    printf(
         "  --model FILE              a model of your own, where the program reads one from a file\n"
         "  --json                    rows as JSON on stdout, nothing else\n"
         "  --by-line                 by source line too, where the program counts (make count)\n"
         "  --once                    for profilers and checkers: one launch each, new memory\n"
-        "  --launches FILE           --once, and how many launches each was to FILE\n"
         "  --list                    cases and variants\n"
         "  --help                    this\n\n"
-        "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n",
-        p->step, p->title);
+        "exit code: 0 as predicted, 1 wrong, 2 bad usage, 77 cannot run here\n");
 }
 
 void kf_list_print(const kf_program *p, const kf_options *o)

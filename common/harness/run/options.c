@@ -22,6 +22,7 @@ static const struct field {
               {"pos0", offsetof(kf_shape, pos0)},
               {"causal", 0}};
 enum { FIELDS = sizeof fields / sizeof *fields };
+enum { SINK = 256 }; /* from here on an option's number is that of a sink */
 
 static long long field_of(const kf_shape *shape, const struct field *f)
 {
@@ -192,11 +193,11 @@ static void check_program(const kf_program *p)
 
 static void check_repeats(const kf_program *p, const kf_options *o, bool some_reps)
 {
-    if (!o->repeats)
+    if (!o->path[KF_REPEATS])
         return;
     if (kf_instrument() != KF_PLAIN)
         kf_die(KF_USAGE, "--repeats %s: this program %s; `make step-%.*s run` makes one for it",
-               o->repeats,
+               o->path[KF_REPEATS],
                kf_instrument() == KF_COUNT ? "counts one launch of each variant"
                                            : "checks with one OS thread, and then bits repeat",
                (int)strcspn(p->step, "-"), p->step);
@@ -204,12 +205,12 @@ static void check_repeats(const kf_program *p, const kf_options *o, bool some_re
         kf_die(
             KF_USAGE,
             "--repeats %s: --once and --launches launch each variant once; leave one of them out",
-            o->repeats);
-    if (o->tuned)
+            o->path[KF_REPEATS]);
+    if (o->path[KF_TUNED])
         kf_die(KF_USAGE,
                "--repeats %s: nothing is timed with it, and --tuned chooses by times; leave one of "
                "them out",
-               o->repeats);
+               o->path[KF_REPEATS]);
     if (some_reps)
         kf_die(
             KF_USAGE,
@@ -217,39 +218,28 @@ static void check_repeats(const kf_program *p, const kf_options *o, bool some_re
             o->reps);
 }
 
-static void check_rates(const kf_program *p, const kf_options *o)
+static void check_rates(const kf_options *o)
 {
-    bool any = false;
-    for (int i = 0; i < p->n_timings; i++)
-        any |= kf_is_alone(p->timings[i].clock);
-    if (!o->rates)
-        return;
-    if (!any)
-        kf_die(KF_USAGE,
-               "--rates %s: this program times on neither sustained nor cool; leave it out",
-               o->rates);
-    if (o->once || o->repeats)
-        kf_die(KF_USAGE, "--rates %s: nothing is timed with %s; leave one of them out", o->rates,
-               o->once ? "--once and --launches" : "--repeats");
+    if (o->path[KF_RATES] && (o->once || o->path[KF_REPEATS]))
+        kf_die(KF_USAGE, "--rates %s: nothing is timed with %s; leave one of them out",
+               o->path[KF_RATES], o->once ? "--once and --launches" : "--repeats");
 }
 
-static void check_timeline(const kf_program *p, const kf_options *o, bool some_reps)
+static void check_timeline(const kf_options *o, bool some_reps)
 {
-    const char *other = o->once      ? "--once"
-                        : o->repeats ? "--repeats"
-                        : o->tuned   ? "--tuned"
-                        : o->rates   ? "--rates"
-                        : some_reps  ? "--reps"
-                                     : NULL;
-    if (!o->timeline)
+    const char *other = o->once               ? "--once"
+                        : o->path[KF_REPEATS] ? "--repeats"
+                        : o->path[KF_TUNED]   ? "--tuned"
+                        : o->path[KF_RATES]   ? "--rates"
+                        : some_reps           ? "--reps"
+                                              : NULL;
+    if (!o->path[KF_TIMELINE])
         return;
-    if (!p->timeline)
-        kf_die(KF_USAGE, "--timeline %s: this program records none; leave it out", o->timeline);
     if (other)
         kf_die(KF_USAGE,
                "--timeline %s: each variant is launched once more, and not timed; leave "
                "out %s",
-               o->timeline, other);
+               o->path[KF_TIMELINE], other);
 }
 
 static void check_model(const kf_program *p, const kf_options *o)
@@ -276,29 +266,24 @@ static void check_value(const char *option, const char *value, const char *argum
 
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+    static const struct option fixed[] = {{"help", no_argument, NULL, 'h'},
                                           {"list", no_argument, NULL, 'l'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"case", required_argument, NULL, 'c'},
                                           {"variant", required_argument, NULL, 'v'},
                                           {"seed", required_argument, NULL, 's'},
                                           {"reps", required_argument, NULL, 'r'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"map", required_argument, NULL, 'm'},
-                                          {"errors", required_argument, NULL, 'e'},
-                                          {"dump", required_argument, NULL, 'd'},
-                                          {"exactness", required_argument, NULL, 'x'},
-                                          {"tuned", required_argument, NULL, 't'},
                                           {"by-line", no_argument, NULL, 'b'},
                                           {"once", no_argument, NULL, '1'},
-                                          {"launches", required_argument, NULL, 'L'},
-                                          {"repeats", required_argument, NULL, 'R'},
                                           {"clock", required_argument, NULL, 'k'},
                                           {"turns", required_argument, NULL, 'n'},
-                                          {"rates", required_argument, NULL, 'w'},
-                                          {"timeline", required_argument, NULL, 'i'},
                                           {"model", required_argument, NULL, 'M'},
                                           {NULL, 0, NULL, 0}};
+    struct option known[KF_SINKS + KF_COUNT_OF(fixed)];
+    for (int i = 0; i < KF_SINKS; i++)
+        known[i] =
+            (struct option){kf_sink_option((enum kf_sink)i), required_argument, NULL, i + SINK};
+    memcpy(known + KF_SINKS, fixed, sizeof fixed);
     bool some_case = false, some_variant = false, some_reps = false, some_clock = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
@@ -329,27 +314,8 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
             o->by_line = true;
         else if (c == '1')
             o->once = true;
-        else if (c == 'L') {
-            o->once = true;
-            o->launches = optarg;
-        } else if (c == 'o')
-            o->out = optarg;
-        else if (c == 'm')
-            o->map = optarg;
-        else if (c == 'e')
-            o->errors = optarg;
-        else if (c == 'd')
-            o->dump = optarg;
-        else if (c == 'x')
-            o->exactness = optarg;
-        else if (c == 't')
-            o->tuned = optarg;
-        else if (c == 'R')
-            o->repeats = optarg;
-        else if (c == 'w')
-            o->rates = optarg;
-        else if (c == 'i')
-            o->timeline = optarg;
+        else if (c >= SINK)
+            o->path[c - SINK] = optarg;
         else if (c == 'M')
             o->model = optarg;
         else if (c == 'n')
@@ -378,11 +344,11 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                "--by-line: this program counts nothing; `make step-%.*s count "
                "ARGS=--by-line` makes one that does",
                (int)strcspn(p->step, "-"), p->step);
-    if (o->tuned && !p->tunes)
-        kf_die(KF_USAGE, "--tuned %s: this program tunes nothing; leave it out", o->tuned);
+    o->once |= o->path[KF_LAUNCHES] != NULL;
+    kf_sinks_check(p, o->path);
     check_repeats(p, o, some_reps);
-    check_rates(p, o);
-    check_timeline(p, o, some_reps);
+    check_rates(o);
+    check_timeline(o, some_reps);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     check_model(p, o);

@@ -105,7 +105,7 @@ static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
             rows_of_variant(s, run, v, &out[v], &out[0]);
     if (run->state->n > 0) /* else the whole case was skipped */
         kf_table_print(s->rows + first, s->n_rows - first);
-    if (s->options.out && kf_instrument() != KF_COUNT) {
+    if (s->options.path[KF_OUT] && kf_instrument() != KF_COUNT) {
         char *text = kf_rows_text(s->rows + first, s->n_rows - first);
         kf_record_append(text, s->n_rows - first);
         free(text);
@@ -161,9 +161,9 @@ static const char *left_out(const kf_session *s, const kf_case *c)
         return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
     if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED && !(c->flags & KF_CHECKED))
         return "large for a check";
-    if (s->options.exactness && flops > MOST_CHECKED)
+    if (s->options.path[KF_EXACTNESS] && flops > MOST_CHECKED)
         return "large for many seeds";
-    if ((kf_instrument() == KF_COUNT || s->options.launches) && flops > MOST_COUNTED)
+    if ((kf_instrument() == KF_COUNT || s->options.path[KF_LAUNCHES]) && flops > MOST_COUNTED)
         return "large for a count";
     return NULL;
 }
@@ -191,7 +191,7 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
     static const int64_t MOST_BYTES = 1 << 28;
     static const double MOST_FLOPS_ON_CPU = 1e6;
     const char *one = getenv("KF_ONE_LAUNCH");
-    bool alone = s->options.once || s->options.exactness || kf_instrument() != KF_PLAIN ||
+    bool alone = s->options.once || s->options.path[KF_EXACTNESS] || kf_instrument() != KF_PLAIN ||
                  (one && *one == '1') || kf_run_bytes(run) > MOST_BYTES ||
                  (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
                                   s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));
@@ -206,22 +206,21 @@ static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 }
 
 /* Whether the device allows it; if not, says why not. */
-static bool allowed(const kf_session *s, const kf_case *c, const kf_variant *variant,
-                    kf_outcome *out)
+static bool allowed(const kf_case *c, const kf_variant *variant, kf_outcome *out)
 {
     char why[256] = "";
     out->status = variant->refused ? variant->refused(c, why, sizeof why) : NULL;
     if (out->status)
         kf_say("  variant %s: refused: %s\n", variant->name, why);
-    if (out->status && s->launches)
-        fprintf(s->launches, "%s\t%s\t0\n", variant->name, c->name);
+    if (out->status && kf_sink(KF_LAUNCHES))
+        fprintf(kf_sink(KF_LAUNCHES), "%s\t%s\t0\n", variant->name, c->name);
     return !out->status;
 }
 
 static bool times(const kf_session *s)
 {
-    return !kf_on_cpu() && !s->options.once && !s->options.repeats && !s->options.timeline &&
-           !s->options.exactness;
+    return !kf_on_cpu() && !s->options.once && !s->options.path[KF_REPEATS] &&
+           !s->options.path[KF_TIMELINE] && !s->options.path[KF_EXACTNESS];
 }
 
 /* Every launch of every variant, and none of them runs: on a CPU, where no large case would end.
@@ -274,12 +273,12 @@ static void run_case(kf_session *s, int index)
         p->reference(&run);
         for (int v = 0; v < p->n_variants; v++)
             if (s->options.variant_chosen[v] && applies(s, c, v) &&
-                allowed(s, c, &p->variants[v], &out[v]))
+                allowed(c, &p->variants[v], &out[v]))
                 verify(s, &run, v, &out[v]);
-        for (int v = 0; v < p->n_variants && s->options.repeats; v++)
+        for (int v = 0; v < p->n_variants && s->options.path[KF_REPEATS]; v++)
             if (kf_may_be_timed(&out[v]))
                 kf_repeat(s, &run, v, &out[v]);
-        for (int v = 0; v < p->n_variants && s->options.timeline; v++)
+        for (int v = 0; v < p->n_variants && s->options.path[KF_TIMELINE]; v++)
             if (kf_may_be_timed(&out[v]))
                 kf_timeline_write(s, &run, v, &out[v]);
         if (times(s) && !(c->flags & KF_VERIFY_ONLY)) {
@@ -344,39 +343,14 @@ static void announce(const kf_session *s)
                "them\n");
 }
 
-static FILE *open_file(const char *option, const char *path)
-{
-    FILE *to = path ? fopen(path, "w") : NULL;
-    if (path && !to)
-        kf_die(KF_USAGE, "%s %s: %s; name a file in a folder that can be written", option, path,
-               strerror(errno));
-    return to;
-}
-
-static void begin_file(const kf_session *s, FILE *to, const char *columns)
-{
-    if (!to)
-        return;
-    char *header = kf_record_header(s->device, s->program->step, s->options.seed);
-    fprintf(to, "%s%s", header, columns);
-    free(header);
-}
-
-static void close_file(const char *option, const char *path, FILE *to)
-{
-    if (to && (fflush(to) != 0 || ferror(to) || fclose(to) != 0))
-        kf_die(KF_WRONG, "%s %s: %s; the file is not complete", option, path, strerror(errno));
-}
-
-/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by.
- * Returns how many choices there are. */
-static int tune(const kf_session *s)
+/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
+static void tune(const kf_session *s)
 {
     if (kf_instrument() != KF_PLAIN || s->options.once)
-        return 0;
+        return;
     if (kf_on_cpu()) {
         kf_say("\nno choice: a CPU verifies the candidates, and only a GPU times them\n");
-        return 0;
+        return;
     }
     kf_choice *choices = kf_alloc(s->n_rows, sizeof *choices);
     kf_row *rows = kf_alloc(s->n_rows, sizeof *rows); /* to be judged; --json prints the others */
@@ -384,61 +358,19 @@ static int tune(const kf_session *s)
     int n = kf_choose(rows, s->n_rows, s->program, &s->timings[0], choices);
     if (n > 0)
         kf_choices_print(choices, n);
-    if (s->tuned)
-        kf_choices_write(s->tuned, choices, n);
+    if (kf_sink(KF_TUNED))
+        kf_choices_write(kf_sink(KF_TUNED), choices, n);
     free(choices);
     free(rows);
-    return n;
-}
-
-static void open_repeats(kf_session *s)
-{
-    if (s->options.repeats)
-        s->repeats = kf_table_open("--repeats", s->options.repeats,
-                                   kf_record_header(s->device, s->program->step, s->options.seed),
-                                   kf_repeat_columns);
-}
-
-static void close_repeats(const kf_session *s)
-{
-    if (s->repeats && s->n_repeated > 0)
-        kf_table_close("--repeats", s->options.repeats, s->repeats);
-    else if (s->repeats) {
-        kf_complain("--repeats %s: not written, for no variant was right and launched again",
-                    s->options.repeats);
-        kf_table_drop(s->options.repeats, s->repeats);
-    }
-}
-
-/* Without a reading --rates still says when each variant was timed, and how long it took there. */
-static FILE *open_table(const kf_session *s, const char *option, const char *path,
-                        const char *columns)
-{
-    if (path && kf_on_cpu())
-        kf_die(KF_CANNOT_RUN, "%s %s: a CPU has no times; a GPU is needed", option, path);
-    return path ? kf_table_open(option, path,
-                                kf_record_header(s->device, s->program->step, s->options.seed),
-                                columns)
-                : NULL;
-}
-
-static void close_table(const char *option, const char *path, FILE *to, int rows, const char *what)
-{
-    if (to && rows > 0) {
-        kf_table_close(option, path, to);
-    } else if (to) {
-        kf_complain("%s %s: not written, for %s", option, path, what);
-        kf_table_drop(path, to);
-    }
 }
 
 static void open_record(const kf_session *s)
 {
     bool counts = kf_instrument() == KF_COUNT;
-    if (!s->options.out)
+    if (!s->options.path[KF_OUT])
         return;
-    kf_record_open(s->options.out, (counts ? kf_counts_header : kf_record_header)(
-                                       s->device, s->program->step, s->options.seed));
+    kf_record_open(s->options.path[KF_OUT], (counts ? kf_counts_header : kf_record_header)(
+                                                s->device, s->program->step, s->options.seed));
     if (counts)
         return; /* which columns there are is known at the end */
     char *names = kf_row_columns();
@@ -503,20 +435,9 @@ int kf_main(const kf_program *given, int argc, char **argv)
     }
     kf_ceilings_find(s.device->slug, &s.ceilings);
     open_record(&s);
-    s.map = open_file("--map", s.options.map);
-    s.errors = open_file("--errors", s.options.errors);
-    s.exactness = open_file("--exactness", s.options.exactness);
-    if (!s.exactness && kf_on_cpu()) /* a GPU's functions round otherwise */
+    kf_sinks_open(&s);
+    if (!kf_sink(KF_EXACTNESS) && kf_on_cpu()) /* a GPU's functions round otherwise */
         s.exact = kf_exactness_find(s.step);
-    s.dump = open_file("--dump", s.options.dump);
-    s.launches = open_file("--launches", s.options.launches);
-    open_repeats(&s);
-    s.tuned = open_table(&s, "--tuned", s.options.tuned, "");
-    s.rates = open_table(&s, "--rates", s.options.rates, kf_rates_columns);
-    s.timeline = open_table(&s, "--timeline", s.options.timeline, kf_timeline_columns);
-    begin_file(&s, s.map, "");
-    begin_file(&s, s.errors, kf_error_columns);
-    begin_file(&s, s.exactness, kf_exactness_columns);
     announce(&s);
     if (times(&s))
         kf_timing_begin(s.timings, s.n_timings);
@@ -524,18 +445,9 @@ int kf_main(const kf_program *given, int argc, char **argv)
         if (s.options.case_chosen[i])
             run_case(&s, i);
     bool ran = say_passed_over(&s);
-    int chosen = program->tunes ? tune(&s) : 0;
-    close_file("--map", s.options.map, s.map);
-    close_file("--errors", s.options.errors, s.errors);
-    close_file("--exactness", s.options.exactness, s.exactness);
-    close_file("--dump", s.options.dump, s.dump);
-    close_file("--launches", s.options.launches, s.launches);
-    close_repeats(&s);
-    close_table("--tuned", s.options.tuned, s.tuned, chosen, "no variant was right and timed");
-    close_table("--rates", s.options.rates, s.rates, s.n_rated,
-                "nothing was timed on sustained or cool");
-    close_table("--timeline", s.options.timeline, s.timeline, s.n_stamps,
-                "no variant that is right records");
+    if (program->tunes)
+        tune(&s);
+    kf_sinks_close(&s);
     if (kf_instrument() == KF_COUNT)
         kf_counts_finish(s.step, s.options.json);
     else if (s.options.json)

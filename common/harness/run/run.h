@@ -3,6 +3,7 @@
 #define KF_RUN_H
 
 #include "harness/report/report.h"
+#include "harness/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -10,13 +11,26 @@ extern "C" {
 
 /* --- options.c, help.c ------------------------------------------------------------------------ */
 enum { KF_MAX_CHOICES = 160, KF_MAX_REPS = 100000, KF_TURNS = 2, KF_MAX_TURNS = 9 };
+/* The files that a program may write, one an option. */
+enum kf_sink {
+    KF_OUT,
+    KF_MAP,
+    KF_ERRORS,
+    KF_DUMP,
+    KF_EXACTNESS,
+    KF_TUNED,
+    KF_REPEATS,
+    KF_RATES,
+    KF_TIMELINE,
+    KF_LAUNCHES,
+    KF_SINKS
+};
 typedef struct kf_options {
     bool list, json, has_seed, by_line, once;
     uint64_t seed;
-    int reps;  /* most timing rounds */
-    int turns; /* of a variant on the clocks on which it is alone */
-    const char *out, *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline,
-        *exactness, *model;
+    int reps;                           /* most timing rounds */
+    int turns;                          /* of a variant on the clocks on which it is alone */
+    const char *path[KF_SINKS], *model; /* NULL: not asked for */
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];
     bool clock_chosen[KF_CLOCKS];
@@ -33,11 +47,7 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    FILE *map, *errors, *dump, *launches, *tuned, *repeats, *rates, *timeline, *exactness;
     kf_exactness *exact; /* what was seen of this step's variants */
-    int n_repeated;      /* variants and cases in repeats */
-    int n_rated;         /* rows in rates */
-    int n_stamps;        /* and in timeline */
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
@@ -60,6 +70,15 @@ void kf_launch_on_others(const kf_session *s, kf_run *run, int v);
 void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out);
 bool kf_may_be_timed(const kf_outcome *out);
 void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out);
+
+/* --- sinks.c ---------------------------------------------------------------------------------- */
+const char *kf_sink_option(enum kf_sink sink); /* "map" */
+void kf_sinks_help(void);
+/* A file that this program has no rows for: a line, exit 2. */
+void kf_sinks_check(const kf_program *program, const char *const path[KF_SINKS]);
+void kf_sinks_open(const kf_session *s); /* all but KF_OUT */
+FILE *kf_sink(enum kf_sink sink);        /* where rows go, or NULL: not asked for */
+void kf_sinks_close(const kf_session *s);
 
 /* --- repeat.c: --repeats ---------------------------------------------------------------------- */
 extern const char kf_repeat_columns[];

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 const char kf_timeline_columns[] = "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\trole\tevent\t"
-                                   "tile\tstart\tend\n";
+                                   "tile\tstart\tend";
 
 enum { EVENT, TILE, START, END, CELLS };
 
@@ -48,11 +48,10 @@ static void write_row(FILE *to, const char *variant, const kf_case *c, const cha
             end);
 }
 
-static int write_rows(FILE *to, const char *variant, const kf_case *c, const kf_timeline *names,
-                      const kf_tensor *t, const int32_t *rows)
+static void write_rows(FILE *to, const char *variant, const kf_case *c, const kf_timeline *names,
+                       const kf_tensor *t, const int32_t *rows)
 {
     int64_t most = t->dim[1], n = t->dim[0] * most;
-    int written = 0;
     uint32_t zero = 0;
     for (int64_t i = n - 1; i >= 0; i--)
         if (recorded(rows + i * CELLS))
@@ -65,9 +64,7 @@ static int write_rows(FILE *to, const char *variant, const kf_case *c, const kf_
         write_row(to, variant, c, name_of(names->roles, names->n_roles, i / most, "role"),
                   name_of(names->events, names->n_events, row[EVENT], "event"), row[TILE],
                   (uint32_t)row[START] - zero, (uint32_t)row[END] - zero);
-        written++;
     }
-    return written;
 }
 
 void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out)
@@ -80,7 +77,6 @@ void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out)
     int32_t *rows = kf_alloc(t->count, sizeof *rows);
     kf_fetch(t, rows);
     if (kf_may_be_timed(out))
-        s->n_stamps +=
-            write_rows(s->timeline, s->program->variants[v].name, run->c, names, t, rows);
+        write_rows(kf_sink(KF_TIMELINE), s->program->variants[v].name, run->c, names, t, rows);
     free(rows);
 }

@@ -41,8 +41,8 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
                         enum kf_how how)
 {
     cudaStream_t stream = kf_stream();
-    if (s->launches)
-        fprintf(s->launches, "%s\t%s\t%d\n", variant->name, run->c->name,
+    if (kf_sink(KF_LAUNCHES))
+        fprintf(kf_sink(KF_LAUNCHES), "%s\t%s\t%d\n", variant->name, run->c->name,
                 kf_count_launches(run, variant));
     kf_counts_begin();
     if (s->options.once)
@@ -239,16 +239,16 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
         kf_compare(t, slot->raw, &seen[n]);
         kf_look_beyond(run, slot, &seen[n]);
         add_counts(&out->counts, &seen[n]);
-        if (n == 0 && first && s->map) {
-            fprintf(s->map, "# case %s\n", run->c->name);
-            kf_map_write(s->map, variant->name, t, slot->raw);
+        if (n == 0 && first && kf_sink(KF_MAP)) {
+            fprintf(kf_sink(KF_MAP), "# case %s\n", run->c->name);
+            kf_map_write(kf_sink(KF_MAP), variant->name, t, slot->raw);
         }
-        if (first && s->dump)
-            kf_dump_write(s->dump, variant->name, run->c->name, t, slot->raw);
-        if (first && s->errors)
-            kf_errors_write(s->errors, variant->name, run->c->name, t, slot->raw);
-        if (first && s->exactness && !variant->predicted && seen[n].wrong == 0)
-            kf_exactness_write(s->exactness, variant->name, run->c->name, &seen[n]);
+        if (first && kf_sink(KF_DUMP))
+            kf_dump_write(kf_sink(KF_DUMP), variant->name, run->c->name, t, slot->raw);
+        if (first && kf_sink(KF_ERRORS))
+            kf_errors_write(kf_sink(KF_ERRORS), variant->name, run->c->name, t, slot->raw);
+        if (first && kf_sink(KF_EXACTNESS) && !variant->predicted && seen[n].wrong == 0)
+            kf_exactness_write(kf_sink(KF_EXACTNESS), variant->name, run->c->name, &seen[n]);
         n++;
     }
     const char *status = judge(s, run, variant, seen, n, how);
@@ -306,9 +306,8 @@ static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, i
     for (int i = 0; i < places; i++) {
         const char *variant = ((const call *)works[place[i].work].context)->variant->name;
         say_rates(variant, clock, &place[i]);
-        if (s->rates)
-            kf_rates_write(s->rates, variant, run->c, clock, i + 1, &place[i]);
-        s->n_rated++;
+        if (kf_sink(KF_RATES))
+            kf_rates_write(kf_sink(KF_RATES), variant, run->c, clock, i + 1, &place[i]);
     }
     free(place);
 }

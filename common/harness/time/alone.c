@@ -243,7 +243,7 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
 const char kf_rates_columns[] =
     "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_"
     "us\t"
-    "n\treadings\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct\n";
+    "n\treadings\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct";
 
 static void write_spread(FILE *to, bool known, kf_spread spread)
 {

@@ -19,7 +19,7 @@
 
 static const double MEAN_MARGIN = 3.0, LARGEST_MARGIN = 4.0;
 
-const char kf_exactness_columns[] = "variant\tcase\ttensor\tmean\tlargest\n";
+const char kf_exactness_columns[] = "variant\tcase\ttensor\tmean\tlargest";
 
 typedef struct seen {
     char variant[64], case_name[64], tensor[32];
