@@ -15,7 +15,7 @@ chomp(my $cpu = $r{out});
 my $dir = scratch_dir();
 my $cudacc = "common/cpu/cudacc -O0 -g0 -fno-exceptions -Wall -Wextra -Werror -Icommon";
 my ($program, $shares) = map {
-    %r = run("$cudacc tests/decode/$_.cu $cpu/harness/*.o $cpu/problems/*.o -o $dir/$_");
+    %r = run("$cudacc tests/decode/$_.cu $cpu/harness/*/*.o $cpu/problems/*.o -o $dir/$_");
     is($r{code}, 0, "$_.cu builds") or BAIL_OUT($r{err});
     "$dir/$_";
 } qw(widths shares);

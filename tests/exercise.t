@@ -28,7 +28,7 @@ $ENV{CUDACPU_BUILD} = getcwd() . "/$programs";
 my @versions = map { version_of($_) } (split " ", `sh common/make/build/toolchain.sh`)[0, 1];
 my @writing = ("Makefile", "common/make/build/build.mk", glob("common/make/reader/*"));
 my @backend = grep { -f } glob("common/cpu/{,*/,*/*/,*/*/*/}*");
-my @running = (@writing, @backend, glob("common/harness/* common/problems/* common/neox/* common/cuda/*"));
+my @running = (@writing, @backend, glob("common/harness/*.* common/harness/*/* common/problems/* common/neox/* common/cuda/*"));
 
 # All that lies in the folders of steps.
 sub files_of { return map { grep { -f } glob("steps/$_-*/*") } @_ }
@@ -101,7 +101,7 @@ my ($first, $model) = ($begun[0], 40);
 my %drawn = map { $_ => 1 } drawn("exercises", @begun);
 my @tried = grep { $drawn{$_} && $_ ne $first } @begun;
 my $made = "build/cpu/tried";
-my $ours = "-Icommon $programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
+my $ours = "-Icommon $programs/harness/*/*.o $programs/problems/*.o $programs/neox/*.o";
 
 # Compiles work/NAME.cu as it stands there: plain, and for the instruments that are named.
 sub compiled {

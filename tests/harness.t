@@ -22,7 +22,7 @@ chomp(my $cpu = $r{out});
 my $build = "build/tests/harness";
 make_path($build);
 my $cc = $ENV{CC} || (have("gcc") ? "gcc" : "cc");
-my $include = "-Icommon/cpu/include -Icommon/harness -Icommon";
+my $include = "-Icommon/cpu/include -Icommon";
 my $flags = "-std=c11 -O2 -Wall -Wextra -Werror $include";
 
 # The harness without backend.c and rates.c, which the fake runtime replaces: as make has built it, with the same
@@ -31,19 +31,16 @@ my @sources = glob("tests/harness/*.c");
 my @jobs = map { my ($name) = m{([^/]+)\.c$}; "$cc $flags -c $_ -o $build/$name.o" } @sources;
 %r = run("printf '%s\\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
 is($r{code}, 0, "the tests compile as C11 without a warning") or BAIL_OUT($r{err});
-my @objects = map { m{common/(.+)\.c$} && $1 !~ m{^harness/(backend|rates)$} ? "$cpu/$1.o" : () }
-    glob("common/harness/*.c common/problems/*.c");
+my @objects = map { m{common/(.+)\.c$} && $1 !~ m{/(backend|rates)$} ? "$cpu/$1.o" : () }
+    glob("common/harness/*/*.c common/problems/*.c");
 push @objects, map { "$cpu/neox/$_.o" } qw(bounds seeded shape); # unit_bounds holds them to the formula
 my @programs = map { m{/(unit_.+|toy)\.c$} ? $1 : () } @sources;
 for my $program (@programs) {
     # unit_ceiling has a broken plain.c of its own.
     my @linked = grep { $program ne "unit_ceiling" || !m{/plain\.o$} } @objects;
-    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o @linked -lpthread -lm");
+    %r = run("$cc -o $build/$program $build/$program.o $build/fake.o $build/trace.o @linked -lpthread -lm");
     is($r{code}, 0, "$program links") or BAIL_OUT($r{err});
 }
-# The toy as a program that counts or checks, with an instrument of our own making.
-%r = run("$cc -o $build/traced $build/toy.o $build/trace.o $build/fake.o @objects -lpthread -lm");
-is($r{code}, 0, "traced links") or BAIL_OUT($r{err});
 
 # --- Unit tests.
 for my $unit (grep { /^unit_/ } @programs) {
@@ -64,13 +61,13 @@ my $sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=all";
 my $sanitized = "$build/sanitized";
 make_path($sanitized);
 my @own = grep { !/^unit_(ceiling|step|flash.*|rope_flash)$/ } @programs;
-my @c = ((grep { !m{/(backend|rates)\.c$} } glob("common/harness/*.c common/problems/*.c")),
+my @c = ((grep { !m{/(backend|rates)\.c$} } glob("common/harness/*/*.c common/problems/*.c")),
     (map { "common/neox/$_.c" } qw(bounds seeded shape)), map { "tests/harness/$_.c" } "fake", "trace", @own);
 my $object_of = sub { $_[0] =~ m{([^/]+)/([^/]+)\.c$} or die; "$sanitized/$1-$2.o" };
 @jobs = map { my ($from) = m{(.*)/}; "$cc -std=c11 -O1 -g $sanitizers $include -I$from -c $_ -o " . $object_of->($_) } @c;
 %r = run("printf '%s\n' " . join(" ", map { "'$_'" } @jobs) . " | xargs -P 2 -I{} sh -c '{}'");
 is($r{code}, 0, "all compiles with sanitizers") or BAIL_OUT($r{err});
-@objects = map { $object_of->($_) } grep { m{^common/|/fake\.c$} } @c;
+@objects = map { $object_of->($_) } grep { m{^common/|/(?:fake|trace)\.c$} } @c;
 for my $program (@own) {
     %r = run("$cc $sanitizers -o $sanitized/$program " . $object_of->("harness/$program.c") . " @objects -lpthread -lm");
     is($r{code}, 0, "$program links with sanitizers") or BAIL_OUT($r{err});
@@ -87,12 +84,9 @@ for my $what ("", " --json", " --list", " --variant right --case D8 --reps 3", "
     %r = run("$sanitized/toy --seed 1$options", $mode ? ($mode => 1) : ());
     unlike($r{err}, qr/Sanitizer|runtime error/, "toy $what: nothing that sanitizers find") or diag($r{err});
 }
-%r = run("$cc $sanitizers -o $sanitized/traced " . join(" ", map { $object_of->("harness/$_.c") } "toy", "trace")
-    . " @objects -lpthread -lm");
-is($r{code}, 0, "traced links with sanitizers") or BAIL_OUT($r{err});
 for my $how ("count", "check") {
-    %r = run("$sanitized/traced --seed 1 --once", FAKE_TRACE => $how, FAKE_FINDINGS => "leak,shared race");
-    unlike($r{err}, qr/Sanitizer|runtime error/, "traced, $how: nothing that sanitizers find") or diag($r{err});
+    %r = run("$sanitized/toy --seed 1 --once", FAKE_TRACE => $how, FAKE_FINDINGS => "leak,shared race");
+    unlike($r{err}, qr/Sanitizer|runtime error/, "toy that ${how}s: nothing that sanitizers find") or diag($r{err});
 }
 
 # --- What kernels share, on the CPU backend: programs that end with a plan of COUNT lines, and all of them ok.
@@ -103,7 +97,7 @@ for my $case (["rope_angle", 32, "the accurate angles of common/cuda are as near
     ["neox_kernels", 60, "kernels of common/neox and step 45 round exact results once", "forward", "reverse", "random"]) {
     my ($name, $count, $title, @orders) = @$case;
     %r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Werror -Icommon -Isteps/45-what-pays tests/harness/$name.cu "
-        . "$cpu/harness/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/$name");
+        . "$cpu/harness/*/*.o $cpu/problems/*.o $cpu/neox/*.o -o $build/$name");
     is($r{code}, 0, "$name.cu builds") or diag($r{err});
     for my $order (@orders ? @orders : "forward") {
         %r = run("$build/$name", CUDACPU_ORDER => $order);
@@ -349,7 +343,7 @@ fails("--repeats and --reps", "$repeat --reps 5", 2, "--reps 5: timing rounds, a
 is("$r{code} $r{err}", "0 ", "a program that tunes repeats as any other");
 unlike($r{out}, qr/fastest/, "and chooses nothing");
 for ([count => "counts one launch of each variant"], [check => "checks with one OS thread, and then bits repeat"]) {
-    fails("--repeats in a program that $_->[0]s", "$build/traced --repeats $dir/repeats.tsv", 2,
+    fails("--repeats in a program that $_->[0]s", "$toy --repeats $dir/repeats.tsv", 2,
         "--repeats $dir/repeats.tsv: this program $_->[1]; `make step-99 run` makes one for it", FAKE_TRACE => $_->[0]);
 }
 
@@ -516,10 +510,9 @@ my @medians = map {
 is($medians[0], $medians[1], "--seed repeats the order of variants");
 isnt($medians[0], $medians[2], "and another seed changes it");
 
-# --- A program that counts.
-my $traced = "$build/traced";
+# --- A program that counts, with an instrument of our own making (trace.c).
 my %count = (FAKE_TRACE => "count", FAKE_DEVICE => "");
-%r = run("$traced --case D8 --variant right --variant slow --seed 1 --once --out $dir/counts.tsv", %count);
+%r = run("$toy --case D8 --variant right --variant slow --seed 1 --once --out $dir/counts.tsv", %count);
 is($r{code}, 0, "a program that counts: exit 0") or diag($r{err});
 is(scalar(() = $r{out} =~ /^a table$/mg), 2, "a table a variant");
 unlike($r{out}, qr/^lines$/m, "not by line");
@@ -531,42 +524,42 @@ like($lines[4], qr/^99\tslow\tD8\tplain\t0\t10\t.*\t8$/, "and one that is");
 like(slurp("$dir/counts.tsv"), qr/\A# device: FAKE.*\n# backend: cpu\n# compiler: \S+ \d+\n# seed: 1\n# program: 99-toy\nstep/,
     "the header has neither date nor commit");
 like($lines[0], qr/\tmma\tK_rotations$/, "what no kernel has is no column");
-%r = run("$traced --case D8 --variant right --seed 1 --once --out $dir/copies.tsv", %count, FAKE_OPTIONAL => "cp_async_bytes");
+%r = run("$toy --case D8 --variant right --seed 1 --once --out $dir/copies.tsv", %count, FAKE_OPTIONAL => "cp_async_bytes");
 @lines = grep { !/^#/ } split /\n/, slurp("$dir/copies.tsv");
 like($lines[0], qr/\tmma\tcp_async_bytes(\tK_rotations)?$/, "what one has is one");
 like($lines[1], qr/\t290\t0(\t0)?$/, "and 0 in the other kernel") or diag($lines[1]);
 like($lines[2], qr/\t290\t5(\t0)?$/, "and its count in that one");
-%r = run("$traced --case D8 --variant right --once --by-line", %count);
+%r = run("$toy --case D8 --variant right --once --by-line", %count);
 like($r{out}, qr/^lines$/m, "--by-line");
-%r = run("$traced --case D8 --variant right --variant slow --once --json", %count);
+%r = run("$toy --case D8 --variant right --variant slow --once --json", %count);
 is(decode_json($r{out})->[3]{K_rotations}, 8, "--json");
 is(decode_json($r{out})->[3]{variant}, "slow", "with its variant");
 
 # --- A program that checks.
 my %check = (FAKE_TRACE => "check");
-%r = run("$traced --case D8 --variant right --variant slow --once", %check);
+%r = run("$toy --case D8 --variant right --variant slow --once", %check);
 is($r{code}, 0, "no findings: exit 0");
-fails("a finding", "$traced --case D8 --variant right --once >$dir/said", 1, "variant right, case D8: 1 finding, see above",
+fails("a finding", "$toy --case D8 --variant right --once >$dir/said", 1, "variant right, case D8: 1 finding, see above",
     %check, FAKE_FINDINGS => "out of bounds");
 like(slurp("$dir/said"), qr/^  variant right: 1 finding\n    out of bounds: toy\.c:1/m, "and which");
 like(slurp("$dir/said"), qr/^  right +wrong /m, "the variant counts as wrong");
-%r = run("$traced --case D8 --variant bug --once", %check, FAKE_FINDINGS => "shared race,shared race");
+%r = run("$toy --case D8 --variant bug --once", %check, FAKE_FINDINGS => "shared race,shared race");
 is($r{code}, 0, "a finding that is predicted: exit 0");
 like($r{out}, qr/^  variant bug: 2 findings, as predicted\n    shared race: toy\.c:1/m, "and said");
-fails("another finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
+fails("another finding", "$toy --case D8 --variant bug --once >/dev/null", 1, "2 findings, not all of them a shared race",
     %check, FAKE_FINDINGS => "shared race,leak");
-%r = run("$traced --variant right --once", %check, TOY_FLOPS => 6e6);
+%r = run("$toy --variant right --once", %check, TOY_FLOPS => 6e6);
 like($r{out}, qr/\A(?!.*^case D8:).*^case odd:/ms, "of what is large for a check, a case with KF_CHECKED is run");
 like($r{out}, qr/^skipped, large for a check: D8; /m, "and another is not");
-fails("no finding", "$traced --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
+fails("no finding", "$toy --case D8 --variant bug --once >/dev/null", 1, "no shared race is found, and this variant has one", %check);
 for (["", qr/^  variant nan \(another NaN\): values wrong, accesses right: no checker sees it$/m, "values that no checker sees to be wrong are said"],
     ["TOY_FIXED=1 TOY_FADES=1", qr/\A(?!.*no checker sees it)/s, "and where none is wrong, nothing"]) {
     my ($fixed, $says, $what) = @$_;
-    %r = run("TOY_REPEATS=1 $fixed $traced --case D8 --variant nan --once", %check);
+    %r = run("TOY_REPEATS=1 $fixed $toy --case D8 --variant nan --once", %check);
     is($r{code}, 0, "$what: exit 0") or diag($r{err});
     like($r{out}, $says, $what);
 }
-%r = run("$traced --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
+%r = run("$toy --case D8 --variant right --reps 1", %check, FAKE_NAMES => 1, FAKE_FINDINGS => "leak");
 like($r{out}, qr/^named q\n.*^named o\n.*of 320 bytes unwritten/ms, "allocations are named, poison counts as unwritten");
 
 # --- For profilers and checkers.
@@ -685,7 +678,7 @@ for my $quoted (["\e[31mred\nnext\r\a\x7f", '\x1b[31mred\x0anext\x0d\x07\x7f'],
 
 # --- A real kernel on the CPU backend.
 my $tiny = "$build/tiny";
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon tests/harness/tiny.cu $cpu/harness/*.o $cpu/problems/*.o -o $tiny");
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon tests/harness/tiny.cu $cpu/harness/*/*.o $cpu/problems/*.o -o $tiny");
 is($r{code}, 0, "tiny.cu builds") or diag($r{err});
 %r = run("$tiny --seed 1 --variant right --map $dir/map");
 is($r{code}, 0, "a right kernel: exit 0");
@@ -739,7 +732,7 @@ like(run_out("$tiny --seed 1 --variant scale"), qr/^  scale +wrong +200 +0 +200 
 is(decode_json($r{out})->[0]{status}, "wrong", "--json carries the failure too");
 fails("a launch that is refused", "$tiny --variant refused >/dev/null", 1,
     'a block of \(2048,1,1\) threads; [^\n]*\n98-tiny: variant refused, case small: the kernel failed: invalid configuration');
-%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon common/harness/ceilings.cu $cpu/harness/*.o $cpu/problems/*.o -ldl -o $build/ceilings");
+%r = run("common/cpu/cudacc -O2 -g1 -Wall -Wextra -Icommon common/harness/run/ceilings.cu $cpu/harness/*/*.o $cpu/problems/*.o -ldl -o $build/ceilings");
 is($r{code}, 0, "ceilings.cu builds") or diag($r{err});
 fails("ceilings on the CPU", "$build/ceilings", 77, "the CPU backend measures nothing");
 fails("its command line", "$build/ceilings --fast", 2, "--fast: not an option");

@@ -150,7 +150,7 @@ for my $order (qw(forward reverse random)) {
 my $release = "        if (threadIdx.x == 0 && ptx)\n            add_release";
 spew("$dir/early.cu", slurp("tests/cpu/ordered.cu") =~ s/        __syncthreads\(\);\n(?=\Q$release\E)//r
     =~ s{#include "check.h"\n}{#include "check.h"\n#include "cpu/trace.h"\n}r
-    =~ s/int main\(int argc, char \*\*\)\n\{\n/int main(int argc, char **)\n{\n    cpu_sums_in_order(0); \/\/ the variable asks all the same\n/r
+    =~ s/int main\(int argc, char \*\*\)\n\{\n/int main(int argc, char **)\n{\n    cpu_instrument()->sums_in_order(0); \/\/ the variable asks all the same\n/r
     =~ s/    run\(in_order<PLAINLY, true>, ROWS\);\n    if \(argc == 1\)\n.*\n//r =~ s/    run\(in_a_(?:chain|warp).*\n//gr);
 %r = run("common/cpu/cudacc --check -O1 -w -Itests/cpu $dir/early.cu -o $dir/early");
 is($r{code}, 0, "blocks that count on too early compile") or diag($r{err});

@@ -1,9 +1,9 @@
 #!/usr/bin/env perl
-# The folders of the CPU backend stand one above the other: common/cpu/README.md lists them from the bottom to the
-# top. A file calls functions, and includes headers, of its own folder and of those below it only; the files of a folder
-# do not call each other in a circle. A folder has at most twelve files. What a header says of a function's home is
-# true. common/cpu/runtime.mk builds each of the files.
-# Reads: common/cpu
+# The folders of the CPU backend and those of the harness stand one above the other: a README.md lists them from the
+# bottom to the top. A file calls functions, and includes headers, of its own folder and of those below it only; the
+# files of a folder do not call each other in a circle. A folder has at most twelve files. What a header of the backend
+# says of a function's home is true. common/cpu/runtime.mk builds each of its files.
+# Reads: common/cpu common/harness
 use strict;
 use warnings;
 use Cwd qw(getcwd);
@@ -12,39 +12,33 @@ use Test::More;
 use lib "tests/lib";
 use Workbook;
 
-my $cpu = "common/cpu";
 my ($here, $dir) = (getcwd(), scratch_dir());
 my ($cc) = grep { have($_) } ($ENV{CC} || ()), qw(gcc clang cc);
-sub within { return sort map { s{^\Q$cpu\E/}{}r } map { glob("$cpu/{*,*/*,*/*/*}/$_[0]") } 0 }
+my ($cpu, $harness) = ("common/cpu", "common/harness");
 
-my @folders = slurp("$cpu/README.md") =~ /^- `([\w\/]+)\/`:/mg;
-my %level = map { $folders[$_] => $_ } 0 .. $#folders;
-my @sources = grep { !m{^include/} } within("*.c");
-my %has = map { dirname($_) => 1 } @sources;
-is_deeply([grep { $has{$_} } sort @folders], [sort keys %has], "README.md lists each folder of sources");
+# The files of a tree by a pattern, and the folders that its README.md lists.
+sub within { my ($tree, $name) = @_; return sort map { s{^\Q$tree\E/}{}r } grep { -f } glob("$tree/{*,*/*,*/*/*}/$name") }
+sub listed_folders { return slurp("$_[0]/README.md") =~ /^- `([\w\/]+)\/`:/mg }
 
-my %size;
-$size{dirname($_)}++ for grep { -f "$cpu/$_" && !m{^include/[^/]+$} } within("*"); # include/: names that nvcc has
-is_deeply([grep { $size{$_} > 12 } sort keys %size], [], "no folder has more than twelve files");
-
-# What runtime.mk builds of which sources.
-sub listed {
-    my ($name) = @_;
-    spew("$dir/$name.mk", slurp("$cpu/runtime.mk") . "\nprint-it:\n\t\@echo \$($name)\n");
-    my %r = run("make -s -rR -f $dir/$name.mk print-it");
-    return map { "$_.c" } split " ", $r{out};
+my %level; # of each folder of the tree that is looked at: 0 is the lowest
+sub look_at {
+    my ($tree) = @_;
+    my @folders = listed_folders($tree);
+    %level = ("." => -1, map { $folders[$_] => $_ } 0 .. $#folders);
+    my %has = map { dirname($_) => 1 } grep { !m{^include/} } within($tree, "*.c");
+    is_deeply([grep { $has{$_} } sort @folders], [sort keys %has], "$tree/README.md lists each folder of sources");
+    my %size;
+    $size{dirname($_)}++ for grep { !m{^include/[^/]+$} } within($tree, "*"); # include/: names that nvcc has
+    is_deeply([grep { $size{$_} > 12 } sort keys %size], [], "$tree: no folder has more than twelve files");
 }
-my %list = map { $_ => [listed($_)] } qw(shared each both count check blas rewriter);
-is_deeply([sort map { @$_ } values %list], \@sources, "runtime.mk has each source, once");
 
-# Compiles sources as cudacc does for instrument 1 or 2, but inlines nothing: each call is then a symbol that the
-# object needs. Returns what the objects have and need, as [FILE, SYMBOL, is it needed?].
+# Compiles sources, but inlines nothing: each call is then a symbol that the object needs. Returns what the objects have
+# and need, as [FILE, SYMBOL, is it needed?].
 sub symbols {
-    my ($instrument, %source) = @_;
+    my ($flags, %source) = @_;
     mkdir "$dir/objects";
-    my @all = sort keys %source;
     my %r = run(join " && ", "cd '$dir/objects'", "rm -f *.o", map({ my $object = $_ =~ s{/}{+}gr;
-        "$cc -std=c11 -w -pthread -DCPU_TRACE=$instrument -I'$here/$cpu' -I'$here/$cpu/include' -c '$source{$_}' -o $object.o" } @all),
+        "$cc -std=c11 -w -pthread $flags -I'$here/$cpu/include' -c '$source{$_}' -o $object.o" } sort keys %source),
         "nm -P -A -g *.o");
     is($r{code}, 0, "all files compile") or diag($r{err});
     my @found = map { /^(?:.*\[)?([^\s\[]+)\.o\]?: (\S+) (\w)/ ? [$1, $2, $3 eq "U"] : () } split /\n/, $r{out};
@@ -56,7 +50,7 @@ sub symbols {
 # what happens.
 my %hook = map { $_ => 1 } map { slurp("$cpu/$_") =~ /\b((?:(?:cpu_)?trace|units)_\w+)\(/g } "device/hooks.h", "include/cpu/runtime.h";
 
-my (%home, @wrong);
+my %home;
 sub calls {
     my @symbols = @_;
     $home{$_->[1]} = $_->[0] for grep { !$_->[2] } @symbols;
@@ -78,26 +72,50 @@ sub circle {
     return sort keys %needs;
 }
 
-for (["with count", 1, 300, qw(shared each both count)], ["with check", 2, 300, qw(shared each both check)],
-    ["in the rewriter", 0, 100, "rewriter"]) {
-    my ($where, $instrument, $least, @lists) = @$_;
-    my @calls = calls(symbols($instrument, map { $_ => "$here/$cpu/$_" } map { @{ $list{$_} } } @lists));
+sub goes_down {
+    my ($where, $least, $flags, $tree, @files) = @_;
+    my @calls = calls(symbols($flags, map { $_ => "$here/$tree/$_" } @files));
     cmp_ok(scalar @calls, ">", $least, "$where, files call each other");
     is_deeply([upwards(@calls)], [], "$where, no file calls one of a folder above it");
     is_deeply([circle(@calls)], [], "$where, no files of a folder call each other in a circle");
 }
-spew("$dir/error.c", slurp("$cpu/base/error.c") . "void memory_reset(void);\nvoid planted(void);\n"
-    . "void planted(void)\n{\n    memory_reset();\n}\n");
-is_deeply([upwards(calls(symbols(1, "base/error.c" => "$dir/error.c")))],
-    ["base/error.c calls memory_reset of api/allocation.c"], "a call upwards is found");
+
+# A call of FUNCTION, in CALLED, planted into FILE, is found.
+sub finds_call {
+    my ($flags, $tree, $file, $function, $called) = @_;
+    spew("$dir/planted.c", slurp("$tree/$file") . "void $function(void);\nvoid planted(void);\nvoid planted(void)\n{\n    $function();\n}\n");
+    is_deeply([upwards(calls(symbols($flags, $file => "$dir/planted.c")))], ["$file calls $function of $called"], "a call upwards is found");
+}
+
+sub includes_down {
+    my ($tree, $prefix) = @_;
+    my @includes = map { my $file = $_; map { [$file, "", $_] } grep { -e "$tree/$_" } slurp("$tree/$file") =~ /^#include "\Q$prefix\E([^"]+)"/mg }
+        grep { !m{^include/} } map { within($tree, $_) } "*.c", "*.h", "*.cu";
+    cmp_ok(scalar @includes, ">", 40, "files of $tree include headers of their own");
+    is_deeply([upwards(@includes)], [], "no file of $tree includes a header of a folder above it");
+}
+
+# --- The CPU backend -----------------------------------------------------------------------------
+look_at($cpu);
+my @sources = grep { !m{^include/} } within($cpu, "*.c");
+
+# What runtime.mk builds of which sources.
+sub listed {
+    my ($name) = @_;
+    spew("$dir/$name.mk", slurp("$cpu/runtime.mk") . "\nprint-it:\n\t\@echo \$($name)\n");
+    my %r = run("make -s -rR -f $dir/$name.mk print-it");
+    return map { "$_.c" } split " ", $r{out};
+}
+my %list = map { $_ => [listed($_)] } qw(shared each both count check blas rewriter);
+is_deeply([sort map { @$_ } values %list], \@sources, "runtime.mk has each source, once");
+
+goes_down("in the rewriter", 100, "-I'$here/$cpu'", $cpu, @{ $list{rewriter} });
+goes_down("with $_->[0]", 300, "-DCPU_TRACE=$_->[1] -I'$here/$cpu'", $cpu, map { @{ $list{$_} } } qw(shared each both), $_->[0])
+    for [count => 1], [check => 2];
+finds_call("-DCPU_TRACE=1 -I'$here/$cpu'", $cpu, "base/error.c", "memory_reset", "api/allocation.c");
 is_deeply([circle(["a/b.c", "", "a/c.c"], ["a/c.c", "", "a/d.c"], ["a/d.c", "", "a/c.c"], ["a/c.c", "", "e/f.c"])],
     ["a/b.c", "a/c.c", "a/d.c"], "so is a circle, with who calls into it");
-
-# Headers, of cuBLAS and of the rewriter too.
-my @includes = map { my $file = $_; map { [$file, "", $_] } grep { -e "$cpu/$_" } slurp("$cpu/$file") =~ /^#include "([^"]+)"/mg }
-    @sources, grep { !m{^include/} } within("*.h");
-cmp_ok(scalar @includes, ">", 100, "files include headers of their own");
-is_deeply([upwards(@includes)], [], "no file includes a header of a folder above it");
+includes_down($cpu, "");
 
 # Functions and variables that are declared in the part of a header that names a file are that file's.
 sub strangers {
@@ -114,6 +132,16 @@ sub strangers {
     }
     return @wrong;
 }
-is_deeply([map { strangers($_) } grep { !m{^libraries/blas/} } within("*.h")], [],
+is_deeply([map { strangers($_) } grep { !m{^libraries/blas/} } within($cpu, "*.h")], [],
     "what headers say of a function's home is true");
+
+# --- The harness ---------------------------------------------------------------------------------
+%home = ();
+look_at($harness);
+my %name;
+$name{basename($_)}++ for within($harness, "*.c");
+is_deeply([grep { $name{$_} > 1 } keys %name], [], "no two files of the harness have the same name: their objects lie in one folder");
+goes_down("in the harness", 100, "-I'$here/common'", $harness, within($harness, "*.c"));
+finds_call("-I'$here/common'", $harness, "base/message.c", "kf_close", "verify/tensors.c");
+includes_down($harness, "harness/");
 done_testing();

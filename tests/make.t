@@ -92,11 +92,11 @@ like(compiled($r{out}), qr/\bcode\.cu\b/, "other flags rebuild");
 is(compiled($r{out}), "", "the same flags do not");
 in_tree("make step-03 BACKEND=cpu");
 
-spew("$tree/common/harness/broken.c", "int f(void) { return }\n");
+spew("$tree/common/harness/run/broken.c", "int f(void) { return }\n");
 %r = in_tree("make step-03 BACKEND=cpu");
 is($r{code}, 2, "what does not compile fails");
-ok(!-e "$tree/build/cpu/$cxx/harness/broken.o", "and leaves no output");
-unlink "$tree/common/harness/broken.c";
+ok(!-e "$tree/build/cpu/$cxx/harness/run/broken.o", "and leaves no output");
+unlink "$tree/common/harness/run/broken.c";
 
 # --- Arguments and codes -------------------------------------------------------------------------
 %r = in_tree("make -s step-03 run BACKEND=cpu ARGS='--code 0 \"two words\"'");

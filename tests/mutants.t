@@ -72,7 +72,7 @@ $ENV{CUDACPU_CACHE} = 0; # nobody will ask for these programs again
 # The harness as one object without debug lines: each program is linked in a third of the time. It stands in
 # build/, from where cudacc takes objects that no instrument sees.
 my $harness = tempdir(DIR => 'build', CLEANUP => 1) . "/harness.o";
-my $objects = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
+my $objects = "$programs/harness/*/*.o $programs/problems/*.o $programs/neox/*.o";
 spew("$temp/left_out.c", <<'END');
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ sub try_mutant
     my ($check, $step, $args) = @$edit{qw(check step args)};
     my ($folder) = $source =~ m{(.*)/};
     my @files = $check ne 'kernels' ? files_of($step)
-        : glob("$folder/*.cu* common/cuda/* common/neox/*.{h,cuh} common/{harness,problems}/*.h tests/harness/*");
+        : glob("$folder/*.cu* common/cuda/* common/neox/*.{h,cuh} common/{harness,harness/*,problems}/*.h tests/harness/*");
     my @recorded = glob("plots/data/cpu/step-$step-* common/make/reader/cost.*");
     my $proof = proof_of($name, [@tools, @files, keys %text, @recorded], $harness_sum, $flags, $region,
         map { @$_{@columns} } @edits);

@@ -12,9 +12,9 @@ use Workbook;
 
 my $build = "build/tests/neox";
 my $cc = $ENV{CC} || (have("gcc") ? "gcc" : "cc");
-my $flags = "-std=c11 -Wall -Wextra -Werror -Icommon/cpu/include -Icommon -Icommon/harness";
-my @sources = map { "common/$_.c" } qw(neox/shape neox/file harness/dtype harness/message
-    harness/random harness/parallel);
+my $flags = "-std=c11 -Wall -Wextra -Werror -Icommon/cpu/include -Icommon";
+my @sources = map { "common/$_.c" } qw(neox/shape neox/file harness/base/dtype harness/base/message
+    harness/base/random harness/base/parallel);
 
 my $shipped = -e "common/neox/opticks.neox" ? "common/neox/opticks.neox" : "";
 my $sanitize = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all";
@@ -125,7 +125,7 @@ like($r{out}, qr/^  two logits are too close to tell which is larger: draw 2 of 
 like($r{out}, qr/^  plain +ok +0 +0 +760 /m, "and every output is compared");
 
 # --- Bounds are measured on the plain implementation: one that is broken is not believed.
-my @objects = grep { !m{/reference\.o$} } map { glob "$programs/$_/*.o" } qw(harness problems neox);
+my @objects = grep { !m{/reference\.o$} } map { glob "$programs/$_/*.o" } qw(harness/* problems neox);
 my @broken = (
     ["as it is", "", ""],
     ["products that leave out the last column", "sum32 += w[i] * (float)x[i];",
@@ -168,7 +168,7 @@ is($wide =~ s/(neox_tiny = \{\.config = \{3, )24/${1}408/, 1, "the width of a mo
 spew("$build/wide/problem.c", $wide);
 spew("$build/wide/main.c", "#include \"neox/problem.h\"\nint main(void)\n{\n    const kf_case c = {.name = \"wide\",\n"
       . "        .shape = {1, 3, 1, 7, 136, 2, true, 0}, .data = &neox_tiny};\n    return neox_config_of(&c).hidden != 408;\n}\n");
-my @others = grep { !m{/neox/problem\.o$} } map { glob "$programs/$_/*.o" } qw(harness problems neox);
+my @others = grep { !m{/neox/problem\.o$} } map { glob "$programs/$_/*.o" } qw(harness/* problems neox);
 %r = run("for i in problem main; do $cc -Icommon/neox $flags -O2 -c $build/wide/\$i.c -o $build/wide/\$i.o || exit; done; "
       . "common/cpu/cudacc $build/wide/main.o $build/wide/problem.o @others -o $build/wide/run");
 is($r{code}, 0, "a program with another width builds") or diag($r{err});
@@ -246,7 +246,7 @@ SCRIPT
     ok(slurp("$build/again.neox") eq slurp($shipped), "and the file is what is shipped, byte for byte");
 }
 # --- Step 42's own test of sums.
-%r = run("common/cpu/cudacc -O1 -g0 -Wall -Wextra -Werror -Icommon tests/neox/wrong_sums.cu $programs/harness/*.o "
+%r = run("common/cpu/cudacc -O1 -g0 -Wall -Wextra -Werror -Icommon tests/neox/wrong_sums.cu $programs/harness/*/*.o "
       . "$programs/problems/*.o $programs/neox/*.o -o $build/wrong_sums && $build/wrong_sums");
 is("$r{code} $r{out}$r{err}", "0 1000 tested, 4 wrong\n", "step 42 tests each sum, and counts the wrong ones");
 

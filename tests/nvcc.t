@@ -32,8 +32,8 @@ sub reads {
 my %source = steps();
 my @steps = map { m{/(\d\d)-} ? ["step-$1", reads($_)] : () } @source{ drawn("nvcc", sort keys %source) };
 # What is linked to every step.
-my @harness = ["ceilings", sort(glob("common/harness/*.c common/harness/*.cu common/problems/*.c common/neox/*.c"),
-    glob("common/*/*.h common/*/*.cuh"))];
+my @harness = ["ceilings", sort(glob("common/harness/*/*.c common/harness/*/*.cu common/problems/*.c common/neox/*.c"),
+    glob("common/*/*.h common/harness/*/*.h common/*/*.cuh"))];
 my $links = !$ENV{TEST_PLAN};
 my @programs = $links ? (@harness, @steps) : @steps;
 my %proof = map { my ($name, @files) = @$_; $name => proof_of($name, [@files, @rules], @versions) } @programs;

@@ -56,7 +56,7 @@ sub right_as_compiled {
     my ($number) = @_;
     my ($source, $step) = ($source{$number}, "$dir/step-$number");
     my %r = run("common/cpu/cudacc -D__CUDA_ARCH__=" . architecture($source) . "0 -O1 -g0 -Werror -Icommon $source "
-        . "$build/harness/*.o $build/problems/*.o $build/neox/*.o -o $step");
+        . "$build/harness/*/*.o $build/problems/*.o $build/neox/*.o -o $step");
     is($r{code}, 0, "step $number is compiled for an older device") or diag($r{out}, $r{err});
     %r = run("$step --seed 1 " . small_cases("$build/step-$number"), KF_ONE_LAUNCH => 1);
     is($r{code}, 0, "$source: right, compiled for " . architecture($source)) or diag($r{out}, $r{err});

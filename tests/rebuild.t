@@ -97,7 +97,7 @@ my @cases = (
     ["common/cuda/own.cuh", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
     ["common/cuda/other.cuh", "", undef],
     ["common/neox/own.cuh", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
-    ["common/harness/run.c", all("run.c", @links), undef],
+    ["common/harness/run/run.c", all("run.c", @links), undef],
     ["common/harness/harness.h", all("run.c", "one.cu", @traced ? "traced one.cu" : (), @links), undef],
     ["common/problems/own.h", all("own.c", @links), undef],
     ["steps/01-one/one.cu", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],

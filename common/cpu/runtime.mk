@@ -20,7 +20,7 @@ each := $(addprefix device/,worker fault watchdog scheduler units/mbarriers unit
     $(addprefix ptx/,handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \
     $(addprefix api/,children graph stream event allocation copies pool launch device) \
-    $(addprefix libraries/,array texture graph_nodes managed pools)
+    $(addprefix libraries/,array texture graph_nodes managed pools) instruments/instrument
 # The instruments.
 both := $(addprefix instruments/front/,symbols calls atomics heap)
 count := $(addprefix instruments/count/,request tally print count notes)

@@ -1,73 +1,57 @@
 /* harness.h: what a step tells the harness, and what the harness answers. A step is a table of
  * cases, a table of variants (ways to compute the same thing) and three functions: which tensors
- * there are, what the right result is, what the least work is. kf_main does the rest.
+ * there are, what the right result is, what the least work is. kf_main does the rest. What a table
+ * leaves out is zero, in C and in C++.
  *
- * Problems that several steps share are in common/problems; a step with a reference of its own
- * includes problem.h too. What only the engine knows is in internal.h, and README.md says in which
- * order to read on. */
+ * tensor.h and diagnosis.h come with it: arrays by name, and what a wrong output looks like.
+ * Beside it: problem.h for a reference of one's own, tuned.h and timeline.cuh for few. */
 #ifndef KF_HARNESS_H
 #define KF_HARNESS_H
 
+#include "tensor.h"
 #include <cuda_runtime_api.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
-#define KF_ELSE(value) = value /* what a member holds that a table leaves out */
+#define KF_ZERO = {} /* without it C++ compilers warn of a member that a table leaves out */
 #else
-#define KF_ELSE(value) /* in C that is zero, whatever the value */
+#define KF_ZERO
 #endif
 
 /* The extents of a case: columns of every row, and what --case selects by. The problem says what
- * they mean and which of them it has; what else it has to know is in the case's data. */
+ * they mean. Of B, H, Sq, Sk and D, 0 means 1. */
 typedef struct kf_shape {
-    int B KF_ELSE(1), H KF_ELSE(1), Sq KF_ELSE(1), Sk KF_ELSE(1), D KF_ELSE(1), R KF_ELSE(0);
-    bool causal KF_ELSE(false);
-    int pos0 KF_ELSE(0);
+    int B KF_ZERO, H KF_ZERO, Sq KF_ZERO, Sk KF_ZERO, D KF_ZERO, R KF_ZERO;
+    bool causal KF_ZERO;
+    int pos0 KF_ZERO;
 } kf_shape;
 
 enum kf_case_flags {
-    KF_VERIFY_ONLY = 1, /* an odd shape: checked, never timed */
+    KF_VERIFY_ONLY = 1, /* an odd shape: verified, never timed */
     KF_LARGE = 2,       /* skipped on the CPU unless --case names it */
     KF_MAY_NOT_FIT = 4, /* running out of device memory is a predicted outcome, not a failure */
-    KF_ALONE = 8,       /* also timed on sustained and cool, which take seconds a variant */
+    KF_ALONE = 8,       /* also timed on KF_SUSTAINED and KF_COOL, which take seconds a variant */
     KF_CHECKED = 16     /* checked by --check, however many flops it has */
 };
 
 typedef struct kf_case {
     const char *name; /* no blanks, e.g. "D512" */
     kf_shape shape;
-    unsigned flags KF_ELSE(0);
-    const void *data KF_ELSE(NULL); /* what the step, or its problem, wants to know */
+    unsigned flags KF_ZERO;
+    const void *data KF_ZERO; /* what else the step, or its problem, wants to know */
 } kf_case;
 
-enum kf_dtype { KF_F32, KF_F16, KF_BF16, KF_I32 };
-enum { KF_MAX_AXES = 4 };
-
-/* A named array, row-major; a row runs along the last axis. All memory is the harness's. */
-typedef struct kf_tensor {
-    const char *name, *axes; /* one letter an axis: "BHSD" */
-    int n_axes;
-    int64_t dim[KF_MAX_AXES], count, rows;
-    enum kf_dtype dtype;
-    void *device;
-    float *host;          /* input: the values on the device, so rounded to dtype */
-    double *want, *bound; /* output: the result in fp64, and how far off a right kernel may be */
-    bool *checked;        /* output [rows]: whether the row has a reference */
-} kf_tensor;
-
 /* One case as it is run. */
-typedef struct kf_run {
+struct kf_run {
     const kf_case *c;
     kf_shape shape;        /* c's */
     uint64_t seed, memory; /* memory: another number when the tensors have got other memory */
-    bool poisoned;      /* unwritten elements can be told; not with --once, whose memory is new */
-    double extra_error; /* what bounds have to allow for: the variant's, see below */
-    const char *model;  /* --model, the file of a model; NULL without */
+    bool poisoned;         /* unwritten elements can be told; not with --once */
+    double extra_error;    /* kf_variant.extra_error, for the reference to allow for */
+    const char *model;     /* --model, the file of a model; NULL without */
     struct kf_state *state;
-} kf_run;
+};
 
 /* Enqueues one whole call on the stream and returns: no synchronisation, no allocation, so that it
  * can be captured in a graph. */
@@ -83,22 +67,22 @@ typedef bool kf_predicted(const kf_run *run, const kf_diagnosis *seen, char *why
 typedef struct kf_variant {
     const char *name, *about; /* about: one line for --list */
     kf_launch *launch;
-    bool (*applies)(const kf_case *c) KF_ELSE(NULL); /* NULL: to every case */
-    /* NULL: the device, and what its compiler made of it, allow it. Else the status of its rows,
-     * "refused" or "refused-" and a word, and the reason in why. */
-    const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ELSE(NULL);
-    int block KF_ELSE(0); /* thread d % block writes column d of the output; 0: no such rule */
-    kf_predicted *predicted KF_ELSE(NULL); /* NULL: must be right */
-    /* The rule that checkers must find broken, "shared race" or the like. A bug may break none. */
-    const char *finding KF_ELSE(NULL);
-    /* Promises the same bits in every run: checkers find sums whose parts come in no order. */
-    bool in_order KF_ELSE(false);
-    /* Beyond the rounding that all variants share; run->extra_error while the reference is made. */
-    double (*extra_error)(const kf_case *c) KF_ELSE(NULL);
+    bool (*applies)(const kf_case *c) KF_ZERO; /* NULL: to every case */
+    /* NULL: always allowed. Returns NULL where the device, and what its compiler made of it, allow
+     * it; else the status of its rows, "refused" or "refused-" and a word, and in why the reason.
+     */
+    const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ZERO;
+    int block KF_ZERO; /* thread d % block writes column d of the output; 0: no such rule */
+    kf_predicted *predicted KF_ZERO; /* NULL: must be right */
+    const char *finding KF_ZERO; /* what --check must find: "shared race" or the like, or NULL */
+    bool in_order
+        KF_ZERO; /* the same bits in every run: --check finds sums that come in no order */
+    /* Added to the bounds, for rounding that this variant alone does. */
+    double (*extra_error)(const kf_case *c) KF_ZERO;
 } kf_variant;
 
-/* KF_SUSTAINED and KF_COOL, with a warm L2 and in cases with KF_ALONE only: each variant has the
- * device to itself, at its power limit or before it is felt. alone.c says how and why. */
+/* On KF_SUSTAINED and KF_COOL a variant has the device to itself, at its power limit or before the
+ * limit is felt: with KF_WARM only, in cases with KF_ALONE. */
 enum kf_clock { KF_GRAPH, KF_STREAM, KF_CALL, KF_SUSTAINED, KF_COOL };
 enum kf_l2 { KF_WARM, KF_COLD };
 typedef struct kf_timing {
@@ -113,66 +97,32 @@ typedef struct kf_cost {
     bool tensor_cores;
 } kf_cost;
 
-/* What a variant may record of one block, for --timeline: a scratch tensor of KF_I32
- * [roles][most][4] that the recorder of common/harness/timeline.cuh writes, and names for its
- * numbers.
- */
-typedef struct kf_timeline {
-    const char *tensor;
-    const char *const *roles, *const *events;
-    int n_roles, n_events;
-} kf_timeline;
-
+typedef struct kf_timeline kf_timeline; /* timeline.h */
 typedef struct kf_program {
     const char *step, *title; /* "03-block-reduce-bug", and one line */
-    /* As in its header: the least compute capability that has its instructions, "75" for 7.5, or
-     * the only one, "90a" for 9.0. */
-    const char *architecture KF_ELSE("75");
-    const kf_case *cases KF_ELSE(NULL);
-    int n_cases KF_ELSE(0);
+    /* As in its header: the least compute capability that has its instructions, "80" for 8.0, or
+     * the only one, "90a" for 9.0. NULL: "75". */
+    const char *architecture KF_ZERO;
+    const kf_case *cases KF_ZERO;
+    int n_cases KF_ZERO;
     const kf_variant *variants; /* variant 0 is the baseline every ratio refers to */
     int n_variants;
-    void (*setup)(kf_run *run) KF_ELSE(NULL); /* declares the tensors */
+    void (*setup)(kf_run *run) KF_ZERO; /* declares the tensors */
     /* Fills want, bound and checked of every output; called again for another extra_error. */
-    void (*reference)(kf_run *run) KF_ELSE(NULL);
-    kf_cost (*cost)(const kf_case *c) KF_ELSE(NULL);
-    const kf_timing *timings KF_ELSE(NULL); /* NULL: graph warm, graph cold */
-    int n_timings KF_ELSE(0);
-    /* The variants are candidates: --tuned writes which is the fastest of each shape, on the first
-     * of the clocks, for kf_tuned. Names that begin with a part and a colon, "dq:m64-n64", compete
-     * with those of the same part only; the rest are one part. */
-    bool tunes KF_ELSE(false);
-    const kf_timeline *timeline KF_ELSE(NULL); /* NULL: no variant records */
+    void (*reference)(kf_run *run) KF_ZERO;
+    kf_cost (*cost)(const kf_case *c) KF_ZERO;
+    const kf_timing *timings KF_ZERO; /* NULL: graph warm, graph cold */
+    int n_timings KF_ZERO;
+    /* The variants are candidates: --tuned writes the fastest of each shape, on the first clock.
+     * Names with a part, "dq:m64-n64", compete with those of the same part; the rest are one. */
+    bool tunes KF_ZERO;
+    const kf_timeline *timeline KF_ZERO; /* NULL: no variant records */
     /* Whether the case reads a model from a file, which --model may name. NULL: none does. */
-    bool (*reads_model)(const kf_case *c) KF_ELSE(NULL);
+    bool (*reads_model)(const kf_case *c) KF_ZERO;
 } kf_program;
 #define KF_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 /* Runs the program as its command line says and returns its exit code. */
 int kf_main(const kf_program *program, int argc, char **argv);
-
-/* For setup: a tensor filled from the seed, one that is poisoned before every verified run, and one
- * that is poisoned and not compared. dim: one extent a letter of axes. */
-kf_tensor *kf_input(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
-                    const int64_t *dim);
-kf_tensor *kf_output(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
-                     const int64_t *dim);
-kf_tensor *kf_scratch(kf_run *run, const char *name, const char *axes, enum kf_dtype dtype,
-                      const int64_t *dim);
-/* Variants may write to this input, which holds what a call leaves for the next: a cache. */
-void kf_may_write(kf_run *run, const char *name);
-/* By name; one that setup did not declare, or another type, ends the program with a line. */
-kf_tensor *kf_find(const kf_run *run, const char *name);
-bool kf_has(const kf_run *run, const char *name); /* whether setup declared it */
-void *kf_memory(const kf_run *run, const char *name, enum kf_dtype dtype); /* on the device */
-float *kf_f32(const kf_run *run, const char *name);                        /* that of fp32 */
-
-/* The variant that a program that tunes has found to be the fastest on this device for a shape:
- * that of the row with the same D and causal whose Sq and Sk are nearest, as ratios. It is looked
- * for in build/data/DEVICE/tuned-TABLE.tsv, then in plots/data/DEVICE. part: "dq" finds the best of
- * "dq:m64-n64" and its like and gives "m64-n64"; NULL finds names without a part. false: no table,
- * or no such row. A table that is damaged, or another device's, ends the program with a line. */
-bool kf_tuned(const char *table, const kf_shape *shape, const char *part, char *variant,
-              size_t size);
 
 bool kf_on_cpu(void);              /* the CPU backend is underneath */
 const char *kf_thread_order(void); /* "forward", "reverse", "random" on the CPU; "hardware" */

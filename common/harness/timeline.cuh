@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "timeline.h"
 #include <stdint.h>
 
 struct no_recorder {

@@ -1,4 +1,4 @@
-"""alone.py: the clocks sustained and cool of common/harness/alone.c, for calls of PyTorch.
+"""alone.py: the clocks sustained and cool of common/harness/time/alone.c, for calls of PyTorch.
 
   sustained  IDLE_S without work, then calls back to back for WARMING_S, which do not count, and for
              TIMED_S, which do, in WINDOWS windows

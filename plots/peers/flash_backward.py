@@ -27,7 +27,7 @@ import peers
 from flash_common import B, H, HALF_STEP, HEADS, U16
 
 STEP = "26"
-LAMBDA = 8.0  # common/harness/tolerance.c
+LAMBDA = 8.0  # common/harness/base/tolerance.c
 PAIRS = 1 << 27  # of query and key in memory at a time: 1 GiB in fp64
 
 # As common/problems/flash_cases.h names them. "no-key" has queries that see no key.

@@ -5,7 +5,7 @@
 
 One row a measurement, in the columns of the steps' rows as far as they apply; a ratio is to the first
 peer of the case, round by round. The clocks are those
-of common/harness/timing.c, and so are the samples: variants in turn, round by round, each sample
+of common/harness/time/timing.c, and so are the samples: variants in turn, round by round, each sample
 long enough for its clock, a call before it that brings the data into the L2.
 
   graph   N calls captured in one CUDA graph and replayed between two events: device time
@@ -99,7 +99,7 @@ def rope_q_then_attention(q, k, v, cosine, sine):
 # --- Inputs and what is right ----------------------------------------------------------------------
 def random_input(shape):
     """Normal; each row has a scale and an offset of its own, one element in 1000 is ten times as
-    large: common/harness/random.c says why."""
+    large: common/harness/base/random.c says why."""
     rows = (*shape[:-1], 1)
     scale = 0.5 + torch.rand(rows, device=device)
     offset = 0.2 * torch.rand(rows, device=device)
@@ -117,7 +117,7 @@ def table64(positions, R):
 
 
 def gamma(n, u=U):
-    """common/harness/tolerance.c derives it: rounding of an inner product of length n."""
+    """common/harness/base/tolerance.c derives it: rounding of an inner product of length n."""
     return math.expm1(8.0 * math.sqrt(n) * u + n * u * u / (1.0 - u))
 
 

@@ -21,6 +21,7 @@
 #include "cuda/rope_passes.cuh"
 #include "cuda/tiled_attention.cuh"
 #include "harness/problem.h"
+#include "harness/tuned.h"
 #include "problems/rope_flash_cases.h"
 
 #include <string.h>

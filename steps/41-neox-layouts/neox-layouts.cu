@@ -294,7 +294,7 @@ static bool may_be_raw(const kf_case *c)
 static bool may_fault(const kf_case *c)
 {
 #ifdef CPU_TRACE
-    return is_misaligned(c) && cpu_trace_mode() == CPU_TRACE_CHECK;
+    return is_misaligned(c) && cpu_instrument()->mode == CPU_CHECK;
 #else
     (void)c;
     return false;

@@ -77,7 +77,7 @@ static int element(int pattern, int lane)
 static void begin(void)
 {
 #ifdef CPU_TRACE
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
 #endif
 }
 
@@ -86,12 +86,12 @@ static void seen(int bytes, int pattern, const char *op)
     cudaDeviceSynchronize();
 #ifdef CPU_TRACE
     const struct cpu_kernel_counts *list;
-    if (cpu_counts(&list) != 1)
+    if (cpu_instrument()->counts(&list) != 1)
         printf("not one kernel\n");
     int first = *op == 'l' ? CPU_SHARED_LD_WAVEFRONTS : CPU_SHARED_ST_WAVEFRONTS;
     printf("%d\t%d\t%s\t%d\t%d\n", bytes, pattern, op, (int)list[0].value[first],
            (int)list[0].value[first + 1]);
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
 #else
     (void)bytes, (void)pattern, (void)op;
 #endif

@@ -98,7 +98,7 @@ static int element(int pattern, int lane)
 static void begin(void)
 {
 #ifdef CPU_TRACE
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
 #endif
 }
 
@@ -108,14 +108,14 @@ static void seen(const char *op, int n, int pattern)
     printf("%s\t%d\t%d", op, n, pattern);
 #ifdef CPU_TRACE
     const struct cpu_kernel_counts *list;
-    if (cpu_counts(&list) != 1)
+    if (cpu_instrument()->counts(&list) != 1)
         printf("not one kernel\n");
     const uint64_t *v = list[0].value;
     const int first = *op == 'l'   ? CPU_LDMATRIX_WAVEFRONTS
                       : *op == 's' ? CPU_STMATRIX_WAVEFRONTS
                                    : CPU_CP_ASYNC_WAVEFRONTS;
     printf("\t%d\t%d\t%d", (int)v[first], (int)v[first + 1], (int)v[CPU_CP_ASYNC_SECTORS]);
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
 #endif
     printf("\n");
 }

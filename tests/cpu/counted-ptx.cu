@@ -272,7 +272,7 @@ int main()
     cudaMalloc(&y, 4096);
     cudaMemset(x, 0, 4096);
     cudaMemset(y, 0, 4096);
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
     unsigned *words = (unsigned *)y;
     vectors<<<1, 32>>>(x, y);
     some_lanes<<<1, 32>>>(x, y);
@@ -293,15 +293,15 @@ int main()
     hints<<<1, 32>>>(x, y);
     cudaDeviceSynchronize();
     const struct cpu_kernel_counts *list;
-    int n = cpu_counts(&list);
+    int n = cpu_instrument()->counts(&list);
     for (int i = 0; i < n; i++) {
         printf("%s:", list[i].kernel);
         for (int k = CPU_BARRIERS; k < CPU_COUNTERS; k++)
             if (list[i].value[k] && k != CPU_GLOBAL_LD_BYTES && k != CPU_GLOBAL_ST_BYTES)
-                printf(" %s=%d", cpu_counter_names[k], (int)list[i].value[k]);
+                printf(" %s=%d", cpu_instrument()->counter_names[k], (int)list[i].value[k]);
         printf("\n");
     }
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
     cudaFree(x);
     cudaFree(y);
     return 0;

@@ -198,18 +198,18 @@ static void show()
     const struct cpu_kernel_counts *list;
     const char *const *names;
     cudaDeviceSynchronize();
-    int n = cpu_counts(&list), n_names = cpu_named_counters(&names);
+    int n = cpu_instrument()->counts(&list), n_names = cpu_instrument()->named_counters(&names);
     for (int i = 0; i < n; i++) {
         printf("%s:", list[i].kernel);
         for (int k = CPU_BARRIERS; k < CPU_COUNTERS; k++)
             if (list[i].value[k] && k != CPU_GLOBAL_LD_BYTES && k != CPU_GLOBAL_ST_BYTES)
-                printf(" %s=%d", cpu_counter_names[k], (int)list[i].value[k]);
+                printf(" %s=%d", cpu_instrument()->counter_names[k], (int)list[i].value[k]);
         for (int k = 0; k < n_names; k++)
-            if (cpu_named_count(i, names[k]))
-                printf(" %s=%d", names[k], (int)cpu_named_count(i, names[k]));
+            if (cpu_instrument()->named_count(i, names[k]))
+                printf(" %s=%d", names[k], (int)cpu_instrument()->named_count(i, names[k]));
         printf("\n");
     }
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
 }
 
 int main()
@@ -218,7 +218,7 @@ int main()
     cudaMalloc(&x, 4096);
     cudaMalloc(&y, 4096);
     cudaMemset(x, 0, 4096);
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
     trips<<<1, 32>>>(x, y);
     skips<<<1, 32>>>(x, y);
     const void *by_pointer = (const void *)nested;

@@ -16,7 +16,7 @@ static void show(const char *what)
 {
     const struct cpu_kernel_counts *list;
     cudaDeviceSynchronize();
-    int n = cpu_counts(&list);
+    int n = cpu_instrument()->counts(&list);
     printf("%s:", what);
     for (int i = 0; i < n; i++) {
         const uint64_t *v = list[i].value;
@@ -29,7 +29,7 @@ static void show(const char *what)
                    (int)v[CPU_GLOBAL_ST_BYTES]);
     }
     printf("\n");
-    cpu_counts_reset();
+    cpu_instrument()->counts_reset();
 }
 
 static void launch(float *x, int early)

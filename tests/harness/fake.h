@@ -10,7 +10,7 @@
  * FAKE_CPU=1                                kf_on_cpu() */
 #ifndef FAKE_H
 #define FAKE_H
-#include "internal.h"
+#include "harness/run/run.h"
 #include "problems/attention.h"
 
 /* A kernel that takes us microseconds, and cold_us more when its data are not in the L2. */

@@ -1,6 +1,6 @@
 /* flush.cu: what flushes the L2 reads each element of the array, and writes nothing while all are
  * zero. TAP, as the unit tests. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <vector>

@@ -378,7 +378,7 @@ static const char *unwanted(const kf_case *c, char *why, size_t size)
 }
 
 static const kf_case cases[] = {
-    {.name = "D8", .shape = {1, 2, 5, 5, 8, 0, false, 0}},
+    {.name = "D8", .shape = {.H = 2, .Sq = 5, .Sk = 5, .D = 8}}, /* B is left out: 1 */
     {.name = "odd", .shape = {1, 1, 3, 7, 5, 0, true, 0}, .flags = KF_VERIFY_ONLY | KF_CHECKED},
     {.name = "big", .shape = {1, 1, 64, 64, 64, 0, false, 0}, .flags = KF_LARGE | KF_MAY_NOT_FIT},
 };

@@ -1,7 +1,7 @@
 /* unit.h: TAP lines for unit tests in C. A test program prints its plan last. */
 #ifndef UNIT_H
 #define UNIT_H
-#include "internal.h"
+#include "harness/run/run.h"
 #include "problems/attention.h"
 #include "problems/rope.h"
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* unit_tune.c: which variant is chosen, what may not win, what the table says, and who reads it. */
 #define _DEFAULT_SOURCE
+#include "harness/tuned.h"
 #include "unit.h"
 #include <math.h>
 #include <sys/wait.h>

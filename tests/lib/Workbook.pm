@@ -177,9 +177,9 @@ sub small_tree {
     my $dir = scratch();
     run("cd '$dir' && rm -rf steps common/harness common/problems common/cuda common/neox tests book chapters plots");
     spew("$dir/common/harness/harness.h", "void harness(void);\n");
-    spew("$dir/common/harness/run.c", "#include \"harness.h\"\nvoid harness(void)\n{\n}\n");
-    spew("$dir/common/harness/kernel.cu", "__global__ void kernel()\n{\n}\n");
-    spew("$dir/common/harness/ceilings.cu", "int main()\n{\n}\n");
+    spew("$dir/common/harness/run/run.c", "#include \"harness/harness.h\"\nvoid harness(void)\n{\n}\n");
+    spew("$dir/common/harness/run/kernel.cu", "__global__ void kernel()\n{\n}\n");
+    spew("$dir/common/harness/run/ceilings.cu", "int main()\n{\n}\n");
     spew("$dir/common/cuda/own.h", "");
     return $dir;
 }

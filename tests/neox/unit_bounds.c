@@ -1,7 +1,7 @@
 /* unit_bounds.c: bounds are measured on the plain implementation, and one that is broken is
  * refused. "unit_bounds trouble" only says what neox_bounds has against the plain implementation
  * that it is linked with, or "none"; neox.t links broken ones. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include "neox/neox.h"
 #include "../harness/unit.h"
 #include <math.h>

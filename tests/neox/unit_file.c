@@ -1,7 +1,7 @@
 /* unit_file.c FOLDER [SHIPPED]: files that are read right, files that are refused, and some
  * thousands that were damaged at random, all of which are refused. */
 #define _DEFAULT_SOURCE
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include "neox/neox.h"
 #include "../harness/unit.h"
 #include <fcntl.h>

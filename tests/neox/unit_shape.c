@@ -1,5 +1,5 @@
 /* unit_shape.c: where weights stand, counted by hand, and which shapes are refused. */
-#include "harness/internal.h"
+#include "harness/run/run.h"
 #include "neox/neox.h"
 #include "../harness/unit.h"
 

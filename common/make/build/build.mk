@@ -24,9 +24,9 @@ stamp = $(shell mkdir -p $(dir $1); printf '%s\n' '$2' | cmp -s - $1 || \
 comma := ,
 
 # A source of the harness with a main of its own is a program; the others go into every program.
-HARNESS_MAINS := $(shell grep -ls '^int main' common/harness/*.cu /dev/null)
+HARNESS_MAINS := $(shell grep -ls '^int main' common/harness/*/*.cu /dev/null)
 HARNESS_SOURCES := $(filter-out $(HARNESS_MAINS),\
-    $(wildcard common/harness/*.c common/harness/*.cu common/problems/*.c common/neox/*.c))
+    $(wildcard common/harness/*/*.c common/harness/*/*.cu common/problems/*.c common/neox/*.c))
 HARNESS_OBJECTS := $(patsubst common/%,%.o,$(basename $(HARNESS_SOURCES)))
 HARNESS_PROGRAMS := $(basename $(notdir $(HARNESS_MAINS)))
 
@@ -182,13 +182,13 @@ $(CUDA)/$1: $2 $(CUDA_HARNESS) $(CUDA)/flags
 endef
 $(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
 $(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
-$(foreach p,$(HARNESS_PROGRAMS),$(eval $(call program,$p,common/harness/$p.cu)))
+$(foreach m,$(HARNESS_MAINS),$(eval $(call program,$(basename $(notdir $m)),$m)))
 
 # A file that a .d file names and that is gone is no error: what read it is made again.
 %.h %.cuh %.hpp: ;
 common/cpu/%: ;
--include $(wildcard $(CPU)/*.d $(CPU)-traced/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/*/*.d \
-    $(CUDA)/*.d $(CUDA)/*/*.d)
+-include $(wildcard $(CPU)/*.d $(CPU)-traced/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/*/*.d $(CPU)/*/*/*.d \
+    $(CUDA)/*.d $(CUDA)/*/*.d $(CUDA)/*/*/*.d)
 
 ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
@@ -347,4 +347,4 @@ bench: $(CPU)/runtime
 	@perl tests/lib/suite.pl --pace
 
 lint:
-	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/cpu -Icommon/harness
+	@sh common/make/build/lint.sh $(CPU_INCLUDE) -Icommon/cpu

@@ -29,7 +29,7 @@ sub counted {
     my $dir = "$temp/$number" . ($flags && "-older");
     my %r = run("mkdir -p '$dir/data' && common/cpu/cudacc $flags -O1 -g0 -w -fprofile-arcs -ftest-coverage -fprofile-update=atomic "
         . "-fprofile-note='$dir/step.gcno' -fprofile-dir='$dir/data' -Icommon '$source' "
-        . "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o -o '$dir/step'");
+        . "$programs/harness/*/*.o $programs/problems/*.o $programs/neox/*.o -o '$dir/step'");
     die "coverage: $source: $r{err}" if $r{code};
     %r = run("timeout 600 '$dir/step' --seed 1");
     die "coverage: $source: $r{err}" if $r{code};

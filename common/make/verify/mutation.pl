@@ -226,7 +226,7 @@ sub object_of {
     my ($place, $file, $text) = @_;
     my ($from) = $file =~ m{(.*)/};
     spew("$place.c", $text);
-    my %r = run("gcc -std=c11 -O2 -Wall -Wextra -Werror -I$from -Icommon/cpu/include -Icommon/harness -Icommon -c '$place.c' -o '$place.o'");
+    my %r = run("gcc -std=c11 -O2 -Wall -Wextra -Werror -I$from -Icommon/cpu/include -Icommon -c '$place.c' -o '$place.o'");
     return $r{code} ? undef : slurp("$place.o");
 }
 
@@ -245,7 +245,7 @@ sub try_step {
     my ($folder) = $step =~ m{(.*)/};
     my ($number) = $folder =~ /(\d\d)-/;
     run("rm -rf '$dir'; mkdir -p '$dir/common' && cp -r common/cuda common/neox '$dir/common' && cp $folder/*.cu* '$dir'");
-    my $harness = "$programs/harness/*.o $programs/problems/*.o $programs/neox/*.o";
+    my $harness = "$programs/harness/*/*.o $programs/problems/*.o $programs/neox/*.o";
     if ($file =~ /\.c$/) {
         (my $object = $file) =~ s{common/(.*)\.c$}{$programs/$1.o};
         defined object_of("$dir/one", $file, $text) or return undef;
@@ -339,7 +339,7 @@ sub try_site {
 
 # --- All of them ----------------------------------------------------------------------------------
 my @kernels = glob 'steps/*/*.cu steps/*/*.cuh common/cuda/*.cuh common/neox/*.cuh';
-my @harness = glob 'common/harness/*.c common/problems/*.c';
+my @harness = glob 'common/harness/*/*.c common/problems/*.c';
 if (@only) {
     my %wanted = map { $_ => 1 } @only;
     @kernels = grep { $wanted{$_} } @kernels;

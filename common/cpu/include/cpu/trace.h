@@ -1,5 +1,5 @@
-/* What an instrumented program was seen to do. `cudacc --count` and `cudacc --check` link it; in a
- * plain program none of this exists. The functions are for the host, between launches. */
+/* What an instrumented program was seen to do. `cudacc --count` and `cudacc --check` link the
+ * instrument; a plain program has none. The host asks between launches. */
 #ifndef CPU_TRACE_H
 #define CPU_TRACE_H
 
@@ -12,10 +12,6 @@
 extern "C" {
 #endif
 
-enum cpu_trace { CPU_TRACE_COUNT = 1, CPU_TRACE_CHECK = 2 };
-int cpu_trace_mode(void); /* which instrument this program is linked with */
-
-/* --- Counts ----------------------------------------------------------------------------------- */
 /* A request is one instruction of one warp; sectors are of 32 bytes. Those behind the mma
  * instructions make no column where all are 0. */
 #define CPU_COUNTER_LIST(X)                                                                        \
@@ -86,29 +82,37 @@ int cpu_trace_mode(void); /* which instrument this program is linked with */
     X(CPU_SURFACE_WRITES, "surface_writes")
 #define CPU_ID(id, name) id,
 enum cpu_counter { CPU_COUNTER_LIST(CPU_ID) CPU_COUNTERS };
-extern const char *const cpu_counter_names[CPU_COUNTERS];
 
 struct cpu_kernel_counts {
     const char *kernel;
     uint64_t value[CPU_COUNTERS];
 };
-/* Since the reset: kernels by their first launch, then memset and memcpy of the device. */
-int cpu_counts(const struct cpu_kernel_counts **list);
-int cpu_named_counters(const char *const **names); /* all that the program has met, sorted */
-uint64_t cpu_named_count(int kernel, const char *name);
-void cpu_counts_reset(void);
-void cpu_counts_print(FILE *out);
-void cpu_counts_print_lines(FILE *out); /* by source line, the most sectors and wavefronts first */
 
-/* --- Findings --------------------------------------------------------------------------------- */
-int cpu_findings_print(FILE *out); /* those since the last call, one a line; how many there were */
-int cpu_findings_of(const char *class_name); /* of those, "shared race" and the like */
-void cpu_mark_unwritten(void *p, size_t bytes);
-/* Whether from now on two additions of floating point to one place, of which either may come first,
- * are a finding: for what promises the same bits in every run. CUDACPU_SUMS=1 asks for it always.
- */
-void cpu_sums_in_order(int asked);
-void cpu_name_memory(void *p, const char *name); /* the name is kept, not copied */
+/* An instrument, as functions. */
+struct cpu_instrument {
+    enum { CPU_COUNT = 1, CPU_CHECK } mode;
+
+    /* CPU_COUNT; else NULL. Counts are those since the reset: kernels by their first launch, then
+     * memset and memcpy of the device. */
+    const char *const *counter_names; /* [CPU_COUNTERS] */
+    int (*counts)(const struct cpu_kernel_counts **list);
+    int (*named_counters)(const char *const **names); /* all that the program has met, sorted */
+    uint64_t (*named_count)(int kernel, const char *name);
+    void (*counts_reset)(void);
+    void (*counts_print)(FILE *out);
+    void (*counts_print_lines)(FILE *out); /* by source line, most sectors and wavefronts first */
+
+    /* CPU_CHECK; else NULL. */
+    int (*findings_print)(FILE *out); /* those since the last call, one a line; how many */
+    int (*findings_of)(const char *class_name); /* of those, "shared race" and the like */
+    void (*mark_unwritten)(void *p, size_t bytes);
+    void (*name_memory)(void *p, const char *name); /* the name is kept, not copied */
+    /* Whether from now on two additions of floating point to one place, of which either may come
+     * first, are a finding: for what promises the same bits in every run. CUDACPU_SUMS=1 asks for
+     * it always. */
+    void (*sums_in_order)(int asked);
+};
+const struct cpu_instrument *cpu_instrument(void); /* NULL in a plain program */
 
 #ifdef __cplusplus
 }

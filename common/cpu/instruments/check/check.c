@@ -484,7 +484,7 @@ int trace_heap_free(void *p, const void *site)
 }
 
 static int sums_asked; /* by the host; or by the variable, of all that runs */
-void cpu_sums_in_order(int asked)
+void sums_in_order(int asked)
 {
     sums_asked = asked;
 }
@@ -1059,11 +1059,6 @@ static void note_failed_call(cudaError_t error)
 static void __attribute__((constructor)) at_start(void)
 {
     call_failed = note_failed_call;
-}
-
-int cpu_trace_mode(void)
-{
-    return CPU_TRACE_CHECK;
 }
 
 void trace_reset(void)

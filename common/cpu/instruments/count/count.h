@@ -48,6 +48,17 @@ void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPT
 /* Sites of all kernels since the reset, in a list to be freed. */
 struct site *tally_sites(int *n);
 extern int tally_unprinted; /* kernels have run since the tables were printed */
+/* What cpu/trace.h has of these. */
+extern const char *const tally_counter_names[CPU_COUNTERS];
+int tally_counts(const struct cpu_kernel_counts **list);
+int tally_named_counters(const char *const **names);
+uint64_t tally_named_count(int kernel, const char *name);
+void tally_reset(void);
+
+/* --- count_print.c ---------------------------------------------------------------------------- */
+
+void counts_print(FILE *out);
+void counts_print_lines(FILE *out);
 
 /* --- What notes.c notes and count.c merges ---------------------------------------------------- */
 

@@ -31,13 +31,13 @@ static void put_row(FILE *out, const char *name, int width, const uint64_t *top,
 static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int first, int n, int all)
 {
     const char *const *names;
-    int n_names = cpu_named_counters(&names), width = 12;
+    int n_names = tally_named_counters(&names), width = 12;
     int columns = n + (all > 1 && first + n == all);
     uint64_t v[CPU_COUNTERS + NAMED][COLUMNS + 1] = {0}, moved[COLUMNS + 1];
     for (int i = 0; i < all; i++)
         for (int k = 0; k < CPU_COUNTERS + n_names; k++) {
             uint64_t value =
-                k < CPU_COUNTERS ? list[i].value[k] : cpu_named_count(i, names[k - CPU_COUNTERS]);
+                k < CPU_COUNTERS ? list[i].value[k] : tally_named_count(i, names[k - CPU_COUNTERS]);
             if (i >= first && i < first + n)
                 v[k][i - first] = value;
             v[k][n] += value; /* seen only when that column is shown */
@@ -50,8 +50,8 @@ static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int fir
         fprintf(out, " %*.36s", width, i < n ? list[first + i].kernel : "all kernels");
     fputc('\n', out);
     for (int k = 0; k < CPU_COUNTERS + n_names; k++) {
-        put_row(out, k < CPU_COUNTERS ? cpu_counter_names[k] : names[k - CPU_COUNTERS], width, v[k],
-                NULL, columns);
+        put_row(out, k < CPU_COUNTERS ? tally_counter_names[k] : names[k - CPU_COUNTERS], width,
+                v[k], NULL, columns);
         if (k != CPU_GLOBAL_LD_BYTES && k != CPU_GLOBAL_ST_BYTES)
             continue;
         for (int i = 0; i < columns; i++)
@@ -61,10 +61,10 @@ static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int fir
     }
 }
 
-void cpu_counts_print(FILE *out)
+void counts_print(FILE *out)
 {
     const struct cpu_kernel_counts *list;
-    int all = cpu_counts(&list), n = all;
+    int all = tally_counts(&list), n = all;
     while (n > 0 && !list[n - 1].value[CPU_BLOCKS])
         n--;
     for (int i = 0; i < n; i += COLUMNS)
@@ -133,7 +133,7 @@ static void put_source(FILE *out, const struct place *place)
     fprintf(out, "  %s\n", text + strspn(text, " \t"));
 }
 
-void cpu_counts_print_lines(FILE *out)
+void counts_print_lines(FILE *out)
 {
     int n, lines = 0;
     struct site *sites = tally_sites(&n);
@@ -180,8 +180,8 @@ static void __attribute__((destructor)) at_end(void)
     if (!tally_unprinted)
         return;
     printf("\n");
-    cpu_counts_print(stdout);
+    counts_print(stdout);
     if (by_line && *by_line && strcmp(by_line, "0") != 0)
-        cpu_counts_print_lines(stdout);
+        counts_print_lines(stdout);
     fflush(stdout);
 }

@@ -18,7 +18,7 @@ static const char *names[NAMED], *sorted[NAMED];
 static atomic_flag naming = ATOMIC_FLAG_INIT;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER; /* a host may have several threads */
 
-const char *const cpu_counter_names[CPU_COUNTERS] = {
+const char *const tally_counter_names[CPU_COUNTERS] = {
 #define CPU_NAME(id, name) name,
     CPU_COUNTER_LIST(CPU_NAME)};
 
@@ -159,12 +159,7 @@ struct site *tally_sites(int *n)
     return list;
 }
 
-int cpu_trace_mode(void)
-{
-    return CPU_TRACE_COUNT;
-}
-
-int cpu_counts(const struct cpu_kernel_counts **list)
+int tally_counts(const struct cpu_kernel_counts **list)
 {
     for (int i = 0; i < n_kernels; i++) {
         listed[i].kernel = kernels[i]->name;
@@ -183,7 +178,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int cpu_named_counters(const char *const **list)
+int tally_named_counters(const char *const **list)
 {
     memcpy(sorted, names, sizeof sorted);
     qsort(sorted, (size_t)n_names, sizeof *sorted, by_name);
@@ -191,12 +186,12 @@ int cpu_named_counters(const char *const **list)
     return n_names;
 }
 
-uint64_t cpu_named_count(int kernel, const char *name)
+uint64_t tally_named_count(int kernel, const char *name)
 {
     return kernel < n_kernels ? kernels[kernel]->tally.named[tally_name(name)] : 0;
 }
 
-void cpu_counts_reset(void)
+void tally_reset(void)
 {
     while (n_kernels)
         free(kernels[--n_kernels]);

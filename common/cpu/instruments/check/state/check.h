@@ -3,6 +3,8 @@
 #define CHECK_H
 
 #include "device/device.h"
+
+#include "cpu/trace.h"
 #include "instruments/front/symbols.h"
 
 #include <stdlib.h>
@@ -41,9 +43,11 @@ struct side {
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
-extern int kernels_ran;  /* or there was nothing to find */
-int findings_tell(void); /* tells what is left, and returns how many findings */
-void findings_end(void); /* tells what is left; the program ends with 1 if there is any */
+extern int kernels_ran;        /* or there was nothing to find */
+int findings_tell(void);       /* tells what is left, and returns how many findings */
+void findings_end(void);       /* tells what is left; the program ends with 1 if there is any */
+int findings_print(FILE *out); /* these two: cpu/trace.h */
+int findings_of(const char *class_name);
 
 /* --- shadow.c: what there is, and what is known of each byte ---------------------------------- */
 
@@ -106,6 +110,8 @@ void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code);
 /* Allocations that nobody has freed leak, but where a kernel was stopped. Whether none was. */
 int memory_leaks(void);
 void memory_broken(void); /* a kernel was stopped: from then on nothing can be freed */
+void memory_mark_unwritten(void *p, size_t bytes); /* these two: cpu/trace.h */
+void memory_name(void *p, const char *name);
 
 /* --- order.c: what comes before what ---------------------------------------------------------- */
 
@@ -284,5 +290,9 @@ void registers_block(void); /* the block has ended */
 void registers_broken(void);
 /* A finding that is a text, once a place. */
 void registers_tell(enum rule rule, int thread, uint32_t code, const char *text);
+
+/* --- check.c ---------------------------------------------------------------------------------- */
+
+void sums_in_order(int asked); /* cpu/trace.h */
 
 #endif

@@ -250,7 +250,7 @@ static int told_with_another(int i, const struct place *places)
     return told;
 }
 
-int cpu_findings_print(FILE *out)
+int findings_print(FILE *out)
 {
     int n = n_findings, distinct = 0;
     remarks = 0;
@@ -291,7 +291,7 @@ int cpu_findings_print(FILE *out)
     return distinct;
 }
 
-int cpu_findings_of(const char *rule)
+int findings_of(const char *rule)
 {
     for (int i = 0; i < RULES; i++)
         if (strcmp(rules[i].name, rule) == 0)
@@ -302,7 +302,7 @@ int cpu_findings_of(const char *rule)
 int findings_tell(void)
 {
     int silent = printed_by_host;
-    int n = cpu_findings_print(stderr);
+    int n = findings_print(stderr);
     char more[40] = "";
     if (remarks)
         snprintf(more, sizeof more, ", %d remark%s", remarks, remarks == 1 ? "" : "s");

@@ -124,7 +124,7 @@ void trace_host_memory(void *p, size_t bytes)
 {
     for (size_t i = 0; i < (bytes + 3) / 4; i++)
         ((uint32_t *)p)[i] = fresh;
-    cpu_mark_unwritten(p, bytes);
+    memory_mark_unwritten(p, bytes);
     object_at((uintptr_t)p)->host = 1;
 }
 
@@ -189,13 +189,13 @@ int is_registered(uintptr_t p, unsigned bytes)
     return 0;
 }
 
-void cpu_mark_unwritten(void *p, size_t bytes)
+void memory_mark_unwritten(void *p, size_t bytes)
 {
     if ((uintptr_t)p - region < region_used)
         set_bits(written, (uintptr_t)p - region, bytes, 0);
 }
 
-void cpu_name_memory(void *p, const char *name)
+void memory_name(void *p, const char *name)
 {
     struct object *o = object_at((uintptr_t)p);
     if (o)

@@ -1,0 +1,162 @@
+/* message.c: every trouble is one line on stderr, "PROGRAM: what, and what would be right". It may
+ * quote arguments, paths and files of any length: nothing is cut off, so that the reason behind
+ * them stays, and what would move a terminal's cursor or change its colours is printed as \x1b. */
+#define _DEFAULT_SOURCE
+#include "harness/base/base.h"
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Every line needs the first, also one about an argument or from a signal handler: so they are not
+ * handed round. */
+static char program[128] = "harness";
+static char farewell[256] = "interrupted\n"; /* ready for a signal handler */
+static bool quiet;
+
+void kf_set_program(const char *name)
+{
+    snprintf(program, sizeof program, "%s", name);
+    snprintf(farewell, sizeof farewell, "%s: interrupted; rows recorded before stay\n", program);
+}
+
+/* NULL: no memory. */
+static char *formatted(const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, args);
+    return text;
+}
+
+/* Letters of UTF-8 stay, but for U+0080 to U+00BF, of which half are control characters too: the
+ * byte 0xc2 begins these. */
+static void escape(const char *text, char *to)
+{
+    int follow = 0; /* bytes of a letter that are still to come */
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool inside = follow > 0 && c >= 0x80 && c < 0xc0;
+        follow = inside ? follow - 1 : c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc3 ? 1 : 0;
+        bool plain = inside || follow > 0 || (c >= ' ' && c <= '~');
+        to += snprintf(to, sizeof "\\x00", plain ? "%c" : "\\x%02x", c);
+    }
+    *to = '\0';
+}
+
+static void line(const char *format, va_list args)
+{
+    char *text = formatted(format, args);
+    char *shown = text ? malloc(4 * strlen(text) + 1) : NULL;
+    if (shown)
+        escape(text, shown);
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", program, shown ? shown : format);
+    free(text);
+    free(shown);
+}
+
+void kf_complain(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    line(format, args);
+    va_end(args);
+}
+
+void kf_die(int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    line(format, args);
+    va_end(args);
+    exit(code);
+}
+
+void kf_quiet(bool on)
+{
+    quiet = on;
+}
+
+void kf_say(const char *format, ...)
+{
+    if (quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    fflush(stdout);
+}
+
+void *kf_alloc(int64_t count, size_t size)
+{
+    void *memory = NULL;
+    if (count >= 0 && (uint64_t)count <= SIZE_MAX / size)
+        memory = calloc(count > 0 ? (size_t)count : 1, size);
+    if (!memory)
+        kf_die(KF_CANNOT_RUN, "no host memory for %.3g GB; a smaller --case needs less",
+               (double)count * (double)size / 1e9);
+    return memory;
+}
+
+char *kf_text(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = formatted(format, args);
+    va_end(args);
+    if (!text)
+        kf_die(KF_CANNOT_RUN, "no host memory for a line of text");
+    return text;
+}
+
+const char *kf_root(void)
+{
+    const char *root = getenv("KF_ROOT");
+    return root && *root ? root : ".";
+}
+
+/* A handler may neither print through stdio nor free anything: it writes its line and leaves. Rows
+ * are appended by one write while interrupts are held back, so there is nothing to clean up. */
+static volatile sig_atomic_t held, pending;
+
+static void leave(void)
+{
+    ssize_t said = write(STDERR_FILENO, farewell, strlen(farewell));
+    (void)said; /* if even this cannot be written, there is nobody to tell */
+    _exit(130);
+}
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    if (held)
+        pending = 1;
+    else
+        leave();
+}
+
+void kf_catch_interrupts(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    /* A file size limit must show as an error of write, a closed pipe as one of printf. */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void kf_hold_interrupts(bool hold)
+{
+    held = hold;
+    if (!hold && pending)
+        leave();
+}

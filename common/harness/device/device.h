@@ -1,0 +1,67 @@
+/* device.h: what is underneath: the device, its lock, its clock rate, the instrument. */
+#ifndef KF_DEVICE_H
+#define KF_DEVICE_H
+
+#include "harness/base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- backend.c, beside kf_on_cpu and kf_thread_order ------------------------------------------ */
+double kf_host_us(void);
+void kf_host_sleep_us(double us);
+
+/* --- device.c --------------------------------------------------------------------------------- */
+typedef struct kf_device {
+    char name[256], slug[256], compute[16], bus[32], driver[16], toolkit[16];
+    int64_t l2_bytes;
+} kf_device;
+const kf_device *kf_open_device(void);                /* none that we can use: a line, exit 77 */
+void kf_need_architecture(const kf_program *program); /* the device has less: the same */
+void kf_doing(const char *variant, const char *case_name); /* for kf_check to name; or NULL */
+int kf_error_exit_code(cudaError_t error);
+const char *kf_error_advice(cudaError_t error);
+
+/* --- lock.c: one program times, none disturbs it ---------------------------------------------- */
+enum kf_lock { KF_UNLOCKED, KF_SHARED, KF_EXCLUSIVE };
+void kf_device_lock(enum kf_lock how);
+
+/* --- rates.c ---------------------------------------------------------------------------------- */
+typedef struct kf_rates {
+    double mhz, watts; /* of the multiprocessors; of the board */
+    bool capped;       /* the driver holds the clock rate down because of the power */
+} kf_rates;
+bool kf_rates_read(kf_rates *now, char *why, size_t size); /* false: it cannot be told, and why */
+
+/* --- stream.c --------------------------------------------------------------------------------- */
+cudaStream_t kf_stream(void); /* the one that all launches of the program are on */
+void kf_stream_end(void);
+int kf_count_launches(const kf_run *run, const kf_variant *variant);
+/* For profilers: the launches between on and off are the ones to look at. */
+void kf_profile(bool on);
+void kf_profile_end(void); /* after all memory is freed: what is left now is a leak */
+
+/* --- instrument.c: programs that cudacc --count or --check linked ----------------------------- */
+enum kf_instrument { KF_PLAIN, KF_COUNT, KF_CHECK };
+enum kf_instrument kf_instrument(void);
+/* In a program that does not check these do nothing. */
+void kf_name_memory(const kf_tensor *tensor);    /* what findings call it */
+void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */
+void kf_sums_in_order(bool asked);               /* findings, where additions come in no order */
+typedef struct kf_findings {
+    int all, of_class;
+    char *text; /* one a line; free it */
+} kf_findings;
+kf_findings kf_take_findings(const char *class_name); /* since the last call */
+
+/* --- probes.cu -------------------------------------------------------------------------------- */
+void kf_probe_empty(cudaStream_t stream);
+void kf_probe_wait(cudaStream_t stream); /* some 50 us of one thread, while more is enqueued */
+/* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
+void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

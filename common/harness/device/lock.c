@@ -1,0 +1,52 @@
+/* lock.c: programs that run at the same time must not time each other's kernels. Verifying holds
+ * the device's lock shared, timing holds it alone. The lock is a file in TMPDIR; the system
+ * releases it when the program ends, however it ends. */
+#define _DEFAULT_SOURCE
+#include "harness/device/device.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The program's hold on its device: the lock file, -1 before it is opened, and how it is held. */
+static int file = -1;
+static enum kf_lock held = KF_UNLOCKED;
+
+static void open_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    const kf_device *device = kf_open_device();
+    char *path =
+        kf_text("%s/kernel-fusion-%s.lock", folder && *folder ? folder : "/tmp", device->bus);
+    file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file < 0)
+        file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC); /* another user's file: enough */
+    if (file < 0) {
+        kf_complain("no lock file %s (%s): times may be disturbed by other programs", path,
+                    strerror(errno));
+        file = -2;
+    }
+    free(path);
+}
+
+void kf_device_lock(enum kf_lock how)
+{
+    if (kf_on_cpu() || held == how)
+        return;
+    if (file == -1)
+        open_file();
+    if (file < 0)
+        return;
+    int operation = how == KF_EXCLUSIVE ? LOCK_EX : how == KF_SHARED ? LOCK_SH : LOCK_UN;
+    if (how != KF_UNLOCKED && flock(file, operation | LOCK_NB) != 0) {
+        kf_say("waiting for the device: another program is using it\n");
+        while (flock(file, operation) != 0 && errno == EINTR) {
+        }
+    }
+    if (how == KF_UNLOCKED)
+        flock(file, LOCK_UN);
+    held = how;
+}

@@ -1,0 +1,43 @@
+// probes.cu: the kernels the harness itself needs. Not under study, never in a table.
+#include "harness/device/device.h"
+
+__global__ void empty_kernel()
+{
+}
+
+void kf_probe_empty(cudaStream_t stream)
+{
+    empty_kernel<<<1, 1, 0, stream>>>();
+}
+
+__global__ void wait_kernel(long long cycles)
+{
+    for (const long long start = clock64(); clock64() - start < cycles;) {
+    }
+}
+
+void kf_probe_wait(cudaStream_t stream)
+{
+    wait_kernel<<<1, 1, 0, stream>>>(100000);
+}
+
+// Reads only: a flush that wrote would leave dirty lines, and their write-back would be charged to
+// the kernel measured next. The store never happens (the data are zeros), but the compiler cannot
+// know, so it keeps the loads.
+__global__ void read_kernel(const float4 *from, float *never_written, long long count)
+{
+    long long stride = (long long)gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+        float4 x = from[i];
+        sum += x.x + x.y + x.z + x.w;
+    }
+    if (sum != 0.0f)
+        *never_written = sum;
+}
+
+void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream)
+{
+    const int block = 512, grid = 1024;
+    read_kernel<<<grid, block, 0, stream>>>((const float4 *)from, never_written, count / 4);
+}

@@ -1,0 +1,75 @@
+/* stream.c: the stream that everything is launched on, what a call launches, and which launches a
+ * profiler looks at. */
+#include "harness/device/device.h"
+#include <stdlib.h>
+
+/* One for a program, as it has one device. It is not handed round: kf_reference_from, which a step
+ * calls, launches on the same stream and knows of no session. */
+static cudaStream_t stream;
+
+cudaStream_t kf_stream(void)
+{
+    if (!stream)
+        CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+void kf_stream_end(void)
+{
+    CUDA_CHECK(cudaStreamDestroy(stream));
+    stream = NULL;
+}
+
+cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(run, stream);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+#ifdef CUDA_CPU_BACKEND
+void kf_profile(bool on)
+{
+    (void)on;
+}
+
+void kf_profile_end(void)
+{
+}
+#else
+#include <cuda_profiler_api.h>
+
+void kf_profile(bool on)
+{
+    /* With no profiler attached both may say that there is none: that is no trouble. */
+    (void)(on ? cudaProfilerStart() : cudaProfilerStop());
+    (void)cudaGetLastError();
+}
+
+void kf_profile_end(void)
+{
+    CUDA_CHECK(cudaDeviceReset()); /* without it compute-sanitizer looks for no leaks */
+}
+#endif
+
+/* A profiler lists launches and knows nothing of variants. The launches of one call are the nodes
+ * of its graph: captured here, and never run. */
+int kf_count_launches(const kf_run *run, const kf_variant *variant)
+{
+    cudaGraph_t graph = kf_capture(run, variant->launch, kf_stream());
+    size_t n = 0;
+    int launches = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &n));
+    cudaGraphNode_t *node = kf_alloc((int64_t)n, sizeof(cudaGraphNode_t));
+    CUDA_CHECK(cudaGraphGetNodes(graph, node, &n));
+    for (size_t i = 0; i < n; i++) {
+        enum cudaGraphNodeType type;
+        CUDA_CHECK(cudaGraphNodeGetType(node[i], &type));
+        launches += type == cudaGraphNodeTypeKernel;
+    }
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    free(node);
+    return launches;
+}

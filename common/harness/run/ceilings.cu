@@ -1,0 +1,490 @@
+/* ceilings.cu: what this device has, and what it can do at best, measured once: the self-benchmark
+ * of the harness.
+ *
+ * Work of known cost goes through the same clocks as every step: an empty kernel, a copy of known
+ * bytes, a read of as many, fused multiply-adds, a large matrix product. So the table shows two
+ * things at once: what the device reaches, and what each clock adds to it. Latencies are counted in
+ * cycles, by loads that each wait for the one before. Writes build/data/<device>/ceilings.tsv. */
+#include "harness/run/run.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_ROWS = 24, BLOCK = 256, SEED = 0 };
+
+/* --- Copies ---------------------------------------------------------------------------------- */
+
+// from [count] -> to [count]; 32 bytes an element. Each thread keeps UNROLL loads in flight.
+template <int UNROLL>
+__global__ void copy_kernel(const float4 *from, float4 *to, long long count)
+{
+    long long first = (long long)blockIdx.x * blockDim.x * UNROLL + threadIdx.x;
+    float4 x[UNROLL];
+    for (int u = 0; u < UNROLL; u++)
+        if (first + (long long)u * blockDim.x < count)
+            x[u] = from[first + (long long)u * blockDim.x];
+    for (int u = 0; u < UNROLL; u++)
+        if (first + (long long)u * blockDim.x < count)
+            to[first + (long long)u * blockDim.x] = x[u];
+}
+
+struct copy {
+    float4 *from, *to;
+    long long count;
+};
+
+template <int UNROLL>
+static void copy_by_kernel(void *context, cudaStream_t stream)
+{
+    const copy *c = (const copy *)context;
+    long long tile = (long long)BLOCK * UNROLL;
+    copy_kernel<UNROLL>
+        <<<(unsigned)((c->count + tile - 1) / tile), BLOCK, 0, stream>>>(c->from, c->to, c->count);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void copy_by_runtime(void *context, cudaStream_t stream)
+{
+    const copy *c = (const copy *)context;
+    size_t bytes = (size_t)c->count * sizeof(float4);
+    CUDA_CHECK(cudaMemcpyAsync(c->to, c->from, bytes, cudaMemcpyDeviceToDevice, stream));
+}
+
+/* --- Reads ----------------------------------------------------------------------------------- */
+
+// from [count], zeros; 16 bytes an element. Each thread keeps UNROLL loads in flight; the store
+// never happens.
+template <int UNROLL>
+__global__ void read_only_kernel(const float4 *from, float *never_written, long long count)
+{
+    long long first = (long long)blockIdx.x * blockDim.x * UNROLL + threadIdx.x;
+    float sum = 0.0f;
+    for (int u = 0; u < UNROLL; u++)
+        if (first + (long long)u * blockDim.x < count) {
+            float4 x = from[first + (long long)u * blockDim.x];
+            sum += x.x + x.y + x.z + x.w;
+        }
+    if (sum != 0.0f)
+        *never_written = sum;
+}
+
+template <int UNROLL>
+static void read_by_kernel(void *context, cudaStream_t stream)
+{
+    const copy *c = (const copy *)context;
+    long long tile = (long long)BLOCK * UNROLL;
+    read_only_kernel<UNROLL><<<(unsigned)((c->count + tile - 1) / tile), BLOCK, 0, stream>>>(
+        c->from, (float *)c->to, c->count);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* --- Latency --------------------------------------------------------------------------------- */
+
+enum { HOPS = 2048, SHARED_HOPS = 512 };
+
+// Walks a chain of pointers for HOPS loads, then for HOPS more -> cycles of one load of these. A
+// kernel begins with an empty L1. ONLY_L2: past it.
+template <bool ONLY_L2>
+__global__ void chase_kernel(void *const *at, float *cycles, void **end)
+{
+    long long start = 0;
+    for (int i = -HOPS; i < HOPS; i++) {
+        if (i == 0)
+            start = clock64();
+        at =
+            (void *const *)(ONLY_L2 ? __ldcg((const long long *)at) : __ldg((const long long *)at));
+    }
+    *cycles = (float)(clock64() - start) / HOPS;
+    *end = (void *)at;
+}
+
+// The same in shared memory: each word holds where the next one lies.
+__global__ void chase_shared_kernel(float *cycles, int *never_used)
+{
+    __shared__ int next[SHARED_HOPS];
+    for (int i = 0; i < SHARED_HOPS; i++)
+        next[i] = (i + 33) % SHARED_HOPS * (int)sizeof(int);
+    int at = 0;
+    long long start = clock64();
+    for (int i = 0; i < HOPS; i++)
+        at = *(const int *)((const char *)next + at);
+    *cycles = (float)(clock64() - start) / HOPS;
+    *never_used = at;
+}
+
+/* --- Arithmetic ------------------------------------------------------------------------------ */
+
+enum { CHAINS = 16, FMA_STEPS = 4096 };
+
+// 2 * CHAINS * FMA_STEPS flops a thread, no memory traffic: the store never happens.
+__global__ void fma_kernel(float *never_written, float factor)
+{
+    float x[CHAINS];
+    for (int c = 0; c < CHAINS; c++)
+        x[c] = threadIdx.x + c;
+    for (int i = 0; i < FMA_STEPS; i++)
+        for (int c = 0; c < CHAINS; c++)
+            x[c] = fmaf(x[c], factor, 0.5f);
+    float sum = 0.0f;
+    for (int c = 0; c < CHAINS; c++)
+        sum += x[c];
+    if (sum == 1.0f)
+        *never_written = sum;
+}
+
+struct fma_job {
+    float *never_written;
+    int blocks;
+};
+
+static void run_fma(void *context, cudaStream_t stream)
+{
+    const fma_job *job = (const fma_job *)context;
+    fma_kernel<<<job->blocks, BLOCK, 0, stream>>>(job->never_written, 0.999f);
+    CUDA_CHECK_LAUNCH();
+}
+
+/* The tensor rate is what NVIDIA's own library reaches. It is looked for at run time, so that
+ * neither building nor running needs it. */
+enum { GEMM_N = 8192, OP_N = 0, R_16F = 2, COMPUTE_32F = 68 };
+typedef int (*gemm_function)(void *, int, int, int, int, int, const void *, const void *, int, int,
+                             const void *, int, int, const void *, void *, int, int, int, int);
+
+struct gemm_job {
+    gemm_function gemm;
+    void *handle;
+    void *a, *b, *c;
+};
+
+static void run_gemm(void *context, cudaStream_t stream)
+{
+    const gemm_job *job = (const gemm_job *)context;
+    const float one = 1.0f, zero = 0.0f;
+    (void)stream; /* the handle holds it */
+    int error =
+        job->gemm(job->handle, OP_N, OP_N, GEMM_N, GEMM_N, GEMM_N, &one, job->a, R_16F, GEMM_N,
+                  job->b, R_16F, GEMM_N, &zero, job->c, R_16F, GEMM_N, COMPUTE_32F, -1);
+    if (error != 0)
+        kf_die(KF_WRONG, "cublasGemmEx failed with status %d", error);
+}
+
+static bool open_cublas(gemm_job *job)
+{
+    static const char *const names[] = {"libcublas.so", "libcublas.so.13", "libcublas.so.12",
+                                        "/usr/local/cuda/lib64/libcublas.so"};
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
+        library = dlopen(names[i], RTLD_NOW);
+    if (!library)
+        return false;
+    int (*create)(void **) = (int (*)(void **))dlsym(library, "cublasCreate_v2");
+    int (*set)(void *, cudaStream_t) =
+        (int (*)(void *, cudaStream_t))dlsym(library, "cublasSetStream_v2");
+    job->gemm = (gemm_function)dlsym(library, "cublasGemmEx");
+    return create && set && job->gemm && create(&job->handle) == 0 &&
+           set(job->handle, kf_stream()) == 0;
+}
+
+/* Random data: with zeros the chip would draw less power and clock higher than any real work. */
+static void *random_matrix(void)
+{
+    const int64_t count = (int64_t)GEMM_N * GEMM_N, block = 1 << 20;
+    float *values = (float *)kf_alloc(block, sizeof *values);
+    void *packed = kf_alloc(block, 2), *device = NULL;
+    kf_fill_random(values, "gemm", block, 1024, KF_F16, 1);
+    kf_pack(KF_F16, values, packed, block);
+    CUDA_CHECK(cudaMalloc(&device, (size_t)count * 2));
+    for (int64_t i = 0; i < count; i += block)
+        CUDA_CHECK(
+            cudaMemcpy((char *)device + i * 2, packed, (size_t)block * 2, cudaMemcpyHostToDevice));
+    free(values);
+    free(packed);
+    return device;
+}
+
+/* --- Results --------------------------------------------------------------------------------- */
+
+struct result {
+    const char *name, *unit;
+    double value, p5, p95;
+    int n;
+};
+static struct result results[MOST_ROWS];
+static int n_results;
+
+/* amount: per call, in units of 1e6 a second; 0: the time itself is the result. */
+static void add_result(const char *name, const char *unit, const kf_stat *s, double amount)
+{
+    struct result r = {name, unit, s->median, s->p5, s->p95, s->n};
+    if (amount > 0.0) {
+        r.value = amount / s->median / 1e6;
+        r.p5 = amount / s->p95 / 1e6; /* the slow end of the times is the low end of the rates */
+        r.p95 = amount / s->p5 / 1e6;
+    }
+    results[n_results++] = r;
+}
+
+static void add_fact(const char *name, const char *unit, double value)
+{
+    results[n_results++] = (struct result){name, unit, value, value, value, 1};
+}
+
+/* What the device has; clock_mhz is the highest. */
+static void state_device(void)
+{
+    static const struct {
+        const char *name, *unit;
+        enum cudaDeviceAttr attribute;
+        double scale;
+    } facts[] = {
+        {"sms", "multiprocessors", cudaDevAttrMultiProcessorCount, 1.0},
+        {"clock_mhz", "MHz", cudaDevAttrClockRate, 1e-3},
+        {"warps_per_sm", "warps", cudaDevAttrMaxThreadsPerMultiProcessor, 1.0 / 32},
+        {"registers_per_sm", "registers", cudaDevAttrMaxRegistersPerMultiprocessor, 1.0},
+        {"shared_per_sm_kb", "KB", cudaDevAttrMaxSharedMemoryPerMultiprocessor, 1.0 / 1024},
+        {"l2_mb", "MB", cudaDevAttrL2CacheSize, 1.0 / (1 << 20)},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        int value = 0;
+        CUDA_CHECK(cudaDeviceGetAttribute(&value, facts[i].attribute, 0));
+        add_fact(facts[i].name, facts[i].unit, value * facts[i].scale);
+        kf_say("  %-18s %8g %s\n", facts[i].name, value * facts[i].scale, facts[i].unit);
+    }
+}
+
+/* A chain through `bytes` bytes, a pointer every `apart` bytes, in an order that no prefetcher
+ * guesses: an odd step of more than half of them visits all, once each, as their number is a power
+ * of two. */
+static void **make_chain(size_t bytes, size_t apart)
+{
+    const size_t n = bytes / apart, words = apart / sizeof(void *);
+    const size_t step = (size_t)((double)n * 0.6180339887) | 1;
+    void **host = (void **)kf_alloc((int64_t)(n * words), sizeof *host), **device = NULL;
+    CUDA_CHECK(cudaMalloc((void **)&device, bytes));
+    for (size_t i = 0; i < n; i++)
+        host[i * words] = device + (i + step) % n * words;
+    CUDA_CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    free(host);
+    return device;
+}
+
+/* A walk counts after one that has filled L1 and L2 with what fits in them; of memory no line is
+ * met twice, nor lies in L2 from when it was written. */
+static void measure_latencies(void)
+{
+    static const struct {
+        const char *name;
+        size_t bytes, apart;
+        bool only_l2;
+    } levels[] = {
+        {"latency_l1_cycles", 8 << 10, 32, false},
+        {"latency_l2_cycles", 2 << 20, 1024, true},
+        {"latency_memory_cycles", 512 << 20, 64 << 10, true},
+    };
+    float *cycles = NULL, seen = 0.0f;
+    void **end = NULL, *other = NULL;
+    const size_t more_than_l2 = 512 << 20;
+    CUDA_CHECK(cudaMalloc((void **)&cycles, sizeof *cycles));
+    CUDA_CHECK(cudaMalloc((void **)&end, sizeof *end));
+    CUDA_CHECK(cudaMalloc(&other, more_than_l2));
+    kf_say("\na load that waits for the one before\n");
+    for (int level = -1; level < 3; level++) {
+        const char *name = level < 0 ? "latency_shared_cycles" : levels[level].name;
+        void **chain = level < 0 ? NULL : make_chain(levels[level].bytes, levels[level].apart);
+        CUDA_CHECK(cudaMemset(other, 0, more_than_l2));
+        if (level < 0)
+            chase_shared_kernel<<<1, 1, 0, kf_stream()>>>(cycles, (int *)end);
+        else if (levels[level].only_l2)
+            chase_kernel<true><<<1, 1, 0, kf_stream()>>>(chain, cycles, end);
+        else
+            chase_kernel<false><<<1, 1, 0, kf_stream()>>>(chain, cycles, end);
+        CUDA_CHECK_LAUNCH();
+        CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+        CUDA_CHECK(cudaMemcpy(&seen, cycles, sizeof seen, cudaMemcpyDeviceToHost));
+        add_fact(name, "cycles", seen);
+        kf_say("  %-22s %7.1f cycles\n", name, seen);
+        CUDA_CHECK(cudaFree(chain));
+    }
+    CUDA_CHECK(cudaFree(cycles));
+    CUDA_CHECK(cudaFree(end));
+    CUDA_CHECK(cudaFree(other));
+}
+
+static kf_stat time_one(kf_work work, enum kf_clock clock)
+{
+    kf_timing how = {clock, KF_WARM};
+    kf_stat stat;
+    kf_time(&work, 1, how, KF_MAX_REPS, SEED, &stat);
+    if (stat.noisy)
+        kf_complain("%s clock: too noisy to trust; is the device shared?", kf_clock_name(clock));
+    return stat;
+}
+
+static void enqueue_empty(void *context, cudaStream_t stream)
+{
+    (void)context;
+    kf_probe_empty(stream);
+    CUDA_CHECK_LAUNCH();
+}
+
+static void measure_launches(void)
+{
+    static const char *const names[] = {"launch_graph_us", "launch_stream_us", "launch_call_us"};
+    kf_say("\nempty kernel\n");
+    for (int clock = KF_GRAPH; clock <= KF_CALL; clock++) {
+        kf_stat s = time_one((kf_work){enqueue_empty, NULL}, (enum kf_clock)clock);
+        kf_say("  %-6s %8.3f us  (p5 %.3f, p95 %.3f, n %d)\n", kf_clock_name((enum kf_clock)clock),
+               s.median, s.p5, s.p95, s.n);
+        add_result(names[clock], "us", &s, 0.0);
+    }
+}
+
+static void measure_copies(void)
+{
+    size_t available = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&available, &total));
+    long long bytes =
+        (long long)(available / 4) < 2147483648LL ? (long long)(available / 4) : 2147483648LL;
+    copy c = {NULL, NULL, bytes / (long long)sizeof(float4)};
+    bytes = c.count * (long long)sizeof(float4);
+    CUDA_CHECK(cudaMalloc((void **)&c.from, (size_t)bytes));
+    CUDA_CHECK(cudaMalloc((void **)&c.to, (size_t)bytes));
+    CUDA_CHECK(cudaMemset(c.from, 1, (size_t)bytes));
+    static const char *const names[] = {"float4 kernel", "float4 kernel, 2 loads in flight",
+                                        "float4 kernel, 4 loads in flight",
+                                        "cudaMemcpyAsync, device to device"};
+    kf_work works[4] = {{copy_by_kernel<1>, &c},
+                        {copy_by_kernel<2>, &c},
+                        {copy_by_kernel<4>, &c},
+                        {copy_by_runtime, &c}};
+    kf_stat stat[4];
+    const kf_timing how = {KF_GRAPH, KF_WARM};
+    kf_time(works, 4, how, KF_MAX_REPS, SEED, stat);
+    double moved = 2.0 * (double)bytes;
+    int best = 0;
+    kf_say("\ncopy of %.2f GB, counted as %.2f GB read and written, graph clock\n", bytes / 1e9,
+           moved / 1e9);
+    for (int i = 0; i < 4; i++) {
+        best = stat[i].median < stat[best].median ? i : best;
+        kf_say("  %-34s %9.1f us  %6.3f TB/s\n", names[i], stat[i].median,
+               moved / stat[i].median / 1e6);
+    }
+    add_result("copy_tbps", "TB/s", &stat[best], moved);
+    add_fact("memory_gb", "GB", total / 1e9);
+    CUDA_CHECK(cudaMemset(c.from, 0, (size_t)bytes));
+    kf_work reads[3] = {{read_by_kernel<1>, &c}, {read_by_kernel<4>, &c}, {read_by_kernel<8>, &c}};
+    kf_stat read[3];
+    kf_time(reads, 3, how, KF_MAX_REPS, SEED, read);
+    int quickest = 0;
+    for (int i = 0; i < 3; i++)
+        quickest = read[i].median < read[quickest].median ? i : quickest;
+    add_result("read_tbps", "TB/s", &read[quickest], (double)bytes);
+    kf_say("read of %.2f GB, no write: %.3f TB/s\n", bytes / 1e9, results[n_results - 1].value);
+    kf_say("the best of them on each clock, beside the ceiling\n");
+    for (int clock = KF_GRAPH; clock <= KF_CALL; clock++) {
+        kf_stat s = time_one(works[best], (enum kf_clock)clock);
+        kf_say("  %-6s %9.1f us  %6.3f TB/s  %5.1f%% of limit\n",
+               kf_clock_name((enum kf_clock)clock), s.median, moved / s.median / 1e6,
+               100.0 * stat[best].median / s.median);
+    }
+    CUDA_CHECK(cudaFree(c.from));
+    CUDA_CHECK(cudaFree(c.to));
+}
+
+static void measure_rates(void)
+{
+    int processors = 0;
+    fma_job fma = {NULL, 0};
+    CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+    CUDA_CHECK(cudaMalloc((void **)&fma.never_written, sizeof(float)));
+    fma.blocks = processors * 32;
+    kf_stat s = time_one((kf_work){run_fma, &fma}, KF_GRAPH);
+    add_result("fp32_tflops", "TFLOP/s", &s, 2.0 * CHAINS * FMA_STEPS * BLOCK * (double)fma.blocks);
+    kf_say("\nfp32 multiply-adds  %8.1f TFLOP/s\n", results[n_results - 1].value);
+    CUDA_CHECK(cudaFree(fma.never_written));
+
+    gemm_job gemm = {NULL, NULL, NULL, NULL, NULL};
+    if (!open_cublas(&gemm)) {
+        kf_say("fp16 tensor cores   no cuBLAS found: no row for them\n");
+        return;
+    }
+    gemm.a = random_matrix();
+    gemm.b = random_matrix();
+    gemm.c = random_matrix();
+    s = time_one((kf_work){run_gemm, &gemm}, KF_STREAM);
+    add_result("tensor_f16_tflops", "TFLOP/s", &s, 2.0 * GEMM_N * (double)GEMM_N * GEMM_N);
+    kf_say("fp16 tensor cores   %8.1f TFLOP/s (cuBLAS, %d x %d x %d)\n",
+           results[n_results - 1].value, GEMM_N, GEMM_N, GEMM_N);
+    CUDA_CHECK(cudaFree(gemm.a));
+    CUDA_CHECK(cudaFree(gemm.b));
+    CUDA_CHECK(cudaFree(gemm.c));
+}
+
+/* --- The file -------------------------------------------------------------------------------- */
+
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+}
+
+static void write_results(FILE *to)
+{
+    for (int i = 0; i < n_results; i++)
+        fprintf(to, "%s\t%.6g\t%.6g\t%.6g\t%d\t%s\n", results[i].name, results[i].value,
+                results[i].p5, results[i].p95, results[i].n, results[i].unit);
+}
+
+static const char *out_option(int argc, char **argv)
+{
+    const char *out = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            printf("ceilings [--out FILE]: measures copy bandwidth, rates and launch times\n");
+            exit(KF_OK);
+        } else if (strncmp(argv[i], "--out=", 6) == 0) {
+            out = argv[i] + 6;
+        } else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc &&
+                   strncmp(argv[i + 1], "--", 2) != 0) {
+            out = argv[++i];
+        } else {
+            kf_die(KF_USAGE, "%s: not an option or without its value; --out FILE is right",
+                   argv[i]);
+        }
+    }
+    return out;
+}
+
+int main(int argc, char **argv)
+{
+    kf_set_program("ceilings");
+    kf_catch_interrupts();
+    const char *out = out_option(argc, argv);
+    if (kf_on_cpu())
+        kf_die(KF_CANNOT_RUN,
+               "the CPU backend measures nothing: a GPU and the CUDA build are needed");
+    const kf_device *device = kf_open_device();
+    char *path = out ? kf_text("%s", out) : kf_text("build/data/%s/ceilings.tsv", device->slug);
+    make_folders(path);
+    char *header = kf_record_header(device, "ceilings", SEED);
+    FILE *to = kf_table_open("out", path, header, "name\tvalue\tp5\tp95\tn\tunit", false);
+    free(header);
+    kf_say("%s, compute %s, driver %s, toolkit %s\n", device->name, device->compute, device->driver,
+           device->toolkit);
+    kf_timing_begin(NULL, 0);
+    state_device();
+    measure_launches();
+    measure_copies();
+    measure_latencies();
+    measure_rates();
+    write_results(to);
+    kf_table_close("out", path, to);
+    kf_say("\nwritten to %s\n", path);
+    free(path);
+    kf_timing_end();
+    return KF_OK;
+}

@@ -1,0 +1,146 @@
+/* corners.c: arrays of more elements than an int counts, which no case has that a CPU ends.
+ *
+ * A case gets so many heads that one of its tensors has more than 2^31 elements and fewer than
+ * 2^32. An index of 32 bits that overflows points in front of the array then, where the CPU backend
+ * has put nothing, and the launch fails. Nobody has the time to fill them or to go over them: the
+ * first and the last block of each launch run, on zeros, and no value is compared. */
+#include "harness/run/run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double BEYOND = 2147483648.0; /* elements */
+
+static bool is_beyond(double count)
+{
+    return count > BEYOND && count < 2.0 * BEYOND;
+}
+
+bool kf_corners(void)
+{
+    const char *corners = getenv("KF_CORNERS");
+    return kf_on_cpu() && corners && *corners == '1';
+}
+
+/* What setup does to inputs of other cases takes its time. */
+static bool is_plain(const kf_case *c)
+{
+    return c->flags < KF_OF_PROBLEM;
+}
+
+static double elements_of(const kf_program *p, const kf_case *c, const char *tensor)
+{
+    kf_run run;
+    kf_open(&run, p, c, 1);
+    p->setup(&run);
+    double count = kf_has(&run, tensor) ? (double)kf_find(&run, tensor)->count : 0.0;
+    kf_close(&run);
+    return count;
+}
+
+/* Whether it can be; the case gets the heads. A problem without heads gets a larger batch. */
+static bool enlarge(const kf_program *p, kf_case *c, const char *tensor)
+{
+    static const double MOST_HEADS = 65535.0; /* blocks of a grid in y or z */
+    int *extent = c->shape.H > 1 ? &c->shape.H : &c->shape.B;
+    double a_head = elements_of(p, c, tensor) / *extent;
+    double extents = ceil(1.2 * BEYOND / a_head),
+           heads = extents * c->shape.B * c->shape.H / *extent;
+    if (!(heads <= MOST_HEADS) || extents <= *extent)
+        return false;
+    *extent = (int)extents;
+    return is_beyond(elements_of(p, c, tensor));
+}
+
+/* The one of the least work a query, as it has to run on a CPU. Returns whether there is one. */
+static bool find_case(const kf_session *s, const kf_variant *variant, const char *tensor,
+                      kf_case *found)
+{
+    const int64_t most = 1 << 20; /* keys times columns: a block takes up to a second */
+    int64_t least = most + 1;
+    char why[256];
+    for (int i = 0; i < s->program->n_cases; i++) {
+        kf_case c = s->program->cases[i];
+        int64_t work = (int64_t)c.shape.Sk * c.shape.D;
+        if (s->options.case_chosen[i] && is_plain(&c) && work < least && kf_takes(variant, &c) &&
+            !(variant->refused && variant->refused(&c, why, sizeof why)) &&
+            enlarge(s->program, &c, tensor) && kf_takes(variant, &c)) {
+            least = work;
+            *found = c;
+        }
+    }
+    return least <= most;
+}
+
+/* Names of tensors that had as many elements already, or cannot have them. */
+typedef struct seen {
+    const char *name[KF_MAX_CHOICES * KF_MAX_TENSORS];
+    int n;
+} seen;
+
+static void see(seen *s, const char *name)
+{
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->name[i], name) == 0)
+            return;
+    s->name[s->n++] = name;
+}
+
+static void run_corner(const kf_session *s, const kf_variant *variant, const char *tensor,
+                       seen *done)
+{
+    kf_case c;
+    kf_run run;
+    char shape[128];
+    if (!find_case(s, variant, tensor, &c))
+        return;
+    kf_open(&run, s->program, &c, s->options.seed);
+    s->program->setup(&run);
+    if (!kf_allocate(&run))
+        kf_die(KF_CANNOT_RUN, "case %s: no addresses for its memory", c.name);
+    kf_shape_text(&c.shape, shape, sizeof shape);
+    kf_doing(variant->name, c.name);
+    variant->launch(&run, kf_stream());
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+    kf_doing(NULL, NULL);
+    kf_say("  variant %s, %.1f billion elements of", variant->name,
+           (double)kf_find(&run, tensor)->count / 1e9);
+    for (int i = 0; i < run.state->n; i++) {
+        const kf_tensor *t = &run.state->slot[i].t;
+        if (!is_beyond((double)t->count))
+            continue;
+        kf_say(" %s", t->name);
+        see(done, t->name);
+    }
+    kf_say(": %s\n", shape);
+    kf_close(&run);
+}
+
+static void run_variant(const kf_session *s, const kf_variant *variant)
+{
+    const kf_program *p = s->program;
+    seen done = {.n = 0};
+    for (int i = 0; i < p->n_cases; i++) {
+        kf_run run;
+        if (!is_plain(&p->cases[i]))
+            continue;
+        kf_open(&run, p, &p->cases[i], 1);
+        p->setup(&run);
+        for (int t = 0; t < run.state->n; t++) {
+            const char *name = run.state->slot[t].t.name;
+            const int before = done.n;
+            see(&done, name);
+            if (done.n > before)
+                run_corner(s, variant, name, &done);
+        }
+        kf_close(&run);
+    }
+}
+
+void kf_run_corners(const kf_session *s)
+{
+    for (int v = 0; v < s->program->n_variants; v++)
+        if (s->options.variant_chosen[v])
+            run_variant(s, &s->program->variants[v]);
+}

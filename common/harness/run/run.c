@@ -1,0 +1,467 @@
+/* run.c: the order of events.
+ *
+ * For each chosen case: declare tensors, predict whether they fit, allocate, compute the reference.
+ * Then each variant alone: fresh inputs, poisoned outputs, one launch, comparison; again launched
+ * back to back, again in a graph, and on a CPU with each array in other memory once. Then, on a
+ * GPU, all right variants are timed round by round, and each is verified again; with --repeats they
+ * are launched again and again instead. Then rows and a table. */
+#define _DEFAULT_SOURCE
+#include "harness/run/run.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kf_row *new_row(kf_session *s, const kf_run *run, int variant, const char *status)
+{
+    s->rows = realloc(s->rows, (size_t)(s->n_rows + 1) * sizeof *s->rows);
+    if (!s->rows)
+        kf_die(KF_CANNOT_RUN, "no host memory for a row");
+    kf_row *row = &s->rows[s->n_rows++];
+    memset(row, 0, sizeof *row);
+    row->step = s->step;
+    row->variant = s->program->variants[variant].name;
+    row->case_name = run->c->name;
+    row->status = status;
+    row->shape = run->shape;
+    row->cost = s->program->cost(run->c);
+    row->device_bytes = kf_run_bytes(run);
+    for (int i = run->state->n - 1; i >= 0; i--)
+        if (run->state->slot[i].role == KF_OUTPUT)
+            row->dtype = run->state->slot[i].t.dtype;
+    return row;
+}
+
+/* --- One case -------------------------------------------------------------------------------- */
+
+static bool applies(const kf_session *s, const kf_case *c, int v)
+{
+    return kf_takes(&s->program->variants[v], c);
+}
+
+static const char NO_VARIANT[] = "no variant chosen takes it";
+
+static bool any_applies(const kf_session *s, const kf_case *c)
+{
+    bool any = false;
+    for (int v = 0; v < s->program->n_variants; v++)
+        any |= s->options.variant_chosen[v] && applies(s, c, v);
+    return any;
+}
+
+/* A case that is named and that nothing can run in is a mistake in the command. */
+static void check_named(const kf_session *s)
+{
+    for (int i = 0; i < s->program->n_cases; i++) {
+        const kf_case *c = &s->program->cases[i];
+        char others[256] = "";
+        if (!s->options.case_named[i] || any_applies(s, c))
+            continue;
+        for (int v = 0; v < s->program->n_variants; v++) {
+            size_t n = strlen(others);
+            if (applies(s, c, v))
+                snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "",
+                         s->program->variants[v].name);
+        }
+        if (others[0])
+            kf_die(KF_USAGE, "--case %s: no variant chosen takes this case; it is taken by %s",
+                   c->name, others);
+        kf_die(KF_USAGE, "--case %s: no variant of this program takes this case; leave it out",
+               c->name);
+    }
+}
+
+static void rows_of_variant(kf_session *s, const kf_run *run, int v, const kf_outcome *out,
+                            const kf_outcome *baseline)
+{
+    int rows = out->stat ? 1 + s->n_timings : 1;
+    for (int i = 0; i < rows; i++) {
+        if (i > 0 && out->stat[i - 1].n == 0)
+            continue;
+        kf_row *row = new_row(s, run, v, out->status ? out->status : "skipped");
+        row->verified = out->counts.verified;
+        row->wrong = out->counts.wrong;
+        row->nonfinite = out->counts.nonfinite;
+        row->total = out->counts.total;
+        row->max_err = out->counts.max_err;
+        row->err_bound = out->counts.err_bound;
+        row->max_ratio = out->counts.max_ratio;
+        if (i == 0)
+            continue;
+        row->how = &s->timings[i - 1];
+        row->stat = out->stat[i - 1];
+        row->has_ratio = baseline->stat != NULL;
+        row->limit = kf_least_time(&s->ceilings, &row->cost, row->how->clock);
+        if (row->stat.noisy && kf_may_be_timed(out))
+            row->status = "noisy";
+    }
+}
+
+static void finish_case(kf_session *s, const kf_run *run, kf_outcome *out)
+{
+    int first = s->n_rows;
+    for (int v = 0; v < s->program->n_variants; v++)
+        if (s->options.variant_chosen[v])
+            rows_of_variant(s, run, v, &out[v], &out[0]);
+    if (run->state->n > 0) /* else the whole case was skipped */
+        kf_table_print(s->rows + first, s->n_rows - first);
+    if (s->options.path[KF_OUT] && kf_instrument() != KF_COUNT) {
+        char *text = kf_rows_text(s->rows + first, s->n_rows - first);
+        kf_record_append(text, s->n_rows - first);
+        free(text);
+    }
+    for (int v = 0; v < s->program->n_variants; v++)
+        free(out[v].stat);
+}
+
+/* Allocators hand out whole pages of 2 MiB. */
+static bool predict_fit(const kf_run *run)
+{
+    const int64_t need = kf_device_need(run, 2 << 20), available = kf_device_free();
+    bool fits = need <= available;
+    kf_say("  predicted: S=%d needs %.2f GB, %.2f GB free: will %sfit\n", run->shape.Sk,
+           (double)need / 1e9, (double)available / 1e9, fits ? "" : "not ");
+    return fits;
+}
+
+/* Returns whether the case's tensors are on the device; if not, says so and sets the kf_outcome.
+ * Where it is to be seen that they do not fit, the device is asked all the same; else it is only
+ * asked for what it has. */
+static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
+{
+    bool may_fail = run->c->flags & KF_MAY_NOT_FIT;
+    bool predicted = may_fail && predict_fit(run);
+    bool fits = may_fail ? kf_allocate(run) : kf_allocate_if_free(run);
+    if (may_fail && predicted != fits) {
+        kf_complain("case %s: the prediction was wrong: it %s", run->c->name,
+                    fits ? "fits" : "does not fit");
+        s->wrong = true;
+    } else if (may_fail && !fits) {
+        kf_say("  attempted: out of device memory, as predicted\n");
+    } else if (!fits) {
+        kf_complain("case %s: out of device memory (%.2f GB needed, %.2f GB free); choose a "
+                    "smaller --case",
+                    run->c->name, (double)kf_device_need(run, 1) / 1e9,
+                    (double)kf_device_free() / 1e9);
+        s->could_not_run = true;
+    }
+    for (int v = 0; v < s->program->n_variants && !fits; v++)
+        out[v].status = applies(s, run->c, v) ? "oom" : NULL;
+    return fits;
+}
+
+/* Why a case is left out unless it is named, or NULL. A checker sees nothing new in a case that
+ * differs from others only by its size, and takes its time. So does a program that counts; what a
+ * profiler is to compare with it leaves out the same cases. */
+static const char *left_out(const kf_session *s, const kf_case *c)
+{
+    static const double MOST_CHECKED = 5e6, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
+    double flops = s->program->cost(c).flops;
+    if (c->flags & KF_LARGE && (kf_on_cpu() || s->options.once))
+        return kf_on_cpu() ? "large for a CPU" : "large for a profiler";
+    if (kf_instrument() == KF_CHECK && flops > MOST_CHECKED && !(c->flags & KF_CHECKED))
+        return "large for a check";
+    if (s->options.path[KF_EXACTNESS] && flops > MOST_CHECKED)
+        return "large for many seeds";
+    if ((kf_instrument() == KF_COUNT || s->options.path[KF_LAUNCHES]) && flops > MOST_COUNTED)
+        return "large for a count";
+    return NULL;
+}
+
+/* What a variant keeps for the next call, a graph or a map, is of the arrays of this one. In a case
+ * that is small enough each of them moves, alone: no other has to tell that it did. A GPU may still
+ * have what lay in memory that was freed, and a CPU has not. */
+static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
+{
+    if (s->moved[v] || !kf_on_cpu())
+        return;
+    s->moved[v] = true;
+    for (int i = 0; i < run->state->n && kf_may_be_timed(out); i++)
+        if (kf_move(run, i))
+            kf_verify(s, run, v, KF_MOVED, out);
+}
+
+/* Once alone, after a call on other inputs; then as the stream and the graph clock launch it. A
+ * wrong variant is wrong already. A CPU does more than once alone for small odd shapes only,
+ * instruments do not, and large tensors take too long to send again: nothing new is to be seen
+ * there. Nor is it in another order of threads (KF_ONE_LAUNCH=1): what a call leaves to the next
+ * one depends on no order. */
+static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
+{
+    static const int64_t MOST_BYTES = 1 << 28;
+    static const double MOST_FLOPS_ON_CPU = 1e6;
+    const char *one = getenv("KF_ONE_LAUNCH");
+    bool alone = s->options.once || s->options.path[KF_EXACTNESS] || kf_instrument() != KF_PLAIN ||
+                 (one && *one == '1') || kf_run_bytes(run) > MOST_BYTES ||
+                 (kf_on_cpu() && (!(run->c->flags & KF_VERIFY_ONLY) ||
+                                  s->program->cost(run->c).flops > MOST_FLOPS_ON_CPU));
+    if (!alone)
+        kf_launch_on_others(s, run, v);
+    kf_verify(s, run, v, KF_FIRST, out);
+    if (alone)
+        return;
+    for (int how = KF_ON_STREAM; how <= KF_ON_GRAPH && kf_may_be_timed(out); how++)
+        kf_verify(s, run, v, (enum kf_how)how, out);
+    verify_moved(s, run, v, out);
+}
+
+/* Whether the device allows it; if not, says why not. */
+static bool allowed(const kf_case *c, const kf_variant *variant, kf_outcome *out)
+{
+    char why[256] = "";
+    out->status = variant->refused ? variant->refused(c, why, sizeof why) : NULL;
+    if (out->status)
+        kf_say("  variant %s: refused: %s\n", variant->name, why);
+    if (out->status && kf_sink(KF_LAUNCHES))
+        fprintf(kf_sink(KF_LAUNCHES), "%s\t%s\t0\n", variant->name, c->name);
+    return !out->status;
+}
+
+static bool times(const kf_session *s)
+{
+    return !kf_on_cpu() && !s->options.once && !s->options.path[KF_REPEATS] &&
+           !s->options.path[KF_TIMELINE] && !s->options.path[KF_EXACTNESS];
+}
+
+/* Every launch of every variant, and none of them runs: on a CPU, where no large case would end.
+ * The runtime refuses what a GPU would, a grid that is too large at first. */
+static void capture(const kf_session *s, kf_run *run)
+{
+    char why[256];
+    if (!kf_allocate(run))
+        kf_die(KF_CANNOT_RUN, "case %s: no addresses for its memory", run->c->name);
+    for (int v = 0; v < s->program->n_variants; v++) {
+        const kf_variant *variant = &s->program->variants[v];
+        if (!s->options.variant_chosen[v] || !applies(s, run->c, v) ||
+            (variant->refused && variant->refused(run->c, why, sizeof why)))
+            continue;
+        kf_doing(variant->name, run->c->name);
+        int n = kf_count_launches(run, variant);
+        kf_check(cudaGetLastError(), "a launch", __FILE__, __LINE__);
+        kf_say("  variant %s: %d launch%s\n", variant->name, n, n == 1 ? "" : "es");
+        kf_doing(NULL, NULL);
+    }
+}
+
+static void run_case(kf_session *s, int index)
+{
+    const kf_program *p = s->program;
+    const kf_case *c = &p->cases[index];
+    kf_run run;
+    kf_open(&run, p, c, s->options.seed);
+    run.model = s->options.model;
+    kf_outcome out[KF_MAX_CHOICES];
+    char shape[128];
+    memset(out, 0, sizeof out);
+    s->passed_over[index] = s->options.case_named[index] || kf_captures() ? NULL : left_out(s, c);
+    if (!s->passed_over[index] && !any_applies(s, c))
+        s->passed_over[index] = NO_VARIANT;
+    if (s->passed_over[index]) {
+        finish_case(s, &run, out);
+        kf_close(&run);
+        return;
+    }
+    kf_shape_text(&c->shape, shape, sizeof shape);
+    kf_say("\ncase %s: %s\n", c->name, shape);
+    p->setup(&run);
+    if (kf_captures()) {
+        capture(s, &run);
+        kf_close(&run);
+        return;
+    }
+    if (allocate(s, &run, out)) {
+        p->reference(&run);
+        for (int v = 0; v < p->n_variants; v++)
+            if (s->options.variant_chosen[v] && applies(s, c, v) &&
+                allowed(c, &p->variants[v], &out[v]))
+                verify(s, &run, v, &out[v]);
+        for (int v = 0; v < p->n_variants && s->options.path[KF_REPEATS]; v++)
+            if (kf_may_be_timed(&out[v]))
+                kf_repeat(s, &run, v, &out[v]);
+        for (int v = 0; v < p->n_variants && s->options.path[KF_TIMELINE]; v++)
+            if (kf_may_be_timed(&out[v]))
+                kf_timeline_write(s, &run, v, &out[v]);
+        if (times(s) && !(c->flags & KF_VERIFY_ONLY)) {
+            kf_time_variants(s, &run, out);
+            for (int v = p->n_variants - 1; v >= 0; v--) /* the last reference is still there */
+                if (kf_may_be_timed(&out[v]))
+                    kf_verify(s, &run, v, KF_AGAIN, &out[v]);
+        }
+    }
+    finish_case(s, &run, out);
+    kf_close(&run);
+}
+
+/* Cases that were not run, a line for each reason. Returns whether any other was chosen. */
+static bool say_passed_over(const kf_session *s)
+{
+    enum { MOST_NAMES = 4 };
+    bool said[KF_MAX_CHOICES] = {false}, ran = false;
+    int lines = 0;
+    for (int i = 0; i < s->program->n_cases; i++) {
+        const char *reason = s->passed_over[i];
+        char names[MOST_NAMES * KF_CELL] = "";
+        int n = 0;
+        ran |= s->options.case_chosen[i] && !reason;
+        if (!reason || said[i])
+            continue;
+        for (int j = i; j < s->program->n_cases; j++) {
+            if (!s->passed_over[j] || strcmp(s->passed_over[j], reason) != 0)
+                continue;
+            said[j] = true;
+            size_t length = strlen(names);
+            if (n++ < MOST_NAMES)
+                snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
+                         s->program->cases[j].name);
+        }
+        kf_say("%sskipped, %s: %s", lines++ ? "" : "\n", reason, names);
+        if (n > MOST_NAMES)
+            kf_say(" and %d more", n - MOST_NAMES);
+        kf_say(reason == NO_VARIANT ? "\n"
+               : n > 1              ? "; --case NAME runs one\n"
+                                    : "; --case %s runs it\n",
+               s->program->cases[i].name);
+    }
+    return ran;
+}
+
+/* --- The program ----------------------------------------------------------------------------- */
+
+static void announce(const kf_session *s)
+{
+    kf_say("%s: %s\n", s->program->step, s->program->title);
+    const char *doing[] = {"verified", "verified and counted", "verified and checked"};
+    if (kf_on_cpu())
+        kf_say("CPU backend, thread order %s: %s, not timed", kf_thread_order(),
+               doing[kf_instrument()]);
+    else
+        kf_say("%s, compute %s, driver %s, toolkit %s", s->device->name, s->device->compute,
+               s->device->driver, s->device->toolkit);
+    kf_say("; --seed %llu repeats it\n", (unsigned long long)s->options.seed);
+    if (times(s) && !s->ceilings.known)
+        kf_say("no ceilings.tsv for this device, so no %% of limit: the program ceilings measures "
+               "them\n");
+}
+
+/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
+static void tune(const kf_session *s)
+{
+    if (kf_instrument() != KF_PLAIN || s->options.once)
+        return;
+    if (kf_on_cpu()) {
+        kf_say("\nno choice: a CPU verifies the candidates, and only a GPU times them\n");
+        return;
+    }
+    kf_choice *choices = kf_alloc(s->n_rows, sizeof *choices);
+    kf_row *rows = kf_alloc(s->n_rows, sizeof *rows); /* to be judged; --json prints the others */
+    memcpy(rows, s->rows, (size_t)s->n_rows * sizeof *rows);
+    int n = kf_choose(rows, s->n_rows, s->program, &s->timings[0], choices);
+    if (n > 0)
+        kf_choices_print(choices, n);
+    if (kf_sink(KF_TUNED))
+        kf_choices_write(kf_sink(KF_TUNED), choices, n);
+    free(choices);
+    free(rows);
+}
+
+static void open_record(const kf_session *s)
+{
+    bool counts = kf_instrument() == KF_COUNT;
+    if (!s->options.path[KF_OUT])
+        return;
+    kf_record_open(s->options.path[KF_OUT], (counts ? kf_counts_header : kf_record_header)(
+                                                s->device, s->program->step, s->options.seed));
+    if (counts)
+        return; /* which columns there are is known at the end */
+    char *names = kf_row_columns();
+    kf_record_columns(names);
+    free(names);
+}
+
+/* What the CPU backend draws (CUDACPU_ORDER=random), unless it was given a seed of its own; and
+ * that it need not have the memory of what is only captured. */
+static void tell_backend(uint64_t seed)
+{
+    char text[32];
+    const char *capture = getenv("KF_CAPTURE");
+    bool corners = kf_corners();
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    setenv("CUDACPU_SEED", text, 0);
+    if (kf_on_cpu() && (corners || (capture && *capture == '1'))) {
+        kf_capture_only();
+        setenv("CUDACPU_PROMISE", "1", 1);
+        setenv("CUDACPU_CORNERS", corners ? "1" : "0", 1);
+    }
+}
+
+/* An extent that the table leaves out is 1. Too many cases are refused later. */
+static void complete(const kf_program *p, kf_case cases[KF_MAX_CHOICES])
+{
+    for (int i = 0; i < p->n_cases && i < KF_MAX_CHOICES; i++) {
+        cases[i] = p->cases[i];
+        int *const extent[] = {&cases[i].shape.B, &cases[i].shape.H, &cases[i].shape.Sq,
+                               &cases[i].shape.Sk, &cases[i].shape.D};
+        for (int e = 0; e < KF_COUNT_OF(extent); e++)
+            *extent[e] = *extent[e] ? *extent[e] : 1;
+    }
+}
+
+int kf_main(const kf_program *given, int argc, char **argv)
+{
+    kf_case cases[KF_MAX_CHOICES];
+    kf_program whole = *given;
+    const kf_program *program = &whole;
+    kf_session s = {.program = program};
+    complete(given, cases);
+    whole.cases = cases;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    kf_set_program(program->step);
+    kf_catch_interrupts();
+    kf_options_read(program, argc, argv, &s.options);
+    kf_quiet(s.options.json);
+    if (s.options.list) {
+        kf_list_print(program, &s.options);
+        return KF_OK;
+    }
+    check_named(&s);
+    tell_backend(s.options.seed);
+    snprintf(s.step, sizeof s.step, "%.*s", (int)strcspn(program->step, "-"), program->step);
+    s.timings = kf_timings_of(program, &s.n_timings);
+    kf_need_architecture(program);
+    s.device = kf_open_device();
+    if (kf_corners()) {
+        kf_run_corners(&s);
+        return KF_OK;
+    }
+    kf_ceilings_find(s.device->slug, &s.ceilings);
+    open_record(&s);
+    kf_sinks_open(&s);
+    if (!kf_sink(KF_EXACTNESS) && kf_on_cpu()) /* a GPU's functions round otherwise */
+        s.exact = kf_exactness_find(s.step);
+    announce(&s);
+    if (times(&s))
+        kf_timing_begin(s.timings, s.n_timings);
+    for (int i = 0; i < program->n_cases; i++)
+        if (s.options.case_chosen[i])
+            run_case(&s, i);
+    bool ran = say_passed_over(&s);
+    if (program->tunes)
+        tune(&s);
+    kf_sinks_close(&s);
+    if (kf_instrument() == KF_COUNT)
+        kf_counts_finish(s.step, s.options.json);
+    else if (s.options.json)
+        kf_json_print(s.rows, s.n_rows);
+    kf_record_close();
+    if (times(&s))
+        kf_timing_end();
+    if (s.options.once)
+        kf_profile_end();
+    free(s.rows);
+    kf_exactness_free(s.exact);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        kf_die(KF_WRONG, "standard output: %s", strerror(errno));
+    if (!ran)
+        kf_die(KF_USAGE, "nothing ran: every case chosen is skipped; --list shows them all");
+    return s.wrong ? KF_WRONG : s.could_not_run ? KF_CANNOT_RUN : KF_OK;
+}

@@ -1,0 +1,82 @@
+/* timeline.c: --timeline, when the warps of one block did what. A variant that records writes into
+ * a scratch tensor of the step's, kf_program.timeline says which: [roles][most][4], and a row is
+ * event, tile, first and last cycle, as common/harness/timeline.cuh writes it. What is still poison
+ * has not been recorded, and a variant without a row does not record.
+ *
+ * Each right variant is launched once more, alone and verified, and what it recorded is written
+ * with cycles from the first of all. The counter has 32 bits: half of them, a second, is the
+ * longest that can be told. */
+#include "harness/run/run.h"
+#include <stdlib.h>
+
+const char kf_timeline_columns[] = "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\trole\tevent\t"
+                                   "tile\tstart\tend";
+
+enum { EVENT, TILE, START, END, CELLS };
+
+static bool recorded(const int32_t *row)
+{
+    return !kf_is_poison(KF_I32, row, EVENT);
+}
+
+/* The first cycle of all, as a difference to that of the first row. */
+static int32_t earliest(const int32_t *rows, int64_t n, uint32_t zero)
+{
+    int32_t least = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t start = (int32_t)((uint32_t)rows[i * CELLS + START] - zero);
+        if (recorded(rows + i * CELLS) && start < least)
+            least = start;
+    }
+    return least;
+}
+
+static const char *name_of(const char *const *names, int n, int64_t which, const char *what)
+{
+    if (which < 0 || which >= n)
+        kf_die(KF_WRONG, "--timeline: %s %lld was recorded; 0 to %d have names", what,
+               (long long)which, n - 1);
+    return names[which];
+}
+
+static void write_row(FILE *to, const char *variant, const kf_case *c, const char *role,
+                      const char *event, int tile, uint32_t start, uint32_t end)
+{
+    const kf_shape *s = &c->shape;
+    fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%u\t%u\n", variant, c->name,
+            s->B, s->H, s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, role, event, tile, start,
+            end);
+}
+
+static void write_rows(FILE *to, const char *variant, const kf_case *c, const kf_timeline *names,
+                       const kf_tensor *t, const int32_t *rows)
+{
+    int64_t most = t->dim[1], n = t->dim[0] * most;
+    uint32_t zero = 0;
+    for (int64_t i = n - 1; i >= 0; i--)
+        if (recorded(rows + i * CELLS))
+            zero = (uint32_t)rows[i * CELLS + START];
+    zero += (uint32_t)earliest(rows, n, zero);
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t *row = rows + i * CELLS;
+        if (!recorded(row))
+            continue;
+        write_row(to, variant, c, name_of(names->roles, names->n_roles, i / most, "role"),
+                  name_of(names->events, names->n_events, row[EVENT], "event"), row[TILE],
+                  (uint32_t)row[START] - zero, (uint32_t)row[END] - zero);
+    }
+}
+
+void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out)
+{
+    const kf_timeline *names = s->program->timeline;
+    const kf_tensor *t = kf_find(run, names->tensor);
+    if (t->dtype != KF_I32 || t->n_axes != 3 || t->dim[2] != CELLS)
+        kf_die(KF_WRONG, "--timeline: tensor %s must be [roles][most][%d] of i32", t->name, CELLS);
+    kf_verify(s, run, v, KF_REPEATED, out);
+    int32_t *rows = kf_alloc(t->count, sizeof *rows);
+    kf_fetch(t, rows);
+    if (kf_may_be_timed(out))
+        write_rows(kf_sink(KF_TIMELINE), s->program->variants[v].name, run->c, names, t, rows);
+    free(rows);
+}

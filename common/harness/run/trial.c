@@ -1,0 +1,349 @@
+/* trial.c: one variant verified, all variants of a case timed. */
+#include "harness/run/run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- One variant, verified ------------------------------------------------------------------- */
+
+static const char *const when[] = {"",
+                                   " back to back",
+                                   " in a graph",
+                                   " after timing",
+                                   " launched again",
+                                   " with an array in other memory"};
+
+/* As the clocks do it: a second call on the heels of the first must not disturb it. What a variant
+ * launches on another stream runs while the graph is captured, and not when it is replayed: fresh
+ * poison in between shows it. */
+static void launch_as(kf_run *run, const kf_variant *variant, enum kf_how how, cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    if (how == KF_ON_GRAPH)
+        CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    variant->launch(run, stream);
+    if (how == KF_ON_STREAM || how == KF_ON_GRAPH)
+        variant->launch(run, stream);
+    if (how != KF_ON_GRAPH)
+        return;
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    kf_prepare(run);
+    CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+    CUDA_CHECK(cudaGraphLaunch(replay, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    CUDA_CHECK(cudaGraphExecDestroy(replay));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+}
+
+static void launch_once(const kf_session *s, kf_run *run, const kf_variant *variant,
+                        enum kf_how how)
+{
+    cudaStream_t stream = kf_stream();
+    if (kf_sink(KF_LAUNCHES))
+        fprintf(kf_sink(KF_LAUNCHES), "%s\t%s\t%d\n", variant->name, run->c->name,
+                kf_count_launches(run, variant));
+    kf_counts_begin();
+    if (s->options.once)
+        kf_profile(true);
+    kf_doing(variant->name, run->c->name);
+    launch_as(run, variant, how, stream);
+    kf_doing(NULL, NULL);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (s->options.once)
+        kf_profile(false);
+    if (error != cudaSuccess)
+        kf_die(kf_error_exit_code(error), "variant %s, case %s: the kernel failed: %s (%s)",
+               variant->name, run->c->name, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+/* On the inputs of another seed: what a variant keeps from this call is wrong in the next one. */
+void kf_launch_on_others(const kf_session *s, kf_run *run, int v)
+{
+    kf_run other;
+    kf_open(&other, s->program, run->c, run->seed + 1);
+    s->program->setup(&other);
+    kf_device_lock(KF_SHARED);
+    kf_prepare(run);
+    kf_lend_inputs(run, &other);
+    launch_once(s, run, &s->program->variants[v], KF_FIRST);
+    kf_device_lock(KF_UNLOCKED);
+    kf_close(&other);
+}
+
+static void add_counts(kf_row *counts, const kf_diagnosis *seen)
+{
+    double was = counts->err_bound > 0.0 ? counts->max_err / counts->err_bound : counts->max_err;
+    double is = seen->details->max_err_bound > 0.0
+                    ? seen->details->max_err / seen->details->max_err_bound
+                    : seen->details->max_err;
+    bool first = !counts->verified;
+    counts->verified = true;
+    counts->wrong += seen->wrong;
+    counts->nonfinite += seen->nonfinite;
+    counts->total += seen->total;
+    counts->max_ratio = fmax(counts->max_ratio, seen->details->max_ratio);
+    if (first || is > was) {
+        counts->max_err = seen->details->max_err;
+        counts->err_bound = seen->details->max_err_bound;
+    }
+}
+
+/* Whether inputs are as they were: who writes to one computes something else when called again.
+ * Large ones are left out, for it takes as long as to upload them. */
+static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_how how)
+{
+    bool kept = true;
+    for (int i = 0; i < run->state->n && !(run->c->flags & KF_LARGE); i++) {
+        const kf_slot *slot = &run->state->slot[i];
+        bool look = slot->role == KF_INPUT && slot->t.host && !slot->may_write;
+        int64_t changed = look ? kf_changed(slot) : 0;
+        if (changed > 0)
+            kf_complain("variant %s, case %s%s: %lld elements of the input %s were written; a "
+                        "kernel may write to its outputs only",
+                        variant->name, run->c->name, when[how], (long long)changed, slot->t.name);
+        kept = kept && changed == 0;
+    }
+    return kept;
+}
+
+static const char *judge(const kf_session *s, const kf_run *run, const kf_variant *variant,
+                         const kf_diagnosis *seen, int n, enum kf_how how)
+{
+    bool first = how == KF_FIRST, kept = !run->poisoned || inputs_kept(run, variant, how);
+    char why[512] = "";
+    int64_t wrong = kf_wrong(run, seen), beyond = 0;
+    for (int i = 0; i < n; i++)
+        beyond += seen[i].before + seen[i].after;
+    bool right = variant->predicted ? variant->predicted(run, seen, why, sizeof why) : wrong == 0;
+    char inexact[256] = "";
+    for (int i = 0; i < n && right && !variant->predicted && !inexact[0]; i++)
+        kf_is_exact(s->exact, variant->name, run->c->name, &seen[i], inexact, sizeof inexact);
+    right = right && beyond == 0 && kept && !inexact[0];
+    if (right && !(first && variant->predicted))
+        return variant->predicted ? "predicted" : "ok";
+    kf_say("  variant %s%s: %s\n", variant->name, when[how],
+           !right && variant->predicted ? "NOT as predicted"
+           : !right                     ? "WRONG"
+           : wrong > 0                  ? "wrong, as predicted"
+                                        : "nothing wrong, as predicted");
+    for (int i = 0; i < n && wrong + beyond > 0 && !s->options.json; i++)
+        kf_diagnosis_print(stdout, &seen[i], variant->block);
+    if (why[0])
+        kf_say("    prediction: %s\n", why);
+    if (inexact[0])
+        kf_say("    %s\n", inexact);
+    if (kept && !right && beyond > 0)
+        kf_complain(
+            "variant %s, case %s%s: %lld elements beside the outputs were written; a kernel "
+            "may write to its outputs only",
+            variant->name, run->c->name, when[how], (long long)beyond);
+    else if (kept && inexact[0])
+        kf_complain("variant %s, case %s%s: %s", variant->name, run->c->name, when[how], inexact);
+    else if (kept && !right)
+        kf_complain("variant %s, case %s%s: %s%lld wrong elements%s%s", variant->name, run->c->name,
+                    when[how], variant->predicted ? "not as predicted, " : "", (long long)wrong,
+                    why[0] ? ": " : "", why);
+    return right ? "predicted" : "wrong";
+}
+
+/* What the checks found in this launch, against what they had to find. Returns whether it is that.
+ */
+static bool judge_findings(const kf_run *run, const kf_variant *variant, int64_t wrong)
+{
+    const char *must = variant->finding;
+    kf_findings found = kf_take_findings(must);
+    bool right = must ? found.of_class > 0 && found.all == found.of_class : found.all == 0;
+    if (found.all > 0)
+        kf_say("  variant %s: %d finding%s%s\n", variant->name, found.all,
+               found.all == 1 ? "" : "s", right ? ", as predicted" : "");
+    for (char *line = strtok(found.text, "\n"); line; line = strtok(NULL, "\n"))
+        kf_say("    %s\n", line);
+    if (!right && must && found.of_class == 0)
+        kf_complain("variant %s, case %s: no %s is found, and this variant has one", variant->name,
+                    run->c->name, must);
+    else if (!right)
+        kf_complain("variant %s, case %s: %d finding%s%s%s", variant->name, run->c->name, found.all,
+                    found.all == 1 ? "" : "s", must ? ", not all of them a " : "",
+                    must ? must : ", see above");
+    else if (variant->predicted && found.all == 0 && wrong > 0)
+        kf_say("  variant %s (%s): values wrong, accesses right: no checker sees it\n",
+               variant->name, variant->about);
+    free(found.text);
+    return right;
+}
+
+static void swap(double **a, double **b)
+{
+    double *was = *a;
+    *a = *b;
+    *b = was;
+}
+
+/* The bounds of the reference are those of the variant's arithmetic. The reference before is kept:
+ * most steps have variants of two kinds, and verify each several times. */
+static void refer(const kf_session *s, kf_run *run, const kf_variant *variant)
+{
+    double error = variant->extra_error ? variant->extra_error(run->c) : 0.0;
+    bool known = error == run->state->other_error;
+    if (error == run->extra_error)
+        return;
+    run->state->other_error = run->extra_error;
+    run->extra_error = error;
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        kf_tensor *t = &slot->t;
+        if (slot->role != KF_OUTPUT)
+            continue;
+        swap(&t->want, &slot->other_want);
+        swap(&t->bound, &slot->other_bound);
+        known = known && t->want;
+        if (!t->want) {
+            t->want = kf_alloc(t->count, sizeof *t->want);
+            t->bound = kf_alloc(t->count, sizeof *t->bound);
+        }
+    }
+    if (!known)
+        s->program->reference(run);
+}
+
+void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *out)
+{
+    const kf_variant *variant = &s->program->variants[v];
+    kf_diagnosis seen[KF_MAX_TENSORS];
+    int n = 0;
+    bool first = how == KF_FIRST;
+    refer(s, run, variant);
+    kf_device_lock(KF_SHARED);
+    run->poisoned = !s->options.once;
+    if (run->poisoned)
+        kf_prepare(run);
+    else if (!kf_renew(run))
+        kf_die(KF_CANNOT_RUN, "case %s: its memory is gone; is the device shared?", run->c->name);
+    kf_sums_in_order(variant->in_order);
+    launch_once(s, run, variant, how);
+    kf_counts_take(run, variant->name, !s->options.json, s->options.by_line);
+    kf_row before = out->counts;
+    memset(&out->counts, 0, sizeof out->counts);
+    for (int i = 0; i < run->state->n; i++) {
+        kf_slot *slot = &run->state->slot[i];
+        const kf_tensor *t = &slot->t;
+        if (slot->role != KF_OUTPUT)
+            continue;
+        if (!slot->raw)
+            slot->raw = kf_alloc(t->count, kf_dtype_size(t->dtype));
+        kf_fetch(t, slot->raw);
+        kf_compare(t, slot->raw, &seen[n]);
+        kf_look_beyond(run, slot, &seen[n]);
+        add_counts(&out->counts, &seen[n]);
+        if (n == 0 && first && kf_sink(KF_MAP)) {
+            fprintf(kf_sink(KF_MAP), "# case %s\n", run->c->name);
+            kf_map_write(kf_sink(KF_MAP), variant->name, t, slot->raw);
+        }
+        if (first && kf_sink(KF_DUMP))
+            kf_dump_write(kf_sink(KF_DUMP), variant->name, run->c->name, t, slot->raw);
+        if (first && kf_sink(KF_ERRORS))
+            kf_errors_write(kf_sink(KF_ERRORS), variant->name, run->c->name, t, slot->raw);
+        if (first && kf_sink(KF_EXACTNESS) && !variant->predicted && seen[n].wrong == 0)
+            kf_exactness_write(kf_sink(KF_EXACTNESS), variant->name, run->c->name, &seen[n]);
+        n++;
+    }
+    const char *status = judge(s, run, variant, seen, n, how);
+    kf_counts_begin(); /* what a prediction launched is no part of the variant */
+    kf_device_lock(KF_UNLOCKED);
+    if (kf_instrument() == KF_CHECK && !judge_findings(run, variant, out->counts.wrong))
+        status = "wrong";
+    if (first || strcmp(status, "wrong") == 0)
+        out->status = status;
+    else
+        out->counts = before; /* what was said of the first launch, and a bug may show otherwise */
+    s->wrong |= strcmp(status, "wrong") == 0;
+    for (int i = 0; i < n; i++)
+        kf_diagnosis_free(&seen[i]);
+}
+
+/* --- All variants, timed --------------------------------------------------------------------- */
+
+typedef struct call {
+    const kf_run *run;
+    const kf_variant *variant;
+} call;
+
+static void enqueue(void *context, cudaStream_t stream)
+{
+    const call *c = context;
+    c->variant->launch(c->run, stream);
+    CUDA_CHECK_LAUNCH();
+}
+
+bool kf_may_be_timed(const kf_outcome *out)
+{
+    return out->status && (!strcmp(out->status, "ok") || !strcmp(out->status, "predicted"));
+}
+
+/* No power on the clock cool: kf_rates_write says why. */
+static void say_rates(const char *variant, enum kf_clock clock, const kf_place *p)
+{
+    if (p->readings == 0)
+        return;
+    kf_say("  %-28.28s %-9s %5.0f MHz", variant, kf_clock_name(clock), p->mhz.median);
+    if (clock == KF_SUSTAINED)
+        kf_say(" %4.0f W", p->watts.median);
+    kf_say(", %.0f%% of the time held down by power\n", 100.0 * p->capped);
+}
+
+static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, int n,
+                       enum kf_clock clock, kf_stat *stat)
+{
+    int turns = s->options.turns, places = kf_places(n, turns);
+    kf_place *place = kf_alloc(places, sizeof *place);
+    kf_say("  clock %s: %d places in the run, about %.0f s\n", kf_clock_name(clock), places,
+           kf_alone_seconds(clock, n, turns));
+    kf_time_alone(works, n, clock, turns, run->seed, stat, place);
+    for (int i = 0; i < places; i++) {
+        const char *variant = ((const call *)works[place[i].work].context)->variant->name;
+        say_rates(variant, clock, &place[i]);
+        if (kf_sink(KF_RATES))
+            kf_rates_write(kf_sink(KF_RATES), variant, run->c, clock, i + 1, &place[i]);
+    }
+    free(place);
+}
+
+void kf_time_variants(kf_session *s, kf_run *run, kf_outcome *out)
+{
+    int n = 0, chosen[KF_MAX_CHOICES];
+    call calls[KF_MAX_CHOICES];
+    kf_work works[KF_MAX_CHOICES];
+    kf_stat stat[KF_MAX_CHOICES];
+    for (int v = 0; v < s->program->n_variants; v++) {
+        if (!kf_may_be_timed(&out[v]))
+            continue;
+        calls[n] = (call){run, &s->program->variants[v]};
+        works[n] = (kf_work){enqueue, &calls[n]};
+        out[v].stat = kf_alloc(s->n_timings, sizeof *out[v].stat);
+        chosen[n++] = v;
+    }
+    for (int t = 0; t < s->n_timings && n > 0; t++) {
+        enum kf_clock clock = s->timings[t].clock;
+        bool alone = kf_is_alone(clock);
+        if (!s->options.clock_chosen[clock] || (alone && !(run->c->flags & KF_ALONE)))
+            continue;
+        if (alone)
+            time_alone(s, run, works, n, clock, stat);
+        else
+            kf_time(works, n, s->timings[t], s->options.reps, run->seed, stat);
+        for (int i = 0; i < n; i++) {
+            out[chosen[i]].stat[t] = stat[i];
+            if (stat[i].noisy)
+                kf_complain(
+                    "variant %s, case %s, clock %s %s: too noisy to trust, 90%% of %d samples "
+                    "spread over %.0f%% of the median; is the device shared?",
+                    s->program->variants[chosen[i]].name, run->c->name,
+                    kf_clock_name(s->timings[t].clock), kf_l2_name(s->timings[t].l2), stat[i].n,
+                    100.0 * (stat[i].p95 - stat[i].p5) / stat[i].median);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+/* alone.c: two clocks on which a variant has the device to itself.
+ *
+ * sustained: IDLE_S without work, then calls back to back for WARMING_S, which do not count, and
+ * for TIMED_S, which do. The device has the clock rate that its power limit leaves this kernel.
+ *
+ * cool: IDLE_S without work, then COOL_SAMPLES samples, each waited for, of one call, or of as many
+ * as take COOL_S. The limit is not felt yet.
+ *
+ * A kernel that keeps the tensor cores busy draws more power than a device may, and within half a
+ * second its clock gives way; by how much depends on the kernel. In turn, sample by sample, as in
+ * timing.c, variants would share one clock rate, and the one that draws the most would gain by the
+ * others. So here each runs alone, after the same idle time. The device also gets warmer, and the
+ * whole run shows it: work 0, which ratios are to, is timed before, between and after the turns of
+ * the others, and odd turns have the order of the turn before them reversed, so that no variant is
+ * early or late on the average. A ratio is to the mean of the two places of work 0 around the turn.
+ *
+ * The L2 is warm. Events are recorded between windows of calls, so nothing waits for the host. */
+#include "harness/time/timing.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double IDLE_S = 0.5, WARMING_S = 0.35, TIMED_S = 0.35, COOL_S = 1e-3;
+static const double LOOK_US = 1e4; /* between two readings of clock rate and power */
+enum { WINDOWS = 10, COOL_SAMPLES = 20, MOST_READINGS = 512 };
+
+/* What the device said while a place was timed. */
+typedef struct watch {
+    kf_rates reading[MOST_READINGS];
+    double at_us[MOST_READINGS];
+    int n;
+} watch;
+
+/* One kf_time_alone. */
+typedef struct session {
+    const kf_work *works;
+    const double *once; /* [works]: how long a call takes, about */
+    bool cool;
+    int samples;                    /* of a place */
+    cudaEvent_t event[WINDOWS + 1]; /* of which cool needs two */
+    watch seen;
+    kf_place *places;
+    int n_places;
+} session;
+
+static void look(watch *seen)
+{
+    static bool said;
+    char why[128];
+    double now = kf_host_us();
+    if (seen->n == MOST_READINGS || (seen->n > 0 && now - seen->at_us[seen->n - 1] < LOOK_US))
+        return;
+    if (kf_rates_read(&seen->reading[seen->n], why, sizeof why)) {
+        seen->at_us[seen->n++] = now;
+    } else if (!said) {
+        kf_say("  no clock rates and no power: %s\n", why);
+        said = true;
+    }
+}
+
+static void enqueue(const kf_work *work, int calls)
+{
+    for (int i = 0; i < calls; i++)
+        work->enqueue(work->context, kf_stream());
+}
+
+static double between_us(cudaEvent_t from, cudaEvent_t to)
+{
+    float milliseconds = 0.0f;
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, from, to));
+    return milliseconds * 1e3;
+}
+
+static void idle(void)
+{
+    CUDA_CHECK(cudaStreamSynchronize(kf_stream()));
+    kf_host_sleep_us(IDLE_S * 1e6);
+}
+
+static double about(const kf_work *work, cudaEvent_t *event)
+{
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        CUDA_CHECK(cudaEventRecord(event[0], kf_stream()));
+        enqueue(work, 1);
+        CUDA_CHECK(cudaEventRecord(event[1], kf_stream()));
+        CUDA_CHECK(cudaEventSynchronize(event[1]));
+        least = fmin(least, between_us(event[0], event[1]));
+    }
+    return fmax(least, 1.0);
+}
+
+static int calls_in(double seconds, double once_us)
+{
+    return (int)fmax(1.0, ceil(seconds * 1e6 / once_us));
+}
+
+/* Device time between two events holds what the host takes to launch where the device has nothing
+ * to do: so it waits a little before the first, with one thread, while all is enqueued. Some
+ * microseconds more are the events' own, so short calls are not timed one by one. */
+static void run_cool(session *s, const kf_work *work, double once, double *us)
+{
+    int calls = calls_in(COOL_S, once);
+    for (int i = 0; i < COOL_SAMPLES; i++) {
+        kf_probe_wait(kf_stream());
+        CUDA_CHECK(cudaEventRecord(s->event[0], kf_stream()));
+        enqueue(work, calls);
+        CUDA_CHECK(cudaEventRecord(s->event[1], kf_stream()));
+        look(&s->seen);
+        CUDA_CHECK(cudaEventSynchronize(s->event[1]));
+        us[i] = between_us(s->event[0], s->event[1]) / calls;
+    }
+}
+
+/* The readings before the timed half are dropped, as the calls are. */
+static void run_sustained(session *s, const kf_work *work, double once, double *us)
+{
+    int calls = calls_in(TIMED_S / WINDOWS, once);
+    enqueue(work, calls_in(WARMING_S, once));
+    CUDA_CHECK(cudaEventRecord(s->event[0], kf_stream()));
+    for (int i = 0; i < WINDOWS; i++) {
+        enqueue(work, calls);
+        CUDA_CHECK(cudaEventRecord(s->event[i + 1], kf_stream()));
+        look(&s->seen);
+    }
+    while (cudaEventQuery(s->event[WINDOWS]) == cudaErrorNotReady) {
+        cudaGetLastError(); /* not ready is no error, but would be taken for one */
+        look(&s->seen);
+        kf_host_sleep_us(1000.0);
+    }
+    CUDA_CHECK(cudaEventSynchronize(s->event[WINDOWS]));
+    double began = kf_host_us() - between_us(s->event[0], s->event[WINDOWS]);
+    for (int i = 0; i < WINDOWS; i++)
+        us[i] = between_us(s->event[i], s->event[i + 1]) / calls;
+    int early = 0;
+    while (early < s->seen.n && s->seen.at_us[early] < began)
+        early++;
+    s->seen.n -= early;
+    memmove(s->seen.reading, s->seen.reading + early, sizeof *s->seen.reading * (size_t)s->seen.n);
+}
+
+static kf_spread spread_of(double *values, int n)
+{
+    kf_sort(values, n);
+    return (kf_spread){kf_percentile(values, n, 50.0), kf_percentile(values, n, 5.0),
+                       kf_percentile(values, n, 95.0)};
+}
+
+static void summarise_place(const watch *seen, const double *us, int n, kf_place *place)
+{
+    double sorted[MOST_READINGS];
+    memcpy(sorted, us, sizeof *us * (size_t)n);
+    place->us = spread_of(sorted, n);
+    place->samples = n;
+    place->readings = seen->n;
+    for (int i = 0; i < seen->n; i++) {
+        sorted[i] = seen->reading[i].watts;
+        place->capped += seen->reading[i].capped ? 1.0 / seen->n : 0.0;
+    }
+    if (seen->n > 0)
+        place->watts = spread_of(sorted, seen->n);
+    for (int i = 0; i < seen->n; i++)
+        sorted[i] = seen->reading[i].mhz;
+    if (seen->n > 0)
+        place->mhz = spread_of(sorted, seen->n);
+}
+
+static void run_place(session *s, int w, double *us)
+{
+    kf_place *place = &s->places[s->n_places];
+    s->seen.n = 0;
+    idle();
+    if (s->cool)
+        run_cool(s, &s->works[w], s->once[w], us);
+    else
+        run_sustained(s, &s->works[w], s->once[w], us);
+    memset(place, 0, sizeof *place);
+    place->work = w;
+    place->turn = 1;
+    for (int i = 0; i < s->n_places; i++)
+        place->turn += s->places[i].work == w;
+    summarise_place(&s->seen, us, s->samples, place);
+    s->n_places++;
+}
+
+int kf_places(int works, int turns)
+{
+    return turns + 1 + turns * (works - 1);
+}
+
+double kf_alone_seconds(enum kf_clock clock, int works, int turns)
+{
+    return kf_places(works, turns) * (IDLE_S + (clock == KF_COOL ? 0.0 : WARMING_S + TIMED_S));
+}
+
+/* Work 0 has a place more than the others have. Its own median is that of all its samples. */
+static void summarise(const session *s, int n, int turns, const double *first, double *samples,
+                      kf_stat *stat)
+{
+    int count = turns * s->samples;
+    for (int i = 0; i < count; i++)
+        samples[i] = 0.5 * (first[i] + first[i + s->samples]);
+    kf_summarise(samples, n, count, count, false, stat);
+    kf_summarise(first, 1, count + s->samples, count + s->samples, false, stat);
+}
+
+void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, uint64_t seed,
+                   kf_stat *stat, kf_place *places)
+{
+    session s = {.works = works, .cool = clock == KF_COOL, .places = places};
+    s.samples = s.cool ? COOL_SAMPLES : WINDOWS;
+    const int count = turns * s.samples, others = n - 1;
+    double *samples = kf_alloc((int64_t)n * count, sizeof *samples);
+    double *first = kf_alloc(count + s.samples, sizeof *first), *once = kf_alloc(n, sizeof *once);
+    int *order = kf_alloc(n, sizeof *order);
+    kf_device_lock(KF_EXCLUSIVE);
+    for (int i = 0; i <= WINDOWS; i++)
+        CUDA_CHECK(cudaEventCreate(&s.event[i]));
+    for (int w = 0; w < n; w++)
+        once[w] = about(&works[w], s.event);
+    s.once = once;
+    run_place(&s, 0, first);
+    for (int turn = 0; turn < turns; turn++) {
+        kf_shuffle(order, others, seed, turn / 2);
+        for (int i = 0; i < others; i++) {
+            int w = 1 + order[turn % 2 ? others - 1 - i : i];
+            run_place(&s, w, samples + (int64_t)w * count + turn * s.samples);
+        }
+        run_place(&s, 0, first + (turn + 1) * s.samples);
+    }
+    summarise(&s, n, turns, first, samples, stat);
+    for (int i = 0; i <= WINDOWS; i++)
+        CUDA_CHECK(cudaEventDestroy(s.event[i]));
+    free(samples);
+    free(first);
+    free(once);
+    free(order);
+    kf_device_lock(KF_UNLOCKED);
+}
+
+/* --- What --rates writes ---------------------------------------------------------------------- */
+
+const char kf_rates_columns[] =
+    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_"
+    "us\t"
+    "n\treadings\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct";
+
+static void write_spread(FILE *to, bool known, kf_spread spread)
+{
+    if (known)
+        fprintf(to, "\t%.6g\t%.6g\t%.6g", spread.median, spread.p5, spread.p95);
+    else
+        fprintf(to, "\t-\t-\t-");
+}
+
+/* The power that the driver tells is up to a tenth of a second old: longer than a cool place takes.
+ */
+void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
+                    const kf_place *p)
+{
+    const kf_shape *s = &c->shape;
+    fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t%d", variant, c->name, s->B, s->H,
+            s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, kf_clock_name(clock), place, p->turn);
+    write_spread(to, true, p->us);
+    fprintf(to, "\t%d\t%d", p->samples, p->readings);
+    write_spread(to, p->readings > 0, p->mhz);
+    write_spread(to, p->readings > 0 && clock == KF_SUSTAINED, p->watts);
+    fprintf(to, p->readings > 0 ? "\t%.3g\n" : "\t-\n", 100.0 * p->capped);
+}

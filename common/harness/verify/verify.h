@@ -1,0 +1,106 @@
+/* verify.h: the arrays of a case, and whether the outputs are right. */
+#ifndef KF_VERIFY_H
+#define KF_VERIFY_H
+
+#include "harness/device/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- tensors.c -------------------------------------------------------------------------------- */
+enum { KF_MAX_TENSORS = 32 };
+/* Bytes of poison before and after an output on the device: what a launch changes there, it had no
+ * business to write. None where a checker looks for that, which wants the exact extents. */
+enum { KF_GUARD = 1 << 16 };
+enum kf_role { KF_INPUT, KF_OUTPUT, KF_SCRATCH };
+
+/* A tensor, and what only the engine knows of it. */
+typedef struct kf_slot {
+    kf_tensor t;
+    enum kf_role role;
+    char *base; /* what was allocated on the device; t.device is in there */
+    void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
+    void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
+    bool made;                                     /* it has been, in this memory */
+    bool may_write;                                /* input: by variants */
+    double *other_want, *other_bound; /* for state->other_error, NULL if there are none yet */
+    void *raw; /* output: room for what comes back from the device, NULL before the first time */
+} kf_slot;
+
+/* What of a run is the engine's. */
+typedef struct kf_state {
+    const kf_program *program;
+    kf_slot slot[KF_MAX_TENSORS];
+    int n;              /* slots */
+    bool bare;          /* no guards: kf_renew's memory */
+    double other_error; /* the extra error of the slots' other_want and other_bound */
+} kf_state;
+
+void kf_open(kf_run *run, const kf_program *program, const kf_case *c, uint64_t seed);
+void kf_close(kf_run *run);
+void *kf_host_array(int64_t count, size_t size); /* of one element, where nothing looks at it */
+int64_t kf_run_bytes(const kf_run *run);
+int64_t kf_guard(const kf_run *run, const kf_slot *slot); /* bytes on each side of a tensor */
+/* What the tensors take on the device, in whole units of so many bytes. */
+int64_t kf_device_need(const kf_run *run, int64_t unit);
+int64_t kf_device_free(void);
+bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
+/* The same, but where there is not as much free as they take, nothing is asked for. */
+bool kf_allocate_if_free(kf_run *run);
+/* Other memory for one tensor alone, with nothing in it; false: there is none, all stays. */
+bool kf_move(kf_run *run, int slot);
+void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and the guards */
+/* Uploads another run's inputs, of the same declarations, until kf_prepare. */
+void kf_lend_inputs(kf_run *run, const kf_run *other);
+int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
+bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
+void kf_fetch(const kf_tensor *tensor, void *raw);
+
+/* --- verify.c, diagnosis.c -------------------------------------------------------------------- */
+typedef struct kf_details {
+    int64_t from_unwritten;        /* of the nonfinite: computed from poison, where NaNs keep their
+                                      bits (CPUs) */
+    double first_got, first_want;  /* its value, and the reference */
+    double median_ratio;           /* got/want over wrong finite elements, NaN if there are none */
+    bool same_ratio;               /* and it hardly varies: 90% of them lie within 1% of it */
+    double max_err, max_err_bound; /* largest finite |got - want|, and the bound there */
+    double max_ratio;              /* largest finite |got - want| / bound; right means <= 1 */
+    double square_ratio;           /* the sum of the squares of these */
+    int64_t ratios;                /* how many there are, those that are 0 too */
+    /* Where the first element before the output that was written would be, and after it. */
+    int64_t first_before[KF_MAX_AXES], first_after[KF_MAX_AXES];
+} kf_details;
+void kf_compare(const kf_tensor *tensor, const void *raw, kf_diagnosis *seen);
+/* Adds what was written into the guards around an output since kf_prepare. */
+void kf_look_beyond(const kf_run *run, const kf_slot *slot, kf_diagnosis *seen);
+void kf_diagnosis_free(kf_diagnosis *seen);
+void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
+/* "0-3, 7 and 9-12"; more than a few ranges become a count. */
+void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size);
+/* A row an index of the first axis: how far that part is off, and how large it is. */
+extern const char kf_error_columns[];
+void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
+                     const void *raw);
+/* "variant case tensor dtype extents", each after a blank, a newline, then the tensor's memory. */
+void kf_dump_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
+                   const void *raw);
+/* Of the last head, one digit an element. */
+void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
+
+/* --- exactness.c ------------------------------------------------------------------------------ */
+typedef struct kf_exactness kf_exactness;
+kf_exactness *kf_exactness_find(const char *step); /* "03" */
+void kf_exactness_free(kf_exactness *known);
+/* Whether an output that is within its bounds is as exact as it was seen to be; if not, why. What
+ * nothing is known of is. */
+bool kf_is_exact(const kf_exactness *known, const char *variant, const char *case_name,
+                 const kf_diagnosis *diagnosis, char *why, size_t size);
+extern const char kf_exactness_columns[];
+void kf_exactness_write(FILE *to, const char *variant, const char *case_name,
+                        const kf_diagnosis *diagnosis);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
