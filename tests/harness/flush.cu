@@ -1,6 +1,9 @@
 /* flush.cu: what flushes the L2 reads each element of the array, and writes nothing while all are
  * zero. TAP, as the unit tests. */
+#include "harness/problem.h"
+extern "C" { /* between the files of the harness, which are C */
 #include "harness/run/run.h"
+}
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <vector>

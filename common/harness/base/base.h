@@ -5,10 +5,6 @@
 #include "harness/problem.h"
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
 void kf_set_program(const char *name); /* what every line begins with */
 void kf_quiet(bool quiet);             /* kf_say of harness.h prints nothing: --json */
@@ -18,6 +14,9 @@ void kf_hold_interrupts(bool hold); /* around a write that must be whole */
 /* --- case.c: names and sizes ------------------------------------------------------------------ */
 enum { KF_CELL = 64 }; /* what a name of a case or variant, or a cell of a row, is shorter than */
 bool kf_takes(const kf_variant *variant, const kf_case *c);
+/* The cells that rows about a variant and a case begin with, and their names. */
+#define KF_CASE_COLUMNS "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0"
+void kf_put_case(FILE *to, const char *variant, const kf_case *c);
 void kf_shape_text(const kf_shape *shape, char *text, size_t size); /* "B=1 H=8 S=512 D=64" */
 int64_t kf_tensor_bytes(const kf_tensor *tensor);
 enum { KF_CLOCKS = KF_COOL + 1 };
@@ -69,7 +68,4 @@ enum kf_verdict kf_decide(const double *samples, int variants, int stride, int n
 void kf_summarise(const double *samples, int variants, int stride, int n, bool stable,
                   kf_stat *stat);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -47,3 +47,10 @@ const char *kf_l2_name(enum kf_l2 l2)
 {
     return l2 == KF_WARM ? "warm" : "cold";
 }
+
+void kf_put_case(FILE *to, const char *variant, const kf_case *c)
+{
+    const kf_shape *s = &c->shape;
+    fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", variant, c->name, s->B, s->H, s->Sq,
+            s->Sk, s->D, s->R, s->causal, s->pos0);
+}

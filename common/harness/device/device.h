@@ -4,10 +4,6 @@
 
 #include "harness/base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- backend.c, beside kf_on_cpu and kf_thread_order ------------------------------------------ */
 double kf_host_us(void);
 void kf_host_sleep_us(double us);
@@ -61,7 +57,4 @@ void kf_probe_wait(cudaStream_t stream); /* some 50 us of one thread, while more
 /* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
 void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

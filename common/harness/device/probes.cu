@@ -1,5 +1,8 @@
 // probes.cu: the kernels the harness itself needs. Not under study, never in a table.
+#include "harness/problem.h"
+extern "C" { /* between the files of the harness, which are C */
 #include "harness/device/device.h"
+}
 
 __global__ void empty_kernel()
 {

@@ -2,22 +2,25 @@
  * profiler looks at. */
 #include "harness/device/device.h"
 #include <stdlib.h>
+#ifndef CUDA_CPU_BACKEND
+#include <cuda_profiler_api.h>
+#endif
 
 /* One for a program, as it has one device. It is not handed round: kf_reference_from, which a step
  * calls, launches on the same stream and knows of no session. */
-static cudaStream_t stream;
+static cudaStream_t ours;
 
 cudaStream_t kf_stream(void)
 {
-    if (!stream)
-        CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    return stream;
+    if (!ours)
+        CUDA_CHECK(cudaStreamCreateWithFlags(&ours, cudaStreamNonBlocking));
+    return ours;
 }
 
 void kf_stream_end(void)
 {
-    CUDA_CHECK(cudaStreamDestroy(stream));
-    stream = NULL;
+    CUDA_CHECK(cudaStreamDestroy(ours));
+    ours = NULL;
 }
 
 cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream)
@@ -29,30 +32,23 @@ cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream
     return graph;
 }
 
+void kf_profile(bool on)
+{
 #ifdef CUDA_CPU_BACKEND
-void kf_profile(bool on)
-{
     (void)on;
-}
-
-void kf_profile_end(void)
-{
-}
 #else
-#include <cuda_profiler_api.h>
-
-void kf_profile(bool on)
-{
     /* With no profiler attached both may say that there is none: that is no trouble. */
     (void)(on ? cudaProfilerStart() : cudaProfilerStop());
     (void)cudaGetLastError();
+#endif
 }
 
 void kf_profile_end(void)
 {
+#ifndef CUDA_CPU_BACKEND
     CUDA_CHECK(cudaDeviceReset()); /* without it compute-sanitizer looks for no leaks */
-}
 #endif
+}
 
 /* A profiler lists launches and knows nothing of variants. The launches of one call are the nodes
  * of its graph: captured here, and never run. */

@@ -5,10 +5,6 @@
 #include "harness/time/timing.h"
 #include "harness/verify/verify.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- row.c, record.c, table.c ----------------------------------------------------------------- */
 typedef struct kf_row {
     const char *step, *variant, *case_name, *status;
@@ -78,7 +74,4 @@ void kf_choices_write(FILE *to, const kf_choice *choices, int n);
 bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, const char *part,
                    char *variant, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,7 +5,10 @@
  * bytes, a read of as many, fused multiply-adds, a large matrix product. So the table shows two
  * things at once: what the device reaches, and what each clock adds to it. Latencies are counted in
  * cycles, by loads that each wait for the one before. Writes build/data/<device>/ceilings.tsv. */
+#include "harness/problem.h"
+extern "C" { /* between the files of the harness, which are C */
 #include "harness/run/run.h"
+}
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -191,55 +191,42 @@ static void check_program(const kf_program *p)
                    kf_clock_name(p->timings[i].clock));
 }
 
-static void check_repeats(const kf_program *p, const kf_options *o, bool some_reps)
+/* --repeats and --timeline launch without timing; --rates, --tuned and --reps want times. */
+static void check_together(const kf_program *p, const kf_options *o, bool some_reps)
 {
-    if (!o->path[KF_REPEATS])
-        return;
-    if (kf_instrument() != KF_PLAIN)
+    const char *repeats = o->path[KF_REPEATS], *timeline = o->path[KF_TIMELINE];
+    const char *tuned = o->path[KF_TUNED], *rates = o->path[KF_RATES];
+    if (repeats && kf_instrument() != KF_PLAIN)
         kf_die(KF_USAGE, "--repeats %s: this program %s; `make step-%.*s run` makes one for it",
-               o->path[KF_REPEATS],
+               repeats,
                kf_instrument() == KF_COUNT ? "counts one launch of each variant"
                                            : "checks with one OS thread, and then bits repeat",
                (int)strcspn(p->step, "-"), p->step);
-    if (o->once)
-        kf_die(
-            KF_USAGE,
-            "--repeats %s: --once and --launches launch each variant once; leave one of them out",
-            o->path[KF_REPEATS]);
-    if (o->path[KF_TUNED])
+    const char *why = !repeats  ? NULL
+                      : o->once ? "--once and --launches launch each variant once"
+                      : tuned   ? "nothing is timed with it, and --tuned chooses by times"
+                                : NULL;
+    if (why)
+        kf_die(KF_USAGE, "--repeats %s: %s; leave one of them out", repeats, why);
+    if (repeats && some_reps)
         kf_die(KF_USAGE,
-               "--repeats %s: nothing is timed with it, and --tuned chooses by times; leave one of "
-               "them out",
-               o->path[KF_REPEATS]);
-    if (some_reps)
-        kf_die(
-            KF_USAGE,
-            "--reps %d: timing rounds, and nothing is timed with --repeats; leave one of them out",
-            o->reps);
-}
-
-static void check_rates(const kf_options *o)
-{
-    if (o->path[KF_RATES] && (o->once || o->path[KF_REPEATS]))
-        kf_die(KF_USAGE, "--rates %s: nothing is timed with %s; leave one of them out",
-               o->path[KF_RATES], o->once ? "--once and --launches" : "--repeats");
-}
-
-static void check_timeline(const kf_options *o, bool some_reps)
-{
-    const char *other = o->once               ? "--once"
-                        : o->path[KF_REPEATS] ? "--repeats"
-                        : o->path[KF_TUNED]   ? "--tuned"
-                        : o->path[KF_RATES]   ? "--rates"
-                        : some_reps           ? "--reps"
-                                              : NULL;
-    if (!o->path[KF_TIMELINE])
-        return;
-    if (other)
+               "--reps %d: timing rounds, and nothing is timed with --repeats; leave "
+               "one of them out",
+               o->reps);
+    if (rates && (o->once || repeats))
+        kf_die(KF_USAGE, "--rates %s: nothing is timed with %s; leave one of them out", rates,
+               o->once ? "--once and --launches" : "--repeats");
+    const char *other = o->once     ? "--once"
+                        : repeats   ? "--repeats"
+                        : tuned     ? "--tuned"
+                        : rates     ? "--rates"
+                        : some_reps ? "--reps"
+                                    : NULL;
+    if (timeline && other)
         kf_die(KF_USAGE,
                "--timeline %s: each variant is launched once more, and not timed; leave "
                "out %s",
-               o->path[KF_TIMELINE], other);
+               timeline, other);
 }
 
 static void check_model(const kf_program *p, const kf_options *o)
@@ -346,9 +333,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                (int)strcspn(p->step, "-"), p->step);
     o->once |= o->path[KF_LAUNCHES] != NULL;
     kf_sinks_check(p, o->path);
-    check_repeats(p, o, some_reps);
-    check_rates(o);
-    check_timeline(o, some_reps);
+    check_together(p, o, some_reps);
     for (int i = 0; i < p->n_cases; i++)
         o->case_chosen[i] |= !some_case;
     check_model(p, o);

@@ -15,9 +15,8 @@
 enum { MOST_RUNS = 100, LEAST_RUNS = 3 };
 static const double BUDGET_S = 10.0; /* a variant and case, with what the host does for each run */
 
-const char kf_repeat_columns[] =
-    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\ttensor\telements\truns\truns_differing\t"
-    "elements_differing\tmax_diff\tmax_ulp";
+const char kf_repeat_columns[] = KF_CASE_COLUMNS
+    "\ttensor\telements\truns\truns_differing\telements_differing\tmax_diff\tmax_ulp";
 
 /* What the runs of a variant made of one output. */
 typedef struct repeated {
@@ -81,13 +80,12 @@ static void say(const char *variant, const repeated *outputs, int n, int runs)
 static void write_rows(FILE *to, const char *variant, const kf_case *c, const repeated *outputs,
                        int n, int runs)
 {
-    const kf_shape *s = &c->shape;
     for (int i = 0; i < n; i++) {
         const repeated *r = &outputs[i];
-        fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%lld\t%d\t%d\t%lld\t%.6g\t%.9g\n",
-                variant, c->name, s->B, s->H, s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0,
-                r->slot->t.name, (long long)r->slot->t.count, runs, r->runs_differing,
-                (long long)r->most_elements, r->max_diff, r->max_ulp);
+        kf_put_case(to, variant, c);
+        fprintf(to, "\t%s\t%lld\t%d\t%d\t%lld\t%.6g\t%.9g\n", r->slot->t.name,
+                (long long)r->slot->t.count, runs, r->runs_differing, (long long)r->most_elements,
+                r->max_diff, r->max_ulp);
     }
 }
 

@@ -5,10 +5,6 @@
 #include "harness/report/report.h"
 #include "harness/timeline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- options.c, help.c ------------------------------------------------------------------------ */
 enum { KF_MAX_CHOICES = 160, KF_MAX_REPS = 100000, KF_TURNS = 2, KF_MAX_TURNS = 9 };
 /* The files that a program may write, one an option. */
@@ -96,7 +92,4 @@ bool kf_corners(void); /* KF_CORNERS=1, on a CPU */
 /* Every variant on more than 2^31 elements of each tensor; an illegal access ends the program. */
 void kf_run_corners(const kf_session *s);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

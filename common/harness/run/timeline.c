@@ -9,8 +9,7 @@
 #include "harness/run/run.h"
 #include <stdlib.h>
 
-const char kf_timeline_columns[] = "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\trole\tevent\t"
-                                   "tile\tstart\tend";
+const char kf_timeline_columns[] = KF_CASE_COLUMNS "\trole\tevent\ttile\tstart\tend";
 
 enum { EVENT, TILE, START, END, CELLS };
 
@@ -39,15 +38,6 @@ static const char *name_of(const char *const *names, int n, int64_t which, const
     return names[which];
 }
 
-static void write_row(FILE *to, const char *variant, const kf_case *c, const char *role,
-                      const char *event, int tile, uint32_t start, uint32_t end)
-{
-    const kf_shape *s = &c->shape;
-    fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%u\t%u\n", variant, c->name,
-            s->B, s->H, s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, role, event, tile, start,
-            end);
-}
-
 static void write_rows(FILE *to, const char *variant, const kf_case *c, const kf_timeline *names,
                        const kf_tensor *t, const int32_t *rows)
 {
@@ -61,9 +51,11 @@ static void write_rows(FILE *to, const char *variant, const kf_case *c, const kf
         const int32_t *row = rows + i * CELLS;
         if (!recorded(row))
             continue;
-        write_row(to, variant, c, name_of(names->roles, names->n_roles, i / most, "role"),
-                  name_of(names->events, names->n_events, row[EVENT], "event"), row[TILE],
-                  (uint32_t)row[START] - zero, (uint32_t)row[END] - zero);
+        kf_put_case(to, variant, c);
+        fprintf(to, "\t%s\t%s\t%d\t%u\t%u\n",
+                name_of(names->roles, names->n_roles, i / most, "role"),
+                name_of(names->events, names->n_events, row[EVENT], "event"), row[TILE],
+                (uint32_t)row[START] - zero, (uint32_t)row[END] - zero);
     }
 }
 

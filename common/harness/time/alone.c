@@ -241,9 +241,8 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
 /* --- What --rates writes ---------------------------------------------------------------------- */
 
 const char kf_rates_columns[] =
-    "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_"
-    "us\t"
-    "n\treadings\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct";
+    KF_CASE_COLUMNS "\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_us\tn\treadings"
+                    "\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct";
 
 static void write_spread(FILE *to, bool known, kf_spread spread)
 {
@@ -258,9 +257,8 @@ static void write_spread(FILE *to, bool known, kf_spread spread)
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
                     const kf_place *p)
 {
-    const kf_shape *s = &c->shape;
-    fprintf(to, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t%d", variant, c->name, s->B, s->H,
-            s->Sq, s->Sk, s->D, s->R, s->causal, s->pos0, kf_clock_name(clock), place, p->turn);
+    kf_put_case(to, variant, c);
+    fprintf(to, "\t%s\t%d\t%d", kf_clock_name(clock), place, p->turn);
     write_spread(to, true, p->us);
     fprintf(to, "\t%d\t%d", p->samples, p->readings);
     write_spread(to, p->readings > 0, p->mhz);

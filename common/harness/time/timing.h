@@ -4,10 +4,6 @@
 
 #include "harness/device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- timing.c: the clocks KF_GRAPH, KF_STREAM and KF_CALL ------------------------------------- */
 typedef struct kf_work {
     void (*enqueue)(void *context, cudaStream_t stream);
@@ -52,7 +48,4 @@ typedef struct kf_limit {
 } kf_limit;
 kf_limit kf_least_time(const kf_ceilings *ceilings, const kf_cost *cost, enum kf_clock clock);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

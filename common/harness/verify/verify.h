@@ -4,10 +4,6 @@
 
 #include "harness/device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- tensors.c -------------------------------------------------------------------------------- */
 enum { KF_MAX_TENSORS = 32 };
 /* Bytes of poison before and after an output on the device: what a launch changes there, it had no
@@ -100,7 +96,4 @@ extern const char kf_exactness_columns[];
 void kf_exactness_write(FILE *to, const char *variant, const char *case_name,
                         const kf_diagnosis *diagnosis);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -186,9 +186,9 @@ static void pair_functions(struct side *h, int i, int end, struct side *d, int k
 static void differs(const struct source *s, const struct part *p, const char *what)
 {
     const struct token *t = &s->tokens[p->first];
-    refuse(
-        t->file, t->line,
-        format("%s that __CUDA_ARCH__ makes one thing for the host and another for the device is "
+    refuse(t->file, t->line,
+           formatted(
+               "%s that __CUDA_ARCH__ makes one thing for the host and another for the device is "
                "not supported by the CPU backend, where one compilation serves both; "
                "-D__CUDA_ARCH__=900 takes the device's side everywhere",
                what));

@@ -101,8 +101,8 @@ static int read_operands(struct statement *a, int i, int written)
         if (!*c || !strchr("hrlfdnC", *c) || c[1] || !written != !a->way[k] ||
             (written && strchr("nC", *c)))
             wrong(a, tokens[i].line,
-                  format("constraint \"%s\" of an asm statement: need %s", text,
-                         written ? "= or +, and h, r, l, f or d" : "h, r, l, f, d, n or C"));
+                  formatted("constraint \"%s\" of an asm statement: need %s", text,
+                            written ? "= or +, and h, r, l, f or d" : "h, r, l, f, d, n or C"));
         a->constraint[k] = *c;
         a->value[k] = i;
         a->operands++;
@@ -138,44 +138,44 @@ static void read_statement(struct statement *a)
 /* A string literal whose value is s. */
 static char *literal(const char *s)
 {
-    char *text = format("\"");
+    char *text = formatted("\"");
     for (; *s; s++)
-        text = format(isprint((unsigned char)*s) && !strchr("\"\\?", *s) ? "%s%c" : "%s\\%03o",
-                      text, (unsigned char)*s);
-    return format("%s\"", text);
+        text = formatted(isprint((unsigned char)*s) && !strchr("\"\\?", *s) ? "%s%c" : "%s\\%03o",
+                         text, (unsigned char)*s);
+    return formatted("%s\"", text);
 }
 
 /* What stands before and after the call, and the call. p: the program, NULL where it has strings.
  */
 static char *call_with_operands(const struct statement *a, const ptx_program *p, int id)
 {
-    char *in = format(""), *out = format(""), *held = in, *call;
+    char *in = formatted(""), *out = formatted(""), *held = in, *call;
     for (int k = 0; k < a->operands; k++) {
         const struct token *open = &tokens[a->value[k]], *end = &tokens[match(a->value[k], 1)];
         const char c = a->constraint[k], *value = open->s;
         const int n = (int)(end->s + 1 - value);
         if (p && p->held && p->held[k]) {
-            in = format("%s::cpu_asm_hold<'%c'>(&cpu_r%d[%d], &cpu_h%d[%d], %.*s); ", in, c, id, k,
-                        id, k, n, value);
+            in = formatted("%s::cpu_asm_hold<'%c'>(&cpu_r%d[%d], &cpu_h%d[%d], %.*s); ", in, c, id,
+                           k, id, k, n, value);
             continue;
         }
         if (c == 'C')
-            in = format("%s::cpu_asm_string(&cpu_r%d[%d], %.*s); ", in, id, k, n, value);
+            in = formatted("%s::cpu_asm_string(&cpu_r%d[%d], %.*s); ", in, id, k, n, value);
         else if (a->way[k] != '=')
-            in = format("%s::cpu_asm_in<'%c'>(&cpu_r%d[%d], %.*s); ", in, c, id, k, n, value);
+            in = formatted("%s::cpu_asm_in<'%c'>(&cpu_r%d[%d], %.*s); ", in, c, id, k, n, value);
         else if (!p || p->guarded) /* it may stay unwritten */
-            in = format("%s::cpu_asm_in<'l'>(&cpu_r%d[%d], -1ll); ", in, id, k);
+            in = formatted("%s::cpu_asm_in<'l'>(&cpu_r%d[%d], -1ll); ", in, id, k);
         if (a->way[k])
-            out = format("%s::cpu_asm_out<'%c'>(&cpu_r%d[%d], %.*s); ", out, c, id, k, n, value);
+            out = formatted("%s::cpu_asm_out<'%c'>(&cpu_r%d[%d], %.*s); ", out, c, id, k, n, value);
     }
     if (p && p->held) { /* by a wgmma, until a later statement waits for it */
-        held = format("__attribute__((uninitialized)) uint64_t cpu_h%d[%d]; ", id, a->operands);
-        call = format("::cpu_asm_held(&cpu_s%d, cpu_r%d, cpu_h%d)", id, id, id);
+        held = formatted("__attribute__((uninitialized)) uint64_t cpu_h%d[%d]; ", id, a->operands);
+        call = formatted("::cpu_asm_held(&cpu_s%d, cpu_r%d, cpu_h%d)", id, id, id);
     } else {
-        held = format("");
-        call = format("::cpu_asm(&cpu_s%d, cpu_r%d)", id, id);
+        held = formatted("");
+        call = formatted("::cpu_asm(&cpu_s%d, cpu_r%d)", id, id);
     }
-    return format("%s%s%s; %s", held, in, call, out);
+    return formatted("%s%s%s; %s", held, in, call, out);
 }
 
 int inline_ptx(int i)
@@ -194,11 +194,11 @@ int inline_ptx(int i)
     } else {
         const int registers = p ? p->registers : a.operands + REGISTERS_WITH_STRINGS, id = count++;
         replace(i, a.close,
-                format("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
-                       "__attribute__((uninitialized)) uint64_t cpu_r%d[%d]; %s} while (0)",
-                       id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
-                       literal(files[tokens[i].file]), tokens[i].line, id,
-                       registers ? registers : 1, call_with_operands(&a, p, id)));
+                formatted("do { static ::cpu_asm_site cpu_s%d = {%s, %s, %d, %s, %d, 0}; "
+                          "__attribute__((uninitialized)) uint64_t cpu_r%d[%d]; %s} while (0)",
+                          id, literal(a.text), constraints ? literal(a.constraint) : "0", registers,
+                          literal(files[tokens[i].file]), tokens[i].line, id,
+                          registers ? registers : 1, call_with_operands(&a, p, id)));
     }
     free(a.lines);
     free(a.text);

@@ -55,9 +55,9 @@ static void variables(int i)
         while (is_any(name, "* const __restrict__"))
             name++;
         if (is_name(name))
-            text = format("%sstatic ::cpu_variable cpu_v%d(%.*s, \"%.*s\", %d); ", text,
-                          variable_count++, tokens[name].n, tokens[name].s, tokens[name].n,
-                          tokens[name].s, kind);
+            text = formatted("%sstatic ::cpu_variable cpu_v%d(%.*s, \"%.*s\", %d); ", text,
+                             variable_count++, tokens[name].n, tokens[name].s, tokens[name].n,
+                             tokens[name].s, kind);
         int end = name;
         for (; end < token_count && !is_any(end, "; ,"); end++)
             if (is_any(end, "{ [ ("))
@@ -81,5 +81,5 @@ void instrument(int i, int in_device)
         division(i);
     else if (in_device && is_any(i, "memcpy memmove memset") && call_of_c(i) >= 0)
         /* g++ turns a copy whose size it knows into code that no instrument sees */
-        replace(call_of_c(i), i, format("::cpu_%s", text_of(i, i)));
+        replace(call_of_c(i), i, formatted("::cpu_%s", text_of(i, i)));
 }

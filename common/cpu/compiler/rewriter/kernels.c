@@ -36,8 +36,9 @@ static void check_maps(const struct token *kernel, int open)
             continue;
         if (map && !constant && !pointer) {
             const struct token *name = &tokens[i - 1];
-            refuse(name->file, name->line,
-                   format("kernel %.*s: parameter %.*s is a CUtensorMap without __grid_constant__: "
+            refuse(
+                name->file, name->line,
+                formatted("kernel %.*s: parameter %.*s is a CUtensorMap without __grid_constant__: "
                           "TMA cannot read the copy whose address it gets; write const "
                           "__grid_constant__ CUtensorMap",
                           kernel->n, kernel->s, name->n, name->s));
@@ -57,8 +58,8 @@ static void check_result(int i, int name)
         if (is(t, "(")) /* of a qualifier */
             t = match(t, 1);
         if (is_any(t, "int float double char bool long short unsigned"))
-            mistake(name, format("kernel %.*s returns %.*s; a kernel returns void", tokens[name].n,
-                                 tokens[name].s, tokens[t].n, tokens[t].s));
+            mistake(name, formatted("kernel %.*s returns %.*s; a kernel returns void",
+                                    tokens[name].n, tokens[name].s, tokens[t].n, tokens[t].s));
     }
 }
 
@@ -174,8 +175,8 @@ void check_calls(void)
             open = match_angle(open, 1, NULL) + 1;
         if (is(open, "(") && is(match(open, 1) + 1, ";") && is_kernel(i) && !is_any(i, of_std) &&
             !is_host_function(i))
-            mistake(i, format("kernel %.*s is called without a launch: write "
-                              "%.*s<<<blocks, threads>>>(...)",
-                              tokens[i].n, tokens[i].s, tokens[i].n, tokens[i].s));
+            mistake(i, formatted("kernel %.*s is called without a launch: write "
+                                 "%.*s<<<blocks, threads>>>(...)",
+                                 tokens[i].n, tokens[i].s, tokens[i].n, tokens[i].s));
     }
 }

@@ -62,15 +62,16 @@ static char *quoted(int first, int last)
     for (char *p = text; *p; p++)
         if (*p == '"' || *p == '\\')
             *p = '\'';
-    return format("\"%s\"", text);
+    return formatted("\"%s\"", text);
 }
 
 /* The text of tokens in the place where the first of them stands. */
 static char *in_place(int first, int last)
 {
     const struct token *t = &tokens[first];
-    return format("\n# %d \"%s\"\n%*s%.*s", t->line, files[t->file], t->column ? t->column - 1 : 0,
-                  "", (int)(tokens[last].s + tokens[last].n - t->s), t->s);
+    return formatted("\n# %d \"%s\"\n%*s%.*s", t->line, files[t->file],
+                     t->column ? t->column - 1 : 0, "",
+                     (int)(tokens[last].s + tokens[last].n - t->s), t->s);
 }
 
 void note_launch(int i)
@@ -95,25 +96,27 @@ void note_launch(int i)
 static void select_kernel(struct kernel *k, int name)
 {
     int id = (int)(k - kernels);
-    char *types = format("");
+    char *types = formatted("");
     for (int p = 0, from; p < k->n; p++) {
         from = k->first[p];
         for (int i = from; i < k->equals[p]; i++)
             if (is(i, "__grid_constant__")) {
-                types = format("%s%s ", types, text_of(from, i - 1));
+                types = formatted("%s%s ", types, text_of(from, i - 1));
                 from = i + 1;
             }
-        types = format("%s%s%s", types, text_of(from, k->equals[p] - 1), p + 1 < k->n ? ", " : "");
+        types =
+            formatted("%s%s%s", types, text_of(from, k->equals[p] - 1), p + 1 < k->n ? ", " : "");
     }
     if (name < k->end) {
-        insert(name, format("static_cast<void (*)(%s)>(", types));
+        insert(name, formatted("static_cast<void (*)(%s)>(", types));
         insert_after(name, ")");
         return;
     }
-    replace(name, name, format("cpu_k%d", id));
+    replace(name, name, formatted("cpu_k%d", id));
     if (!k->has_pointer)
-        insert_after(k->end, format(" [[maybe_unused]] static void (*const cpu_k%d)(%s) = %.*s; ",
-                                    id, types, tokens[k->name].n, tokens[k->name].s));
+        insert_after(k->end,
+                     formatted(" [[maybe_unused]] static void (*const cpu_k%d)(%s) = %.*s; ", id,
+                               types, tokens[k->name].n, tokens[k->name].s));
     k->has_pointer = 1;
 }
 
@@ -127,7 +130,7 @@ static void rewrite_launch(const struct launch *l, int as_calls)
     if (is(name, ">"))
         name = match_angle(name, -1, NULL) - 1;
     if (as_calls) {
-        insert(start, format("(::cpu_config(%s), ", in_place(l->open + 3, l->close - 1)));
+        insert(start, formatted("(::cpu_config(%s), ", in_place(l->open + 3, l->close - 1)));
         replace(l->open, l->close + 2, "");
         insert_after(end, ")");
         return;
@@ -135,20 +138,21 @@ static void rewrite_launch(const struct launch *l, int as_calls)
     struct kernel *k = find_kernel(name, template_arguments, given, &known);
     const char *called = quoted(start, l->open - 1);
     if (known && !k) {
-        insert(start, format("::cpu_launch_deduced(%s, [=](auto &...cpu_a) { ", called));
+        insert(start, formatted("::cpu_launch_deduced(%s, [=](auto &...cpu_a) { ", called));
         replace(l->open, l->open + 2, "(cpu_a...); }, ::cpu_config(");
         for (int a = 0; a < given; a++) /* a null pointer has no type that is kept */
             if (first[a] == last[a] && is(first[a], "__null"))
                 replace(first[a], last[a], "nullptr");
     } else {
-        insert(start, format("::cpu_launch(%s, ", called));
+        insert(start, formatted("::cpu_launch(%s, ", called));
         if (k && !k->template_parameters && is_overloaded(name))
             select_kernel(declared_first(k), name);
         replace(l->open, l->open + 2, ", ::cpu_config(");
     }
     const char *defaults = "";
     for (int p = given; k && p < k->n; p++)
-        defaults = format("%s%s%s", defaults, p ? ", " : "", text_of(k->equals[p] + 1, k->last[p]));
+        defaults =
+            formatted("%s%s%s", defaults, p ? ", " : "", text_of(k->equals[p] + 1, k->last[p]));
     replace(l->close, l->close + 3, given || *defaults ? "), " : ")");
     insert(end, defaults);
 }
@@ -178,7 +182,7 @@ static void launch_extended(int i)
     if (!first)
         unsupported(i, "this form of launch is",
                     "write cudaLaunchKernelEx(&config, kernel, arguments)");
-    insert(i + 2, format("%s, ::cpu_config(1, 1), ", quoted(first, last ? last : close - 1)));
+    insert(i + 2, formatted("%s, ::cpu_config(1, 1), ", quoted(first, last ? last : close - 1)));
 }
 
 /* cudaLaunchKernel((void *)kernel, ...), or the cooperative one, loses the cast: the kernel's type
@@ -225,7 +229,7 @@ void kernel_pointer(int i)
     if (!is_name(name) || end + 1 >= token_count || !strchr(",;):}", *tokens[end + 1].s) ||
         !is_kernel(name))
         return;
-    insert(first, format("::cpu_known(%s, ", quoted(first, end)));
+    insert(first, formatted("::cpu_known(%s, ", quoted(first, end)));
     insert_after(end, ")");
     if (is(first - 1, "&"))
         replace(first - 1, first - 1, "");

@@ -38,7 +38,7 @@ static void open_brace(struct pass *p, int i)
                 place_shared(p->device_from, i);
         }
         if (p->bounds)
-            insert(i + 1, format("::cpu_bounds%s; ", p->bounds));
+            insert(i + 1, formatted("::cpu_bounds%s; ", p->bounds));
     }
     p->bounds = NULL;
     p->device_from = -1;

@@ -22,8 +22,8 @@ void unsupported(int i, const char *what, const char *hint)
 {
     const char *verb = strrchr(what, ' ');
     refuse(tokens[i].file, tokens[i].line,
-           format("%.*s (%.*s)%s not supported by the CPU backend; %s", (int)(verb - what), what,
-                  tokens[i].n, tokens[i].s, verb, hint));
+           formatted("%.*s (%.*s)%s not supported by the CPU backend; %s", (int)(verb - what), what,
+                     tokens[i].n, tokens[i].s, verb, hint));
 }
 
 void mistake(int i, const char *what)
@@ -54,7 +54,8 @@ static int is_toolkit_header(const char *name, const char *ours)
         "mma.h crt/ texture_ surface_ device_ driver_ sm_ vector_ math_functions host_defines "
         "host_config builtin_types channel_descriptor common_functions library_types fatbinary";
     struct stat status;
-    return begins_with(name, begins) && (!ours || stat(format("%s/%s", ours, name), &status) != 0);
+    return begins_with(name, begins) &&
+           (!ours || stat(formatted("%s/%s", ours, name), &status) != 0);
 }
 
 /* The toolkit's libcu++, which is plain C++ where no nvcc compiles it; but for inline PTX. */
@@ -65,16 +66,16 @@ static int is_portable_header(const char *name)
 
 static char *header_refusal(const char *name)
 {
-    return format("header <%s> is not supported by the CPU backend; check its name, or use the "
-                  "CUDA runtime API alone",
-                  name);
+    return formatted("header <%s> is not supported by the CPU backend; check its name, or use the "
+                     "CUDA runtime API alone",
+                     name);
 }
 
 /* A machine with the toolkit has its headers in reach, and they are not to be mixed in. */
 void check_headers(const char *ours)
 {
     for (const struct header *h = headers; h < headers + header_count; h++) {
-        char *name = format("%.*s", h->n, h->path), *tail = NULL;
+        char *name = formatted("%.*s", h->n, h->path), *tail = NULL;
         for (char *p = name; (p = strstr(p, "/include/")); p += 8)
             tail = p + 9; /* a folder above may be called anything */
         if (!tail)

@@ -47,7 +47,7 @@ struct source read_source(FILE *f);
 
 /* realloc, which ends the program where there is no memory. */
 void *allocate(void *old, size_t bytes);
-char *format(const char *f, ...);
+char *formatted(const char *f, ...);
 
 /* Grows an array by one element; lengths double at powers of two. */
 #define APPEND(array, count, ...)                                                                  \

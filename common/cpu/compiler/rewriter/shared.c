@@ -27,7 +27,7 @@ struct declaration {
 /* Reads the declaration that begins at i. Returns the token where the declarators begin. */
 static int read_type(struct declaration *d, int i)
 {
-    *d = (struct declaration){declaration_count++, 0, format(""), format("")};
+    *d = (struct declaration){declaration_count++, 0, formatted(""), formatted("")};
     for (; !is_any(i, "; ="); i++) {
         int first = i;
         if (i < 0 || i >= token_count)
@@ -38,7 +38,7 @@ static int read_type(struct declaration *d, int i)
         }
         if (is_any(i, "alignas __attribute__")) {
             i = match(i + 1, 1);
-            d->attributes = format("%s %s", d->attributes, text_of(first, i));
+            d->attributes = formatted("%s %s", d->attributes, text_of(first, i));
             continue;
         }
         if (is(i, "*") || (is_name(i) && is_any(i + 1, "[ ; ,")))
@@ -47,16 +47,17 @@ static int read_type(struct declaration *d, int i)
             i = match_angle(i + 1, 1, NULL);
         else if (is(i, "{"))
             i = match(i, 1);
-        d->type = format("%s%s%s", d->type, is(first, ":") ? "" : " ", text_of(first, i));
+        d->type = formatted("%s%s%s", d->type, is(first, ":") ? "" : " ", text_of(first, i));
     }
     return i;
 }
 
 static void __attribute__((noreturn)) initialised(int name)
 {
-    mistake(name, format("__shared__ variable %.*s cannot be initialised: let one thread assign to "
-                         "it, then __syncthreads()",
-                         tokens[name].n, tokens[name].s));
+    mistake(name,
+            formatted("__shared__ variable %.*s cannot be initialised: let one thread assign to "
+                      "it, then __syncthreads()",
+                      tokens[name].n, tokens[name].s));
 }
 
 int shared_variables(int at, int in_device, int as_calls)
@@ -67,8 +68,8 @@ int shared_variables(int at, int in_device, int as_calls)
     int i = read_type(&d, start), part = 0;
     if (is(i, "="))
         initialised(i - 1);
-    char *out =
-        format("struct%s cpu_t%d_align {}; using cpu_t%d =%s;", d.attributes, d.id, d.id, d.type);
+    char *out = formatted("struct%s cpu_t%d_align {}; using cpu_t%d =%s;", d.attributes, d.id, d.id,
+                          d.type);
     for (int end = -1; !is(end, ";"); i = end + 1, part++) {
         int name = i;
         while (is_any(name, "* const __restrict__"))
@@ -81,20 +82,20 @@ int shared_variables(int at, int in_device, int as_calls)
             unsupported(at, "this form of declaration is",
                         "declare plain variables or arrays without initialisers");
         const struct token *t = &tokens[name];
-        char *type = format("cpu_t%d_%d", d.id, part), *place;
-        out = format("%s using %s = cpu_t%d %s%s; ", out, type, d.id, text_of(i, name - 1),
-                     text_of(name + 1, end - 1));
+        char *type = formatted("cpu_t%d_%d", d.id, part), *place;
+        out = formatted("%s using %s = cpu_t%d %s%s; ", out, type, d.id, text_of(i, name - 1),
+                        text_of(name + 1, end - 1));
         if (d.is_extern) {
-            place = format("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align));", unused,
-                           type, t->n, t->s, type, d.id);
+            place = formatted("%s%s &%.*s = ::cpu_place_dynamic<%s>(alignof(cpu_t%d_align));",
+                              unused, type, t->n, t->s, type, d.id);
         } else {
-            out = format("%s%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; ", out, unused,
-                         type, t->n, t->s);
-            place = format("%s%s &%.*s = ::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));", unused,
-                           type, t->n, t->s, type, type, d.id);
+            out = formatted("%s%sstatic __thread ::cpu_slot %s_slot = {0, 0, \"%.*s\"}; ", out,
+                            unused, type, t->n, t->s);
+            place = formatted("%s%s &%.*s = ::cpu_place<%s>(%s_slot, alignof(cpu_t%d_align));",
+                              unused, type, t->n, t->s, type, type, d.id);
         }
         if (in_device)
-            out = format("%s%s", out, place);
+            out = formatted("%s%s", out, place);
         else
             APPEND(at_file_scope, file_scope_count, ((struct variable){name, place}));
     }
@@ -121,7 +122,7 @@ void place_shared(int from, int open)
             named = same_name(i, at_file_scope[v].name) && !is_member(i);
         if (!named || hidden)
             continue;
-        insert(open + 1, format("%s ", at_file_scope[v].reference));
+        insert(open + 1, formatted("%s ", at_file_scope[v].reference));
         placed = 1;
     }
     if (placed) {

@@ -148,20 +148,20 @@ static void check_body(const char *text, const struct function *f)
         if (!is_name(i) || !is(i + 1, "(") || is_member(i) || is(i - 1, ":") || is_declared(i))
             continue;
         if (mine == ON_DEVICE && is(i, "cudaDeviceSynchronize"))
-            mistake(i, format("%.*s calls cudaDeviceSynchronize: since CUDA 12 what runs on the "
-                              "device cannot wait for what it launches",
-                              tokens[f->name].n, tokens[f->name].s));
+            mistake(i, formatted("%.*s calls cudaDeviceSynchronize: since CUDA 12 what runs on the "
+                                 "device cannot wait for what it launches",
+                                 tokens[f->name].n, tokens[f->name].s));
         int known = 0;
         for (int k = 0; k < function_count && !known; k++)
             known = same_name(functions[k].name, i) && functions[k].sides == other &&
                     !functions[k].kernel;
         if (known && side_of(text, i) == other)
-            mistake(i, format(mine == ON_HOST
-                                  ? "host function %.*s calls __device__ function %.*s: declare "
-                                    "that __host__ __device__"
-                                  : "%.*s runs on the device and calls host function %.*s: "
-                                    "declare that __device__",
-                              tokens[f->name].n, tokens[f->name].s, tokens[i].n, tokens[i].s));
+            mistake(i, formatted(mine == ON_HOST
+                                     ? "host function %.*s calls __device__ function %.*s: declare "
+                                       "that __host__ __device__"
+                                     : "%.*s runs on the device and calls host function %.*s: "
+                                       "declare that __device__",
+                                 tokens[f->name].n, tokens[f->name].s, tokens[i].n, tokens[i].s));
     }
 }
 

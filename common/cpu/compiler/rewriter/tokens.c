@@ -26,7 +26,7 @@ void *allocate(void *old, size_t bytes)
     return p;
 }
 
-char *format(const char *f, ...)
+char *formatted(const char *f, ...)
 {
     va_list list;
     va_start(list, f);
@@ -52,7 +52,7 @@ static const char *skip_quoted(const char *p)
 static const char *skip_raw_string(const char *p) /* at the quote of R"x(...)x" */
 {
     const char *open = strchr(p, '(');
-    char *close = format(")%.*s\"", (int)(open - p - 1), p + 1);
+    char *close = formatted(")%.*s\"", (int)(open - p - 1), p + 1);
     const char *end = strstr(open, close);
     size_t n = strlen(close);
     free(close);
@@ -87,7 +87,7 @@ static int find_file(const char *name, int n, int system)
             return i;
     if (system)
         return -1;
-    APPEND(files, file_count, format("%.*s", n, name));
+    APPEND(files, file_count, formatted("%.*s", n, name));
     return file_count - 1;
 }
 
@@ -297,11 +297,11 @@ int call_of_c(int name)
 
 char *text_of(int first, int last)
 {
-    char *s = format("");
+    char *s = formatted("");
     for (int i = first; i <= last; i++) {
         int space = i > first && (is_name(i) || isdigit((unsigned char)*tokens[i].s)) &&
                     (is_name(i - 1) || isdigit((unsigned char)*tokens[i - 1].s));
-        char *t = format("%s%s%.*s", s, space ? " " : "", tokens[i].n, tokens[i].s);
+        char *t = formatted("%s%s%.*s", s, space ? " " : "", tokens[i].n, tokens[i].s);
         free(s);
         s = t;
     }
