@@ -232,7 +232,7 @@ void ptx_isspacep(struct worker *w, const ptx_insn *i, uint64_t *reg)
     ptx_set(&i->operand[0], reg, (uint64_t)(ptx_has(i, PTX_M_global) ? !shared : shared));
 }
 
-/* --- What changes no result here -------------------------------------------------------------- */
+/* --- No effect on results here ---------------------------------------------------------------- */
 
 void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {

@@ -159,7 +159,7 @@ static void perhaps(struct worker *w, struct products *p)
                 deliver(p->list[k]->sums, warp);
 }
 
-/* --- What check is told ----------------------------------------------------------------------- */
+/* --- Reports to check ------------------------------------------------------------------------- */
 
 /* Count wants to know as well which variables are registers. */
 static void tell_variables(struct worker *w, const struct product *q, int warp, int v, int issue)
