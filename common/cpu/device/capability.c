@@ -1,10 +1,12 @@
-/* What kind of GPU the device is: 9.0, what the program is compiled for, or CUDACPU_ARCH. */
+/* The device's compute capability: 9.0, the one that the program is compiled for, or
+ * CUDACPU_ARCH. */
 #include "device/device.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Of those from 7.0 up to the next. What a multiprocessor has beyond that of one block are the
- * bytes which every block takes for itself. */
+/* Each line holds from its capability, 7.0 at the least, up to that of the next line. A
+ * multiprocessor's shared memory exceeds a block's by the bytes that each block takes for the
+ * system. */
 static const struct capability known[] = {
     {700, 96 << 10, 96 << 10, 2048, 32},     {750, 64 << 10, 64 << 10, 1024, 16},
     {800, 163 << 10, 164 << 10, 2048, 32},   {860, 99 << 10, 100 << 10, 1536, 16},
@@ -12,9 +14,9 @@ static const struct capability known[] = {
     {900, SHARED_MOST, 228 << 10, 2048, 32}, {1200, 99 << 10, 100 << 10, 1536, 24},
 };
 
-static int compiled_for = 900; /* what a kernel may ask for here is what 9.0 has */
+static int compiled_for = 900; /* by default kernels may use all that 9.0 has */
 
-/* "75" -> 750; anything else ends the program with a line. */
+/* Reads CUDACPU_ARCH: "75" is 750. Any other text ends the program with a line. */
 static int asked_for(void)
 {
     const char *text = getenv("CUDACPU_ARCH");

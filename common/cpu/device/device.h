@@ -1,8 +1,8 @@
-/* The device: blocks, warps and threads, and how they run. */
+/* The device: blocks, warps and threads, and their execution. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
-#define _GNU_SOURCE /* sigsetjmp, sigaltstack and the like; so this header comes first */
+#define _GNU_SOURCE /* for sigsetjmp, sigaltstack and the like; so this header comes first */
 #define _DARWIN_C_SOURCE
 
 #include <pthread.h>
@@ -19,15 +19,15 @@ enum {
     WARP = 32,
     MAX_THREADS = 1024,
     MAX_WARPS = MAX_THREADS / WARP,
-    NAMED_BARRIERS = 16, /* 0 is __syncthreads; behind them one for each tile of several warps */
+    NAMED_BARRIERS = 16, /* 0 is __syncthreads; then one for each tile of several warps */
     MAX_BARRIERS = NAMED_BARRIERS + MAX_WARPS,
-    SHARED_ALIGN = 1024, /* of dynamic shared memory, at most; so far into the arena it may begin */
+    SHARED_ALIGN = 1024, /* of dynamic shared memory: greatest alignment, and greatest offset */
 #ifndef CPU_SHARED
-    SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, where overruns show */
+    SHARED_GAP = CPU_TRACE == 2 ? 128 : 0, /* bytes between variables, to find overruns */
     ARENA = (CPU_TRACE == 2 ? 320 : 227) * 1024 + SHARED_ALIGN,
 #endif
-    SHARED_DEFAULT = 48 * 1024, /* bytes a block may have unless its kernel opts in */
-    SHARED_MOST = 227 * 1024    /* and if it does, on the device that gives the most */
+    SHARED_DEFAULT = 48 * 1024, /* bytes per block, unless its kernel opts in */
+    SHARED_MOST = 227 * 1024    /* and if it does, on the device with the most */
 };
 
 enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
@@ -35,49 +35,48 @@ enum order { ORDER_FORWARD, ORDER_REVERSE, ORDER_RANDOM };
 /* A launch while it runs. Workers take block numbers from `next` until it reaches `blocks`. */
 struct launch {
     const struct cpu_kernel *kernel;
-    uint64_t id;          /* counts launches; 0 is none */
-    uint64_t blocks, run; /* run: how many of them do */
+    uint64_t id;          /* counts launches from 1 */
+    uint64_t blocks, run; /* run: how many of the blocks run */
     size_t shared_limit;
     int multiprocessors; /* of the device */
     enum order order;    /* of threads */
-    int last_first;      /* blocks the other way round, where threads go forward */
+    int last_first;      /* blocks in reverse order, threads in forward order */
     uint64_t seed;
     uint64_t stagger_us; /* the longest pause of a block, in random order */
     atomic_ullong next;
-    struct worker *_Atomic workers; /* that have joined */
+    struct worker *_Atomic workers; /* workers that have joined */
     atomic_int error;               /* the first fault, a cudaError_t */
     atomic_size_t static_shared;
-    /* Of a cooperative launch: blocks that wait at the grid's barrier, and those that have ended;
-     * how often it has opened. */
+    /* Of a cooperative launch: blocks that wait at the grid's barrier, blocks that have ended,
+     * and how often the barrier has opened. */
     uint64_t at_grid, ended, rounds;
-    struct child *children; /* what its threads have launched; children.c */
+    struct child *children; /* launches by its threads; children.c */
     size_t n_children;
-    atomic_int told_depth; /* that they launch too deep */
+    atomic_int told_depth; /* a launch that is too deep has been reported */
 };
 
-/* A CUDA thread of the block being run: its fiber and, while it waits, what it waits for. */
+/* A CUDA thread of the running block: its fiber and, while it waits, what it waits for. */
 struct thread {
     int fiber;
     enum cpu_op op;
-    unsigned mask; /* of a warp operation, else the number of a named barrier */
+    unsigned mask; /* of a warp operation, else the id of a named barrier */
     int line;
     const char *file;
     uint64_t value, result;
-    int source;           /* the lane that a shuffle reads */
-    unsigned carry;       /* of add.cc and its like */
-    const void *what;     /* of CPU_PTX: the instruction, */
-    const char *name;     /* its text, */
-    uint64_t *registers;  /* and the lane's registers; ptx/run.c */
-    const uint64_t *held; /* of the statement, addresses of variables that outlive it, or 0 */
-    const volatile void *polled; /* the last atomic load, what it found, how often in a row */
+    int source;                  /* the lane that a shuffle reads */
+    unsigned carry;              /* of add.cc and the like */
+    const void *what;            /* of CPU_PTX: the instruction, */
+    const char *name;            /* its text, */
+    uint64_t *registers;         /* and the lane's registers; ptx/run.c */
+    const uint64_t *held;        /* addresses of operands' variables, or 0 */
+    const volatile void *polled; /* the last atomic load: place, value, and how often in a row */
     uint64_t found;
     unsigned polls;
-    const char *caller; /* of a wait in vain, ", called at ..."; NULL: nobody knows */
+    const char *caller; /* of a wait in vain, ", called at ..."; NULL if unknown */
 };
 
-/* What watchdog.c has seen of a worker: states of its registers, and how often in a row none was
- * new.
- */
+/* The watchdog's looks at a worker: the states of its registers, and how often in a row no state
+ * was new. */
 enum { LOOK_STATES = 64 };
 struct looks {
     uint64_t state[LOOK_STATES];
@@ -85,136 +84,136 @@ struct looks {
     atomic_int same, verdict;
 };
 
-/* Lanes of a warp that have come to the same operation with the same mask. */
+/* Lanes of a warp that have reached the same operation with the same mask. */
 struct group {
     enum cpu_op op;
     const void *what;
     unsigned mask, arrived;
     int line;
-    /* Lets the lanes go on if all that have not exited are there. */
+    /* Lets the lanes go on if all lanes that have not exited have arrived. */
     void (*go_on)(struct worker *w, int warp, struct group *g);
 };
 
 struct warp {
-    unsigned exists, live; /* lanes that the block has, and those that have not exited */
-    unsigned ready, fresh; /* lanes that may run, and those of them that have not started */
-    unsigned yielded;      /* lanes that may run when nothing else can */
+    unsigned exists, live; /* lanes that the block has, and lanes that have not exited */
+    unsigned ready, fresh; /* lanes that may run, and those that have not started */
+    unsigned yielded;      /* lanes that may run if nothing else can */
     int groups;
     struct group group[WARP];
 };
 
 struct barrier {
-    int arrived, count, result; /* count: threads whose predicate held */
-    int mixed;                  /* threads came to it at different places */
-    int threads;                /* that a named one is for */
-    int first;                  /* the first thread that came */
+    int arrived, count, result; /* count: threads whose predicate is true */
+    int mixed;                  /* threads arrived at different places in the code */
+    int threads;                /* of a named barrier: how many threads open it */
+    int first;                  /* the first thread that arrived */
     unsigned waiting[MAX_WARPS];
 };
 
-/* An mbarrier. A phase is complete when no arrival is pending and all bytes that were announced
- * have come; more may have come than were announced so far. */
+/* An mbarrier. A phase is complete when no arrival is pending and all announced bytes have
+ * arrived. More bytes may arrive than have been announced so far. */
 struct mbarrier {
-    uint32_t at; /* in shared memory, in bytes */
-    int id;      /* counts those that the block has made; from 0 */
+    uint32_t at; /* offset in shared memory, in bytes */
+    int id;      /* counts the mbarriers that the block has made, from 0 */
     int arrivals, pending;
-    int64_t bytes, announced, coming; /* to come; announced in this phase; on their way */
-    uint32_t phase;                   /* how many are complete */
+    int64_t bytes, announced, coming; /* still to come; announced in this phase; in flight */
+    uint32_t phase;                   /* how many phases are complete */
     unsigned waiting[MAX_WARPS];
     int waiters;
 };
 
-/* Why a block has stopped: it never does, has ended, or waits. Blocks of a cooperative launch take
- * turns. */
+/* Why a block has stopped: not at all or ended, asleep, or at grid.sync. Blocks of a cooperative
+ * launch take turns. */
 enum rest { RESTS_NOT, ASLEEP, AT_GRID };
 
-/* One OS thread that runs blocks, one after the other, and the block it runs. In a cooperative
- * launch it has one of these for each of its blocks, and the first is the others' home. */
+/* One OS thread that runs blocks, one after the other, and the running block. In a cooperative
+ * launch an OS thread has one worker for each of its blocks; the first is the `home` of the
+ * others. */
 struct worker {
     struct launch *launch;
     int running;   /* inside a kernel */
-    int launching; /* inside a kernel's launch, of which instruments see nothing */
-    unsigned now;  /* the running CUDA thread, counted through the block */
-    unsigned warp; /* the warp that runs as far as it goes */
+    int launching; /* inside a launch by a kernel, which instruments ignore */
+    unsigned now;  /* the running CUDA thread's number in the block */
+    unsigned warp; /* the warp that runs as far as it can */
     int size, live;
-    unsigned ready_warps;       /* those with a ready lane */
-    int yielded, slept, looped; /* by __nanosleep, by a loop in inline PTX */
-    /* How often in a row the block's threads have slept, all that could run, and when that was
-     * last; GONE when the worker has no block. */
+    unsigned ready_warps;       /* warps with a ready lane */
+    int yielded, slept, looped; /* by __nanosleep; by a loop in inline PTX */
+    /* How often in a row all threads of the block that could run have slept, and when they last
+     * did. GONE if the worker has no block. */
     atomic_uint sleeps;
     atomic_ullong slept_at;
-    struct worker *peer; /* the next of the launch */
+    struct worker *peer; /* the launch's next worker */
     pthread_t os_thread;
     struct looks looks;
     uint64_t random;
-    int paused; /* the block, at its first barrier; see pause_once */
+    int paused; /* the block has paused, at its first barrier: pause_once */
     uint3 shape;
     struct warp warps[MAX_WARPS];
     struct barrier barriers[MAX_BARRIERS];
-    int named_used;   /* of those, others than __syncthreads, by the block */
-    uint64_t *passed; /* what each thread passes to its tile of several warps, or NULL */
+    int named_used;   /* the block has used barriers other than __syncthreads */
+    uint64_t *passed; /* values that threads pass to their tile of several warps, or NULL */
     struct thread threads[MAX_THREADS];
     uint3 index[MAX_THREADS];
     int idle[MAX_THREADS], idles, fibers; /* fibers made, and those without a thread */
     struct fiber fiber[MAX_THREADS], native;
     char *stacks, *arena;
-    size_t shared_used, gaps; /* bytes of variables; in front of them and between them */
-    size_t dynamic;           /* where dynamic shared memory begins; 0: no thread has come to it */
-    sigjmp_buf escape;        /* out of a kernel that failed; home's */
-    struct worker *home, *beside; /* beside: the next that has the same home, or NULL */
-    uint3 block;                  /* its index, and its number */
-    uint64_t place, round;        /* round: how often the grid's barrier had opened when it came */
+    size_t shared_used, gaps;     /* bytes of variables; bytes before and between them */
+    size_t dynamic;               /* start of dynamic shared memory; 0 until a thread uses it */
+    sigjmp_buf escape;            /* out of a kernel that failed; used in the home */
+    struct worker *home, *beside; /* beside: the next worker with the same home, or NULL */
+    uint3 block;                  /* index and number of the block */
+    uint64_t place, round; /* round: how often the grid's barrier had opened when the block came */
     enum rest rest;
-    struct trace *trace; /* what an instrument keeps */
-    struct async
-        *async;     /* copies of each thread that are under way, or NULL; units/async_copies.c */
-    int async_used; /* by the block that runs */
+    struct trace *trace; /* the instrument's state */
+    struct async *async; /* each thread's copies in flight, or NULL; units/async_copies.c */
+    int async_used;      /* by the running block */
     uint64_t async_random;
-    struct mbarrier *mbarriers; /* of the block, in the order in which they were made */
-    int n_mbarriers, made;      /* made: in this block, those that are gone as well */
-    struct flights *flights;    /* bulk copies under way, or NULL; units/bulk_copies.c */
-    unsigned progress, expired; /* counts what may end a wait; what it was at the last timeout */
-    unsigned asked, asked_at;   /* how often in vain, at which progress */
-    struct variable {           /* __shared__, of the launch */
+    struct mbarrier *mbarriers; /* the block's, in the order of their making */
+    int n_mbarriers, made;      /* made: in this block, including invalidated ones */
+    struct flights *flights;    /* bulk copies in flight, or NULL; units/bulk_copies.c */
+    unsigned progress, expired; /* counts events that may end a wait; value at the last timeout */
+    unsigned asked, asked_at;   /* how many tests failed in a row, and progress at the last one */
+    struct variable {           /* __shared__ variables of the launch */
         const char *name;
         size_t offset, bytes;
     } variable[64];
     int variables;
-    int bounds_threads, bounds_blocks; /* of __launch_bounds__, 0: it has none */
-    uint64_t turn;                     /* counts the blocks that it has begun */
-    struct products
-        *wgmma; /* of each warpgroup, those under way, or NULL; ptx/tensor_cores/wgmma.c */
+    int bounds_threads, bounds_blocks; /* of __launch_bounds__; 0 without them */
+    uint64_t turn;                     /* counts the blocks that the worker has begun */
+    struct products *wgmma; /* each warpgroup's in flight, or NULL; ptx/tensor_cores/wgmma.c */
 };
 
 /* --- worker.c --------------------------------------------------------------------------------- */
 extern __thread struct worker *cpu_worker; /* of this OS thread, or NULL */
 struct worker *worker_new(void);           /* makes this OS thread a worker */
-/* Another for a block of this OS thread, which follows w, and is made when there is none. */
+/* The worker after w for another block of this OS thread. Makes one if there is none. */
 struct worker *worker_beside(struct worker *w);
 
 /* --- fault.c ---------------------------------------------------------------------------------- */
 extern const char *const op_names[]; /* by enum cpu_op */
-/* Reports one line, records the error and leaves the kernel. Kinds: trace.h. */
+/* Reports one line, records the error, and leaves the kernel. */
 void fault_stop(struct worker *w, enum fault kind, cudaError_t error, const char *format, ...)
     __attribute__((noreturn, format(printf, 4, 5)));
-/* The same where nothing in the block can run: the line says why, and who waits where. */
+/* The same if nothing in the block can run: the line gives the reason, and where each thread
+ * waits. */
 void fault_stuck(struct worker *w, enum fault kind, const char *why) __attribute__((noreturn));
-/* An operation of kernels that is called where no kernel runs: ends the program. */
+/* A kernel's operation is called outside of kernels: ends the program. */
 void fault_outside(enum cpu_op op, const char *file, int line) __attribute__((noreturn));
-void fault_catch_signals(void); /* from here on, those that a kernel raises are its faults */
+void fault_catch_signals(void); /* makes signals that a kernel raises its faults */
 
 /* --- watchdog.c ------------------------------------------------------------------------------- */
-/* The launch begins, and is stopped with a line when all that it does is to wait for nobody. */
+/* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */
 void watch_launch(struct launch *l);
 void watch_ends(void);
 
 /* --- scheduler.c ------------------------------------------------------------------------------ */
-void block_run_all(struct worker *w); /* returns when no block is left or one has failed */
-void block_wait(struct worker *w);    /* runs others until the running thread is ready again */
-/* Lets the lanes of a group go on: their results are there. */
+void block_run_all(struct worker *w); /* returns if no block is left or one has failed */
+void block_wait(struct worker *w);    /* runs other threads until this one is ready */
+/* Lets the lanes of a group go on, since their results are known. */
 void block_open_group(struct worker *w, int warp, struct group *g);
 
-/* Every operation begins with it: notes what the running thread does and where. These three are
- * inline as they are on the way of each switch. */
+/* Begins every operation: records the running thread's operation and place. This function and
+ * the next two are inline because each switch of threads calls them. */
 static inline struct worker *block_inside(enum cpu_op op, const char *file, int line)
 {
     struct worker *w = cpu_worker;
@@ -227,7 +226,7 @@ static inline struct worker *block_inside(enum cpu_op op, const char *file, int 
     return w;
 }
 
-/* The running thread is not ready any more: it is about to wait. */
+/* The running thread is about to wait, and no longer ready. */
 static inline void block_stop(struct worker *w)
 {
     struct warp *warp = &w->warps[w->now / WARP];
@@ -243,20 +242,20 @@ static inline void block_make_ready(struct worker *w, int warp, unsigned lanes)
 }
 
 /* --- warp.c ----------------------------------------------------------------------------------- */
-/* Waits until all lanes of the running thread's warp have come to the same `what`; the last to come
- * calls run for them all. A lane that has exited never comes. `name` is for reports. */
+/* Waits until all lanes of the running thread's warp have reached the same `what`. The last lane
+ * calls `run` for all of them. A lane that has exited never arrives. `name` is for reports. */
 void warp_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                    void (*run)(struct worker *w, int warp, unsigned lanes));
-/* The same of the four warps of a warpgroup, the first of which has a number divisible by four. */
+/* The same for the four warps of a warpgroup. The number of the first is divisible by four. */
 void warp_four_together(struct worker *w, enum cpu_op op, const void *what, const char *name,
                         void (*run)(struct worker *w, int warp, unsigned lanes));
 
 /* --- capability.c ----------------------------------------------------------------------------- */
 struct capability {
-    int arch;                                      /* 900: of compute capability 9.0 */
+    int arch;                                      /* 900: compute capability 9.0 */
     int shared_a_block;                            /* bytes, for a kernel that has opted in */
-    int shared_an_sm, threads_an_sm, blocks_an_sm; /* an sm: a multiprocessor */
+    int shared_an_sm, threads_an_sm, blocks_an_sm; /* sm: multiprocessor */
 };
-struct capability capability(void); /* of the device */
+struct capability capability(void); /* the device's */
 
 #endif

@@ -1,15 +1,16 @@
 /* One block of CUDA threads on one OS thread.
  *
- * The scheduler runs one warp as far as it goes: until all its lanes wait for other warps or have
- * exited. Then it takes the next warp. Which is next, and which lane of a warp, is the launch's
- * order: forward, reverse or random. A program whose result depends on it lacks a barrier.
+ * The scheduler runs one warp as far as it can: until all its lanes wait for other warps or have
+ * exited. Then it takes the next warp. The launch's order, which is forward, reverse or random,
+ * chooses the next warp, and the next lane of a warp. A program whose result depends on the order
+ * lacks a barrier.
  *
  * A fiber runs thread after thread in a loop. Only when a thread waits does the next thread get
  * another fiber, so a kernel without barriers runs on one stack and never switches.
  *
- * The blocks of a cooperative launch are all there at once. Each has a struct worker, which stays
- * with one OS thread; those of an OS thread take turns. A block stops where all its threads wait at
- * grid.sync, or where all that could run sleep. */
+ * All blocks of a cooperative launch exist at once. Each has a struct worker, which stays with
+ * one OS thread; the blocks of an OS thread take turns. A block stops when all its threads wait
+ * at grid.sync, or when all threads that could run sleep. */
 #include "device/device.h"
 
 #include <pthread.h>
@@ -28,7 +29,7 @@ static uint64_t next_random(struct worker *w)
     return w->random;
 }
 
-/* One of the set bits, by the launch's order. */
+/* Picks one of the set bits, by the launch's order. */
 static int pick_lane(struct worker *w, unsigned bits)
 {
     if (w->launch->order == ORDER_FORWARD)
@@ -55,9 +56,9 @@ void block_open_group(struct worker *w, int warp, struct group *g)
     block_make_ready(w, warp, open.arrived);
 }
 
-/* __activemask names no lanes. It waits until the rest of the warp has gone as far as it can, and
- * then answers with the lanes that came: the ones a GPU would find converged here. Not inline: it
- * would be in the way of every switch. */
+/* __activemask names no lanes. It waits until the rest of the warp has gone as far as it can,
+ * and returns the lanes that have arrived: those that a GPU would find converged here. Not
+ * inline, to keep it off the path of every switch. */
 static __attribute__((noinline)) void open_active(struct worker *w, int warp)
 {
     struct warp *p = &w->warps[warp];
@@ -71,9 +72,9 @@ static __attribute__((noinline)) void open_active(struct worker *w, int warp)
     block_open_group(w, warp, g);
 }
 
-/* All threads of the block that can run sleep. If all other blocks that run have done so for as
- * long, and none has stopped, nobody will wake them: what they wait for is up to a block that has
- * not begun, or to nobody. */
+/* All threads of the block that can run sleep. If all other running blocks have slept for as
+ * long, and still sleep, nobody will wake them: they wait for a block that has not begun, or for
+ * nobody. */
 static void sleeps_on(struct worker *w)
 {
     enum { MANY = 1 << 17, RECENT = 100000000 }; /* RECENT: nanoseconds */
@@ -108,8 +109,8 @@ static void wake_yielded(struct worker *w)
     w->yielded = 0;
 }
 
-/* The thread to run next, or -1 when none can. With check, a block that sleeps does not make room
- * for others: what it has done so far would have no end. */
+/* The thread to run next, or -1 if none can run. With check, a block that sleeps keeps its turn:
+ * check can divide a block's work only at grid.sync. */
 static int pick(struct worker *w)
 {
     int mine = (int)w->now / WARP;
@@ -125,7 +126,7 @@ static int pick(struct worker *w)
             }
             wake_yielded(w);
             if (w->launch->multiprocessors > 1)
-                sched_yield(); /* what they wait for may be up to another block */
+                sched_yield(); /* the threads may wait for another block */
         }
         if (!w->ready_warps && !units_expire(w))
             return -1;
@@ -144,7 +145,7 @@ static int take_fiber(struct worker *w)
     return w->fibers++;
 }
 
-/* Makes t the running thread; true when it has not started yet. */
+/* Makes t the running thread. Returns true if it has not started yet. */
 static int enter(struct worker *w, unsigned t)
 {
     struct warp *warp = &w->warps[t / WARP];
@@ -155,7 +156,7 @@ static int enter(struct worker *w, unsigned t)
     return fresh != 0;
 }
 
-/* Nobody can run. */
+/* No thread can run. */
 static __attribute__((noreturn)) void stuck(struct worker *w)
 {
     if (units_describe(w))
@@ -178,8 +179,8 @@ void block_wait(struct worker *w)
         fiber_switch(&w->fiber[w->threads[me].fiber], &w->fiber[w->threads[next].fiber]);
 }
 
-/* Blocks that begin one after the other come to the same place in that order, nearly always. After
- * a pause, each of its own length, they do not: who counts on more than began, shows. */
+/* Blocks that begin one after the other reach the same place in that order, nearly always. After
+ * pauses of different lengths they do not, which exposes kernels that rely on the order. */
 static void pause_once(struct worker *w)
 {
     if (w->launch->stagger_us > 0 && !w->paused)
@@ -232,10 +233,10 @@ static void thread_exits(struct worker *w)
         warp->group[i].go_on(w, (int)(w->now / WARP), &warp->group[i]);
     struct barrier *all = &w->barriers[0];
     if (all->arrived && all->arrived == w->live)
-        open_barrier(w, all); /* exited threads are not waited for, as on the GPU */
+        open_barrier(w, all); /* as on the GPU, exited threads are not waited for */
 }
 
-/* Runs the current thread, then every thread it can reach without leaving this stack. */
+/* Runs the current thread, then every thread that it can reach on this stack. */
 static void fiber_body(void)
 {
     struct worker *w = cpu_worker;
@@ -255,11 +256,12 @@ static void fiber_body(void)
     }
 }
 
-/* Block numbers follow the order too, but for last_first. Random visits each once: a step that
- * shares no factor with the number of blocks, from a random start. */
+/* The number of the i-th block to run. Blocks follow the launch's order, except with last_first.
+ * Random order visits each block once: the step has no common factor with the number of blocks,
+ * and the start is random. */
 static uint64_t place_of(const struct launch *l, uint64_t i)
 {
-    if (l->run != l->blocks) /* the corners: the first and the last */
+    if (l->run != l->blocks) /* only two run: the first and the last */
         return i == 0 ? 0 : l->blocks - 1;
     if ((l->order == ORDER_FORWARD && !l->last_first) || l->blocks < 2)
         return i;
@@ -273,7 +275,7 @@ static uint64_t place_of(const struct launch *l, uint64_t i)
     return (uint64_t)(((unsigned __int128)step * i + l->seed) % l->blocks);
 }
 
-/* Goes on with the block until it has ended or rests. */
+/* Runs the block until it has ended or rests. */
 static void go_on(struct worker *w)
 {
     int first = pick(w);
@@ -298,7 +300,7 @@ static void begin_block(struct worker *w, uint64_t place)
                 w->launch->id << 32;
     w->random |= w->random == 0;
     w->turn++;
-    swap_last_error(cudaSuccess); /* what other blocks did wrong is none of its concern */
+    swap_last_error(cudaSuccess); /* errors of other blocks are not this block's */
     w->paused = 0;
     w->bounds_threads = w->bounds_blocks = 0;
     w->live = w->size;
@@ -312,7 +314,7 @@ static void begin_block(struct worker *w, uint64_t place)
     for (int i = 1; i < MAX_BARRIERS && w->named_used; i++)
         w->barriers[i].arrived = 0; /* the last block may have arrived once more than waited */
     w->named_used = 0;
-    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN: reading it unwritten shows */
+    memset(w->arena, 0xff, w->shared_used + w->gaps); /* NaN, to show reads of unwritten memory */
     units_begin_block(w);
     TRACE(block(w, place));
     w->warp = pick_lane(w, w->ready_warps);
@@ -344,14 +346,14 @@ static void prepare(struct worker *w)
     w->variables = 0;
 }
 
-/* From here on it is one of those whose threads sleep, or do not. */
+/* Joins the launch's list of workers, so that sleeps_on() counts this one. */
 static void take_part(struct worker *w)
 {
     struct launch *l = w->launch;
     goes_on(w);
     w->looks.n = 0;
     atomic_store(&w->looks.same, 0);
-    atomic_store(&w->looks.verdict, 0); /* of a block that ended before it knew */
+    atomic_store(&w->looks.verdict, 0); /* of a block that ended before it saw the verdict */
     w->running = 1;
     w->peer = atomic_load(&l->workers);
     while (!atomic_compare_exchange_weak(&l->workers, &w->peer, w))
@@ -370,8 +372,8 @@ static void tell_others(void)
     pthread_mutex_unlock(&grid);
 }
 
-/* Variables in shared memory lie at the same places in all blocks of an OS thread, whichever came
- * to a variable first. */
+/* Gives variables in shared memory the same places in all blocks of an OS thread, whichever
+ * block came to a variable first. */
 static void place_as(struct worker *w, const struct worker *other)
 {
     const size_t from = w->shared_used + w->gaps, to = other->shared_used + other->gaps;
@@ -391,7 +393,7 @@ static void turn_to(struct worker *w)
     cpu_worker = w;
 }
 
-/* The block has had its turn. The last one that comes to the grid's barrier opens it. */
+/* Ends the block's turn. The last block that reaches the grid's barrier opens it. */
 static void turn_ends(struct worker *w)
 {
     struct launch *l = w->launch;
@@ -415,8 +417,7 @@ static void turn_ends(struct worker *w)
     pthread_mutex_unlock(&grid);
 }
 
-/* Waits until the grid's barrier, at which w and all other blocks of the OS thread are, has opened.
- */
+/* Waits until the grid's barrier has opened. w and all other blocks of the OS thread are at it. */
 static void wait_for_grid(struct worker *w)
 {
     struct launch *l = w->launch;
@@ -443,7 +444,7 @@ static int is_grid_open(struct worker *w)
     return open;
 }
 
-/* Goes on with a block that rests, if it may. */
+/* Runs a block that rests again, if it may go on. Returns false if it may not. */
 static int go_on_again(struct worker *w)
 {
     if (w->rest == AT_GRID && !is_grid_open(w))
@@ -456,14 +457,14 @@ static int go_on_again(struct worker *w)
     else
         wake_yielded(w);
     if (w->launch->multiprocessors > 1)
-        sched_yield(); /* what a block waits for may be up to another OS thread */
+        sched_yield(); /* a block may wait for another OS thread */
     w->rest = RESTS_NOT;
     go_on(w);
     turn_ends(w);
     return 1;
 }
 
-/* A kernel has failed: its threads will never end, so the next begins anew. */
+/* A kernel has failed. Its threads will never end, so the next kernel begins anew. */
 static void forget(struct worker *home)
 {
     for (struct worker *w = cpu_worker = home; w; w = w->beside) {
@@ -509,7 +510,8 @@ static void run_together(struct worker *home)
     cpu_worker = home;
 }
 
-/* Apart from who takes a fault: nothing of it is in a register then. */
+/* Apart from the caller of sigsetjmp, so that none of its locals is in a register across the
+ * longjmp. */
 static __attribute__((noinline)) void run_launch(struct worker *w)
 {
     struct launch *l = w->launch;
@@ -536,7 +538,7 @@ void block_run_all(struct worker *w)
     swap_last_error(hosts);
 }
 
-/* Calls from kernels. */
+/* Functions that kernels call. */
 
 static void join_barrier(struct worker *w, struct barrier *b, int predicate)
 {
@@ -546,7 +548,7 @@ static void join_barrier(struct worker *w, struct barrier *b, int predicate)
         b->mixed = 0;
     } else if (t->op != first->op || t->line != first->line ||
                (t->file != first->file && strcmp(t->file, first->file) != 0)) {
-        b->mixed = t->op != CPU_NAMED_BARRIER; /* bar.sync may meet across places, as in PTX */
+        b->mixed = t->op != CPU_NAMED_BARRIER; /* PTX lets bar.sync meet at different places */
     }
     b->arrived++;
     b->count += predicate != 0;
@@ -618,8 +620,8 @@ void cpu_named_barrier(int id, int threads, int wait, const char *file, int line
     join_some(w, id, threads, wait);
 }
 
-/* Tiles of each width have barriers of their own: those of half a width stand behind those of the
- * whole, as in a tree. */
+/* Tiles of each width have their own barriers, numbered as in a tree: those of half the width
+ * come after those of the width. */
 void cpu_tile_barrier(unsigned width, const char *file, int line)
 {
     struct worker *w = block_inside(CPU_TILE_SYNC, file, line);
@@ -693,8 +695,8 @@ void cpu_launch_bounds(int threads, int blocks)
     cpu_worker->bounds_blocks = blocks;
 }
 
-/* A thread that has read it a thousand times in a row waits for some time to pass: it passes faster
- * then, twice as fast every 16 readings. */
+/* A thread that has read the clock a thousand times in a row waits for time to pass. From then
+ * on the clock doubles its speed every 16 readings. */
 long long cpu_clock(void)
 {
     enum { MANY = 1000, FASTEST = 20 };
@@ -709,11 +711,11 @@ long long cpu_clock(void)
     return ticks += 1ll << (faster < FASTEST ? faster : FASTEST);
 }
 
-/* Shared memory: dynamic first, then each __shared__ variable where it is first met. */
+/* Shared memory: dynamic first, then each __shared__ variable when a thread first reaches it. */
 
-/* At a multiple of its alignment and not of twice that, so that what needs more fails. Requests are
- * counted as on a GPU, where it begins at 1024: how many lines of 128 bytes a copy touches depends
- * on that. */
+/* Dynamic shared memory begins at a multiple of its alignment but not of twice that, so that
+ * code that needs more fails. Requests are counted as on a GPU, where it begins at 1024: the
+ * number of 128-byte lines that a copy touches depends on that. */
 void *cpu_dynamic_shared(size_t align, const char *file, int line)
 {
     struct worker *w = cpu_worker;
@@ -725,7 +727,7 @@ void *cpu_dynamic_shared(size_t align, const char *file, int line)
             line, align, most, w->dynamic ? ", as the kernel's first declaration of it has" : "");
     if (!w->dynamic) {
         w->dynamic = CPU_TRACE == 1 ? SHARED_ALIGN : align > 16 ? align : 16;
-        if (bytes && w->shared_used == bytes) /* no variable lies behind it yet */
+        if (bytes && w->shared_used == bytes) /* no variable follows yet */
             w->gaps = w->dynamic;
         if (bytes || !w->shared_used) /* a launch may have forgotten to ask for any */
             TRACE_CHECK(shared(w, "the dynamic part", w->dynamic, bytes), (void)0);

@@ -1,9 +1,9 @@
 /* Operations among the lanes of a warp: __syncwarp, shuffles, votes, matches, reductions.
  *
- * A lane that calls one joins the group of lanes that came with the same operation and mask, and
- * waits. The lane that completes the mask computes every lane's result. Lanes that have exited are
- * not waited for. One that is named and never comes leaves the others waiting, which is reported
- * when nothing in the block can run any more. */
+ * A lane that calls one joins the group of lanes that arrived with the same operation and mask,
+ * and waits. The lane that completes the mask computes every lane's result. Lanes that have
+ * exited are not waited for. A lane of the mask that never arrives leaves the others waiting,
+ * which is reported when nothing in the block can run any more. */
 #include "device/device.h"
 
 static uint64_t combine(enum cpu_op op, uint64_t a, uint64_t b)
@@ -76,8 +76,8 @@ static void complete(struct worker *w, int warp, struct group *g)
     block_open_group(w, warp, g);
 }
 
-/* As PTX has it: all lanes of the mask come that have not exited. A shuffle that reads a lane which
- * has exited has no value to give, and so it waits in vain, to be reported. */
+/* As in PTX, all lanes of the mask that have not exited must arrive. A shuffle that reads a lane
+ * which has exited gets no value, so it waits in vain, and is reported. */
 static void go_on(struct worker *w, int warp, struct group *g)
 {
     const struct thread *t = &w->threads[warp * WARP];
@@ -91,7 +91,7 @@ static void go_on(struct worker *w, int warp, struct group *g)
         complete(w, warp, g);
 }
 
-/* The running thread joins its group, and is about to wait. */
+/* The running thread joins its group and stops being ready. */
 static inline struct group *join(struct worker *w, unsigned mask, const void *what)
 {
     struct thread *t = &w->threads[w->now];
@@ -133,8 +133,7 @@ static unsigned checked(struct worker *w, unsigned mask)
         fault_stop(w, FAULT_DIVERGENCE, cudaErrorLaunchFailure,
                    "%s:%d: thread %d (lane %d) calls %s with mask 0x%08x, which leaves it out",
                    t->file, t->line, w->now, w->now % WARP, op_names[t->op], mask);
-    return mask &
-           w->warps[w->now / WARP].exists; /* a short last warp has no more lanes to wait for */
+    return mask & w->warps[w->now / WARP].exists; /* a short last warp lacks the other lanes */
 }
 
 uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *file, int line)
@@ -154,7 +153,7 @@ void warp_together(struct worker *w, enum cpu_op op, const void *what, const cha
     meet(w, w->warps[w->now / WARP].exists, what, run);
 }
 
-/* The group of a whole warp that has come to `what`, or NULL. */
+/* The group of a whole warp that has reached `what`, or NULL. */
 static struct group *whole(struct worker *w, int warp, enum cpu_op op, const void *what)
 {
     struct group *g = w->warps[warp].group, *end = g + w->warps[warp].groups;

@@ -1,10 +1,11 @@
-/* Watches launches that take long: whether a thread spins in a loop that nothing will end, as one
- * does that waits for the host, or for a thread of its block without __nanosleep.
+/* Watches long launches: stops a thread that spins in a loop that nothing will end, such as a wait
+ * for the host, or a wait without __nanosleep for a thread of its block.
  *
- * Nothing here looks at the program's code. Another OS thread interrupts those that run blocks, ten
- * times a second, and notes the registers. A loop that computes has other ones each time. A loop
- * that waits has as many as it has instructions: when no new ones are found for long, and in no OS
- * thread, it is stuck. What instruments do at each load has more, and is not found out. */
+ * The program's code is not examined. An OS thread interrupts those that run blocks, ten times a
+ * second, and notes their registers. A loop that computes has new register contents each time. A
+ * loop that waits has as many states as instructions: if for long no new state is found, in no
+ * OS thread, it is stuck. With an instrument, the calls at each load have more states, and such
+ * a loop is not found. */
 #include "device/device.h"
 
 #if defined __linux__ && (defined __x86_64__ || defined __aarch64__)
@@ -17,15 +18,15 @@
 enum {
     PERIOD = 100,  /* milliseconds between two looks */
     PATIENCE = 40, /* looks at a launch before the first interruption */
-    ENOUGH = 50,   /* looks in a row that find nothing new */
-    TOGETHER = 10  /* of them, how many of all that run blocks at a time */
+    ENOUGH = 50,   /* looks in a row that find no new state */
+    TOGETHER = 10  /* so many of these must be the same looks for all workers */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the launch, and its life */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `watched`, and a launch's life */
 static struct launch *watched;
 
-/* Registers, those of arithmetic, and the place in the code; 0 in a call of the system, which may
- * well take long. */
+/* A hash of the general registers and the place in the code. 0 in a system call, which may well
+ * take long. */
 static uint64_t state_of(const ucontext_t *u)
 {
     uint64_t hash = 1469598103934665603u;
@@ -75,8 +76,9 @@ static void on_look(int number, siginfo_t *info, void *context)
     }
 }
 
-/* All that run blocks have been seen often enough in no new state: returns one of them, or NULL.
- * While one computes, others may wait for what it writes, and get some time to see that. */
+/* Returns a worker if all workers have been seen often enough without a new state, otherwise
+ * NULL. While one worker computes, others may wait for its result, and get some time to see
+ * that. */
 static struct worker *stuck(struct launch *l)
 {
     struct worker *found = NULL;
@@ -124,9 +126,9 @@ static void begin_watch(void)
     sigset_t all, before;
     pthread_t t;
     if (sigaction(SIGURG, &action, NULL) != 0)
-        return; /* then nobody is watched */
+        return; /* then no launch is watched */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not its concern */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the watchdog takes no signals of the program */
     if (pthread_create(&t, NULL, watch, NULL) == 0)
         pthread_detach(t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,4 @@
-/* Workers: what an OS thread that runs blocks is made of. */
+/* Workers: the state of an OS thread that runs blocks. */
 #include "device/device.h"
 
 #include <signal.h>
@@ -35,7 +35,7 @@ static struct worker *new_at(struct worker *home)
 
 struct worker *worker_new(void)
 {
-    enum { SIGNALS = 64 * 1024 }; /* bytes of stack for on_signal, as a thread's own may be full */
+    enum { SIGNALS = 64 * 1024 }; /* bytes of stack for on_signal: a thread's own may be full */
     void *signals = malloc(SIGNALS);
     if (!signals || sigaltstack(&(stack_t){.ss_sp = signals, .ss_size = SIGNALS}, NULL) != 0)
         give_up(1, "no memory for the stack of signals");

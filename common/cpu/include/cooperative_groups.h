@@ -1,6 +1,6 @@
-/* Cooperative groups: names for sets of threads, over the warp and block operations of
- * cuda_runtime.h. A group of lanes is a mask; what it does counts as the operation that it is made
- * of. reduce, scan and memcpy_async are in headers of their own. */
+/* Cooperative groups: sets of threads, over the warp and block operations of cuda_runtime.h. A
+ * group of lanes is a mask. An operation of a group counts as the warp or block operations that
+ * it calls. reduce, scan and memcpy_async have headers of their own. */
 #ifndef CPU_COOPERATIVE_GROUPS_H
 #define CPU_COOPERATIVE_GROUPS_H
 
@@ -39,7 +39,7 @@ inline int nth_lane(unsigned mask, unsigned rank)
     return mask ? __builtin_ctz(mask) : -1;
 }
 
-/* A bit for each lane of the mask, by rank, out of a bit for each lane of the warp. */
+/* Compacts a bit for each lane of the warp to a bit for each lane of the mask, in order of rank. */
 inline unsigned packed(unsigned mask, unsigned lanes)
 {
     unsigned ranks = 0;
@@ -48,7 +48,7 @@ inline unsigned packed(unsigned mask, unsigned lanes)
     return ranks;
 }
 
-/* A value of more than 8 bytes takes a shuffle for each 8 of them. */
+/* A value of more than 8 bytes takes one shuffle for each 8 bytes. */
 template <class T>
 inline T shuffle(cpu_op op, unsigned mask, const T &v, int delta, int width, const char *file,
                  int line)
@@ -71,7 +71,7 @@ inline T shuffle(cpu_op op, unsigned mask, const T &v, int delta, int width, con
 template <class T>
 using plain = std::remove_cv_t<std::remove_reference_t<T>>;
 
-/* What each thread of a tile of several warps has, while this object lives. */
+/* Shares one value of each thread within a tile of several warps, as long as this object lives. */
 template <unsigned N, class T>
 class passed
 {
@@ -102,13 +102,13 @@ enum kind { BLOCK, LANES, GRID };
 struct access;
 } // namespace details
 
-/* Any group but a tile of fixed size. */
+/* Any group except a tile of fixed size. */
 class thread_group
 {
   protected:
     details::kind kind;
-    unsigned mask, which, of; /* of lanes: who they are; which group of how many it is */
-    bool is_tile;             /* lanes side by side, from a multiple of their number on */
+    unsigned mask, which, of; /* of lanes: their mask, and the group's index among `of` groups */
+    bool is_tile;             /* adjacent lanes, from a multiple of their number on */
     explicit thread_group(details::kind kind, unsigned mask = 0, unsigned which = 0,
                           unsigned of = 1, bool is_tile = false)
         : kind(kind), mask(mask), which(which), of(of), is_tile(is_tile)
@@ -200,7 +200,7 @@ inline grid_group this_grid()
     return grid_group();
 }
 
-/* Room for what tiles of several warps pass, which here needs none. */
+/* CUDA needs this memory for tiles of several warps. Here they need none. */
 template <unsigned threads = 1024>
 struct block_tile_memory {
 };
@@ -306,8 +306,8 @@ class coalesced_group : public thread_group
     {
         cpu_warp(CPU_SYNCWARP, mask, 0, file, line);
     }
-    /* The value of the thread with that rank; or of the one so many ranks away, and its own where
-     * there is none. */
+    /* shfl: the value of the thread with that rank. shfl_down and shfl_up: the value of the
+     * thread `delta` ranks away, or the thread's own value if there is none. */
     template <class T>
     details::plain<T> shfl(T &&v, int rank, CPU_PLACE) const
     {
@@ -377,7 +377,7 @@ struct access {
 };
 } // namespace details
 
-/* A whole tile of N lanes; Parent is what it was taken of. */
+/* A whole tile of N lanes; Parent is the group that it is part of. */
 template <unsigned N, class Parent, bool wide>
 class thread_block_tile
 {
@@ -475,7 +475,7 @@ class thread_block_tile
     }
 };
 
-/* Several whole warps. */
+/* A tile of several whole warps. */
 template <unsigned N, class Parent>
 class thread_block_tile<N, Parent, true>
 {
@@ -542,8 +542,8 @@ class thread_block_tile<N, Parent, true>
     }
 };
 
-/* The lanes of the warp that come here together: all that neither wait elsewhere nor have exited
- * when none of the warp can go on otherwise. */
+/* The lanes of the warp that come here together. The group is known when no lane of the warp can
+ * go on otherwise: lanes that wait elsewhere or have exited are not in it. */
 inline coalesced_group coalesced_threads(CPU_PLACE)
 {
     return details::access::lanes(__activemask(file, line));
@@ -569,8 +569,8 @@ tiled_partition(const thread_block_tile<M, P> &g)
     return {g.thread_rank() / N, M / N};
 }
 
-/* Parts of n lanes of a block, or of lanes. Those of lanes that are no tile have ranks in a row,
- * and need not lie side by side. */
+/* Parts of n lanes, of a block or of a group of lanes. If the lanes are no tile, the lanes of a
+ * part have consecutive ranks, but need not be adjacent. */
 inline thread_group details::access::part(const thread_group &g, unsigned n, const char *file,
                                           int line)
 {
@@ -610,7 +610,7 @@ inline coalesced_group halves(const G &g, bool set, const char *file, int line)
         return access::lanes(mask);
     return access::lanes(set ? those : mask & ~those, set, 2);
 }
-/* A group for each label, in the order of their first lanes. */
+/* A group for each label, in the order of the groups' first lanes. */
 template <class G, class T>
 inline coalesced_group labels(const G &g, T label, const char *file, int line)
 {
@@ -751,7 +751,7 @@ struct bit_xor {
 
 namespace details
 {
-/* What each thread has of all up to its own rank: ranks 1, 2, 4, ... away are taken in turn. */
+/* An inclusive scan: each step combines with the value 1, 2, 4, ... ranks below. */
 template <class G, class T, class F>
 inline T scan(const G &g, T v, F &&op, const char *file, int line)
 {
@@ -763,10 +763,11 @@ inline T scan(const G &g, T v, F &&op, const char *file, int line)
     return v;
 }
 template <class G>
-constexpr bool is_several = false; /* warps */
+constexpr bool is_several = false; /* G is a tile of several warps */
 template <unsigned N, class P>
 constexpr bool is_several<thread_block_tile<N, P, true>> = true;
-/* Of several warps: each one's own, then what those before it have together. */
+/* For a tile of several warps: scans each warp, then combines with the totals of the warps
+ * before it. */
 template <class T, unsigned N, class P, class F>
 inline T scan_warps(const thread_block_tile<N, P, true> &g, T v, F &&op, const char *file, int line)
 {

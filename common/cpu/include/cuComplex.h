@@ -1,4 +1,4 @@
-/* Complex numbers as two real ones, for C and C++. */
+/* Complex numbers as pairs of real ones, for C and C++. */
 #ifndef CPU_CUCOMPLEX_H
 #define CPU_CUCOMPLEX_H
 
@@ -9,7 +9,8 @@ typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
-/* Quotients divide by the larger part first, so that no square overflows; so do absolute values. */
+/* A quotient, like an absolute value, first divides by the larger part, so that no square
+ * overflows. */
 #define CPU_COMPLEX(C, T, make, f, square_root, absolute)                                          \
     static inline C make(T re, T im)                                                               \
     {                                                                                              \

@@ -1,6 +1,6 @@
-/* cublasLt: products of matrices that are described, with epilogues. A, B, C and D lie column by
- * column and are f32, f16 or bf16; sums are f32. What a description asks that is not done here,
- * cublasLtMatmul and the heuristic refuse by CUBLAS_STATUS_NOT_SUPPORTED. */
+/* cublasLt: matrix products with descriptors and epilogues. A, B, C and D are column-major, in
+ * f32, f16 or bf16; sums are f32. If a description asks for anything else, cublasLtMatmul and
+ * the heuristic return CUBLAS_STATUS_NOT_SUPPORTED. */
 #ifndef CPU_CUBLASLT_H
 #define CPU_CUBLASLT_H
 
@@ -23,7 +23,7 @@ typedef struct { /* there is one algorithm */
 } cublasLtMatmulAlgo_t;
 typedef struct {
     cublasLtMatmulAlgo_t algo;
-    size_t workspaceSize; /* 0: none is used */
+    size_t workspaceSize; /* 0: no workspace is used */
     cublasStatus_t state;
     float wavesCount;
     int reserved[4];
@@ -32,13 +32,13 @@ typedef struct {
 typedef enum {
     CUBLASLT_POINTER_MODE_HOST = 0,
     CUBLASLT_POINTER_MODE_DEVICE = 1,
-    CUBLASLT_POINTER_MODE_DEVICE_VECTOR = 2, /* refused, as those that follow */
+    CUBLASLT_POINTER_MODE_DEVICE_VECTOR = 2, /* refused, like those below */
     CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO = 3,
     CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST = 4
 } cublasLtPointerMode_t;
 typedef enum {
     CUBLASLT_ORDER_COL = 0,
-    CUBLASLT_ORDER_ROW = 1, /* refused, as those that follow */
+    CUBLASLT_ORDER_ROW = 1, /* refused, like those below */
     CUBLASLT_ORDER_COL32 = 2,
     CUBLASLT_ORDER_COL4_4R2_8C = 3,
     CUBLASLT_ORDER_COL32_2R_4R4 = 4
@@ -48,11 +48,11 @@ typedef enum {
     CUBLASLT_EPILOGUE_RELU = 2,
     CUBLASLT_EPILOGUE_BIAS = 4,
     CUBLASLT_EPILOGUE_RELU_BIAS = 6,
-    CUBLASLT_EPILOGUE_GELU = 32, /* by tanh */
+    CUBLASLT_EPILOGUE_GELU = 32, /* with the tanh approximation */
     CUBLASLT_EPILOGUE_GELU_BIAS = 36,
-    CUBLASLT_EPILOGUE_GELU_AUX = 160, /* what GELU is taken of is written too */
+    CUBLASLT_EPILOGUE_GELU_AUX = 160, /* also writes the input of GELU */
     CUBLASLT_EPILOGUE_GELU_AUX_BIAS = 164,
-    CUBLASLT_EPILOGUE_RELU_AUX = 130, /* refused, as those that follow */
+    CUBLASLT_EPILOGUE_RELU_AUX = 130, /* refused, like those below */
     CUBLASLT_EPILOGUE_RELU_AUX_BIAS = 134,
     CUBLASLT_EPILOGUE_DRELU = 136,
     CUBLASLT_EPILOGUE_DRELU_BGRAD = 152,
@@ -62,7 +62,7 @@ typedef enum {
     CUBLASLT_EPILOGUE_BGRADB = 512
 } cublasLtEpilogue_t;
 
-/* Attributes, with the type of each. Setting another is refused by CUBLAS_STATUS_NOT_SUPPORTED. */
+/* Attributes, and the type of each. Any other attribute is refused: CUBLAS_STATUS_NOT_SUPPORTED. */
 typedef enum {
     CUBLASLT_MATMUL_DESC_COMPUTE_TYPE = 0,               /* int32_t */
     CUBLASLT_MATMUL_DESC_SCALE_TYPE = 1,                 /* int32_t */
@@ -87,7 +87,7 @@ typedef enum {
     CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,         /* int32_t */
     CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 /* int64_t */
 } cublasLtMatrixLayoutAttribute_t;
-typedef enum {                                                 /* change nothing */
+typedef enum {                                                 /* preferences change nothing */
                CUBLASLT_MATMUL_PREF_SEARCH_MODE = 0,           /* uint32_t */
                CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,   /* uint64_t */
                CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3, /* uint32_t */
@@ -106,7 +106,7 @@ const char *cublasLtGetStatusString(cublasStatus_t status);
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComputeType_t compute,
                                         cudaDataType_t scale);
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc);
-/* The size is that of the attribute's type, or CUBLAS_STATUS_INVALID_VALUE. */
+/* The size must be that of the attribute's type: otherwise CUBLAS_STATUS_INVALID_VALUE. */
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void *value, size_t size);
@@ -122,7 +122,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                                                     cublasLtMatmulPreferenceAttributes_t attribute,
                                                     const void *value, size_t size);
 
-/* Finds the one algorithm, or, where a matmul would be refused, none and returns its status. */
+/* Returns the one algorithm. If a matmul would be refused, returns no algorithm and the matmul's
+ * status. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,

@@ -1,10 +1,11 @@
-/* cuBLAS as far as teaching programs use it, over OpenBLAS. Matrices lie column by column. What is
- * not declared here is not supported. Calls are in stream order, and become nodes of a capture. A
- * matrix that leaves its allocation is told in a line; the error is cudaErrorIllegalAddress. */
+/* The part of cuBLAS that teaching programs use, over OpenBLAS. Matrices are column-major. A
+ * function that is not declared here is not supported. Calls run in stream order, and become
+ * nodes of a capture. A matrix that extends past its allocation is reported in a line; the error
+ * is cudaErrorIllegalAddress. */
 #ifndef CPU_CUBLAS_V2_H
 #define CPU_CUBLAS_V2_H
 
-#define CUBLAS_V2_H_ /* programs ask for these */
+#define CUBLAS_V2_H_ /* programs test these */
 #define CUBLAS_API_H_
 #define CUBLASAPI
 #define CUBLASWINAPI
@@ -56,7 +57,7 @@ typedef enum { CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT } cublasDiagType_t;
 typedef enum { CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT } cublasSideMode_t;
 typedef enum { CUBLAS_POINTER_MODE_HOST, CUBLAS_POINTER_MODE_DEVICE } cublasPointerMode_t;
 typedef enum { CUBLAS_ATOMICS_NOT_ALLOWED, CUBLAS_ATOMICS_ALLOWED } cublasAtomicsMode_t;
-typedef enum { /* changes nothing: products of floats are made of floats */
+typedef enum { /* changes nothing: fp32 products are never rounded to TF32 */
                CUBLAS_DEFAULT_MATH = 0,
                CUBLAS_TENSOR_OP_MATH = 1,
                CUBLAS_PEDANTIC_MATH = 2,
@@ -80,7 +81,7 @@ typedef enum { /* changes nothing */
                CUBLAS_GEMM_ALGO15_TENSOR_OP = 115
 } cublasGemmAlgo_t;
 typedef enum {
-    CUBLAS_COMPUTE_16F = 64, /* sums are of 32 bits here */
+    CUBLAS_COMPUTE_16F = 64, /* sums are f32 here */
     CUBLAS_COMPUTE_16F_PEDANTIC = 65,
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_COMPUTE_32F_PEDANTIC = 69,
@@ -88,7 +89,7 @@ typedef enum {
     CUBLAS_COMPUTE_64F_PEDANTIC = 71,
     CUBLAS_COMPUTE_32I = 72,
     CUBLAS_COMPUTE_32I_PEDANTIC = 73,
-    CUBLAS_COMPUTE_32F_FAST_16F = 74, /* these do not round the operands here */
+    CUBLAS_COMPUTE_32F_FAST_16F = 74, /* from here on: operands are not rounded here */
     CUBLAS_COMPUTE_32F_FAST_16BF = 75,
     CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 } cublasComputeType_t;
@@ -125,7 +126,7 @@ cublasStatus_t cublasSetMatrixAsync(int rows, int cols, int size, const void *A,
 cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int size, const void *A, int lda, void *B,
                                     int ldb, cudaStream_t stream);
 
-/* The functions that there are for each type: cublasSaxpy, cublasDaxpy and so on. */
+/* The functions for each type: cublasSaxpy, cublasDaxpy and so on. */
 #define CPU_BLAS_FUNCTIONS(L, l, T)                                                                \
     cublasStatus_t cublas##L##axpy(cublasHandle_t handle, int n, const T *alpha, const T *x,       \
                                    int incx, T *y, int incy);                                      \
@@ -167,7 +168,7 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int size, const void *A,
                                    const T *A, int lda, const T *x, int incx, T *C, int ldc);      \
     cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const A[], int lda,    \
                                            int *P, int *info, int batchSize);
-/* And those for halves as well. */
+/* The functions for each type and for half. */
 #define CPU_BLAS_PRODUCTS(L, T)                                                                    \
     cublasStatus_t cublas##L##gemm(cublasHandle_t handle, cublasOperation_t transa,                \
                                    cublasOperation_t transb, int m, int n, int k, const T *alpha,  \
@@ -181,7 +182,7 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int size, const void *A,
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,   \
         int k, const T *alpha, const T *A, int lda, long long strideA, const T *B, int ldb,        \
         long long strideB, const T *beta, T *C, int ldc, long long strideC, int batches);
-/* Results that are no T; and functions that are for real or for complex numbers alone. */
+/* Functions whose result is not a T; and functions only for real or only for complex numbers. */
 #define CPU_BLAS_NORMS(L, T, R)                                                                    \
     cublasStatus_t cublas##L##nrm2(cublasHandle_t handle, int n, const T *x, int incx, R *result); \
     cublasStatus_t cublas##L##asum(cublasHandle_t handle, int n, const T *x, int incx, R *result);
@@ -234,8 +235,8 @@ CPU_BLAS_PRODUCTS(H, __half)
 #undef CPU_BLAS_GER
 #undef CPU_BLAS_REAL
 
-/* A and B are of one type: f32, f64 or complex, with C alike; f16 or bf16, with C alike or f32;
- * 8-bit integers, with C and the sum f32 or 32-bit integers. */
+/* A and B have one type. For f32, f64 and complex numbers C has it too; for f16 and bf16 C has
+ * it or is f32; for 8-bit integers C and the sum are f32 or 32-bit integers. */
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cublasOperation_t transb, int m, int n, int k, const void *alpha,
                             const void *A, cudaDataType typeA, int lda, const void *B,
@@ -261,7 +262,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
 #ifdef __cplusplus
 }
 
-/* Before CUDA 11 a type of data said how sums are made. */
+/* Before CUDA 11 a data type specified the precision of sums. */
 static inline cublasComputeType_t cpu_blas_compute(cudaDataType type)
 {
     return type == CUDA_R_16F                         ? CUBLAS_COMPUTE_16F
@@ -292,7 +293,7 @@ static inline cublasStatus_t cublasGemmStridedBatchedEx(
 #endif
 #pragma GCC visibility pop
 
-/* The names that a linker sees in the toolkit. */
+/* The names in the toolkit's library, which a program may use as well. */
 #define cublasCreate_v2 cublasCreate
 #define cublasDestroy_v2 cublasDestroy
 #define cublasSetStream_v2 cublasSetStream

@@ -1,6 +1,6 @@
-/* The part of CUDA's driver API that this backend has: tensor maps, and what asks for the device.
- * Names, numbers and meaning are CUDA's. There is no driver to link:
- * cudaGetDriverEntryPointByVersion finds the function of tensor maps; the others are here. */
+/* The part of CUDA's driver API that this backend has: tensor maps and device queries. Names,
+ * numbers and meaning are CUDA's. There is no driver to link: programs get the tensor-map
+ * function from cudaGetDriverEntryPointByVersion; the other functions are defined here. */
 #ifndef CPU_CUDA_H
 #define CPU_CUDA_H
 
@@ -156,7 +156,7 @@ typedef enum CUcomputemode_enum {
     CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
 } CUcomputemode;
 
-/* What asks for the device, or waits for it, as the runtime API does: the numbers are the same. */
+/* Device queries and waits. They call the runtime API, whose numbers are the same. */
 static inline CUresult cuInit(unsigned flags)
 {
     return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -231,8 +231,8 @@ static inline CUresult cuGetErrorString(CUresult error, const char **text)
 }
 
 #define CU_TENSOR_MAP_NUM_QWORDS 16
-/* How an array lies in memory and how large a box of it is. Kernels get it as a parameter that is
- * `const __grid_constant__ CUtensorMap`. */
+/* The layout of an array in memory, and the size of a TMA box in it. A kernel gets it as a
+ * parameter of type `const __grid_constant__ CUtensorMap`. */
 typedef struct CUtensorMap_st {
 #if defined __cplusplus
     alignas(64)
@@ -283,9 +283,9 @@ typedef enum CUtensorMapFloatOOBfill_enum {
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 } CUtensorMapFloatOOBfill;
 
-/* global_dim and box are in elements, the innermost dimension first; global_strides in bytes, of
- * all dimensions but the innermost. A map that the driver would refuse is CUDA_ERROR_INVALID_VALUE,
- * and one line says why. */
+/* global_dim and box are in elements, the innermost dimension first. global_strides are in
+ * bytes, for all dimensions but the innermost. If the driver would refuse the map, returns
+ * CUDA_ERROR_INVALID_VALUE and prints the reason in a line. */
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
                                 void *global_address, const cuuint64_t *global_dim,
                                 const cuuint64_t *global_strides, const cuuint32_t *box,

@@ -1,4 +1,4 @@
-/* Types of the driver's functions that this backend has. */
+/* Types of the driver functions that this backend has. */
 #ifndef CPU_CUDA_TYPEDEFS_H
 #define CPU_CUDA_TYPEDEFS_H
 

@@ -1,4 +1,4 @@
-/* mbarriers, as functions of C. */
+/* mbarriers as C functions. */
 #ifndef CPU_CUDA_AWBARRIER_PRIMITIVES_H
 #define CPU_CUDA_AWBARRIER_PRIMITIVES_H
 

@@ -1,4 +1,4 @@
-/* nvcuda::experimental::pipeline: the groups of cp.async of a thread. */
+/* nvcuda::experimental::pipeline: a thread's cp.async groups. */
 #ifndef CPU_CUDA_PIPELINE_H
 #define CPU_CUDA_PIPELINE_H
 
@@ -12,7 +12,7 @@ namespace experimental
 {
 class pipeline
 {
-    size_t stages = 0; /* that were committed */
+    size_t stages = 0; /* committed so far */
 
   public:
     pipeline() = default;

@@ -1,4 +1,4 @@
-/* Copies by cp.async and their groups, as functions of C. */
+/* cp.async copies and their groups as C functions. */
 #ifndef CPU_CUDA_PIPELINE_PRIMITIVES_H
 #define CPU_CUDA_PIPELINE_PRIMITIVES_H
 
@@ -6,7 +6,7 @@
 
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* 4, 8 or 16 bytes, the last `zeros` of which are not read. */
+/* Copies 4, 8 or 16 bytes; the last `zeros` of them are not read. */
 inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0,
                                     CPU_PLACE)
 {

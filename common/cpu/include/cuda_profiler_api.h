@@ -1,4 +1,4 @@
-/* There is no profiler to start. */
+/* No profiler exists here: the calls do nothing. */
 #ifndef CPU_CUDA_PROFILER_API_H
 #define CPU_CUDA_PROFILER_API_H
 

@@ -5,7 +5,7 @@
 
 #include "cuda_runtime_api.h"
 #define __CUDA_RUNTIME_H__
-#ifndef __CUDACC__ /* a file of the host's alone, which passes no rewriter */
+#ifndef __CUDACC__ /* a file with host code only, which the rewriter does not see */
 #define __host__
 #define __device__
 #define __global__
@@ -24,8 +24,8 @@
 #include "cpu/trace.h"
 #endif
 #include "cpu/math.h"
-/* What nvcc includes before a file. No more of std: where a file uses the namespace, other names in
- * it may be the user's. */
+/* The standard headers that nvcc includes before a file. No others: in a file with `using
+ * namespace std`, more of std could clash with the file's own names. */
 #include <cassert>
 #include <cctype>
 #include <climits>
@@ -43,12 +43,12 @@
 #include <functional>
 #endif
 #if __cplusplus >= 201703L && __has_include(<bits/stl_algobase.h>)
-#include <bits/stl_algobase.h> /* std::max, std::copy: from <cmath>, but for cpu/math.h's guard */
+#include <bits/stl_algobase.h> /* std::max, std::copy: cpu/math.h's guard hides them in <cmath> */
 #endif
 
 constexpr int warpSize = 32;
 
-/* A call's own place, for reports. */
+/* The place of a call, for reports. */
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 template <class T>
@@ -56,7 +56,7 @@ struct cpu_same {
     typedef T type;
 };
 template <class T>
-using cpu_same_t = typename cpu_same<T>::type; /* takes no part in deduction */
+using cpu_same_t = typename cpu_same<T>::type; /* not deduced from its argument */
 
 template <class T>
 inline uint64_t cpu_bits(T v)
@@ -187,7 +187,7 @@ inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = 32, CPU_PLAC
 #define CPU_REPORT_ATOMIC(p) ((void)0)
 #define CPU_REPORT_COMPARE(p, v) ((void)0)
 #endif
-#if defined CPU_TRACE && CPU_TRACE == 2 /* a call that count does without: no load may pass it */
+#if defined CPU_TRACE && CPU_TRACE == 2 /* only for check: loads cannot move across the call */
 #define CPU_REPORT_CACHED(p) cpu_trace_cached(p, sizeof *(p))
 #else
 #define CPU_REPORT_CACHED(p) ((void)0)
@@ -208,7 +208,7 @@ inline long long clock64() /* counts its own calls: there is no GPU clock to rea
 {
     return cpu_clock();
 }
-inline clock_t cpu_device_clock() /* what the rewriter makes of clock() */
+inline clock_t cpu_device_clock() /* the rewriter's replacement for clock() */
 {
     return cpu_in_kernel() ? (clock_t)cpu_clock() : clock();
 }
@@ -243,7 +243,7 @@ inline T __ldcs(const T *p)
     return *p;
 }
 template <class T>
-inline T __ldca(const T *p) /* as a plain load */
+inline T __ldca(const T *p) /* like a plain load */
 {
     return *p;
 }
@@ -282,7 +282,7 @@ inline size_t __cvta_generic_to_shared(const void *p)
     return cpu_shared_offset(p);
 }
 
-/* Atomics: every one is a compare-and-swap loop on the value's bits. */
+/* Atomics: each one is a compare-and-swap loop on the bits of the value. */
 template <size_t bytes>
 struct cpu_word;
 template <>
@@ -302,7 +302,7 @@ inline T cpu_atomic(T *p, F change)
 {
     typedef typename cpu_word<sizeof(T)>::type word;
     CPU_REPORT_ATOMIC(p);
-#ifdef CPU_TRACE /* it is reported, once */
+#ifdef CPU_TRACE /* CPU_REPORT_ATOMIC has reported it: no instrument sees these accesses */
     word old = (word)cpu_compare_and_swap(p, sizeof(T), 0, 0);
 #else
     word *q = reinterpret_cast<word *>(p), old = __atomic_load_n(q, __ATOMIC_RELAXED);
@@ -320,7 +320,7 @@ inline T cpu_atomic(T *p, F change)
         old = found;
     }
 }
-/* v takes no part in deduction, so that atomicAdd(&counter, 1) works for an unsigned counter. */
+/* T is not deduced from v, so that atomicAdd(&counter, 1) works for an unsigned counter. */
 #define CPU_ATOMIC(name, expression)                                                               \
     template <class T>                                                                             \
     inline T name(T *p, cpu_same_t<T> v)                                                           \
@@ -366,7 +366,7 @@ inline T atomicCAS_system(T *p, cpu_same_t<T> expected, cpu_same_t<T> v)
     return atomicCAS(p, expected, v);
 }
 
-/* What the rewriter makes of __shared__ declarations. */
+/* The rewriter's replacements for __shared__ declarations. */
 template <class T>
 inline T &cpu_place(cpu_slot &slot, size_t align, CPU_PLACE)
 {
@@ -382,9 +382,10 @@ inline T &cpu_place_dynamic(size_t align, CPU_PLACE)
         cpu_dynamic_shared(align > natural ? align : natural, file, line));
 }
 
-/* What the rewriter makes of launches: arguments are converted to the kernel's parameters and
- * copied when the launch is made, and copied again for each thread. Of a reference the address is,
- * as on a GPU, where what it refers to has to be in reach. */
+/* The rewriter's replacement for launches: arguments are converted to the types of the kernel's
+ * parameters and copied when the launch is made, and copied again for each thread. Of a
+ * reference only the address is copied: as on a GPU, the kernel must be able to access the
+ * object behind it. */
 struct cpu_config {
     dim3 grid, block;
     size_t shared;
@@ -418,7 +419,7 @@ struct cpu_kept<T &> {
         return *at;
     }
 };
-/* A call of f, to be made later: a lambda, as a std::tuple takes g++ longer. */
+/* A call of f for later. It is a lambda because g++ takes longer to compile a std::tuple. */
 template <class F, class... T>
 inline auto cpu_bind(F f, cpu_kept<T>... a)
 {
@@ -437,9 +438,9 @@ inline void cpu_drop(void *p)
     delete static_cast<Call *>(p);
 }
 #ifdef CPU_TRACE
-/* What the rewriter makes of memcpy and its like in kernels. A copy of the size of a register is a
- * load and a store; g++ must not know the size of another one, or it makes code of it that no
- * instrument sees. */
+/* The rewriter's replacements for memcpy and the like in kernels. A copy of 1, 2, 4, 8 or 16
+ * bytes is a load and a store. The size of any other copy is hidden from g++, which would
+ * otherwise generate code that no instrument sees. */
 #ifdef __clang__
 #define CPU_COPIED(n) (n)
 #else
@@ -462,7 +463,7 @@ __attribute__((always_inline)) inline void *cpu_memset(void *p, int byte, size_t
 }
 #undef CPU_COPIED
 #endif
-/* Instruments do not see what a kernel does to launch another one. */
+/* Hides the work of launching a kernel from a kernel from the instruments. */
 struct cpu_launch_apart {
 #ifdef CPU_TRACE
     cpu_launch_apart()
@@ -502,7 +503,7 @@ inline void cpu_launch(const char *name, void (*f)(P...), const cpu_config &c, c
     cpu_launch_call(c, name, reinterpret_cast<const void *>(f),
                     cpu_bind(f, cpu_kept<P>(std::forward<P>(a))...));
 }
-/* A kernel that the compiler has to find, by the arguments: f is a lambda that calls it. */
+/* A kernel whose instance the compiler deduces from the arguments: f is a lambda that calls it. */
 template <class F, class... A>
 inline void cpu_launch_deduced(const char *name, F f, const cpu_config &c, const A &...a)
 {
@@ -530,7 +531,8 @@ inline void *cpu_pack(const void *f, void **arguments)
         cpu_bind_packed(reinterpret_cast<function>(reinterpret_cast<uintptr_t>(f)), arguments,
                         std::index_sequence_for<P...>()));
 }
-/* What the rewriter makes of (void *)kernel: the same pointer, of which the type is known then. */
+/* The rewriter's replacement for (void *)kernel: returns the same pointer, and records the
+ * kernel's type. */
 template <class... P>
 inline void *cpu_known(const char *name, void (*f)(P...))
 {
@@ -546,7 +548,7 @@ inline void *cpu_known(const char *name, void (*f)(P...))
     return reinterpret_cast<void *>(f);
 }
 template <class T>
-inline void *cpu_known(const char *, T *p) /* something else of that name */
+inline void *cpu_known(const char *, T *p) /* not a kernel, but something else of that name */
 {
     return const_cast<void *>(static_cast<const void *>(p));
 }
@@ -557,7 +559,7 @@ inline cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void *
                                          (unsigned)shared,      arguments, nullptr};
     return cpu_launch_known(&params, 0, stream, file, line);
 }
-/* None of the attributes that a launch may have is known to be kept by a launch by pointers. */
+/* Launches by pointer support no launch attributes. */
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void **arguments,
                                        CPU_PLACE)
 {
@@ -587,9 +589,10 @@ inline cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 bl
     return cpu_launch_known(&params, 1, stream, file, line);
 }
 
-/* An extended launch. Of the attributes that there are one makes it cooperative, another permits a
- * kernel to begin early. It begins in its turn all the same, and check holds it to what it may do
- * before griddepcontrol.wait. The rewriter writes the name, and a configuration for its place. */
+/* An extended launch. One of its attributes makes it cooperative, another permits the kernel to
+ * begin early. The kernel begins in stream order all the same, and check restricts what it may
+ * do before griddepcontrol.wait. The rewriter adds the name, and a configuration that holds the
+ * place of the call. */
 template <class... P>
 inline cudaError_t cudaLaunchKernelEx(const char *name, const cpu_config &place,
                                       const cudaLaunchConfig_t *c, void (*f)(P...),
@@ -616,8 +619,9 @@ inline void cudaTriggerProgrammaticLaunchCompletion()
     CPU_SPECIAL(CPU_LAUNCH_DEPENDENTS);
 }
 
-/* What the rewriter makes of the operands of an asm statement: constraint c, and the register that
- * holds the operand. The operand's own address goes nowhere, so it may stay in a register. */
+/* The rewriter's replacements for the operands of an asm statement: constraint c, and the
+ * register of the operand. The operand's own address is not passed on, so the operand may stay
+ * in a register. */
 template <char c, class T>
 struct cpu_asm_fits {
     static_assert(c == 'n' || sizeof(T) == (c == 'h'               ? 2
@@ -662,7 +666,7 @@ inline void cpu_bounds(int threads, int blocks = 0, int = 0)
     cpu_launch_bounds(threads, blocks);
 }
 
-/* An operand whose variable is used when the statement is over: its address goes along. */
+/* An operand whose variable is used after the statement: its address is passed as well. */
 template <char c, class T>
 __forceinline__ void cpu_asm_hold(uint64_t *reg, uint64_t *held, T &&v)
 {
@@ -688,7 +692,7 @@ inline void cpu_asm_string(uint64_t *reg, const char *s)
 #endif
 }
 
-/* C++ forms of the API. What a pointer is to may be const. */
+/* The C++ forms of the API. Pointers to const and to any type are accepted. */
 template <class T>
 inline void **cpu_pointer(T **p)
 {
@@ -751,7 +755,7 @@ inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, si
                                            cudaStream_t stream = nullptr)
 {
     if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-        return cudaMemcpyAsync(nullptr, nullptr, 1, kind, stream); /* an invalid argument */
+        return cudaMemcpyAsync(nullptr, nullptr, 1, kind, stream); /* fails: an invalid argument */
     void *p;
     cudaGetSymbolAddress(&p, symbol);
     return cudaMemcpyAsync(static_cast<char *>(p) + offset, from, bytes, kind, stream);
@@ -800,7 +804,8 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F 
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)f, threads, shared);
 }
-/* The largest block of those that fill a multiprocessor best, and blocks enough to fill all. */
+/* The largest of the block sizes that fill a multiprocessor best, and as many blocks as fill all
+ * multiprocessors. */
 template <class S, class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F *f,
                                                                   S shared, int limit = 0)
@@ -872,8 +877,8 @@ inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaMemPool_t pool, cuda
 #undef CPU_REPORT_CACHED
 
 #ifdef CPU_TRACE
-/* What the rewriter makes of divisions and of __device__ variables. A division between numbers that
- * the compiler knows costs nothing. */
+/* The rewriter's replacements for divisions and for __device__ variables. A division of two
+ * constants that the compiler knows is not counted. */
 struct cpu_divide {
     template <class B>
     struct by {

@@ -1,10 +1,11 @@
-/* The part of CUDA's runtime API that this backend has, for C11 and C++. Names, numbers and meaning
- * are CUDA's; what is not declared here is not supported, and fails to compile. Work runs at once,
- * in order, on the calling thread and its helpers, so every call is complete when it returns. */
+/* The part of CUDA's runtime API that this backend has, for C11 and C++. Names, numbers and
+ * meaning are CUDA's. A program that uses anything not declared here does not compile. Work runs
+ * at once, in order, on the calling thread and its helpers, so every call is complete when it
+ * returns. */
 #ifndef CPU_CUDA_RUNTIME_API_H
 #define CPU_CUDA_RUNTIME_API_H
 
-/* Guards of the toolkit's headers, by which others know what has been included. */
+/* The include guards of the toolkit's headers, which other headers test. */
 #define __CUDA_RUNTIME_API_H__
 #define __DRIVER_TYPES_H__
 #define __VECTOR_TYPES_H__
@@ -19,7 +20,7 @@
 #define CUDART_VERSION 13000
 #define CUDART_CB
 
-/* The names of the runtime that its programs see; all others are its own. */
+/* Programs see only the names of the API; the other names of the runtime are hidden. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 #define CPU_DEFAULT(value) = value
@@ -42,7 +43,7 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t error, voi
 
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
-/* Of kernels that launch kernels. */
+/* For kernels that launch kernels. */
 #define cudaStreamTailLaunch ((cudaStream_t)0x3)
 #define cudaStreamFireAndForget ((cudaStream_t)0x4)
 
@@ -210,7 +211,7 @@ cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
-/* The device (device.c): one, always present. */
+/* The device (device.c). There is always exactly one. */
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
@@ -218,22 +219,22 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
-cudaError_t cudaSetDeviceFlags(unsigned flags); /* how the host waits: it need not */
+cudaError_t cudaSetDeviceFlags(unsigned flags); /* how the host waits: no effect here */
 cudaError_t cudaGetDeviceFlags(unsigned *flags);
 cudaError_t cudaInitDevice(int device, unsigned deviceFlags, unsigned flags);
 cudaError_t cudaSetValidDevices(int *devices, int count);
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop);
 cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device);
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id);
-/* The device has no peer, and is none of its own. */
+/* There are no peers; the device is not a peer of itself either. */
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
                                       int to);
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value); /* changes nothing */
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value); /* no effect */
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
-cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config); /* nor do these */
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config); /* no effect */
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config);
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
 cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
@@ -241,8 +242,8 @@ cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
-/* A function of the driver by its name (tensor_map.c): cuTensorMapEncodeTiled, of cuda.h. The flags
- * are about streams, and change nothing. */
+/* Finds a function of the driver by its name (tensor_map.c): cuTensorMapEncodeTiled of cuda.h.
+ * The flags concern streams, and have no effect. */
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **f, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *found CPU_DEFAULT(NULL));
 cudaError_t
@@ -250,7 +251,7 @@ cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsigned version,
                                  unsigned long long flags,
                                  enum cudaDriverEntryPointQueryResult *found CPU_DEFAULT(NULL));
 
-/* Kernels as objects (launch.c). */
+/* Functions about kernels (launch.c). */
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *f);
 cudaError_t cudaFuncSetCacheConfig(const void *f, enum cudaFuncCache config);
@@ -261,7 +262,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
                                                                    int threads, size_t shared,
                                                                    unsigned flags);
 
-/* Memory (allocation.c, copies.c, managed.c). Fresh device memory is filled with NaN bytes (0xff). */
+/* Memory (allocation.c, copies.c, managed.c). Fresh device memory is filled with 0xff, NaN. */
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream);
@@ -286,8 +287,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes,
                             cudaStream_t stream CPU_DEFAULT(NULL));
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 
-/* Streams (stream.c), events (event.c). An event's time is the host's clock: it is not a GPU time.
- */
+/* Streams (stream.c), events (event.c). An event's time is host time, not GPU time. */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority);
@@ -319,7 +319,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 
-/* Of CUDA 12. */
+/* Functions that only CUDA 12 and earlier have. */
 static inline cudaError_t cudaThreadSynchronize(void)
 {
     return cudaDeviceSynchronize();

@@ -1,4 +1,5 @@
-/* Types of numbers, as libraries are told of them. Only cuBLAS is here; it takes some of these. */
+/* Data types as libraries name them. Of the libraries only cuBLAS is here; it supports some of
+ * these types. */
 #ifndef CPU_LIBRARY_TYPES_H
 #define CPU_LIBRARY_TYPES_H
 

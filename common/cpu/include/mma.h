@@ -1,10 +1,10 @@
 /* nvcuda::wmma: matrices in fragments, over mma of inline PTX.
  *
- * Which lane has which element is nobody's business. Here it is as the mma has them, which takes 16
- * rows of one operand and 8 columns of the other: of 8x32x16, B is the one with the rows, and all
- * is transposed. A fragment has as many elements as on a GPU; where these are more than the matrix
- * has, as of A and B in half, the first are as the mma takes them, and the others copies of them.
- */
+ * CUDA does not specify which lane has which element. Here the layout is that of mma, which
+ * takes 16 rows of one operand and 8 columns of the other. For 8x32x16 the operand with the rows
+ * is B, and everything is transposed. A fragment has as many elements as on a GPU. If these are
+ * more than the matrix has, as for A and B in half, the first elements are in the layout of mma,
+ * and the others are copies of them. */
 #ifndef CPU_MMA_H
 #define CPU_MMA_H
 
@@ -13,7 +13,7 @@
 #include <cuda_runtime.h>
 
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-/* Fragments are registers, and their way to and from a statement is no access to memory. */
+/* Fragments are registers: copying them to and from a statement's operands is no memory access. */
 #define CPU_REGISTERS __attribute__((no_sanitize("thread")))
 
 namespace nvcuda
@@ -49,7 +49,7 @@ constexpr bool is_16 = std::is_same<T, __half>::value || std::is_same<T, __nv_bf
 template <class T>
 constexpr bool is_8 = std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value;
 
-/* Whether there are products of this shape with these operands, or sums. */
+/* True if wmma has operands, or sums, of this shape and type. */
 template <class Use, int m, int n, int k, class T>
 constexpr bool exists()
 {
@@ -65,24 +65,24 @@ constexpr bool exists()
            (m == 8 && n == 8 && k == 4 && std::is_same<T, double>::value);
 }
 
-/* How a fragment is made of tiles: of 16 by k, of k by 8, or of 16 by 8 sums. */
+/* The tiles of a fragment: 16 by k of A, k by 8 of B, or 16 by 8 of sums. */
 template <class Use, int m, int n, int k, class T>
 struct shape {
     static constexpr bool turned = m == 8 && n == 32, wide = std::is_same<T, double>::value;
     static constexpr bool is_a = std::is_same<Use, matrix_a>::value, has_rows = is_a != turned;
     static constexpr int rows = turned ? n : m, columns = turned ? m : n;
-    static constexpr int tall = wide ? 8 : 16; /* of a tile of sums */
+    static constexpr int tall = wide ? 8 : 16; /* rows of a tile of A or of sums */
     static constexpr int tiles = is_sum<Use> ? rows / tall * (columns / 8)
                                  : has_rows  ? rows / tall
                                              : columns / 8;
-    /* What a lane has of a tile, and how many of these are side by side. */
+    /* The elements of a lane in a tile, and how many of these are adjacent. */
     static constexpr int in_tile = (is_sum<Use> ? tall * 8 : has_rows ? tall * k : k * 8) / 32;
     static constexpr int together = is_sum<Use> ? 2 : is_8<T> ? 4 : is_16<T> ? 2 : 1;
     static constexpr int elements = tiles * in_tile;
     static constexpr int copies =
         !is_sum<Use> && std::is_same<T, __half>::value ? 16 / elements : 1;
 
-    /* Where element i of a lane stands in the matrix, as the user has it. */
+    /* The position of element i of a lane in the matrix, as the user sees it. */
     static void find(int i, int lane, int *row, int *column)
     {
         const int tile = i / in_tile, e = i % in_tile, part = e / together;
@@ -153,7 +153,7 @@ struct word<16> {
     typedef word_16 type;
 };
 
-/* Elements i to i + n - 1 of a fragment, of all copies of them. */
+/* Elements i to i + n - 1 of a fragment, and of all copies of them. */
 template <int n, class F, class W>
 CPU_REGISTERS __attribute__((noinline)) void put(F &f, int i, int elements, W bits)
 {
@@ -176,7 +176,7 @@ inline void check_place(const T *p, unsigned ld, const char *what, const char *f
         cpu_trap(cudaErrorMisalignedAddress, what, file, line);
 }
 
-/* Elements that are side by side in memory as well are one access. */
+/* Elements that are also adjacent in memory are one access. */
 template <class S, class F, class T>
 inline void load(F &f, const T *p, unsigned ld, bool by_rows)
 {
@@ -256,7 +256,7 @@ inline void fill_fragment(fragment<Use, m, n, k, T, Layout> &f, const V &v)
 
 namespace cpu
 {
-/* The mma for operands and sums of these types, and its operands: sums, those of A, those of B. */
+/* The mma for operands and sums of these types, and its operands: sums, then A, then B. */
 #define CPU_FOUR "{%0, %1, %2, %3}"
 #define CPU_4_4_2 CPU_FOUR ", {%4, %5, %6, %7}, {%8, %9}, " CPU_FOUR ";"
 #define CPU_4_2_1 CPU_FOUR ", {%4, %5}, {%6}, " CPU_FOUR ";"
@@ -322,7 +322,7 @@ struct form<unsigned char, int, true> {
 #undef CPU_4_4_2
 #undef CPU_4_2_1
 
-/* A lane's part of tile `tile` of a fragment, as registers, and back. */
+/* A lane's part of tile `tile` of a fragment, to and from registers. */
 template <class S, class F>
 CPU_REGISTERS inline int take(uint64_t *reg, const F &f, int tile)
 {
@@ -374,7 +374,7 @@ inline void mma_sync(fragment<accumulator, m, n, k, Sum> &d,
 {
     cpu::multiply<false>(d, a, b, c, file, line);
 }
-/* Sums of bytes may stay at the ends of int. */
+/* Sums of bytes saturate on request, at the limits of int. */
 template <int m, int n, int k, class T, class L, class O>
 inline void
 mma_sync(fragment<accumulator, m, n, k, int> &d, const fragment<matrix_a, m, n, k, T, L> &a,
@@ -387,8 +387,8 @@ mma_sync(fragment<accumulator, m, n, k, int> &d, const fragment<matrix_a, m, n, 
         cpu::multiply<false>(d, a, b, c, file, line);
 }
 
-/* To the nearest, ties away from zero; the last 13 bits are 0. Of a NaN they are cut off, as on an
- * H200. */
+/* Rounds to nearest, ties away from zero; the last 13 bits become 0. For a NaN these bits are
+ * cut off, as on an H200. */
 inline float __float_to_tf32(float v)
 {
     uint32_t bits;

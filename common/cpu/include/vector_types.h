@@ -4,7 +4,8 @@
 
 #define CPU_ALIGN(n) __attribute__((aligned(n)))
 
-/* One scalar type: its vectors of 1 to 4. Vectors of 3 are only as aligned as their elements. */
+/* The vectors of 1 to 4 elements of one scalar type. A vector of 3 has the alignment of its
+ * elements. */
 #define CPU_VECTORS(name, T, a2, a4)                                                               \
     struct name##1                                                                                 \
     {                                                                                              \
@@ -61,7 +62,7 @@ CPU_VECTORS(float, float, 8, 16)
 CPU_VECTORS(double, double, 16, 16)
 #undef CPU_VECTORS
 
-/* Those of 32 bytes with an alignment in their name. */
+/* Vectors of 32 bytes with the alignment in their names. */
 #define CPU_WIDE(name, T, bytes)                                                                   \
     typedef struct CPU_ALIGN(bytes) name##4_##bytes##a                                             \
     {                                                                                              \

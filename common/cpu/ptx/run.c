@@ -1,9 +1,9 @@
-/* Executes asm statements: each is parsed when it is first met, then its instructions are
+/* Executes asm statements. A statement is parsed on its first run; its instructions then are
  * functions.
  *
- * Every lane runs the statement for itself, on its own registers. At an instruction of the whole
- * warp it waits, as at __syncwarp, until the other lanes have come to the same instruction; the
- * last to come executes it for all. */
+ * Every lane runs the statement by itself, on its own registers. At an instruction of the whole
+ * warp a lane waits, as at __syncwarp, until the other lanes have reached the same instruction.
+ * The last lane executes it for all. */
 #include "ptx/handlers/handler.h"
 
 #include <pthread.h>
@@ -22,7 +22,8 @@ static const struct {
 #include "ptx/language/instructions.h"
 };
 
-/* The text of a statement that has constraint C: each %k that stands for a string becomes it. */
+/* The text of a statement that has constraint C: each %k that stands for a string becomes that
+ * string. */
 static char *with_strings(const struct cpu_asm_site *site, const uint64_t *reg)
 {
     size_t size = strlen(site->text) + 1, n = 0;
@@ -70,7 +71,7 @@ static __attribute__((noinline)) ptx_program *prepare(struct worker *w, struct c
         __atomic_store_n(&site->program, p, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&one);
-    if (!p) /* the rewriter has seen all others */
+    if (!p) /* only with strings: the rewriter has parsed all other statements */
         fault_stop(w, FAULT_UNSUPPORTED, cudaErrorLaunchFailure, "%s:%d: %s", site->file,
                    site->line, error.text);
     if (strings && p->held)
@@ -84,7 +85,7 @@ static __attribute__((noinline)) ptx_program *prepare(struct worker *w, struct c
     return p;
 }
 
-/* What the lanes of a warp have come to is told in their threads. */
+/* The threads of the lanes hold the instruction and the registers. */
 static void together(struct worker *w, int warp, unsigned lanes)
 {
     uint64_t *reg[WARP];
@@ -121,7 +122,7 @@ static inline void execute(struct worker *w, struct cpu_asm_site *site, uint64_t
             warp_four_together(w, CPU_PTX, i, i->text, group_together);
         } else {
             if (i->target <= k)
-                cpu_yield(); /* a loop that waits for another thread */
+                cpu_yield(); /* may be a loop that waits for another thread */
             k = i->target - 1;
         }
     }
@@ -150,7 +151,7 @@ void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held
 }
 
 #if CPU_TRACE
-/* Operands of a statement are registers: their way to and from it is no access to memory. */
+/* Operands of a statement are registers: copying to and from them is no memory access. */
 void cpu_asm_put(uint64_t *reg, uint64_t bits)
 {
     *reg = bits;

@@ -1,8 +1,8 @@
-# order.awk: puts the blocks of each function in order, in the text of clang's intermediate code: each
-# behind those that lead to it, and a loop without anything else in between. What a warp has counted
-# depends on that, see count.c; clang itself goes by what may run faster.
+# order.awk: orders the basic blocks of each function, in the text of clang's intermediate code. Each block
+# comes after its predecessors, and a loop has no other blocks between its own. The counts of a warp depend on
+# the order (count.c); clang's own order depends on what may run faster.
 #
-#   awk -f order.awk NAMES CODE    NAMES has lines "OLD NEW": functions that are called by another name
+#   awk -f order.awk NAMES CODE    NAMES has lines "OLD NEW": functions whose calls are renamed
 FNR == NR { new_name["@" $1] = "@" $2; next }
 
 function renamed(text,    done, name)
@@ -15,8 +15,8 @@ function renamed(text,    done, name)
     return done text
 }
 
-# Values without names have numbers, and numbers have to be in order: they become names. (No call
-# of the code is in the text of a string: those lines are not looked at.)
+# Turns the numbers of unnamed values into names, since numbers would have to be in order. (Lines with the
+# text of strings never come here.)
 function named(text,    done)
 {
     while (match(text, /%[0-9]/)) {
@@ -26,7 +26,8 @@ function named(text,    done)
     return renamed(done text)
 }
 
-# What copies or fills memory as a call of the C library, which an instrument sees.
+# Turns an intrinsic that copies or fills memory into a call of the C library's function, under the name that
+# leads to the instrument.
 function called(line,    what, pointer)
 {
     match(line, /@llvm\.mem[a-z]+/)
@@ -45,7 +46,7 @@ function called(line,    what, pointer)
     return line
 }
 
-# The bytes of a type, 0 where it is none that a load has.
+# The bytes of a type; 0 if no load has that type.
 function bytes_of(type,    n)
 {
     if (type ~ /^</) {
@@ -59,9 +60,9 @@ function bytes_of(type,    n)
     return type == "float" ? 4 : type == "double" || type ~ /(^ptr|\*)$/ ? 8 : type == "half" ? 2 : 0
 }
 
-# clang takes a thread's own array for one that nobody else sees where only its beginning is passed on. Those
-# whose address becomes a number, as products of a warpgroup hold them, are in sight: calls for what reads
-# and writes them.
+# Adds the calls that clang leaves out for a local array whose address becomes an integer, as it does for the
+# products of a warpgroup (wgmma). clang assumes that nobody else sees such an array, if only the address of its
+# beginning is passed on.
 function hold(    b, k, line, p, type, n, name, traced, dbg, pointer)
 {
     split("", root)
@@ -132,8 +133,8 @@ function last_of(line)
     return match(line, /%[-a-zA-Z$._0-9]+$/) ? substr(line, RSTART, RLENGTH) : ""
 }
 
-# Numbers the blocks that block 1 leads to, `first` the least of what comes first, and marks loops: inside[h, b]
-# is set where block b is in a loop of which h is the first.
+# Numbers the blocks that can be reached from block 1, in the order of output, from `first` on. Marks loops:
+# inside[h, b] is set if block b is in a loop with the head h.
 function walk(    top, b, s, k, n, u, h, list)
 {
     rank = blocks
@@ -173,7 +174,7 @@ function walk(    top, b, s, k, n, u, h, list)
     }
 }
 
-# Prints the blocks of the loop that begins with h, or with h = 0 all of them.
+# Prints the blocks of the loop with the head h, or all blocks if h = 0.
 function show(h,    k, b)
 {
     for (k = first; k <= blocks; k++) {
@@ -207,7 +208,7 @@ in_function && /^}/ {
     hold()
     walk()
     show(0)
-    for (b = 1; b <= blocks; b++) # that nothing leads to
+    for (b = 1; b <= blocks; b++) # unreachable ones
         if (!shown[b])
             printf "%s", text[b]
     print

@@ -1,10 +1,10 @@
 # whole.awk: keeps copies of structures whole, in the text of clang's intermediate code.
 #
-# clang copies a structure by llvm.memcpy, and then takes that apart: a float4 would be loaded as four
-# floats, by four requests. Here such a copy becomes loads and stores of vectors of bytes, as wide as a
-# GPU has them, which no pass takes apart. What llvm.memset fills becomes such stores.
+# clang copies a structure by llvm.memcpy, and then splits the copy: a float4 would be loaded as four floats, by
+# four requests. Here such a copy becomes loads and stores of vectors of bytes, as wide as those of a GPU, which
+# no pass splits. An llvm.memset becomes such stores too.
 
-# The operand without its attributes: a value.
+# The value of an operand, without its attributes.
 function value(operand)
 {
     gsub(/(noundef|nonnull|noalias|nocapture|readonly|writeonly|dereferenceable(_or_null)?\([0-9]+\)|align [0-9]+) /, "", operand)
@@ -16,7 +16,7 @@ function alignment(operand)
     return sub(/^[^@%(]*align /, "", operand) ? operand + 0 : 1
 }
 
-# Sets argument[1...] to what stands between the parentheses that open at text's position `at`.
+# Sets argument[1...] to the arguments in the parentheses that open at position `at` of the text.
 function arguments(text, at,    n, depth, c, from)
 {
     n = 0
@@ -38,7 +38,7 @@ function arguments(text, at,    n, depth, c, from)
     return n
 }
 
-# The operand that is piece i of what the pointer `base` leads to. Before clang 15 a pointer has a type.
+# The operand for piece i of the memory at the pointer `base`. Before clang 15 pointers had types.
 function place(base, name,    p)
 {
     p = base
@@ -70,7 +70,7 @@ function place(base, name,    p)
         aligned = alignment(argument[2])
     for (width = 16; width > bytes || bytes % width; width /= 2)
         ;
-    # One piece may be as it happens to lie; several are as wide as they are known to be aligned.
+    # A single piece may have any alignment. Several pieces are as wide as their known alignment.
     while (width < bytes && width > aligned)
         width /= 2
     pieces = bytes / width
@@ -94,7 +94,7 @@ function place(base, name,    p)
             content = content ", i8 " from
         content = content ">"
     }
-    # clang would take apart what is loaded and stored, but not what is frozen in between.
+    # clang would split a load that is stored; a freeze in between prevents that.
     for (i = 0; i < pieces && !fills; i++) {
         print "  " id ".l" i " = load " type ", " place(from, "f") ", align " aligned dbg
         print "  " id ".v" i " = freeze " type " " id ".l" i dbg
@@ -104,16 +104,16 @@ function place(base, name,    p)
     next
 }
 
-# Stores of nothing but zeros do not become a memset, nor does a loop of copies become a memcpy.
+# Keeps clang from turning stores of zeros into a memset, and a loop of copies into a memcpy.
 /^attributes #[0-9]+ = / { sub(/}$/, "\"no-builtin-memset\" \"no-builtin-memcpy\" }") }
 
-# #pragma unroll, which g++ does not know: the body of a loop is one piece of code for all lanes.
+# Drops #pragma unroll, as g++ does: the body of a loop must be the same code for all its rounds.
 /, !llvm\.loop ![0-9]+/ { sub(/, !llvm\.loop ![0-9]+/, "") }
 
-# What -ftrivial-auto-var-init writes is no store of the program.
+# The stores of -ftrivial-auto-var-init are not the program's: no instrument may see them.
 /^ *store .*, !annotation / { $0 = $0 ", !nosanitize !{}" }
 
-# Sine and cosine look at no memory: behind them nothing has to be loaded again.
+# Sine and cosine read no memory, so values need not be loaded again after them.
 / call (float|double) @(sin|cos)f?\(/ {
     sub(/\)( #[0-9]+)?(,|$)/, ") readnone nounwind,")
     sub(/,$/, "")

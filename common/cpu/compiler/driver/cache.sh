@@ -1,15 +1,16 @@
-# cache.sh: a program that was built before from the same files is taken as it is. Sourced by cudacc.
+# cache.sh: reuses a program that was built from the same files. Sourced by cudacc.
 #
-# An entry is named by what was asked for, by which compiler and where. It is good while each file that
-# was read still has its sum: the user's, headers, and what of cudacc itself and its runtime was used. A new file that a compiler would now find first goes unseen, as one folder
-# of -I stands before another. CUDACPU_CACHE=0 does without.
+# The name of an entry is a hash of the command line, the compiler and the folders. The entry is valid as long
+# as each file that was read has the same checksum: the user's files, headers, and the parts of cudacc and its
+# runtime that were used. A new file that the compiler would now find first, in an earlier folder of -I, goes
+# unnoticed. CUDACPU_CACHE=0 switches the cache off.
 
 cache=$root/programs
-kept=100 # entries, those that were used last
+kept=100 # entries, the most recently used
 
 sum=$(command -v sha256sum >/dev/null && echo sha256sum || echo shasum -a 256)
 
-# Whether the result is one that can be kept; names its entry. The compiler $1 is of this version.
+# True if the result can be kept; then sets $key, the name of its entry. $1 is the compiler's version.
 cacheable()
 {
     version_asked=$1
@@ -21,7 +22,7 @@ cacheable()
         "${LC_ALL-}" | $sum) && key=${key%% *}
 }
 
-# The result of last time, with what the compilers said, to $work; false if there is none.
+# Copies the kept result and the compilers' messages to $work; false if there is none.
 find_cached()
 {
     entry=
@@ -30,11 +31,11 @@ find_cached()
     ! grep -q '/blas\.o$' "$entry/sums" || bring_up_blas
     $sum -c --status "$entry/sums" 2>/dev/null &&
         cp "$entry/result" "$entry/said" "$work" 2>/dev/null || return 1
-    touch -c "$entry" 2>/dev/null || : # not the next to go
+    touch -c "$entry" 2>/dev/null || : # mark as recently used
     cat "$work/said" >&2
 }
 
-# The files that the rules $1... of make name, one a line.
+# The files that the make rules in the files $1... name, one per line.
 files_of()
 {
     awk '{ gsub(/\\ /, "\001"); gsub(/\$\$/, "$"); sub(/\\$/, "")
@@ -46,7 +47,7 @@ files_of()
         } }' "$@"
 }
 
-# Keeps $work/result. What depends on the time is not kept.
+# Keeps $work/result, unless it depends on the time of compilation.
 keep_cached()
 {
     {

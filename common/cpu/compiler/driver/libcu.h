@@ -1,4 +1,4 @@
-/* A header of the toolkit's libcu++, as cudacc has programs read it. */
+/* A header of the toolkit's libcu++ as programs of cudacc read it. */
 #pragma GCC system_header
 #ifndef CCCL_DISABLE_FP16_SUPPORT
 #define CCCL_DISABLE_FP16_SUPPORT

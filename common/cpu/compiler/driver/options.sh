@@ -1,18 +1,18 @@
 # options.sh: reads the command line of cudacc into variables. Sourced by cudacc with its arguments.
-# The names are nvcc's, long and short, with the value behind = or as the next argument; what g++
-# knows and nvcc passes on only by -Xcompiler (-Wall, -fopenmp, -march=native) is taken as well.
+# The names are nvcc's, long and short, with the value after = or as the next argument. Options of g++ that
+# nvcc only passes on with -Xcompiler (-Wall, -fopenmp, -march=native) are accepted too.
 
-asked= # all that decides what becomes of the files, for the cache
+asked= # all arguments that affect the result, for the cache
 : >"$work/ignored"
 
-# A flag that changes nothing here is told, once by its name.
+# Reports a flag without effect here, once for each name.
 ignore()
 {
     grep -q -x -e "$1" "$work/ignored" || echo "cudacc: $1 is ignored: $2" >&2
     echo "$1" >>"$work/ignored"
 }
 
-# An option that nobody knows, with the nearest name that is known: at most a third of it is wrong.
+# Fails for an unknown option. Proposes the nearest known name, if at most a third of it is wrong.
 unknown()
 {
     near=$(grep -oE -e '(^| )--?[a-zA-Z][-a-zA-Z0-9_]+' "$here/compiler/driver/options.sh" | awk -v word="$1" '
@@ -38,7 +38,7 @@ unknown()
     fail "unknown option $1${near:+; the nearest that is known is $near}"
 }
 
-# Words that commas part, each behind the prefix $1.
+# Splits $2 at commas, and puts the prefix $1 before each word.
 each()
 {
     prefix=$1
@@ -55,13 +55,13 @@ add_library()
 {
     case $1 in
     cudart | cudart_static | cudadevrt | cuda) ignore "-l$1" "the runtime is always linked" ;;
-    cublas | cublas_static | cublasLt | cublasLt_static) cublas=1 ;; # is linked where it is called
+    cublas | cublas_static | cublasLt | cublasLt_static) cublas=1 ;; # linked only if it is called
     curand | cufft | cusolver | cusparse | nvToolsExt | nvrtc) ignore "-l$1" "there is no such library here" ;;
     *) link="$link$(quote "-l$1")" ;;
     esac
 }
 
-# A kind of warning, of nvcc's or of g++'s, is an error.
+# Makes a kind of warning, nvcc's or g++'s, an error.
 make_error()
 {
     case $1 in
@@ -77,11 +77,11 @@ while [ $# -gt 0 ]; do
     option=$1 name=${1%%=*} value=${1#*=}
     shift
     case $option in
-    -o | --output-file | -run | --run | -run-args | --run-args | --) ;; # the same program
+    -o | --output-file | -run | --run | -run-args | --run-args | --) ;; # no effect on the program
     *) asked="$asked$(quote "$option")" ;;
     esac
 
-    # Those with a value, which may be the next argument.
+    # Options with a value, which may be the next argument.
     case $name in
     -o | --output-file | -MF | --dependency-output | -MT | -MQ | --dependency-target-name | \
         -I | --include-path | -isystem | --system-include | -include | --pre-include | \
@@ -111,7 +111,7 @@ while [ $# -gt 0 ]; do
     esac
 
     case $name in
-    # What is done.
+    # Actions.
     -h | --help | -help) cat "$here/compiler/driver/help.txt" && exit ;;
     -V | --version) only=version ;;
     --portable) portable=-portable ;;
@@ -184,7 +184,7 @@ while [ $# -gt 0 ]; do
     --debug) both="$both -g" ;;
     --verbose) both="$both -v" ;;
 
-    # What is so without being asked for.
+    # On by default here.
     -m64 | --m64 | -m | --machine | -rdc | --relocatable-device-code | \
         -expt-relaxed-constexpr | --expt-relaxed-constexpr | -Wno-deprecated-gpu-targets | --Wno-deprecated-gpu-targets | \
         -forward-unknown-to-host-compiler | --forward-unknown-to-host-compiler | -forward-unknown-opts | \
@@ -193,7 +193,7 @@ while [ $# -gt 0 ]; do
         lambda=-D__CUDACC_EXTENDED_LAMBDA__
         ;;
 
-    # What speaks of a GPU, or of nvcc itself.
+    # Options about a GPU, or about nvcc itself.
     -arch | --gpu-architecture | -code | --gpu-code | -gencode | --generate-code)
         ignore "$name" "the one device here is this CPU; -D__CUDA_ARCH__=800 takes the code for 8.0"
         ;;
@@ -232,7 +232,7 @@ while [ $# -gt 0 ]; do
         fail "$name is not supported"
         ;;
 
-    # The same with the value behind it, and what is g++'s.
+    # Options with the value attached, and options of g++.
     -I*) include "${option#-I}" ;;
     -D* | -U*) pre="$pre$(quote "$option")" ;;
     -l*) add_library "${option#-l}" ;;

@@ -1,11 +1,12 @@
-/* The copies of cp.async that are under way, for each thread.
+/* cp.async copies in flight, for each thread.
  *
- * When a copy takes effect is CUDACPU_ASYNC's choice. `late`: when the thread waits for its group;
- * only then is the source read, and until then the destination holds bytes of 0xff, which are NaN.
- * `early`: when it is issued. `random`: at one or the other, or at any instruction here in between
- * that the thread executes; CUDACPU_SEED chooses. A kernel that reads what it has not waited for,
- * or that writes to the source of a copy in flight, differs in one of them. What a thread never
- * waits for is copied when the block has ended. */
+ * CUDACPU_ASYNC chooses when a copy takes effect. `late`: when the thread waits for its group;
+ * only then is the source read, and until then the destination holds bytes of 0xff, which are
+ * NaN. `early`: when it is issued. `random`: at either of the two, or at any instruction of this
+ * file in between that the thread executes; CUDACPU_SEED chooses. A kernel that reads a
+ * destination before the wait, or that writes to the source of a copy in flight, gives another
+ * result in one of these modes. A copy that the thread never waits for takes effect when the
+ * block has ended. */
 #include "device/units/units.h"
 
 #include <stdlib.h>
@@ -14,20 +15,20 @@
 struct copy {
     char *to;
     const char *from;
-    unsigned bytes, read; /* to write, and of them those that are read; the others become 0 */
-    unsigned group;       /* counted by the thread */
+    unsigned bytes, read; /* bytes to write, and of these the bytes to read; the rest is 0 */
+    unsigned group;       /* the thread's group that it belongs to */
 };
 
 /* The copies of one thread that have not taken effect, in the order of their issue. */
 struct async {
     struct copy *copy;
     int n, room;
-    unsigned group; /* the one that is open */
+    unsigned group; /* the open group */
 };
 
 enum async_mode copies_mode(void)
 {
-    static int chosen = -1; /* the same for all who find it out at the same time */
+    static int chosen = -1; /* threads that find it out at once find the same */
     if (chosen < 0) {
         const char *s = getenv("CUDACPU_ASYNC");
         if (!s || !*s || strcmp(s, "late") == 0)
@@ -42,10 +43,10 @@ enum async_mode copies_mode(void)
     return (enum async_mode)chosen;
 }
 
-/* Does not touch the random numbers of the order of threads. */
+/* Leaves the random numbers that order threads alone. */
 int copies_chance(struct worker *w)
 {
-    if (!w->async_random) /* the first of this block */
+    if (!w->async_random) /* the first call of this block */
         w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
                           ((uint64_t)blockIdx.z << 42 ^ (uint64_t)blockIdx.y << 21 ^ blockIdx.x);
     w->async_random = w->async_random * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
@@ -58,7 +59,7 @@ static void take_effect(const struct copy *c)
     memset(c->to + c->read, 0, c->bytes - c->read);
 }
 
-/* Lets the copies of groups before `group` take effect, and in random mode some of the others. */
+/* Lets the copies of groups before `group` take effect, and in random mode some others. */
 static void finish(struct worker *w, struct async *a, unsigned group)
 {
     int left = 0, random = copies_mode() == ASYNC_RANDOM;
@@ -119,7 +120,7 @@ void copies_end_block(struct worker *w)
         return;
     w->async_used = 0;
     for (int t = 0; t < w->size; t++) {
-        w->now = (unsigned)t; /* a fault is that thread's */
+        w->now = (unsigned)t; /* a fault is a fault of this thread */
         threadIdx = w->index[t];
         finish(w, &w->async[t], w->async[t].group + 1);
     }

@@ -1,5 +1,5 @@
-/* Boxes: the walk over an array that a bulk copy makes, row by row. What lies outside of the array
- * is filled in by a load and left out by a store. */
+/* Boxes: the rows of an array that a bulk copy reads or writes. A load fills positions outside
+ * of the array; a store leaves them out. */
 #include "device/units/boxes.h"
 #include "base/formats.h"
 
@@ -7,7 +7,7 @@
 
 enum { CHUNK = 16 };
 
-/* How many elements a box copies along a dimension. */
+/* The number of elements of a box along a dimension. */
 static size_t count(const struct box *b, int i)
 {
     return (b->map.box[i] + b->map.step[i] - 1u) / b->map.step[i];
@@ -68,7 +68,7 @@ size_t box_pitch(const struct box *b)
     return b->map.swizzle ? (size_t)CHUNK << b->map.swizzle : box_row_bytes(b);
 }
 
-/* Bits 4 to 6 of the address, or fewer, are changed by the bits from 7 on. */
+/* The bits from 7 on change bits 4 to 6 of the address, or fewer of them. */
 uint32_t box_place(const struct box *b, uint32_t tile, size_t i)
 {
     const size_t width = box_row_bytes(b);
@@ -76,7 +76,7 @@ uint32_t box_place(const struct box *b, uint32_t tile, size_t i)
     return p ^ (p >> 7 & ((1u << b->map.swizzle) - 1)) << 4;
 }
 
-/* What a load puts where the array has nothing: zeros, or a NaN of the copy engine's own. */
+/* The fill of a load outside of the array: zeros, or the TMA's own NaN. */
 static void fill(const struct box *b, char *to, size_t bytes)
 {
     static const char nan[] = {(char)0xf7, 0x7f};
@@ -85,7 +85,7 @@ static void fill(const struct box *b, char *to, size_t bytes)
         memcpy(to + i, nan, sizeof nan);
 }
 
-/* Loads as tf32 round to the nearest, and to the one away from zero of two as near. */
+/* Loads as tf32 round to nearest, ties away from zero. */
 static void round_tf32(char *p, const char *end)
 {
     for (uint32_t v; p < end; p += sizeof v) {
@@ -131,7 +131,7 @@ void box_put(const struct box *b, const char *bytes)
     }
 }
 
-/* Blocks on other OS threads may add to the same element. */
+/* Atomic, as blocks on other OS threads may add to the same element. */
 #define ADD(T)                                                                                     \
     do {                                                                                           \
         T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED);                                         \

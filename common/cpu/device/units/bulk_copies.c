@@ -1,11 +1,11 @@
-/* Bulk copies that are under way.
+/* Bulk copies in flight.
  *
- * When a load takes effect is CUDACPU_ASYNC's choice, as with cp.async (async_copies.c). `late`:
- * when a thread waits for its mbarrier, and all that is missing there is on its way; until then the
- * tile holds bytes of 0xff, and the source may still change. `early`: when it is issued. `random`:
- * at one or the other, or at any such instruction in between. A store has two instants: its tile is
- * read, at the latest when its thread waits for that, and then the array is written, at the latest
- * when its thread waits for all. */
+ * CUDACPU_ASYNC chooses when a load takes effect, as for cp.async (async_copies.c). `late`: when
+ * a thread waits for its mbarrier and all that the phase still lacks is in flight; until then
+ * the tile holds bytes of 0xff, and the source may still change. `early`: when it is issued.
+ * `random`: at either of the two, or at any such instruction in between. A store takes effect in
+ * two steps: its tile is read, at the latest when its thread waits for reads; then the array is
+ * written, at the latest when its thread waits for the whole store. */
 #include "device/units/units.h"
 #include "device/units/boxes.h"
 
@@ -17,18 +17,18 @@ enum kind { LOAD, COPY, STORE, ADD };
 struct flight {
     enum kind kind;
     int thread, mbarrier, op;
-    unsigned group; /* of the thread's, counted: of a COPY, among those of cp.async */
+    unsigned group; /* the thread's group; for COPY, its cp.async group */
     struct copied copied;
     uint32_t tile;
     struct box box;
-    char *taken; /* of a store: what it has read and not yet written, or NULL */
-    int written; /* of a store; it stays until its thread has waited */
+    char *taken; /* of a store: bytes that it has read but not written, or NULL */
+    int written; /* of a store, which stays here until its thread has waited */
 };
 
 struct flights {
     struct flight *flight;
     int n, room;
-    unsigned group[MAX_THREADS]; /* the open one of each thread */
+    unsigned group[MAX_THREADS]; /* the open group of each thread */
 };
 
 static struct flights *all(struct worker *w)
@@ -76,7 +76,7 @@ static int loads(const struct flight *f)
     return f->kind == LOAD || f->kind == COPY;
 }
 
-/* A load arrives; its bytes count, whether its mbarrier waits for them already or not. */
+/* A load arrives. Its bytes count even if they have not been announced yet. */
 static void land(struct worker *w, int i)
 {
     struct flight f = w->flights->flight[i];
@@ -229,7 +229,7 @@ void flights_end_block(struct worker *w)
     struct flights *a = w->flights;
     TRACE_CHECK(mbarrier_end(w), (void)0);
     while (a && a->n) {
-        w->now = (unsigned)a->flight[0].thread; /* a fault is that thread's */
+        w->now = (unsigned)a->flight[0].thread; /* a fault is a fault of this thread */
         threadIdx = w->index[w->now];
         if (loads(&a->flight[0])) {
             land(w, 0);

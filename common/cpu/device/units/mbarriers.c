@@ -1,8 +1,9 @@
-/* mbarriers: their phases, and who waits for them.
+/* mbarriers: their phases, and the threads that wait for them.
  *
- * A thread that waits goes on when the phase is complete. When all threads of the block wait, those
- * that ask with try_wait are told once that it is not, as a GPU tells them after a while: what they
- * do then may be of use to another. If they all come back and wait, nobody will ever go on. */
+ * A thread that waits goes on when the phase is complete. If all threads of the block wait,
+ * every pending try_wait fails once, as on a GPU after a while: its thread may then do something
+ * that another thread waits for. If all threads wait again without any progress, no thread will
+ * ever go on. */
 #include "device/units/units.h"
 
 #include <stdio.h>
@@ -95,7 +96,8 @@ int phases_expire(struct worker *w)
     return w->ready_warps != 0;
 }
 
-/* The __shared__ variable that holds an address, or dynamic shared memory, and how far in. */
+/* The __shared__ variable that contains an address, or dynamic shared memory, and the offset in
+ * it. */
 static void name_of(const struct worker *w, uint32_t at, char *text, size_t size)
 {
     const char *name = "dynamic shared memory";
@@ -133,7 +135,7 @@ void phases_tell(const struct worker *w, const struct mbarrier *m, char *text, s
 
 int phases_describe(struct worker *w)
 {
-    static __thread char texts[MAX_BARRIERS][300]; /* of more, the last ones share one */
+    static __thread char texts[MAX_BARRIERS][300]; /* any further mbarriers share the last one */
     int n = 0;
     for (int k = 0; k < w->n_mbarriers; k++) {
         const struct mbarrier *m = &w->mbarriers[k];

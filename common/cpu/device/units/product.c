@@ -1,15 +1,15 @@
 /* D = A B + C, to the last bit, as the tensor cores of Hopper compute it.
  *
- * An element of D is one sum of k products and an element of C. A product is exact: significand
- * times significand, in [1, 4) or below, and exponent plus exponent. The greatest exponent of all
- * terms is found; of every term the bits more than FRACTION below it are cut off, towards zero;
- * what is left is added exactly; and the sum is cut to f32, towards zero, or rounded to the nearest
- * f16, ties to even. The order of terms does not matter. NVIDIA does not say so: it is what agrees
- * with an H200 in each bit of tests/ptx/mma.cu. The published model of Xie et al. (MMA-Sim, 2025)
- * has the same 25 bits; LEAST and the treatment of zeros were found here.
+ * An element of D is one sum of k products and an element of C. A product is exact: its significand
+ * is the product of the significands, in [1, 4) or below, its exponent the sum of the exponents.
+ * From each term the bits more than FRACTION below the greatest exponent of all terms are cut off,
+ * towards zero. The rest is added exactly, and the sum is cut to f32, towards zero, or rounded to
+ * the nearest f16, ties to even. The order of terms does not matter. NVIDIA does not document this;
+ * it agrees with an H200 in each bit of tests/ptx/mma.cu. The published model of Xie et al.
+ * (MMA-Sim, 2025) has the same 25 bits; LEAST and the treatment of zeros were found here.
  *
- * Here a term is scaled by a power of two so that what counts of it is a whole number, and becomes
- * an int32_t. The loops over the 8 columns are those that the compiler turns into vectors. */
+ * Here each term is scaled by a power of two so that the bits that count are an integer, and
+ * becomes an int32_t. The compiler vectorizes the loops over the 8 columns. */
 #include "device/units/product.h"
 #include "base/avx2.h"
 #include "base/formats.h"
@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* GCC would unroll a loop over the 8 columns before it looks for vectors, and find worse ones. */
+/* GCC would unroll a loop over the 8 columns before it vectorizes, with a worse result. */
 #if defined __GNUC__ && !defined __clang__
 #define NOT_UNROLLED _Pragma("GCC unroll 1")
 #else
@@ -26,12 +26,12 @@
 
 enum {
     FRACTION = 25,   /* bits of a term below the greatest exponent that count */
-    LEAST = -133,    /* where all exponents are less, this one takes the greatest one's place */
+    LEAST = -133,    /* taken as the greatest exponent if all are less */
     NOTHING = -4000, /* the exponent of zero, which is never the greatest */
     FAR = -64        /* a term so far below the greatest exponent is cut off entirely */
 };
 
-/* A number is significand * 2^exponent; a normal one's significand is in [1, 2). */
+/* A number is significand * 2^exponent. The significand of a normal number is in [1, 2). */
 struct numbers {
     float significand[PRODUCT_ROWS * PRODUCT_K];
     int16_t exponent[PRODUCT_ROWS * PRODUCT_K];
@@ -42,7 +42,7 @@ IN_BOTH double power(int exponent)
     return ptx_double((uint64_t)(exponent + 1023) << 52);
 }
 
-/* Returns whether all n numbers are finite. Masks of ones take the place of branches. */
+/* Returns true if all n numbers are finite. Masks of ones replace branches. */
 IN_BOTH int unpack(struct numbers *to, const uint32_t *bits, int n, int E, int M)
 {
     const uint32_t bias = (1u << (E - 1)) - 1, top = (1u << E) - 1;
@@ -64,10 +64,10 @@ IN_BOTH int unpack_any(struct numbers *to, const uint32_t *bits, int n, enum ptx
 {
     return type == PTX_F16    ? unpack(to, bits, n, 5, 10)
            : type == PTX_BF16 ? unpack(to, bits, n, 8, 7)
-                              : unpack(to, bits, n, 8, 23); /* of tf32 the last bits are 0 */
+                              : unpack(to, bits, n, 8, 23); /* the last bits of tf32 are 0 */
 }
 
-/* One row of the sums, exact once their terms are cut. */
+/* One row of sums. They are exact after the bits of their terms are cut off. */
 IN_BOTH void add_row(int terms, const float *a, const int16_t *ea, const float *b,
                      const int16_t *eb, const float *c, const int16_t *ec, double *total)
 {
@@ -118,7 +118,8 @@ IN_BOTH void cut_to_f32(const double *v, uint32_t *d)
             d[j] = cut_small(v[j]);
 }
 
-/* Where an operand is not finite some sums are not. Rare, so whatever it costs. */
+/* Computes the sums that are not finite because an operand is not. This is rare, so its cost
+ * does not matter. */
 static void mend(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a, const uint32_t *b,
                  const uint32_t *c, uint32_t *d)
 {
@@ -155,7 +156,7 @@ IN_BOTH void product_of(enum ptx_type in, enum ptx_type sum, int k, const uint32
         mend(in, sum, k, a, b, c, d);
 }
 
-/* With a constant number of terms the compiler makes better loops. */
+/* With a constant number of terms the compiler generates better loops. */
 IN_BOTH void product_any(enum ptx_type in, enum ptx_type sum, int k, const uint32_t *a,
                          const uint32_t *b, const uint32_t *c, uint32_t *d)
 {

@@ -1,4 +1,4 @@
-/* What the scheduler asks of all units. */
+/* Calls of the scheduler, passed on to all units. */
 #include "device/units/units.h"
 
 void units_begin_block(struct worker *w)

@@ -1,5 +1,5 @@
-/* Copies by a group, as cp.async makes them: each thread copies every so many pieces, and a call is
- * one of its groups of copies. What cp.async cannot copy is copied at once. */
+/* Copies by a group through cp.async: the threads copy pieces in turn, and each call is one
+ * cp.async group of each thread. Bytes that cp.async cannot copy are copied at once. */
 #ifndef CPU_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #define CPU_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 
@@ -11,8 +11,8 @@ namespace cooperative_groups
 {
 namespace details
 {
-/* Statements of inline PTX as the rewriter makes them of asm, which it looks for in kernels alone.
- */
+/* Inline PTX in the form that the rewriter gives to asm: the rewriter changes asm in kernels
+ * only. */
 inline bool copies_between(const void *to, const void *from)
 {
     static cpu_asm_site both = {"{\n.reg .pred a, b;\nisspacep.shared a, %1;\n"
@@ -71,7 +71,7 @@ inline void copy(const G &g, void *to, const void *from, size_t bytes)
 }
 } // namespace details
 
-/* So many bytes; or as many elements as both have room for. */
+/* Copies `bytes` bytes; or as many elements as both sides have. */
 template <class G, class T, class S>
 inline void memcpy_async(const G &g, T *to, const T *from, const S &bytes)
 {
@@ -83,7 +83,7 @@ inline void memcpy_async(const G &g, T *to, const A &room, const T *from, const 
     const size_t n = (size_t)room < (size_t)there ? (size_t)room : (size_t)there;
     details::copy(g, to, from, n * sizeof(T));
 }
-/* Waits for the group's copies, but for the latest `stages` calls. */
+/* Waits for the copies of all calls but the latest `stages`. */
 template <unsigned stages, class G>
 inline void wait_prior(const G &g, CPU_PLACE)
 {

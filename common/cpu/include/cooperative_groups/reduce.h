@@ -1,5 +1,5 @@
-/* What all threads of a group have together: of 32-bit integers one instruction of the warp, as on
- * compute capability 8.0, else shuffles, in the order in which a GPU adds. */
+/* Reductions over a group. 32-bit integers take one instruction of the warp, as on compute
+ * capability 8.0; other types take shuffles, in the order in which a GPU adds. */
 #ifndef CPU_COOPERATIVE_GROUPS_REDUCE_H
 #define CPU_COOPERATIVE_GROUPS_REDUCE_H
 
@@ -14,7 +14,7 @@ inline auto reduce(const G &g, T &&v, F &&op, CPU_PLACE) -> decltype(op(v, v));
 
 namespace details
 {
-/* The warp's own operation for an operator on T: CPU_SYNCWARP for none. */
+/* The warp's own reduction for an operator on T, or CPU_SYNCWARP if there is none. */
 template <class F, class T>
 constexpr cpu_op reduction = CPU_SYNCWARP;
 template <class T>
@@ -48,7 +48,7 @@ inline T reduce_by_shuffles(const coalesced_group &g, T v, F &op, const char *fi
     return g.shfl(scan(g, v, op, file, line), (int)g.size() - 1, file, line);
 }
 
-/* Of several warps: each one's own, and then those. */
+/* For a tile of several warps: reduces each warp, then the results of the warps. */
 template <class T, unsigned N, class P, class F>
 inline T reduce_by_shuffles(const thread_block_tile<N, P, true> &, T v, F &op, const char *file,
                             int line)
@@ -61,7 +61,7 @@ inline T reduce_by_shuffles(const thread_block_tile<N, P, true> &, T v, F &op, c
     return v;
 }
 
-/* Small tiles are as fast by shuffles. */
+/* A small tile uses shuffles, which are as fast. */
 template <unsigned N, class P>
 constexpr bool is_wide(const thread_block_tile<N, P> &)
 {

@@ -1,4 +1,4 @@
-/* What each thread of a group has together with those of lower rank. */
+/* Scans: each thread of a group gets its value combined with those of lower ranks. */
 #ifndef CPU_COOPERATIVE_GROUPS_SCAN_H
 #define CPU_COOPERATIVE_GROUPS_SCAN_H
 
@@ -23,7 +23,7 @@ inline details::plain<T> inclusive_scan(const G &g, T &&v, CPU_PLACE)
     return inclusive_scan(g, v, plus<details::plain<T>>(), file, line);
 }
 
-/* Rank 0 has T(). A sum of integers needs no further shuffle. */
+/* Rank 0 gets T(). For a sum of integers, subtracting the thread's own value saves a shuffle. */
 template <class G, class T, class F,
           class = decltype(std::declval<F>()(std::declval<T>(), std::declval<T>()))>
 inline details::plain<T> exclusive_scan(const G &g, T &&v, F &&op, CPU_PLACE)

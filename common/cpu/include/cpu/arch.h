@@ -1,5 +1,6 @@
-/* __CUDA_ARCH__ tells device code from host code, which are one compilation here. cudacc
- * looks what becomes of a file that asks for it. Whoever defines it has a device of that kind. */
+/* __CUDA_ARCH__ distinguishes device code from host code, which are one compilation here. In a file
+ * that tests it, the poison is an error, and cudacc merges the sources of device and host. A
+ * program that defines it gets a device of that compute capability. */
 #ifdef __CUDA_ARCH__
 static const int cpu_arch [[maybe_unused]] = cpu_compiled_for(__CUDA_ARCH__);
 #else

@@ -1,5 +1,6 @@
-/* What <cuda/barrier> and <cuda/pipeline> share: mbarriers and copies by cp.async, as statements of
- * inline PTX, so that what holds for those holds here. Not for programs. */
+/* The common part of <cuda/barrier> and <cuda/pipeline>: mbarriers and cp.async copies as
+ * statements of inline PTX, so that they are executed and checked like other PTX. Not for
+ * programs. */
 #ifndef CPU_CUDA_ASYNC_H
 #define CPU_CUDA_ASYNC_H
 
@@ -21,14 +22,15 @@ enum thread_scope {
 
 #define CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* Statements as the rewriter makes them of asm, which it looks for in kernels alone. */
+/* Statements in the form that the rewriter gives to asm: the rewriter changes asm in kernels
+ * only. */
 #define CPU_SITE(text, constraints, registers)                                                     \
     static cpu_asm_site site = {text, constraints, registers, __FILE__, __LINE__, nullptr};        \
     uint64_t reg[registers + 1];
 
 namespace cpu_async
 {
-/* mbarriers, by their addresses. An arrival gives the state for which its thread may wait. */
+/* mbarriers, given by address. An arrival returns the state that its thread may wait for. */
 inline void init(uint64_t *at, unsigned arrivals, CPU_PLACE)
 {
     CPU_SITE("mbarrier.init.b64 [%0], %1;", "lr", 2)
@@ -68,8 +70,8 @@ inline void expect(uint64_t *at, unsigned bytes, CPU_PLACE)
     cpu_asm_in<'r'>(&reg[1], bytes);
     cpu_asm_at(&site, reg, file, line);
 }
-/* What a statement says of an address, and of an operand of that kind if it has one: the 1 or 0 in
- * its first register. */
+/* Executes a statement that answers a question about an address and, if `kind` is not 0, an
+ * operand. The answer, 1 or 0, is in the statement's first register. */
 template <char kind = 0, class T = int>
 inline bool answer(cpu_asm_site &site, const void *at, const char *file, int line, T operand = 0)
 {
@@ -99,7 +101,7 @@ inline bool test_wait_parity(uint64_t *at, bool parity, CPU_PLACE)
     CPU_QUESTION("mbarrier.test_wait.parity.b64 p, [%1], %2;", "rlr", 4)
     return answer<'r'>(site, at, file, line, (unsigned)parity);
 }
-/* False after a while, as on a GPU. */
+/* Returns false after a while, as on a GPU. */
 inline bool try_wait(uint64_t *at, uint64_t state, CPU_PLACE)
 {
     CPU_QUESTION("mbarrier.try_wait.b64 p, [%1], %2;", "rll", 4)
@@ -110,14 +112,14 @@ inline bool try_wait_parity(uint64_t *at, bool parity, CPU_PLACE)
     CPU_QUESTION("mbarrier.try_wait.parity.b64 p, [%1], %2;", "rlr", 4)
     return answer<'r'>(site, at, file, line, (unsigned)parity);
 }
-/* The thread's copies by cp.async hold the phase open until they are done. */
+/* The phase stays open until the thread's cp.async copies are done. */
 inline void copies_arrive(uint64_t *at, CPU_PLACE)
 {
     CPU_SITE("cp.async.mbarrier.arrive.b64 [%0];", "l", 1)
     cpu_asm_in<'l'>(&reg[0], at);
     cpu_asm_at(&site, reg, file, line);
 }
-/* A bulk copy, of which the mbarrier counts the bytes. */
+/* A bulk copy whose bytes the mbarrier counts. */
 inline void bulk_load(void *to, const void *from, unsigned bytes, uint64_t *at, CPU_PLACE)
 {
     CPU_SITE("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
@@ -130,7 +132,7 @@ inline void bulk_load(void *to, const void *from, unsigned bytes, uint64_t *at, 
     cpu_asm_at(&site, reg, file, line);
 }
 
-/* What was written to shared memory is there for bulk copies. */
+/* Makes earlier writes to shared memory visible to bulk copies. */
 inline void fence_proxy(CPU_PLACE)
 {
     CPU_SITE("fence.proxy.async.shared::cta;", nullptr, 0)
@@ -148,7 +150,7 @@ inline bool is_global(const void *p, CPU_PLACE)
     return answer(site, p, file, line);
 }
 
-/* 4, 8 or 16 bytes, of which the last `zeros` are not read and become 0. */
+/* Copies 4, 8 or 16 bytes. The last `zeros` of them are not read and become 0. */
 template <unsigned bytes>
 inline void copy_piece(void *to, const void *from, unsigned zeros, CPU_PLACE)
 {
@@ -174,7 +176,7 @@ inline void wait_group(CPU_PLACE)
     cpu_asm_in<'n'>(&reg[0], pending);
     cpu_asm_at(&site, reg, file, line);
 }
-/* An instruction holds how many may be pending: more than 7 are as 7. */
+/* The number of pending groups is part of the instruction. A number above 7 counts as 7. */
 inline void wait_prior(size_t pending, CPU_PLACE)
 {
     switch (pending) {
@@ -197,7 +199,7 @@ inline void wait_prior(size_t pending, CPU_PLACE)
     }
 }
 
-/* A group of one. */
+/* A group of one thread. */
 struct alone {
     static constexpr unsigned thread_rank()
     {
@@ -209,8 +211,9 @@ struct alone {
     }
 };
 
-/* The thread's share of a copy by a group, in pieces as wide as both are known to be aligned.
- * True: it is under way, and else done, as where memory of other kinds is copied. */
+/* Copies the thread's share of a group's copy, in pieces as wide as the alignment known for both
+ * sides. Returns true if the copy is in flight, false if it is done: cp.async copies only from
+ * global to shared memory. */
 template <size_t aligned, class G>
 inline bool copy(const G &g, void *to, const void *from, size_t bytes, const char *file, int line)
 {
@@ -239,7 +242,7 @@ inline bool copy(const G &g, void *to, const void *from, size_t bytes, const cha
 
 namespace cuda
 {
-/* So many bytes, and both sides of the copy are aligned. */
+/* A number of bytes, and the alignment of both sides of the copy. */
 template <size_t alignment>
 struct aligned_size_t {
     static_assert(alignment && (alignment & (alignment - 1)) == 0,

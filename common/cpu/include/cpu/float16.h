@@ -9,8 +9,9 @@
 
 #include "cuda_runtime.h"
 
-/* g++ tells an instrument of no store whose value a call returns in memory: `x[i] = __hadd(a, b)`.
- * So there all of these are inlined, always. Elsewhere their addresses may be taken. */
+/* g++ does not instrument the store when a call returns a value in memory: `x[i] = __hadd(a,
+ * b)`. So all these functions are always inlined in instrumented programs. In plain programs
+ * their addresses may be taken. */
 #ifdef CPU_TRACE
 #define CPU_SEEN __forceinline__
 #else
@@ -31,9 +32,9 @@ struct cpu_float16 {
     {
     }
 
-    /* value(), without a branch where all is usual: exponent and fraction move to the places that
-     * they have in a float, and a power of two, which is exact, mends the bias, also of subnormals.
-     */
+    /* As value(), without a branch in the usual case. Exponent and fraction move to their places
+     * in a float, and a product with a power of two, which is exact, corrects the bias, also of
+     * subnormals. */
     operator float() const
     {
         const int bias = (1 << (E - 1)) - 1;
@@ -57,13 +58,13 @@ struct cpu_float16 {
     {
         const uint64_t bias = (1 << (E - 1)) - 1, e = x >> M & ((1 << E) - 1);
         const uint64_t sign = (uint64_t)(x >> 15) << 63, m = x & ((1 << M) - 1);
-        if (e == 0) /* zero or subnormal: a multiple of the least step */
+        if (e == 0) /* zero or subnormal: a multiple of the smallest step */
             return (sign ? -1.0 : 1.0) * (double)m * cpu_bit_cast<double>((1024 - bias - M) << 52);
         const uint64_t wide = e == (1 << E) - 1 ? 2047 : e - bias + 1023;
         return cpu_bit_cast<double>(sign | wide << 52 | m << (52 - M));
     }
 
-    /* The nearest such number, ties to even; NaN becomes 0x7fff, as on the GPU. */
+    /* The nearest 16-bit number, ties to even; NaN becomes 0x7fff, as on the GPU. */
     static unsigned short rounded(double v)
     {
         const int bias = (1 << (E - 1)) - 1, infinity = ((1 << E) - 1) << M;
@@ -81,7 +82,7 @@ struct cpu_float16 {
             m |= 1ull << 52;
             shift += 1 - e;
             if (shift > 54)
-                return (unsigned short)sign; /* below half the least step */
+                return (unsigned short)sign; /* below half the smallest step */
         }
         uint64_t r = m >> shift, rest = m & ((1ull << shift) - 1), half = 1ull << (shift - 1);
         r += rest > half || (rest == half && (r & 1));
@@ -94,7 +95,7 @@ struct cpu_float16 {
         double back = s - p, error = (p - (s - back)) + (d - back);
         if (error != 0 && std::isfinite(s)) {
             uint64_t bits = cpu_bit_cast<uint64_t>(s);
-            if (!(bits & 1)) /* round to odd: the last bit tells that something was lost */
+            if (!(bits & 1)) /* round to odd: the last bit records a loss of bits */
                 s = cpu_bit_cast<double>((error > 0) == (s > 0) ? bits + 1 : bits - 1);
         }
         return cpu_float16(s);
@@ -157,7 +158,7 @@ struct __align__(4) cpu_float16x2
 #undef CPU_OPERATOR
 };
 
-/* The intrinsics that both types have under the same name. */
+/* The intrinsics with the same name for both types. */
 #define CPU_H template <int E, int M>
 #define CPU_H1(R, name, expression)                                                                \
     CPU_H CPU_SEEN R name(cpu_float16<E, M> a)                                                     \
@@ -192,7 +193,7 @@ CPU_H1(bool, __hisnan, a != a)
 CPU_H1(int, __hisinf, std::isinf(a.value()) ? (a.x >> 15 ? -1 : 1) : 0)
 CPU_H2(CPU_HALF, __hmax_nan, a != a || a > b ? a : b)
 CPU_H2(CPU_HALF, __hmin_nan, a != a || a < b ? a : b)
-/* Of a number and a NaN the number; of two zeros of either sign the larger, or the smaller. */
+/* Of a number and a NaN: the number. Of two zeros with different signs: +0 is the larger. */
 CPU_H2(CPU_HALF, __hmax, a != a ? b : b != b || a > b || (a == b && !(a.x >> 15)) ? a : b)
 CPU_H2(CPU_HALF, __hmin, a != a ? b : b != b || a < b || (a == b && a.x >> 15) ? a : b)
 CPU_H1(CPU_HALF, __hneg, -a)
@@ -253,7 +254,7 @@ CPU_H CPU_SEEN cpu_float16x2<E, M> __lowhigh2highlow(cpu_float16x2<E, M> a)
 #undef CPU_PAIR
 #undef CPU_HALF
 
-/* The intrinsics whose names hold the type's: `scalar` as in __float2##scalar, `pair` as in
+/* The intrinsics with the type in their names: `scalar` as in __float2##scalar, `pair` as in
  * __float22##pair##_rn. */
 #define CPU_FLOAT16_NAMES(H, H2, scalar, pair)                                                     \
     CPU_SEEN H __float2##scalar(float a)                                                           \

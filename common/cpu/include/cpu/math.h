@@ -1,11 +1,11 @@
-/* Device math. The host's math library computes it all. Functions that a GPU evaluates with reduced
- * precision (__expf, __sincosf ...) are off here by as much as their document allows. A product and
- * a sum become an FMA with --check only, and __fmul_rn and its like never do. */
+/* Device math, computed by the host's math library. Functions that a GPU evaluates with reduced
+ * precision (__expf, __sincosf ...) have an error here, up to the bound in their document. A
+ * product and a sum become an FMA with --check only; those of __fmul_rn and the like never do. */
 #ifndef CPU_MATH_H
 #define CPU_MATH_H
 
-/* Bessel functions and their like, which CUDA has under other names: a sixth of the time that a
- * small file takes to compile. The guard of libstdc++'s header leaves them out. */
+/* Bessel functions and the like, which CUDA has under other names. Defining the guard of
+ * libstdc++'s header leaves them out: it takes a sixth of the time to compile a small file. */
 #define _GLIBCXX_BITS_SPECFUN_H 1
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "cpu/approx.h"
 
-/* min and max of every pair of arithmetic types that CUDA has. */
+/* min and max for every pair of arithmetic types that CUDA accepts. */
 #define CPU_MIN_MAX(A, B, R)                                                                       \
     inline R min(A a, B b)                                                                         \
     {                                                                                              \
@@ -37,7 +37,7 @@ CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 CPU_MIN_MAX(long long, unsigned long long, unsigned long long)
 CPU_MIN_MAX(unsigned long long, long long, unsigned long long)
 #undef CPU_MIN_MAX
-/* Of a number and a NaN, the number, as fminf and fmaxf. */
+/* Of a number and a NaN: the number, as fminf and fmaxf. */
 #define CPU_MIN_MAX(A, B, R, minimum, maximum)                                                     \
     inline R min(A a, B b)                                                                         \
     {                                                                                              \
@@ -62,7 +62,8 @@ inline To cpu_bit_cast(From v)
     return r;
 }
 
-/* v, which the compiler must have rounded, as nvcc does around __fmul_rn and its like. */
+/* v as a rounded value, which the compiler must not fuse into an FMA, as nvcc does not fuse
+ * __fmul_rn and the like. */
 template <class T>
 inline T cpu_rounded(T v)
 {
@@ -94,8 +95,8 @@ inline T cpu_rounded(T v)
     }
 
 /* Functions that approximate (CUDA C++ Programming Guide, Mathematical Functions, Intrinsic
- * Functions). `most` is the document's, in steps of the result or as such, less what the slow form
- * and the last rounding may be off by. */
+ * Functions). The error that they add is the guide's bound, absolute or in steps of the result,
+ * less the error that the exact function and the last rounding may already have. */
 inline float cpu_off_by(float value, float argument, double most)
 {
     return (float)cpu_off(value, cpu_bit_cast<uint32_t>(argument), most);
@@ -104,7 +105,7 @@ inline float cpu_off_by_steps(float value, float argument, double steps)
 {
     return cpu_off_by(value, argument, (steps - 1.1) * cpu_step(value));
 }
-/* Of a logarithm: an absolute error from 1/2 to 2, as the result may be 0 there. */
+/* For a logarithm the bound is absolute for arguments from 1/2 to 2, where the result may be 0. */
 inline float cpu_log_off(float value, float argument, double absolute, double steps)
 {
     if (value == rintf(value))
@@ -113,8 +114,9 @@ inline float cpu_log_off(float value, float argument, double absolute, double st
                ? cpu_off_by(value, argument, absolute - 1.1 * cpu_step(value))
                : cpu_off_by_steps(value, argument, steps);
 }
-/* A sine or cosine is off by a number between -pi and pi. Beyond, a GPU first makes revolutions of
- * the angle and cuts them off, and with them what is below the angle's last place. */
+/* The guide bounds the error of sines and cosines of angles between -pi and pi. For a larger
+ * angle a GPU first computes revolutions and drops the whole ones; that loses the bits below the
+ * angle's last place. */
 inline float cpu_angle(float a)
 {
     uint32_t bits = cpu_bit_cast<uint32_t>(a);
@@ -148,8 +150,8 @@ inline float __log10f(float a) noexcept
 {
     return cpu_log_off((float)log10((double)a), a, 0x1p-24, 3);
 }
-/* Calls, for __sincosf to be code of its caller: what it returns by pointers would otherwise be
- * seen as loads and stores, which a GPU does not make. */
+/* Calls, so that the compiler inlines __sincosf into its caller. Otherwise the results that it
+ * returns through pointers would count as loads and stores, which a GPU does not make. */
 __attribute__((noinline)) inline float __sinf(float a) noexcept
 {
     return cpu_wave(sinf(cpu_angle(a)), a, 0x1.81p-22); /* 2^-21.41 */
@@ -190,7 +192,7 @@ inline float exp10f(float a) noexcept
 #endif
 }
 
-#ifdef CPU_TRACE /* these name their counter; calls of sinf and its like are seen by the linker */
+#ifdef CPU_TRACE /* these count themselves; cudacc renames calls of sinf and the like */
 #define CPU_SPECIAL(counter) cpu_trace_special(counter)
 #else
 #define CPU_SPECIAL(counter) (void)0
@@ -232,8 +234,8 @@ inline void sincospif(float a, float *s, float *c)
     *c = cospif(a);
 }
 
-/* Bits as numbers, and conversions with a rounding mode: nearest even, to zero, down, up. Like the
- * GPU's, conversions to integers saturate, and make 0 of NaN. */
+/* Bits as numbers, and conversions with a rounding mode: nearest even, to zero, down, up. As on
+ * the GPU, conversions to integers saturate, and NaN becomes 0. */
 CPU_F1(int, __float_as_int, float, cpu_bit_cast<int>(a))
 CPU_F1(unsigned, __float_as_uint, float, cpu_bit_cast<unsigned>(a))
 CPU_F1(float, __int_as_float, int, cpu_bit_cast<float>(a))

@@ -1,17 +1,17 @@
-/* Device math that fewer programs call: directed rounding, special functions, integers by halves
- * and bytes. Part of math.h. */
+/* Device math that fewer programs call: directed rounding, special functions, operations on the
+ * halves and bytes of integers. Part of math.h. */
 #ifndef CPU_MATH_RARE_H
 #define CPU_MATH_RARE_H
 
 #include <limits>
 
-/* r is the nearest number to a result that is greater (error > 0) or less than r: the one that
- * rounding to zero ('z'), down ('d') or up ('u') gives instead. */
+/* r is the result rounded to nearest. The exact result is greater (error > 0) or less (error <
+ * 0) than r. Returns the result rounded to zero ('z'), down ('d') or up ('u'). */
 template <char way, class T>
 inline T cpu_directed(T r, T error)
 {
     const T most = std::numeric_limits<T>::max(), inf = std::numeric_limits<T>::infinity();
-    if (r == inf || r == -inf) /* error tells whether it has overflowed */
+    if (r == inf || r == -inf) /* an error other than 0: it has overflowed */
         return error == 0 ? r : r > 0 ? (way == 'u' ? r : most) : (way == 'd' ? r : -most);
     if (error > 0 && (way == 'u' || (way == 'z' && r < 0)))
         return std::nextafter(r, inf);
@@ -20,7 +20,7 @@ inline T cpu_directed(T r, T error)
     return r;
 }
 template <class T>
-inline T cpu_overflow(T r, bool finite) /* an error that says so */
+inline T cpu_overflow(T r, bool finite) /* the `error` of an overflow */
 {
     return std::isinf(r) && finite ? -r : 0;
 }
@@ -75,7 +75,7 @@ CPU_DIRECTED(ru, 'u')
 #undef CPU_DIRECTED
 CPU_F1(double, __drcp_rn, double, 1 / a)
 
-/* Between integers of 64 bits and numbers; saturating, as those of 32 bits. */
+/* Conversions between 64-bit integers and floating point. They saturate, as those of 32 bits do. */
 template <class To>
 inline To cpu_saturate64(double v)
 {
@@ -109,7 +109,7 @@ inline double cpu_erfcinv(double y)
 {
     if (!(y > 0 && y < 2))
         return y == 0 ? INFINITY : y == 2 ? -INFINITY : NAN;
-    /* A first guess, and then Halley's steps. */
+    /* A first guess, then Halley's iteration. */
     const double a = 0.147, l = log(y * (2 - y)), t = 2 / (M_PI * a) + l / 2;
     double x = copysign(sqrt(sqrt(t * t - l / a) - t), 1 - y);
     for (int i = 0; i < 4; i++) {
@@ -141,7 +141,7 @@ inline double cpu_erfcx(double x)
         sum += term *= -(2 * k - 1) / (2 * x * x);
     return sum;
 }
-/* I0 and I1, all of whose terms are positive. */
+/* The series of I0 and I1. All its terms are positive. */
 inline double cpu_bessel_i(int order, double x)
 {
     double term = order ? x / 2 : 1, sum = term;
@@ -236,7 +236,7 @@ CPU_F2(long long, llmin, long long, long long, a < b ? a : b)
 CPU_F2(long long, llmax, long long, long long, a < b ? b : a)
 CPU_F2(unsigned long long, ullmin, unsigned long long, unsigned long long, a < b ? a : b)
 CPU_F2(unsigned long long, ullmax, unsigned long long, unsigned long long, a < b ? b : a)
-/* Four products of bytes, or two of halves of a by two bytes of b, and c. */
+/* c plus four products of bytes, or plus two products of a half of a and a byte of b. */
 template <class A, class B, class C>
 inline C cpu_dot(unsigned a, unsigned b, C c)
 {

@@ -1,4 +1,4 @@
-/* What rewritten kernels and the C++ headers call in the C runtime. Not for programs. */
+/* The C runtime as rewritten kernels and the C++ headers call it. Not for programs. */
 #ifndef CPU_RUNTIME_H
 #define CPU_RUNTIME_H
 
@@ -10,28 +10,28 @@
 extern "C" {
 #endif
 
-/* Where the running CUDA thread is; the scheduler writes them at each switch. */
+/* The position of the running CUDA thread. The scheduler writes it at each switch. */
 extern __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
-/* One launch: everything it takes to run the kernel any number of times. */
+/* One launch: all that is needed to run the kernel any number of times. */
 struct cpu_kernel {
-    const char *name, *file; /* for reports; line is the launch's */
+    const char *name, *file; /* for reports; file and line are the launch's */
     int line;
     const void *function; /* identifies the kernel to cudaFuncSetAttribute */
     void (*entry)(void *arguments);
     void (*drop)(void *arguments);
-    void *arguments; /* owned; given to entry for each thread, to drop at the end */
+    void *arguments; /* owned; passed to entry by each thread, to drop at the end */
     size_t size;     /* of arguments */
     uint3 grid, block;
     size_t shared; /* bytes of dynamic shared memory */
-    int early;     /* it may begin before the kernel in front of it in the stream has ended */
-    int together;  /* a cooperative launch: all blocks are there at once */
+    int early;     /* may begin before the kernel in front of it in the stream has ended */
+    int together;  /* a cooperative launch: all its blocks run at once */
     cudaStream_t stream;
 };
 cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stream);
 
-/* What a kernel's type says, for launches by pointers: pack makes of them what enter and drop take.
- */
+/* The type of a kernel, for launches by pointers: pack turns the pointers to its arguments into
+ * the argument of enter and drop. */
 struct cpu_prototype {
     const void *function;
     const char *name;
@@ -44,14 +44,15 @@ struct cpu_prototype {
 void cpu_know_kernel(const struct cpu_prototype *prototype);
 cudaError_t cpu_launch_known(const struct cudaKernelNodeParams *params, int together,
                              cudaStream_t stream, const char *file, int line);
-int cpu_in_kernel(void);           /* whether a kernel calls, and not the host */
-void cpu_launching(int begins);    /* a launch by a kernel, which is not its own work */
-size_t cpu_any_size(size_t bytes); /* returns it; no compiler knows what */
-/* Stores v where `bytes` of p, 2, 4 or 8, are `old`; returns what they were. No instrument sees it.
- */
+int cpu_in_kernel(void);           /* true if a kernel calls, and not the host */
+void cpu_launching(int begins);    /* a kernel begins or ends a launch: not its own work */
+size_t cpu_any_size(size_t bytes); /* returns bytes; the compiler cannot know the value */
+/* If the `bytes` bytes at p, 2, 4 or 8, are `old`, stores v. Returns the value before. No
+ * instrument sees the access. */
 uint64_t cpu_compare_and_swap(void *p, unsigned bytes, uint64_t old, uint64_t v);
 
-/* Where a __shared__ variable lies in the block's arena, as far as it was placed in this launch. */
+/* The offset of a __shared__ variable in the block's arena, valid if `launch` is the running
+ * launch. */
 struct cpu_slot {
     uint64_t launch;
     size_t offset;
@@ -61,9 +62,9 @@ void *cpu_shared(struct cpu_slot *slot, size_t bytes, size_t align, const char *
 void *cpu_dynamic_shared(size_t align, const char *file, int line);
 size_t cpu_shared_offset(const void *p); /* bytes from the arena's start */
 
-int cpu_compiled_for(int arch); /* the compute capability that the device has from here on: 800 */
+int cpu_compiled_for(int arch); /* sets the device's compute capability from here on: 800 is 8.0 */
 
-enum cpu_op { /* what a thread can wait for; the names of fault.c are in this order */
+enum cpu_op { /* reasons for a thread to wait; the names in fault.c are in this order */
               CPU_SYNCTHREADS,
               CPU_SYNCTHREADS_COUNT,
               CPU_SYNCTHREADS_AND,
@@ -71,7 +72,7 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_GRID_SYNC,
               CPU_TILE_SYNC,
               CPU_NANOSLEEP,
-              CPU_MBARRIER, /* the name says which, and for what */
+              CPU_MBARRIER, /* the thread's `name` says which mbarrier, and for what */
               CPU_NAMED_BARRIER,
               CPU_SYNCWARP,
               CPU_ACTIVEMASK,
@@ -95,53 +96,54 @@ enum cpu_op { /* what a thread can wait for; the names of fault.c are in this or
               CPU_SHFL_XOR
 };
 
-/* A barrier of the block; the result is that of __syncthreads_count and its like. */
+/* A barrier of the block. Returns the result of __syncthreads_count and the like. */
 int cpu_block_barrier(enum cpu_op op, int predicate, const char *file, int line);
-/* grid.sync of a cooperative launch; and whether this is one. */
+/* grid.sync of a cooperative launch; and true if the launch is cooperative. */
 void cpu_grid_barrier(const char *file, int line);
 int cpu_grid_together(void);
-/* bar.sync and bar.arrive: barrier id (1 to 15) opens when `threads` threads have come. */
+/* bar.sync and bar.arrive: barrier id (1 to 15) opens when `threads` threads have arrived. */
 void cpu_named_barrier(int id, int threads, int wait, const char *file, int line);
-/* Of tiles of several warps, `width` threads each: their barrier, and what each thread passes to
- * the others before it. Threads are counted through the block. */
+/* Tiles of several warps, with `width` threads each: their barrier, and values that threads pass
+ * to others before it. `thread` is the thread's number in the block. */
 void cpu_tile_barrier(unsigned width, const char *file, int line);
 void cpu_tile_pass(uint64_t bits);
 uint64_t cpu_tile_passed(unsigned thread);
-/* A warp operation: returns when every lane in mask has called it. */
+/* A warp operation. Returns when every lane in mask has called it. */
 uint64_t cpu_warp(enum cpu_op op, unsigned mask, uint64_t value, const char *file, int line);
 uint64_t cpu_shuffle(enum cpu_op op, unsigned mask, uint64_t value, int delta, int width,
                      const char *file, int line);
-/* An asm statement of a kernel. The rewriter makes the site and writes operands to and from the
+/* An asm statement of a kernel. The rewriter makes the site, and moves operands to and from the
  * registers: reg[k] is operand k. */
 struct cpu_asm_site {
     const char *text, *constraints; /* h, r, l, f, d, n or C for each operand; NULL: no operands */
-    int registers;                  /* room in reg */
+    int registers;                  /* the size of reg */
     const char *file;
     int line;
-    struct ptx_program *program; /* when it has run */
+    struct ptx_program *program; /* the parsed text; NULL until the first run */
 };
 void cpu_asm(struct cpu_asm_site *site, uint64_t *reg);
-/* The same for a header's statement: the place is that of the caller, for reports. */
+/* The same for a statement of a header: file and line are those of the caller, for reports. */
 void cpu_asm_at(struct cpu_asm_site *site, uint64_t *reg, const char *file, int line);
-/* The same where instructions go on to use some operands' variables later: held[k] is the address
- * of operand k, or 0 where it is no variable and only its value counts. */
+/* The same for instructions that use variables of operands after the statement: held[k] is the
+ * address of operand k's variable, or 0 if the operand is only a value. */
 void cpu_asm_held(struct cpu_asm_site *site, uint64_t *reg, const uint64_t *held);
 
-/* A kernel's first words: what its __launch_bounds__ says. */
+/* The first call of a kernel: its __launch_bounds__. */
 void cpu_launch_bounds(int threads, int blocks);
-/* griddepcontrol.wait: what the kernel in front has done is there. */
+/* griddepcontrol.wait: waits until the effects of the kernel in front are visible. */
 void cpu_grid_wait(void);
 void cpu_yield(void); /* lets the block's other threads run: for loops that wait */
-/* The same for loops that do nothing but wait: when all who run do so for long, they are stuck. */
+/* The same for loops that only wait. If all running threads do so for long, they are stuck. */
 void cpu_sleep(const char *file, int line);
-/* An atomic load has found that. A thread that finds the same at one place over and over sleeps. */
+/* Reports the value of an atomic load. A thread that loads the same value from one place over
+ * and over sleeps. */
 void cpu_polled(const volatile void *p, const void *found, size_t bytes);
 void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
     __attribute__((noreturn));
 long long cpu_clock(void);
 
-/* Textures and surfaces, in registers: four numbers of 32 bits, or an element's bytes. A fetch that
- * the object is not for stops the kernel. */
+/* Textures and surfaces, in registers: four 32-bit numbers, or the bytes of an element. A fetch
+ * that the object does not support stops the kernel. */
 enum cpu_view {
     CPU_1D,
     CPU_2D,
@@ -159,7 +161,7 @@ struct cpu_texel cpu_texture(enum cpu_view view, cudaTextureObject_t t, float x,
 struct cpu_texel cpu_texture_fetch(cudaTextureObject_t t, int x, const char *file, int line);
 struct cpu_texel cpu_texture_gather(cudaTextureObject_t t, float x, float y, int component,
                                     const char *file, int line);
-/* x in bytes; z is a slice, a layer or a face. bytes: 1, 2, 4, 8 or 16. */
+/* x is in bytes; z is a slice, a layer or a face; bytes is 1, 2, 4, 8 or 16. */
 struct cpu_texel cpu_surface_read(enum cpu_view view, cudaSurfaceObject_t s, int x, int y, int z,
                                   unsigned bytes, enum cudaSurfaceBoundaryMode mode,
                                   const char *file, int line);
@@ -167,16 +169,17 @@ void cpu_surface_write(enum cpu_view view, struct cpu_texel v, cudaSurfaceObject
                        int z, unsigned bytes, enum cudaSurfaceBoundaryMode mode, const char *file,
                        int line);
 
-/* For libraries that work on device memory (blas/). A call of theirs is work of a stream, or a node
- * of its capture; `drop` frees the state. */
+/* For libraries that work on device memory (blas/). A library call is an operation of a stream,
+ * or a node of its capture; `drop` frees the state. */
 cudaError_t cpu_library_call(cudaStream_t stream, cudaError_t (*run)(void *state),
                              void (*drop)(void *state), void *state);
-/* One is about to use `height` rows of `width` bytes, `pitch` bytes apart. What is no memory of the
- * device's is told in a line and becomes a fault: cudaErrorIllegalAddress. */
-enum { CPU_ACCESS_READ = 1, CPU_ACCESS_WRITE = 2 }; /* none: no matter what is written there */
+/* Checks a library call's access to `height` rows of `width` bytes, `pitch` bytes apart. Rows
+ * outside of the device's memory are reported in a line and become a fault:
+ * cudaErrorIllegalAddress. */
+enum { CPU_ACCESS_READ = 1, CPU_ACCESS_WRITE = 2 }; /* neither: only the place matters */
 struct cpu_access {
     const char *call, *what; /* "cublasSgemm", "A" */
-    const void *site;        /* where the program calls it */
+    const void *site;        /* the program's call */
     const void *p;
     size_t width, height, pitch;
     int access;
@@ -184,17 +187,17 @@ struct cpu_access {
 cudaError_t cpu_library_access(const struct cpu_access *a);
 
 #ifdef CPU_TRACE
-/* What an instrumented kernel reports itself; trace.h is what the host asks. */
+/* Reports by the code of an instrumented kernel. trace.h has the functions for the host. */
 void cpu_trace_atomic(const volatile void *p, size_t bytes);
 void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes);
 void cpu_trace_fence(void);
-void cpu_trace_sum(const volatile void *p, size_t bytes);    /* an atomic one of floating point */
+void cpu_trace_sum(const volatile void *p, size_t bytes); /* an atomic addition of floating point */
 void cpu_trace_cached(const volatile void *p, size_t bytes); /* about to be loaded by __ldg */
 void cpu_asm_put(uint64_t *reg, uint64_t bits);
 uint64_t cpu_asm_get(const uint64_t *reg);
 void cpu_trace_special(int counter); /* an enum cpu_counter */
 void cpu_trace_named(const char *name, uint64_t amount);
-/* kind: 0 __device__, 1 __constant__, 2 __managed__ */
+/* kind: 0 is __device__, 1 __constant__, 2 __managed__. */
 void cpu_trace_variable(void *p, size_t bytes, const char *name, int kind);
 #endif
 

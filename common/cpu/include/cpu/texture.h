@@ -1,10 +1,9 @@
-/* What a kernel reads and writes by way of texture and surface objects. Part of cuda_runtime.h;
- * texture.c does the work. */
+/* Texture and surface functions of kernels. Part of cuda_runtime.h; texture.c does the work. */
 #ifndef CPU_TEXTURE_H
 #define CPU_TEXTURE_H
 
-/* What an element is to C++: how many parts, of which kind, and itself from the four registers that
- * a texture unit fills, or that a surface takes. There are none of three parts. */
+/* An element as a C++ type: the number and type of its parts, and its value from the four
+ * registers of a texture fetch or a surface read. Elements of three parts do not exist. */
 template <class T>
 struct cpu_element;
 template <class T, int n>
@@ -104,7 +103,7 @@ CPU_FETCH(tex2Dgather, (float x, float y, int component = 0), (x, y, component),
           cpu_texture_gather(t, x, y, component, file, line))
 #undef CPU_FETCH
 
-/* An element that a surface takes, in registers. */
+/* An element in the registers of a surface write. */
 template <class T>
 __forceinline__ cpu_texel cpu_texel_of(T v)
 {

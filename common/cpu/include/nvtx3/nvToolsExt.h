@@ -1,4 +1,5 @@
-/* NVTX marks ranges of time for a profiler. There is none, and the calls answer as they do then. */
+/* NVTX marks ranges of time for a profiler. No profiler exists here, and the calls return what
+ * they return without one. */
 #ifndef CPU_NVTX3_NV_TOOLS_EXT_H
 #define CPU_NVTX3_NV_TOOLS_EXT_H
 

@@ -1,2 +1,2 @@
-/* Part of nvToolsExt.h: names of streams and events are told to nobody either. */
+/* Part of nvToolsExt.h: names of streams and events have no effect either. */
 #include "nvToolsExt.h"

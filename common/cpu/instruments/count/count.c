@@ -1,12 +1,13 @@
-/* count: what a kernel did, as the requests of its warps.
+/* count: the work of a kernel as the requests of its warps.
  *
- * Lanes run one after the other here, so each notes its loads and stores, and the notes of a warp
- * are merged as a GPU would have executed them: again and again the least note is taken, together
- * with its equals in other lanes. That is one request. Least is what lies deepest in calls, then
- * what comes first in the code; each way back to the head of a loop leaves a note too, at the
- * loop's end, where a lane waits for those still inside. (Collange, "Stack-less SIMT
- * reconvergence at low cost", 2011, calls it the minimum of stack pointer and program counter.)
- * What comes out depends on what lanes did, not on which ran first. */
+ * Lanes run one after the other here, so each lane notes its loads and stores, and the notes of
+ * a warp are merged in the order in which a GPU would have executed them. Each step takes the
+ * least note of all lanes, together with equal notes of other lanes: that is one request. The
+ * least note is the one deepest in calls, and among those the first in the code. Each jump back
+ * to the head of a loop is a note too, at the loop's end, where a lane waits for lanes still in
+ * the loop. (Collange, "Stack-less SIMT reconvergence at low cost", 2011, calls this the minimum
+ * of stack pointer and program counter.) The result depends on what lanes did, not on which lane
+ * ran first. */
 #include "instruments/count/count.h"
 
 #include <stdlib.h>
@@ -15,14 +16,14 @@
 #define ADDRESS(where) ((uintptr_t)((where)&0xffffffffffff))
 
 static struct trace *traces;              /* of all workers */
-static const void *device_memory[256][2]; /* the __device__ variables, from and to */
+static const void *device_memory[256][2]; /* the __device__ variables: first byte, end */
 static int n_device;
 
-/* The space that the addresses low to high, both included, lie in, or -1 when it is not one. */
+/* The space of the addresses low to high, both included, or -1 if they are not in one space. */
 static int space_of(const struct worker *w, uintptr_t low, uintptr_t high)
 {
     const struct cpu_kernel *k = w->launch->kernel;
-    /* Parameters and __constant__ variables have a cache of their own. */
+    /* Parameters and __constant__ variables have their own cache. */
     const struct {
         uintptr_t p;
         size_t bytes;
@@ -83,8 +84,9 @@ static void request(struct worker *w, int first, uint32_t code, enum what what, 
 
 /* --- Merging ---------------------------------------------------------------------------------- */
 
-/* The notes that these lanes have next, which are at one place in the code. A pointer may lead to
- * shared memory in some lanes and to global in others: that is a request for each. */
+/* Executes the next notes of these lanes, which are at one place in the code. A pointer may lead
+ * to shared memory in some lanes and to global memory in others: then there is a request for
+ * each space. */
 static void take(struct worker *w, int first, struct lanes *l, unsigned mask, uint32_t code)
 {
     while (mask) {
@@ -121,7 +123,7 @@ static void take(struct worker *w, int first, struct lanes *l, unsigned mask, ui
     }
 }
 
-/* Which of these lanes come next, and where in the code that is. */
+/* The lanes whose next note is the least, and its place in the code. */
 static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
 {
     const uint64_t *row = l->order[l->first[0]];
@@ -134,7 +136,7 @@ static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
         differ |= row[i] ^ row[0];
     *order = row[0];
     if (!differ && !apart && have == ~0u)
-        return have; /* mostly, lanes do the same */
+        return have; /* the usual case: all lanes do the same */
     *order = UINT64_MAX;
     for (unsigned m = have; m; m &= m - 1) {
         int i = __builtin_ctz(m);
@@ -147,7 +149,7 @@ static unsigned least(const struct lanes *l, unsigned have, uint64_t *order)
     return mask;
 }
 
-/* These lanes go past a note. Returns those of them that have no more. */
+/* Takes a note off each of these lanes. Returns the lanes that have no more notes. */
 static unsigned advance(struct lanes *l, unsigned mask)
 {
     unsigned emptied = 0;
@@ -168,7 +170,7 @@ static unsigned advance(struct lanes *l, unsigned mask)
     return emptied;
 }
 
-/* Merges until nothing is left, or a lane that was full can go on. */
+/* Merges until no notes are left, or a lane whose notes were full can go on. */
 static void merge(struct worker *w, int first, struct lanes *l)
 {
     unsigned have = 0, emptied = 0;
@@ -211,7 +213,7 @@ int trace_release(struct worker *w, int warp)
     return freed != 0;
 }
 
-/* --- What the runtime tells ------------------------------------------------------------------- */
+/* --- Reports of the runtime ------------------------------------------------------------------- */
 
 void trace_block(struct worker *w, uint64_t place)
 {
@@ -228,7 +230,7 @@ void trace_block(struct worker *w, uint64_t place)
     }
     for (int i = 0; i < MAX_WARPS; i++)
         if (t->of_warp[i])
-            give_back(t, i); /* of a block that failed */
+            give_back(t, i); /* notes of a block that failed */
     memset(t->last, 0, sizeof t->last);
     memset(t->top, 0, sizeof t->top);
     memset(t->wait, 0, sizeof t->wait);

@@ -1,4 +1,4 @@
-/* What the files of `count` share. */
+/* Shared by the files of `count`. */
 #ifndef COUNT_H
 #define COUNT_H
 
@@ -8,30 +8,30 @@
 
 /* --- request.c -------------------------------------------------------------------------------- */
 
-/* How many different 32-byte sectors n accesses touch. */
+/* The number of 32-byte sectors that n accesses touch. */
 int count_sectors(const uintptr_t *p, int n, unsigned bytes);
-/* Passes through the banks of shared memory that n lanes need, `lane` which they are, in order;
- * *parts is how many it would be without conflicts. */
+/* The wavefronts of shared memory that n lanes need; lane[] has their numbers, in order. *parts
+ * becomes the number without conflicts. */
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts);
-/* The same of ldmatrix and stmatrix: n matrices of 8 rows, 16 bytes each. */
+/* The same for ldmatrix and stmatrix: n matrices of 8 rows of 16 bytes. */
 int count_matrix_passes(void *const *rows, int n);
-/* The same of n lanes that copy asynchronously; `from` is 0 where one only fills in zeros. *sectors
- * is what they ask of global memory. */
+/* The same for n lanes of cp.async; `from` is 0 for a lane that only fills in zeros. *sectors
+ * becomes the number of sectors requested from global memory. */
 int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned char *lane, int n,
                       unsigned bytes, int around_l1, int *parts, int *sectors);
 
 /* --- tally.c ---------------------------------------------------------------------------------- */
 
-/* One load or store in the code of a kernel, and all that is counted of a kernel. */
-/* cp.async is noted twice: COPY_TO with where it writes, then one of the other two. */
+/* One load or store in the code of a kernel, and all counts of a kernel. */
+/* A cp.async makes two notes: COPY_TO with its destination, then COPY or COPY_AROUND_L1. */
 enum what { READS, WRITES, ATOMIC, LOOPS, LDMATRIX, STMATRIX, COPY_TO, COPY, COPY_AROUND_L1 };
 enum space { GLOBAL, SHARED, LOCAL, NEITHER };
 enum { SITES = 2048, NAMED = 32, MOVES = 2 };
 struct site {
     uint64_t requests, sectors, bytes, passes, conflicts;
     uint32_t code,
-        deepest; /* of local memory: what is least deep in the stack, in steps of 4 bytes */
+        deepest; /* for local memory: the greatest depth in the stack, in steps of 4 bytes */
     uint8_t what, space, used;
 };
 struct tally {
@@ -39,13 +39,14 @@ struct tally {
     struct site sites[SITES]; /* hashed by code */
 };
 struct site *tally_site(struct tally *t, uint32_t code, enum what what, enum space space);
-void tally_site_add(uint64_t *value, const struct site *s); /* to the counters it belongs to */
+void tally_site_add(uint64_t *value, const struct site *s); /* adds to the counters of its kind */
 int tally_name(const char *name);                           /* its index in `named` */
 void tally_launched(const char *kernel, int early);
-/* Clears t too. What lies in the stack at one of these depths is a register, and not counted. */
+/* Adds t to the kernel's counts, and clears t. A local variable at one of the depths in
+ * `registers` is a register, and not counted. */
 enum { DEPTHS = FIBER_STACK / 4 };
 void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPTHS / 8]);
-/* Sites of all kernels since the reset, in a list to be freed. */
+/* The sites of all kernels since the reset, in a list that the caller frees. */
 struct site *tally_sites(int *n);
 extern int tally_unprinted; /* kernels have run since the tables were printed */
 /* What cpu/trace.h has of these. */
@@ -60,16 +61,16 @@ void tally_reset(void);
 void counts_print(FILE *out);
 void counts_print_lines(FILE *out);
 
-/* --- What notes.c notes and count.c merges ---------------------------------------------------- */
+/* --- Notes: notes.c makes them, count.c merges them ------------------------------------------- */
 
 enum { NOTES = 62 };
 
-/* The notes of a warp, those that lanes made first side by side. */
+/* The notes of a warp: row i has the i-th note of every lane. */
 struct lanes {
-    uint64_t order[NOTES][WARP]; /* how deep, 0 the deepest; below 32 bits the place in the code */
+    uint64_t order[NOTES][WARP]; /* above 32 bits the depth, 0 the deepest; below, the code */
     uint64_t where[NOTES][WARP]; /* the address; from bit 48 log2 of the size, from 52 enum what */
     uint8_t first[WARP], n[WARP];
-    unsigned full; /* lanes that wait for room */
+    unsigned full; /* lanes whose notes are full, which wait */
     struct lanes *next;
 };
 
@@ -82,18 +83,18 @@ static inline uint32_t depth_of(const struct worker *w, uintptr_t p)
 struct trace {
     struct lanes *of_warp[MAX_WARPS], *spare;
     uint64_t last[MAX_THREADS];      /* order of a thread's last note or block of code */
-    uintptr_t copy_to[MAX_THREADS];  /* of the copy that is being merged */
-    uint64_t statement[MAX_THREADS]; /* order of its last statement of inline PTX */
+    uintptr_t copy_to[MAX_THREADS];  /* destination of the copy being merged */
+    uint64_t statement[MAX_THREADS]; /* order of the thread's last statement of inline PTX */
     struct wait {
         const void *insn;
-        uintptr_t p; /* 0: a thread's last note is none of a wait */
+        uintptr_t p; /* 0 if a thread's last note was not in a wait loop */
     } wait[MAX_THREADS];
     const char *top[MAX_THREADS];
-    /* Groups of cp.async that a thread has not waited for, a bit each, the latest bit 0: set where
-     * the group holds a copy. And the same of the group that is still open. */
+    /* The cp.async groups of a thread that it has not waited for, one bit each, the latest in
+     * bit 0: set if the group has a copy. open_group is the same bit of the open group. */
     uint32_t groups[MAX_THREADS], open_group[MAX_THREADS];
-    uint8_t registers[DEPTHS / 8]; /* a bit for each depth at which wgmma has had a variable */
-    struct tally tally;            /* of the launch */
+    uint8_t registers[DEPTHS / 8]; /* a bit for each depth at which wgmma had a variable */
+    struct tally tally;            /* of the running launch */
     struct trace *next;
 };
 

@@ -1,5 +1,5 @@
-/* count: what kernels tell, noted lane by lane for count.c to merge. A lane whose notes are full
- * waits, so this file is above scheduler.c. */
+/* count: reports of kernels, noted lane by lane for count.c to merge. A lane whose notes are
+ * full waits, so this file calls the scheduler. */
 #include "instruments/front/callbacks.h"
 
 #include "instruments/count/count.h"
@@ -50,7 +50,7 @@ static inline void note(struct worker *w, uint64_t where, uint64_t order)
 
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
 {
-    (void)p, (void)bytes, (void)writes, (void)from; /* counts are of kernels */
+    (void)p, (void)bytes, (void)writes, (void)from; /* only kernels are counted */
 }
 
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
@@ -80,7 +80,7 @@ static void statement_note(struct worker *w, uintptr_t p, unsigned bytes, enum w
 
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
-    (void)lane; /* it is the running one */
+    (void)lane; /* always the running lane */
     statement_note(w, p, bytes, READS);
 }
 
@@ -90,9 +90,9 @@ void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     statement_note(w, p, bytes, WRITES);
 }
 
-/* A thread that waits looks at one place again and again, and how often is up to others: it counts
- * as one load. The first look and the others may lie apart in the code: clang++ takes the first out
- * of the loop. */
+/* A thread that waits loads from one place again and again, as often as others make it wait:
+ * that counts as one load. The first load and the others may be at different places in the code,
+ * since clang++ moves the first out of the loop. */
 const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned bytes, int acquires,
                             const void *insn)
 {
@@ -112,7 +112,8 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
     trace_lane_write(w, lane, p, bytes);
 }
 
-/* Lanes' own numbers are summed at once; what is a request is known when notes are merged. */
+/* Amounts that a lane has alone are summed at once. Requests are known only when notes are
+ * merged. */
 static void numbers(struct worker *w, uintptr_t p, unsigned n)
 {
     if (p - (uintptr_t)w->arena >= ARENA)
@@ -126,7 +127,7 @@ void trace_lane_atomic(struct worker *w, int lane, uintptr_t p, unsigned bytes, 
     statement_note(w, p, bytes, ATOMIC);
 }
 
-/* A lane that only fills in zeros reads from nowhere. */
+/* A lane that only fills in zeros has no source. */
 void trace_async_issue(struct worker *w, int lane, void *to, const void *from, unsigned bytes,
                        unsigned read, int around_l1)
 {
@@ -155,7 +156,7 @@ void trace_async_wait(struct worker *w, int lane, int pending)
     t->tally.value[CPU_CP_ASYNC_LEFT_GROUPS] += (unsigned)__builtin_popcount(t->groups[w->now]);
 }
 
-/* What a warp does together is one request, and needs no notes of its lanes. */
+/* An operation of a whole warp is one request, and needs no notes of its lanes. */
 
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
 {
@@ -198,7 +199,7 @@ void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
 
 /* --- C++ -------------------------------------------------------------------------------------- */
 
-/* At the head of each block of code (-fsanitize-coverage=trace-pc). */
+/* Called at the head of each basic block (-fsanitize-coverage=trace-pc). */
 __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
     struct worker *w = cpu_worker;
@@ -211,7 +212,7 @@ __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
         note(w, (uint64_t)LOOPS << 52, last);
 }
 
-/* What kernels report themselves. */
+/* Reports by the code of kernels. */
 
 void cpu_trace_atomic(const volatile void *p, size_t bytes)
 {
@@ -256,7 +257,7 @@ void cpu_trace_named(const char *name, uint64_t amount)
         w->trace->tally.named[tally_name(name)] += amount;
 }
 
-void cpu_trace_fence(void) /* blocks run side by side, and not every CPU keeps stores in order */
+void cpu_trace_fence(void) /* blocks run concurrently, and not every CPU keeps stores in order */
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -266,7 +267,7 @@ void trace_fence(struct worker *w)
     (void)w;
 }
 
-/* An object is linked with check as well, which says what this is. */
+/* Does nothing: the same object may be linked with check, which reports the index. */
 __attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const void *b,
                                                                          uintptr_t index)
 {

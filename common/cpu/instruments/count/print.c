@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 4 }; /* kernels side by side */
+enum { COLUMNS = 4 }; /* kernels per table */
 
-/* One row: a value for each kernel, or a quotient of two; nothing when all are 0. */
+/* One row: for each kernel a value, or a quotient of two. No row if all values are 0. */
 static void put_row(FILE *out, const char *name, int width, const uint64_t *top,
                     const uint64_t *bottom, int n)
 {
@@ -27,7 +27,7 @@ static void put_row(FILE *out, const char *name, int width, const uint64_t *top,
     fputc('\n', out);
 }
 
-/* n kernels and, when they are more than one and the last, all of them in one more column. */
+/* A table of n kernels. In the last table of several kernels one more column has their sum. */
 static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int first, int n, int all)
 {
     const char *const *names;
@@ -40,7 +40,7 @@ static void put_kernels(FILE *out, const struct cpu_kernel_counts *list, int fir
                 k < CPU_COUNTERS ? list[i].value[k] : tally_named_count(i, names[k - CPU_COUNTERS]);
             if (i >= first && i < first + n)
                 v[k][i - first] = value;
-            v[k][n] += value; /* seen only when that column is shown */
+            v[k][n] += value; /* shown only if there is such a column */
         }
     for (int i = first; i < first + n; i++)
         if ((int)strlen(list[i].kernel) > width)
@@ -82,7 +82,7 @@ struct line {
     uint64_t value[CPU_COUNTERS];
 };
 
-/* Loads, stores and asynchronous copies of one kind together. */
+/* The sum of loads, stores and asynchronous copies of one kind. */
 static uint64_t sum(const struct line *l, enum cpu_counter loads, enum cpu_counter stores,
                     enum cpu_counter copies)
 {
@@ -114,8 +114,8 @@ static int worst_first(const void *a, const void *b)
     return order ? order : x->place.caller_line - y->place.caller_line;
 }
 
-/* The text of a source line without its indentation; nothing when the file is not there. Of inline
- * PTX in a function of its own it is the line of the call. */
+/* The text of a source line without its indentation, or nothing if the file does not exist. For
+ * inline PTX in a wrapper function it is the line of the call. */
 static void put_source(FILE *out, const struct place *place)
 {
     const char *file = place->caller ? place->caller : place->file;

@@ -1,4 +1,5 @@
-/* count: what one request of a warp costs, in sectors of memory and passes through the banks. */
+/* count: the cost of one request of a warp, in sectors of memory and wavefronts of shared
+ * memory. */
 #include "instruments/count/count.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes)
         last = end;
     }
     if (rising)
-        return count; /* no sector comes back once it was left */
+        return count; /* in rising order, a sector that was left does not return */
     count = 0;
     last = UINT64_MAX;
     if ((++turn & 0x3fffff) == 0)
@@ -29,7 +30,8 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes)
             if (s == last)
                 continue;
             last = s;
-            /* An entry is a sector of this turn or is free: 42 bits name one, 22 the turn. */
+            /* An entry of the current `turn` is a sector, any other is free: 42 bits are the
+             * sector, 22 the turn. */
             uint64_t entry = s << 22 | (turn & 0x3fffff);
             unsigned at = (unsigned)(s * 0x9e3779b97f4a7c15u >> 57);
             while (table[at] != entry && ((table[at] ^ turn) & 0x3fffff) == 0)
@@ -40,8 +42,8 @@ int count_sectors(const uintptr_t *p, int n, unsigned bytes)
     return count;
 }
 
-/* Passes through the banks of the accesses i..n-1 whose lanes lie below `end`; *at goes past them.
- * In one pass each of 32 banks gives one word of 4 bytes, to any number of lanes. */
+/* The wavefronts of the accesses from *at on whose lanes are below `end`; *at moves past them.
+ * In one wavefront each of 32 banks delivers one word of 4 bytes, to any number of lanes. */
 static int passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned words,
                   unsigned end, int *at)
 {
@@ -78,7 +80,7 @@ int count_matrix_passes(void *const *rows, int n)
     return total;
 }
 
-/* How many of the accesses share a bank, whether or not they are to the same word. */
+/* The greatest number of accesses to one bank, whether or not they are to the same word. */
 static int crowd(const uintptr_t *p, int n, unsigned bytes)
 {
     int of_bank[BANKS] = {0}, most = 0;
@@ -97,14 +99,15 @@ static int is_in(const uintptr_t *list, int n, uintptr_t p)
     return n > 0;
 }
 
-/* Around L1, whole sectors travel, and of lanes that write to one place only the last counts. Parts
- * of 16 bytes are one sector when they come from one and go to one, and take one pass when they do
- * so with a line of 128 bytes; in both, only if their places there differ in the same bits. Zeros
- * take a pass for each line, and what is read beside them another one. */
+/* Around L1, whole sectors move, and of lanes that write to one place only the last counts.
+ * Pieces of 16 bytes share a sector if they come from one sector and go to one sector, and share
+ * a wavefront if they come from and go to one line of 128 bytes. For both, source and
+ * destination positions of the pieces must differ in the same bits. Zeros take one more
+ * wavefront for each line written. */
 static int passes_around_l1(const uintptr_t *to, const uintptr_t *from, int n, int *sectors)
 {
     enum { LINE = 128, UNIT = 16 };
-    uintptr_t a[WARP], b[WARP]; /* of lanes that count: where to and where from */
+    uintptr_t a[WARP], b[WARP]; /* destination and source of the lanes that count */
     int lines = 0, reads = 0, kept = 0, zeros = 0;
     *sectors = 0;
     for (int i = 0; i < n; i++) {
@@ -127,9 +130,9 @@ static int passes_around_l1(const uintptr_t *to, const uintptr_t *from, int n, i
     return reads + (zeros ? lines : 0);
 }
 
-/* As an H200 counts in every pattern of tests/banks/matrix.cu but the two in which parts of a line
- * change places at random. Through L1, what is read takes passes too, and no word serves two lanes.
- */
+/* Agrees with an H200's counters for every pattern in tests/banks/matrix.cu, except the two in
+ * which pieces of a line change places at random. Through L1, reads take wavefronts as well, and
+ * no word serves two lanes. */
 int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned char *lane, int n,
                       unsigned bytes, int around_l1, int *parts, int *sectors)
 {
@@ -152,7 +155,7 @@ int count_copy_passes(const uintptr_t *to, const uintptr_t *from, const unsigned
     return total;
 }
 
-/* Do lanes i and i^step, where both take part, all read the same address? */
+/* True if lanes i and i^step read the same address, for all i where both take part. */
 static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsigned step)
 {
     for (int i = 0; i < n; i++)
@@ -162,9 +165,10 @@ static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsign
     return 1;
 }
 
-/* Lanes of 8 bytes go half a warp at a time, of 16 a quarter; two of these parts go together when a
- * load finds lanes in pairs at equal addresses. No manual says so: an H200's own counters do, for
- * every pattern in tests/banks.cu. *parts is how many passes it takes without conflicts. */
+/* With 8 bytes per lane half a warp goes at a time, with 16 a quarter. Two such parts go
+ * together if a load has pairs of lanes at equal addresses. No manual says so, but an H200's
+ * counters do, for every pattern in tests/banks.cu. *parts is the number of wavefronts without
+ * conflicts. */
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts)
 {
@@ -175,7 +179,7 @@ int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned 
     }
     *parts = 1;
     if (bytes == 4 && (!same || !in_line))
-        return 1; /* one word for all, or a bank for each */
+        return 1; /* one word for all lanes, or one bank per lane */
     unsigned words = bytes <= 4 ? 1 : bytes / 4, size = WARP / words, end;
     int total = 0;
     *parts = 0;

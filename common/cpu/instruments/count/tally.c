@@ -1,4 +1,4 @@
-/* count: what has been counted, by kernel, until the host asks. */
+/* count: counts by kernel, until the host asks for them. */
 #include "instruments/count/count.h"
 
 #include <pthread.h>
@@ -10,13 +10,13 @@ static struct kernel {
     struct tally tally;
 } * kernels[256];
 static struct cpu_kernel_counts listed[256 + MOVES];
-/* What the device moves by itself: of a kernel it would be its launches and its traffic. */
+/* memset and memcpy by the device: counted like the launches and the traffic of kernels. */
 static struct cpu_kernel_counts moves[MOVES] = {{"memset", {0}}, {"memcpy", {0}}};
 static int n_kernels, n_names;
 int tally_unprinted;
 static const char *names[NAMED], *sorted[NAMED];
 static atomic_flag naming = ATOMIC_FLAG_INIT;
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER; /* a host may have several threads */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER; /* host threads may launch at once */
 
 const char *const tally_counter_names[CPU_COUNTERS] = {
 #define CPU_NAME(id, name) name,

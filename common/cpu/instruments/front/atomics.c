@@ -1,16 +1,17 @@
-/* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. What a
- * kernel does with them counts as with inline PTX of the same meaning. atomicAdd and its like use
- * none of them: they report themselves, in cuda_runtime.h, as the one operation that they are. */
+/* -fsanitize=thread also turns the __atomic builtins into calls: those of cuda::atomic. They
+ * count like inline PTX of the same meaning. atomicAdd and the like do not use them: each
+ * reports itself, in cuda_runtime.h, as one operation. */
 #include "device/device.h"
 
-enum { RELEASE = __ATOMIC_RELEASE }; /* and what is stronger */
+enum { RELEASE = __ATOMIC_RELEASE }; /* and stronger orders */
 
 static int lane_of(const struct worker *w)
 {
     return (int)w->now % WARP;
 }
 
-/* The kernel that is about to do so, with its place, or NULL. */
+/* Begins an atomic: notes its place in the code. Returns the kernel's worker, or NULL outside of
+ * kernels. */
 static struct worker *kernel(const void *from, const void *frame)
 {
     struct worker *w = cpu_worker;
@@ -38,7 +39,7 @@ static void stored(struct worker *w, const volatile void *p, unsigned bytes, int
     trace_lane_publish(w, lane_of(w), (uintptr_t)p, bytes);
 }
 
-/* Where the load at `from` finds its value. */
+/* The address from which the load at `from` gets its value. */
 static const volatile void *loaded(struct worker *w, const volatile void *p, unsigned bytes,
                                    int order, const void *from)
 {

@@ -1,4 +1,5 @@
-/* What -fsanitize=thread calls at each load and store, for the file that defines seen(). */
+/* The calls that -fsanitize=thread adds at each load and store, for the file that defines
+ * seen(). */
 #include "device/device.h"
 #include "instruments/front/symbols.h"
 #include "device/hooks.h"
@@ -6,24 +7,25 @@
 #include <string.h>
 
 /* The running thread reads (writes = 0) or writes memory. `from` is the return address in the
- * kernel; `frame` tells how deep its stack is. */
+ * kernel; `frame` gives the depth of its stack. */
 static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int writes, const void *from,
                         const void *frame);
 
-/* The host does, outside of kernels. */
+/* The host reads or writes memory outside of kernels. */
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from);
 
-/* The four built-in variables are memory too, and registers on a GPU. */
+/* The four built-in variables are memory here, but registers on a GPU. */
 static inline int is_builtin_variable(uintptr_t p)
 {
     return p - (uintptr_t)&threadIdx < sizeof(uint3) || p - (uintptr_t)&blockIdx < sizeof(uint3) ||
            p - (uintptr_t)&blockDim < sizeof(uint3) || p - (uintptr_t)&gridDim < sizeof(uint3);
 }
 
-/* True while the data move only after several calls of seen(). */
+/* True while data that move at once are reported in several calls of seen(). */
 static int in_pieces;
 
-/* An object of any size, in the pieces a GPU would move: up to 16 bytes, as aligned as they are. */
+/* Reports an object of any size, in the pieces that a GPU would move: up to 16 bytes, as far as
+ * address and size are aligned. */
 static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, const void *frame)
 {
     struct worker *w = cpu_worker;
@@ -68,7 +70,7 @@ static void pieces(uintptr_t p, size_t bytes, int writes, const void *from, cons
 SIZES(read, 0)
 SIZES(write, 1)
 
-/* An object's pointer to its virtual functions is memory like any other. */
+/* The pointer of an object to its virtual functions is memory like any other. */
 void __tsan_vptr_update(void **p, void *value)
 {
     (void)value;
@@ -79,7 +81,7 @@ void __tsan_vptr_read(void **p)
     pieces((uintptr_t)p, sizeof *p, 0, HERE);
 }
 
-/* Calls of the C library in a kernel come here: cudacc renames them in the object. */
+/* The replacements of C library calls in kernels: cudacc renames the calls in the object. */
 void *cpu_trace_memcpy(void *to, const void *from, size_t bytes)
 {
     pieces((uintptr_t)from, bytes, 0, HERE);

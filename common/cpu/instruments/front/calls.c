@@ -1,4 +1,4 @@
-/* The C library's functions as a kernel calls them: cudacc renames the calls in the object. */
+/* C library functions that kernels call, with a count: cudacc renames the calls in the object. */
 #define _GNU_SOURCE
 #include "device/device.h"
 #include "cpu/trace.h"

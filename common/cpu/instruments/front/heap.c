@@ -1,5 +1,5 @@
-/* Memory that kernels allocate, by malloc and new: cudacc renames the calls in the object. For
- * check it is device memory like any other; for count it is the host's. What the host calls is
+/* Memory that kernels allocate by malloc and new: cudacc renames the calls in the object. For
+ * check it is device memory like any other; for count it is the host's. Calls by the host are
  * passed on. */
 #include "device/device.h"
 #include "cpu/trace.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* C++ has these names for new, new[], delete and delete[]. */
+/* The C++ symbols of new, new[], delete and delete[]. */
 void *_Znwm(size_t bytes);
 void *_Znam(size_t bytes);
 void _ZdlPv(void *p);
@@ -54,7 +54,7 @@ void cpu_trace_free(void *p)
 {
     GIVE(p, free);
 }
-/* A program may have operators of its own, which then take the place of these. */
+/* Weak, since a program may define its own operators, which then replace these. */
 __attribute__((weak)) void *cpu_trace__Znwm(size_t bytes)
 {
     return TAKE(bytes, _Znwm);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 4000 }; /* addresses in one command, well below its longest */
+enum { AT_ONCE = 4000 }; /* addresses per command, well below the limit of a command's length */
 
 static uint8_t statements[(1 << 24) / 8]; /* a bit for each code */
 
@@ -50,7 +50,8 @@ static void unknown(struct place *place)
     *place = (struct place){.file = need_memory(strdup("?"), "the name of a file")};
 }
 
-/* For every address its number, then a line "FILE:LINE" for each inlined call, innermost first. */
+/* addr2line prints each address with its number, then a line "FILE:LINE" per inlined call, the
+ * innermost first. */
 static void find(const char *program, const uint32_t *codes, int n, struct place *places)
 {
     char *command = NULL, line[4200];
@@ -92,7 +93,7 @@ static void find(const char *program, const uint32_t *codes, int n, struct place
     free(command);
 }
 
-/* The path of the program, where a shell can be given it. */
+/* The path of the program, or NULL if a shell cannot take it. */
 static const char *program_path(void)
 {
     static char path[4096];
@@ -101,10 +102,10 @@ static const char *program_path(void)
 }
 
 static struct symbol *variables;
-static int n_variables = -1; /* not looked for */
+static int n_variables = -1; /* negative: not looked for yet */
 
-/* Of a function's own variables, and of what the compiler makes, the name begins with _Z and
- * another letter than those of variables of the program. */
+/* Skips variables of functions and of the compiler: behind _Z their names have another letter
+ * than those of the program's variables. */
 static void look_for_variables(void)
 {
     char command[4200], line[4200], name[4096], type;

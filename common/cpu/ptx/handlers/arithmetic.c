@@ -10,8 +10,8 @@
 
 enum op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, EX2, LG2, SIN, COS, TANH };
 
-/* The result to more bits than any format but f64 has, rounded to odd where it can be told what is
- * missing; of the last six, a double that is at most an ulp of double off. */
+/* The result with more bits than any format but f64 has. Sums are rounded to odd, which keeps
+ * the later rounding right. The last six operations may be off by an ulp of double. */
 static double compute(enum op op, double a, double b, double c)
 {
     switch (op) {
@@ -23,7 +23,7 @@ static double compute(enum op op, double a, double b, double c)
         return a * b;
     case FMA:
         return ptx_sum(a * b, c);
-    case DIV: /* quotients and roots of f32 do not come so near to a boundary of rounding */
+    case DIV: /* for f32, quotients and roots are never that close to a rounding boundary */
         return a / b;
     case RCP:
         return 1 / a;
@@ -44,21 +44,20 @@ static double compute(enum op op, double a, double b, double c)
     }
 }
 
-/* A result that is NaN since an operand is: of f64 a GPU keeps the operand's bits, and of several
- * it takes the second, then the third; in a division the first. */
+/* A result that is NaN because an operand is. For f64 a GPU keeps that operand's bits. Of
+ * several NaN operands it takes the second, then the third; in a division the first. */
 static uint64_t quiet(double v)
 {
     return ptx_double_bits(v) | 1ull << 51;
 }
 
-/* The same for f64, where nothing is left to round. */
+/* The same for f64, rounded at once. */
 static double compute_double(enum op op, double a, double b, double c, enum ptx_rounding rounding)
 {
     if (b != b || c != c || a != a)
         return ptx_double(quiet(b != b && !(op == DIV && a != a) ? b : c != c ? c : a));
     int before = rounding == PTX_NEAREST ? 0 : ptx_set_rounding(rounding);
-    volatile double x = a, y = b, z = c,
-                    r; /* computed here, not where the compiler would like to */
+    volatile double x = a, y = b, z = c, r; /* volatile, so computed in this rounding mode */
     switch (op) {
     case ADD:
         r = x + y;
@@ -87,24 +86,25 @@ static double compute_double(enum op op, double a, double b, double c, enum ptx_
     }
     if (rounding != PTX_NEAREST)
         fesetround(before);
-    if (r != r) /* of numbers: as a GPU has it, whatever this CPU makes */
+    if (r != r) /* NaN from numbers: the GPU's NaN, not this CPU's */
         r = ptx_double(ptx_encode(PTX_F64, NAN, PTX_NEAREST));
     return r;
 }
 
-/* How far off an instruction with .approx or .full may be (PTX ISA, Floating-Point Instructions):
- * steps of fp32, a part of the result, or as such; less what the last rounding may add. */
+/* The result with an error that .approx or .full permits (PTX ISA, Floating-Point Instructions):
+ * in steps of fp32, relative or absolute, less the error that the last rounding may add. */
 static double approximate(enum op op, enum ptx_type type, double r, const double d[3])
 {
     double step = cpu_step(r), size = fabs(r);
-    /* Beyond a turn the last place of the angle is cut off: at 100 pi that is the 2^-14.7 of the
-     * document. */
+    /* Beyond one revolution the angle loses its last place: at 100 pi this gives the document's
+     * 2^-14.7. */
     if ((op == SIN || op == COS) && fabs(d[0]) > 6.2831855 && isfinite(d[0])) {
         double angle = d[0] - copysign(cpu_step(d[0]), d[0]);
         r = op == SIN ? sin(angle) : cos(angle);
     }
     uint64_t argument = ptx_double_bits(d[0]) ^ (op == DIV ? ptx_double_bits(d[1]) >> 7 : 0);
-    /* An absolute error of tanh is no more than a step of small results here. */
+    /* For small results of tanh, fmin limits the document's absolute error to a step of the
+     * result. */
     if ((op == LG2 && r == rint(r)) || (op == DIV && cpu_is_exact(d[1])))
         return r;
     if (size < (type == PTX_F16 ? 0x1p-14 : 0x1p-126))
@@ -143,7 +143,8 @@ static uint64_t one_result(const ptx_insn *i, enum op op, enum ptx_type type, co
     if (type == PTX_F64)
         return ptx_double_bits(r);
     uint64_t bits = ptx_encode(type, r, rounding);
-    /* an exact sum that is 0 is -0 where rounding is downwards, but for -0 + -0 it is so always */
+    /* When rounding down, an exact sum of 0 is -0 if its terms have different signs. The sum -0
+     * + -0 is -0 in every mode. */
     if (r == 0 && rounding == PTX_DOWN && op <= FMA && op != MUL && !ptx_has(i, PTX_M_sat)) {
         double x = op == FMA ? d[0] * d[1] : d[0], y = op == FMA ? d[2] : op == SUB ? -d[1] : d[1];
         if (signbit(x) != signbit(y))
@@ -152,14 +153,14 @@ static uint64_t one_result(const ptx_insn *i, enum op op, enum ptx_type type, co
     return ftz ? ptx_flush(type, bits) : bits;
 }
 
-/* d = op(a, b, c); of packed types for each half. */
+/* d = op(a, b, c); for packed types, in each half. */
 static inline __attribute__((always_inline)) void real(const ptx_insn *i, uint64_t *reg, enum op op)
 {
     enum ptx_type type = i->type[0];
     uint64_t v[3] = {0}, result;
     for (int k = 1; k < i->n; k++)
         v[k - 1] = ptx_get(&i->operand[k], reg);
-    if (type == PTX_F32 && op <= MUL && ptx_only_nearest(i)) { /* the usual, fast */
+    if (type == PTX_F32 && op <= MUL && ptx_only_nearest(i)) { /* the usual case, fast */
         float a = ptx_float(v[0]), b = ptx_float(v[1]);
         float r = op == ADD ? a + b : op == SUB ? a - b : a * b;
         result = r == r ? ptx_float_bits(r) : 0x7fffffff;
@@ -183,7 +184,7 @@ static inline __attribute__((always_inline)) void real(const ptx_insn *i, uint64
         (void)w;                                                                                   \
         real(i, reg, op);                                                                          \
     }
-/* Those that count has a name for. */
+/* Operations that count has a counter for. */
 #define COUNTED(name, op, counter)                                                                 \
     void name(struct worker *w, const ptx_insn *i, uint64_t *reg)                                  \
     {                                                                                              \
@@ -205,7 +206,8 @@ COUNTED(ptx_sin, SIN, CPU_SIN)
 COUNTED(ptx_cos, COS, CPU_COS)
 REAL(ptx_tanh, TANH)
 
-/* Minimum and maximum: -0 is below +0. NaN gives way to a number, unless .NaN says otherwise. */
+/* Minimum and maximum. -0 is below +0. Of a NaN and a number the result is the number, unless
+ * .NaN is given. */
 static uint64_t choose(const ptx_insn *i, enum ptx_type type, uint64_t x, uint64_t y, int greater)
 {
     uint64_t sign = 1ull << (ptx_type_bits[type] - 1), signs = 0;
@@ -254,7 +256,7 @@ void ptx_max_real(struct worker *w, const ptx_insn *i, uint64_t *reg)
     choose_each(i, reg, 1);
 }
 
-/* The sign alone changes; NaN stays, or becomes the one that a GPU makes. */
+/* Changes only the sign. NaN stays (f64), or becomes the GPU's own NaN. */
 static uint64_t with_sign(const ptx_insn *i, enum ptx_type type, uint64_t v, int negates)
 {
     uint64_t sign = 1ull << (ptx_type_bits[type] - 1);
@@ -308,7 +310,7 @@ void ptx_testp(struct worker *w, const ptx_insn *i, uint64_t *reg)
             : ptx_has(i, PTX_M_infinite)   ? isinf(d)
             : ptx_has(i, PTX_M_number)     ? d == d
             : ptx_has(i, PTX_M_notanumber) ? d != d
-            : ptx_has(i, PTX_M_normal)     ? isfinite(d) && !subnormal /* 0 too */
+            : ptx_has(i, PTX_M_normal)     ? isfinite(d) && !subnormal /* 0 is normal */
                                            : subnormal;
     ptx_set(&i->operand[0], reg, (uint64_t)r);
 }

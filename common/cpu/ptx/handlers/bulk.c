@@ -1,5 +1,5 @@
-/* cp.async.bulk and cp.reduce.async.bulk: what one thread asks the copy engine for.
- * units/bulk_copies.c knows when it takes effect. */
+/* cp.async.bulk and cp.reduce.async.bulk: copies by the TMA that one thread starts.
+ * units/bulk_copies.c decides when they take effect. */
 #include "ptx/handlers/handler.h"
 
 #include "device/units/boxes.h"
@@ -30,7 +30,7 @@ uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t 
     return at;
 }
 
-/* For check: the operation, with what it reads and writes. */
+/* Reports the operation to check, with its reads and writes. Returns its number. */
 static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
 {
     int op = TRACE_CHECK(proxy_issue(w, (int)w->now % WARP, TRACE_BULK), 0);
@@ -74,7 +74,7 @@ void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int a
     flights_store(w, b, tile, adds, told(w, b, tile, 0, adds));
 }
 
-/* Bytes in a row are a box of one dimension, whose elements are 16 bytes. */
+/* Consecutive bytes are a box of one dimension with elements of 16 bytes. */
 static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, uint64_t bytes)
 {
     if (global % 16)

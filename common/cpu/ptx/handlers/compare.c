@@ -1,7 +1,7 @@
-/* Comparisons, and what chooses by them. */
+/* Comparisons, and selection by their results. */
 #include "ptx/handlers/handler.h"
 
-/* How a and b relate: -1, 0, 1, or 2 when one of them is NaN. */
+/* The relation of a and b: -1, 0, 1, or 2 if one of them is NaN. */
 static int relation(const ptx_insn *i, enum ptx_type type, uint64_t a, uint64_t b)
 {
     int unused = 64 - ptx_type_bits[type];
@@ -56,8 +56,8 @@ static int combined(const ptx_insn *i, const uint64_t *reg, int r)
     return ptx_has(i, PTX_M_and) ? r & c : ptx_has(i, PTX_M_or) ? r | c : r ^ c;
 }
 
-/* p is what the comparison says, and q, if it is there, what its contrary says. Of packed numbers p
- * is for the low half and q for the high one. */
+/* p is the result of the comparison; q, if given, that of the opposite comparison. For packed
+ * types p is for the low half and q for the high one. */
 void ptx_setp(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
@@ -73,7 +73,7 @@ void ptx_setp(struct worker *w, const ptx_insn *i, uint64_t *reg)
         reg[i->operand[0].more] = (uint64_t)q;
 }
 
-/* The same as a number: all ones or 1.0 for true. */
+/* The same with a value as the result: all ones or 1.0 for true. */
 void ptx_set_number(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
@@ -102,7 +102,7 @@ void ptx_selp(struct worker *w, const ptx_insn *i, uint64_t *reg)
     take(i, reg, ptx_true(&i->operand[3], reg));
 }
 
-/* -0 counts as 0, and NaN as negative. */
+/* In a condition, -0 counts as 0, and NaN as negative. */
 void ptx_slct(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;

@@ -16,7 +16,7 @@ static uint64_t extended(enum ptx_type type, uint64_t v)
                                        : v << unused >> unused;
 }
 
-/* The least and greatest number of an integer type. */
+/* The least and the greatest value of an integer type. */
 static int64_t least(enum ptx_type type)
 {
     return ptx_type_kinds[type] == 's' ? -1ll - (INT64_MAX >> (64 - ptx_type_bits[type])) : 0;
@@ -41,8 +41,8 @@ static double integral(double v, enum ptx_rounding rounding)
     }
 }
 
-/* What lies outside the type becomes its nearest number. NaN becomes 0, or of 64 bits the number
- * whose highest bit alone is set. */
+/* A value outside of the type becomes the type's nearest value. NaN becomes 0, but from f64 or
+ * to 64 bits, the value with only the highest bit set. */
 static uint64_t to_integer(enum ptx_type to, enum ptx_type from, double v,
                            enum ptx_rounding rounding)
 {
@@ -57,7 +57,7 @@ static uint64_t to_integer(enum ptx_type to, enum ptx_type from, double v,
     return v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v;
 }
 
-/* An integer of 64 bits as a double, rounded to odd, which any rounding may follow. */
+/* A 64-bit integer as a double, rounded to odd, so that any later rounding is right. */
 static double odd_double(uint64_t v, int negative)
 {
     uint64_t m = negative ? -v : v;
@@ -91,9 +91,9 @@ static uint64_t integer_to_integer(enum ptx_type to, enum ptx_type from, uint64_
     return v > greatest(to) ? greatest(to) : v;
 }
 
-/* What NaN becomes. From or to f64, a GPU keeps sign and payload as far as there is room; so it
- * does from bf16 to f32, which is a shift, and with cvt.rna.tf32. Elsewhere it makes one of its
- * own. */
+/* The result for NaN. From or to f64 a GPU keeps the sign and as much of the payload as fits. It
+ * also keeps them from bf16 to f32, which is a shift, and with cvt.rna.tf32. Otherwise it
+ * returns its own NaN. */
 static uint64_t converted_nan(const ptx_insn *i, enum ptx_type to, enum ptx_type from, uint64_t v)
 {
     if (from == PTX_BF16 && to == PTX_F32)
@@ -109,7 +109,7 @@ static uint64_t converted_nan(const ptx_insn *i, enum ptx_type to, enum ptx_type
     return sign << (ptx_type_bits[to] - 1) | exponent << need | 1ull << (need - 1) | payload;
 }
 
-/* Between numbers with a fraction; of the same type, or with .rni and its like, to an integer. */
+/* Converts between floating-point types. With .rni and the like the result is an integral value. */
 static uint64_t real_to_real(const ptx_insn *i, enum ptx_type to, enum ptx_type from, uint64_t v)
 {
     if (ptx_has(i, PTX_M_ftz))
@@ -127,7 +127,7 @@ static uint64_t real_to_real(const ptx_insn *i, enum ptx_type to, enum ptx_type 
         d = 0;
     uint64_t r = ptx_encode(to, d, rounding);
     if (ptx_has(i, PTX_M_satfinite) && isinf(ptx_decode(to, r)))
-        r--; /* the greatest number stands just below infinity */
+        r--; /* the greatest finite value is just below infinity */
     return ptx_has(i, PTX_M_ftz) ? ptx_flush(to, r) : r;
 }
 
@@ -146,11 +146,11 @@ void ptx_cvt(struct worker *w, const ptx_insn *i, uint64_t *reg)
                        ptx_rounding_of(i));
     else
         r = integer_to_integer(to, from, v, ptx_has(i, PTX_M_sat));
-    /* A register that is wider than the type gets the sign, or zeros. */
+    /* A register that is wider than the type is filled with the sign or with zeros. */
     ptx_set(d, reg, is_real(to) ? r : extended(to, r) << (64 - d->value) >> (64 - d->value));
 }
 
-/* Two numbers become one register: the first the high half. */
+/* Two values become one register: the first is the high half. */
 void ptx_cvt_packed(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;

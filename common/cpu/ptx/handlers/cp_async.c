@@ -1,11 +1,11 @@
-/* cp.async: copies from global to shared memory that the thread does not wait for until it says so.
- * units/async_copies.c knows when they take effect. */
+/* cp.async: copies from global to shared memory, in flight until the thread waits for them.
+ * units/async_copies.c decides when they take effect. */
 #include "ptx/handlers/handler.h"
 
 #include <string.h>
 
-/* Operands: to, from, bytes; then how many of them to read, or a predicate that says to read none,
- * and a cache policy. */
+/* Operands: to, from, bytes; then the number of bytes to read, or a predicate that is true if no
+ * bytes are to be read; and a cache policy. */
 void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const int lane = (int)w->now % WARP;
@@ -38,8 +38,8 @@ void ptx_cp_async_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
     copies_commit(w);
 }
 
-/* Waits until at most so many of the latest groups are pending; without a number for all, also for
- * what is in no group yet. */
+/* Waits until at most the given number of groups, the latest ones, are pending. Without a
+ * number, waits for all copies, also for those in no group yet. */
 void ptx_cp_async_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     uint32_t pending = i->n ? (uint32_t)ptx_get(&i->operand[0], reg) : 0;

@@ -1,7 +1,7 @@
 /* Integers and bits. */
 #include "ptx/handlers/handler.h"
 
-/* A value as its type says: 64 bits, sign- or zero-extended. */
+/* A value extended to 64 bits, with its sign or with zeros, as its type requires. */
 static inline uint64_t extended(enum ptx_type type, uint64_t v)
 {
     int unused = 64 - ptx_type_bits[type];
@@ -29,7 +29,7 @@ static inline int is_signed(const ptx_insn *i)
     return ptx_type_kinds[i->type[0]] == 's';
 }
 
-/* Sums. The carry is kept in the thread, as consecutive statements may use it. */
+/* Sums. The thread keeps the carry, as consecutive statements may use it. */
 
 static inline uint64_t saturated(const ptx_insn *i, uint64_t v)
 {
@@ -51,8 +51,8 @@ void ptx_sub(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, saturated(i, operand(i, 1, reg) - operand(i, 2, reg)));
 }
 
-/* add.cc, addc, sub.cc, subc: a difference is the sum with the complement, and a borrow no carry.
- */
+/* add.cc, addc, sub.cc, subc. A difference is a sum with the complement, and a borrow is an
+ * inverted carry. */
 static void with_carry(struct worker *w, const ptx_insn *i, uint64_t *reg, int minus, int uses)
 {
     int bits = ptx_type_bits[i->type[0]];
@@ -88,7 +88,7 @@ void ptx_subc(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 /* Products. */
 
-/* The part of a * b that the instruction wants: .lo, .hi or .wide; the last is twice as wide. */
+/* The part of a * b that the instruction names: .lo, .hi or .wide; .wide is twice as wide. */
 static uint64_t product(const ptx_insn *i, const uint64_t *reg)
 {
     uint64_t a = operand(i, 1, reg), b = operand(i, 2, reg);
@@ -117,7 +117,7 @@ void ptx_mad(struct worker *w, const ptx_insn *i, uint64_t *reg)
             cut(ptx_type_bits[i->type[0]] << wide, saturated(i, product(i, reg) + c)));
 }
 
-/* 24 bits of each factor; .lo are bits 0 to 31 of the 48, .hi bits 16 to 47. */
+/* The product of 24 bits of each factor: .lo is bits 0 to 31 of the 48, .hi bits 16 to 47. */
 static uint64_t product24(const ptx_insn *i, const uint64_t *reg)
 {
     uint64_t a = ptx_get(&i->operand[1], reg) << 40, b = ptx_get(&i->operand[2], reg) << 40;
@@ -138,7 +138,7 @@ void ptx_mad24(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, product24(i, reg) + operand(i, 3, reg));
 }
 
-/* Four products of bytes, or two of halves and bytes, and a sum. */
+/* The third operand plus four products of bytes, or plus two products of a half and a byte. */
 static int64_t dot(const ptx_insn *i, const uint64_t *reg, int parts, int bits, int from)
 {
     uint64_t a = ptx_get(&i->operand[1], reg), b = ptx_get(&i->operand[2], reg) >> from;
@@ -164,7 +164,7 @@ void ptx_dp2a(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, (uint64_t)dot(i, reg, 2, 16, ptx_has(i, PTX_M_hi) ? 16 : 0));
 }
 
-/* The differences of four bytes, each a byte again; or their sum, and that with c. */
+/* The absolute differences of four bytes, each as a byte; with .add, their sum plus c. */
 void ptx_vabsdiff4(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
@@ -182,7 +182,7 @@ void ptx_vabsdiff4(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, ptx_has(i, PTX_M_add) ? sum : bytes);
 }
 
-/* Division by zero stops no GPU: quotient and remainder are all ones. */
+/* A division by zero does not stop a GPU: quotient and remainder are all ones. */
 void ptx_div(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
@@ -273,7 +273,7 @@ void ptx_lop3(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, r);
 }
 
-/* Shifts. A count of the width or more moves all bits out. */
+/* Shifts. A count of the width or more shifts all bits out. */
 
 void ptx_shl(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
@@ -296,7 +296,7 @@ void ptx_shr(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, shifted_right(i, operand(i, 1, reg), (uint32_t)ptx_get(&i->operand[2], reg)));
 }
 
-/* A funnel of 64 bits, a below and b above. */
+/* A funnel shift of 64 bits: a is the low half, b the high half. */
 void ptx_shf(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
@@ -314,7 +314,7 @@ void ptx_prmt(struct worker *w, const ptx_insn *i, uint64_t *reg)
     uint64_t both = (uint32_t)ptx_get(&i->operand[1], reg) | ptx_get(&i->operand[2], reg) << 32;
     uint64_t c = ptx_get(&i->operand[3], reg), s = c & 3;
     uint32_t r = 0;
-    if (ptx_has(i, PTX_M_f4e)) /* each mode is a choice of four bytes that s moves */
+    if (ptx_has(i, PTX_M_f4e)) /* each mode selects four bytes, which s moves */
         c = s | (s + 1) << 4 | (s + 2) << 8 | (s + 3) << 12;
     else if (ptx_has(i, PTX_M_b4e))
         c = s | ((s - 1) & 7) << 4 | ((s - 2) & 7) << 8 | ((s - 3) & 7) << 12;
@@ -328,15 +328,15 @@ void ptx_prmt(struct worker *w, const ptx_insn *i, uint64_t *reg)
         c = s & 1 ? 0x3232 : 0x1010;
     for (int k = 0; k < 4; k++) {
         uint32_t byte = both >> (c >> (4 * k) & 7) * 8 & 255;
-        if (c >> (4 * k) & 8) /* its sign, eight times */
+        if (c >> (4 * k) & 8) /* the byte's sign in all 8 bits */
             byte = byte & 128 ? 255 : 0;
         r |= byte << (8 * k);
     }
     put(i, reg, r);
 }
 
-/* Where a field begins, or how long it is: 8 bits of the operand count, and of a field in 64 bits,
- * for which a GPU has no instruction of its own, all of them. */
+/* The position or the length of a field. For 32-bit fields only 8 bits of the operand count, for
+ * 64-bit fields, which have no instruction of their own on a GPU, all bits. */
 static unsigned extent(const ptx_insn *i, int k, const uint64_t *reg)
 {
     uint32_t n = (uint32_t)ptx_get(&i->operand[k], reg);
@@ -365,7 +365,7 @@ void ptx_bfi(struct worker *w, const ptx_insn *i, uint64_t *reg)
     put(i, reg, (a & mask) | (operand(i, 2, reg) & ~mask));
 }
 
-/* Counts of bits are 32 bits wide, whatever was counted. */
+/* The result of counting bits is 32 bits wide, whatever the type. */
 
 void ptx_popc(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
@@ -380,7 +380,7 @@ void ptx_clz(struct worker *w, const ptx_insn *i, uint64_t *reg)
     ptx_set(&i->operand[0], reg, a ? (uint64_t)__builtin_clzll(a) - (64 - bits) : bits);
 }
 
-/* The highest bit that is no sign. */
+/* The position of the highest bit that is no sign bit. */
 void ptx_bfind(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;

@@ -1,6 +1,5 @@
-/* Operations among lanes, and barriers with numbers: what warp.c and scheduler.c do, under PTX's
- * names.
- */
+/* Operations among lanes, and numbered barriers: functions of warp.c and scheduler.c under PTX's
+ * names. */
 #include "ptx/handlers/handler.h"
 
 /* The running thread's place, for reports. */
@@ -18,8 +17,8 @@ static void set_with_predicate(const ptx_operand *o, uint64_t *reg, uint64_t v, 
         reg[o->more] = (uint64_t)predicate;
 }
 
-/* c packs two numbers: bits 0 to 4 are the last lane that may be read, bits 8 to 12 are those bits
- * of the lane's number that stay as they are. */
+/* c packs two numbers: bits 0 to 4 are the last lane that may be read; bits 8 to 12 mark the
+ * bits of the lane's number that its source shares. */
 void ptx_shfl(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const int lane = (int)w->now % WARP;
@@ -77,7 +76,7 @@ void ptx_activemask(struct worker *w, const ptx_insn *i, uint64_t *reg)
     ptx_set(&i->operand[0], reg, cpu_warp(CPU_ACTIVEMASK, 0, 0, PLACE(w)));
 }
 
-/* The lane that is elected is the same whenever the mask is; the order of threads chooses it. */
+/* The elected lane is always the same for the same mask. The order of threads determines which. */
 void ptx_elect(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     uint32_t lanes = get(i, 1, reg) & w->warps[w->now / WARP].exists;
@@ -109,7 +108,7 @@ void ptx_bar(struct worker *w, const ptx_insn *i, uint64_t *reg)
         cpu_named_barrier(id, threads, wait, PLACE(w));
 }
 
-/* Operands: the result, the barrier, perhaps a number of threads, the predicate. */
+/* Operands: the result, the barrier, optionally a number of threads, the predicate. */
 void ptx_bar_red(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     int id = (int)get(i, 1, reg), threads = i->n > 3 ? (int)get(i, 2, reg) : w->size;

@@ -1,5 +1,5 @@
-/* mbarrier: barriers in shared memory that also count the bytes of bulk copies. units/mbarriers.c
- * knows their state; here is what the instructions do with it. */
+/* mbarrier: barriers in shared memory that also count the bytes of bulk copies.
+ * units/mbarriers.c has their state; the instructions that use it are here. */
 #include "ptx/handlers/handler.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@ wrong(struct worker *w, const ptx_insn *i, const char *format, ...)
                t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, text);
 }
 
-/* Its place in shared memory, whichever address the operand has. */
+/* The mbarrier's offset in shared memory, from a shared or a generic address. */
 static uint32_t place(struct worker *w, const ptx_insn *i, int operand, const uint64_t *reg)
 {
     const enum ptx_space space =
@@ -31,8 +31,8 @@ static uint32_t place(struct worker *w, const ptx_insn *i, int operand, const ui
     return (uint32_t)(p - w->arena);
 }
 
-/* What stands in memory where an mbarrier is. Its state is elsewhere, and would not notice a store.
- */
+/* The bytes in memory at an mbarrier. Its state is elsewhere, so only these bytes show that
+ * something was stored over the mbarrier. */
 static uint64_t mark_of(const struct mbarrier *m)
 {
     return 0x7262617272696572u ^ (uint64_t)m->id << 32;
@@ -102,7 +102,7 @@ static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
     phases_arrive(w, m, (int)arrivals);
 }
 
-/* Operands: the state, or nothing; the address; how many arrivals, or how many bytes. */
+/* Operands: the resulting state, or nothing; the address; the number of arrivals or of bytes. */
 void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 1, reg);
@@ -121,8 +121,9 @@ void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
         flights_bring(w, m);
 }
 
-/* The thread's copies by cp.async that are under way hold the phase open. Without .noinc the
- * arrival that they make is one more than the mbarrier was made for, so that only they count. */
+/* The phase stays open until the thread's cp.async copies in flight are done. Without .noinc the
+ * number of pending arrivals rises by the one that the copies make, so that only the copies
+ * count. */
 void ptx_cp_async_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 0, reg);
@@ -154,8 +155,8 @@ void ptx_mbarrier_pending(struct worker *w, const ptx_insn *i, uint64_t *reg)
     ptx_set(&i->operand[0], reg, ptx_get(&i->operand[1], reg) >> 32);
 }
 
-/* Waits until the phase is complete. False: all threads of the block wait, and somebody is to do
- * something else. */
+/* Waits until the phase is complete. Returns 0 if all threads of the block wait: then this one
+ * asks again, or does something else that others wait for. */
 static int wait(struct worker *w, const ptx_insn *i, struct mbarrier *m, unsigned parity)
 {
     struct thread *t = &w->threads[w->now];
@@ -180,8 +181,8 @@ static int wait(struct worker *w, const ptx_insn *i, struct mbarrier *m, unsigne
     return 1;
 }
 
-/* Operands: the predicate; the address; a parity, or a state that an arrival gave. A test that
- * fails lets other threads run, as its thread will do nothing but ask again. */
+/* Operands: the predicate; the address; a parity, or a state that an arrival returned. After a
+ * failed test other threads run, as this thread would only test again. */
 void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     enum { MANY = 1 << 20 };
@@ -197,7 +198,7 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
         flights_bring(w, m);
     TRACE_CHECK(mbarrier_ask(w, (int)w->now % WARP, m->id, parity), (void)0);
     int done = ptx_has(i, PTX_M_try_wait) ? wait(w, i, m, parity) : phases_complete(m, parity);
-    m = phases_of(w, id); /* others may have been made, and this one taken away */
+    m = phases_of(w, id); /* meanwhile mbarriers may have been made, and this one invalidated */
     ptx_set(&i->operand[0], reg, (uint64_t)done);
     if (done && m)
         TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity), (void)0);

@@ -1,7 +1,7 @@
-/* ld, st, atom, red; fences; what turns one kind of address into another.
+/* ld, st, atom, red; fences; conversions between kinds of addresses.
  *
- * A generic or global address is a host pointer. A shared address is what __cvta_generic_to_shared
- * gives: bytes from the start of the block's shared memory. */
+ * A generic or global address is a host pointer. A shared address is as from
+ * __cvta_generic_to_shared: an offset in bytes from the start of the block's shared memory. */
 #include "ptx/handlers/handler.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space 
     const char *name = space == PTX_SHARED ? "shared " : space == PTX_GLOBAL ? "global " : "";
     if (space == PTX_SHARED)
         address = (uint32_t)address;
-    const int goes_on = CPU_TRACE == 2; /* check reports it, and then looks for more */
+    const int goes_on = CPU_TRACE == 2; /* check reports it and goes on */
     if (address % bytes && !goes_on) {
         snprintf(why, sizeof why, ", which is no multiple of %zu", bytes);
         bad_address(w, lane, i, FAULT_ALIGNMENT, cudaErrorMisalignedAddress, name, address, bytes,
@@ -69,8 +69,8 @@ static void *pointer(struct worker *w, const ptx_insn *i, int operand, const uin
                        ptx_address(&i->operand[operand], reg), bytes);
 }
 
-/* Whether other blocks may do the same at the same time: .relaxed, .acquire and .release, but for
- * those among the threads of a block. */
+/* True if other blocks may access the same place at the same time: .relaxed, .acquire and
+ * .release, except in the scope of a block. */
 static int is_strong(const ptx_insn *i)
 {
     return (ptx_has(i, PTX_M_relaxed) || ptx_has(i, PTX_M_acquire) || ptx_has(i, PTX_M_release) ||
@@ -78,7 +78,7 @@ static int is_strong(const ptx_insn *i)
            !ptx_has(i, PTX_M_cta);
 }
 
-/* What the thread did before is there for those who see what it does now. */
+/* Makes the thread's earlier writes visible before its next write. */
 static void release(struct worker *w, const ptx_insn *i)
 {
     (void)w;
@@ -107,7 +107,7 @@ void ptx_ld(struct worker *w, const ptx_insn *i, uint64_t *reg)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (int k = 0; k < parts; k++) {
         const ptx_operand *to = ptx_part(&i->operand[0], k);
-        if (ptx_type_kinds[i->type[0]] == 's') /* up to the register's width */
+        if (ptx_type_kinds[i->type[0]] == 's') /* extended to the register's width */
             value[k] = (uint64_t)((int64_t)(value[k] << (64 - bits)) >> (64 - bits)) &
                        ~0ull >> (64 - to->value);
         ptx_set(to, reg, value[k]);
@@ -130,7 +130,7 @@ void ptx_st(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 /* --- Atomics ---------------------------------------------------------------------------------- */
 
-/* Whether a is less, as numbers of the instruction's type. */
+/* True if a < b as values of the instruction's type. */
 static int less(const ptx_insn *i, uint64_t a, uint64_t b)
 {
     switch (i->type[0]) {
@@ -143,7 +143,7 @@ static int less(const ptx_insn *i, uint64_t a, uint64_t b)
     }
 }
 
-/* What replaces `old`. */
+/* The value that replaces `old`. */
 static uint64_t combined(const ptx_insn *i, int shared, uint64_t old, uint64_t a, uint64_t b)
 {
     if (ptx_has(i, PTX_M_add))
@@ -167,7 +167,7 @@ static uint64_t combined(const ptx_insn *i, int shared, uint64_t old, uint64_t a
     return old == 0 || old > a ? a : old - 1; /* dec */
 }
 
-/* Each width apart; `bits` above the width are cut off. */
+/* One exchange for each width. The value is cut to the width. */
 #define EXCHANGE(T)                                                                                \
     do {                                                                                           \
         T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED);                                         \
@@ -187,7 +187,7 @@ static uint64_t exchange(const ptx_insn *i, int shared, void *p, size_t bytes, u
     EXCHANGE(uint64_t);
 }
 
-/* Operands: what the value was, or NULL, the address, one or two values. */
+/* Operands: the register for the old value, or NULL; the address; one or two values. */
 static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx_operand *old,
                    int address)
 {
@@ -219,7 +219,8 @@ void ptx_red(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/* cvta makes a generic address of a shared one, cvta.to the other way; global ones are the same. */
+/* cvta turns a shared address into a generic one, cvta.to a generic one into a shared one. A
+ * global address is a generic one. */
 void ptx_cvta(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     uint64_t v = ptx_get(&i->operand[1], reg);
@@ -234,7 +235,7 @@ void ptx_isspacep(struct worker *w, const ptx_insn *i, uint64_t *reg)
     ptx_set(&i->operand[0], reg, (uint64_t)(ptx_has(i, PTX_M_global) ? !shared : shared));
 }
 
-/* --- What changes no result here -------------------------------------------------------------- */
+/* --- No effect on results here ---------------------------------------------------------------- */
 
 void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
@@ -244,7 +245,7 @@ void ptx_fence(struct worker *w, const ptx_insn *i, uint64_t *reg)
         TRACE(fence(w));
 }
 
-/* fence.proxy.async: of both kinds of memory, unless it names one. */
+/* fence.proxy.async: for global and shared memory, unless it names one. */
 void ptx_fence_proxy(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const int global = ptx_has(i, PTX_M_global);
@@ -263,5 +264,5 @@ void ptx_prefetch(struct worker *w, const ptx_insn *i, uint64_t *reg)
 void ptx_createpolicy(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w;
-    ptx_set(&i->operand[0], reg, 1); /* no instruction looks at it */
+    ptx_set(&i->operand[0], reg, 1); /* no instruction uses the policy */
 }

@@ -1,4 +1,4 @@
-/* mov, also between packed registers and their parts, and the special registers. */
+/* mov, also between a packed register and its parts, and the special registers. */
 #include "ptx/handlers/handler.h"
 
 #include "cpu/trace.h"
@@ -12,7 +12,7 @@ static uint64_t nanoseconds(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Of the device that device.c describes: a block keeps to one multiprocessor. */
+/* A special register of the device that device.c describes. A block stays on one multiprocessor. */
 static uint64_t special(struct worker *w, enum ptx_special which)
 {
     unsigned lane = w->now % WARP;
@@ -81,7 +81,7 @@ void ptx_mov(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const ptx_operand *d = &i->operand[0], *a = &i->operand[1];
     int bits = ptx_type_bits[i->type[0]];
     uint64_t v = 0;
-    if (a->kind == PTX_VECTOR) /* the first part is the lowest */
+    if (a->kind == PTX_VECTOR) /* the first part is the low one */
         for (int k = a->n - 1, part = bits / a->n; k >= 0; k--)
             v = v << part | (ptx_get(&a->element[k], reg) & ((1ull << part) - 1));
     else
@@ -95,7 +95,7 @@ void ptx_mov(struct worker *w, const ptx_insn *i, uint64_t *reg)
         ptx_set(d, reg, v);
 }
 
-/* The kernel in front has ended here, and who may begin begins in its turn. */
+/* Changes no order: the kernel in front has ended, and the next kernel begins in stream order. */
 void ptx_griddepcontrol(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)w, (void)reg;

@@ -1,12 +1,13 @@
 /* Matrices in shared memory that wgmma reads.
  *
- * A row of the matrix, or if it is transposed a column, lies in pieces of the swizzle's width; 8 of
- * them, one after the other, are an atom, and where atoms lie is told by two distances. Of a matrix
- * whose rows are along k, the stride leads from 8 rows to the next 8, and the leading distance
- * matters without a swizzle only, where a piece has 8 numbers of the 16. Of a transposed one, the
- * leading distance leads from one piece to the next along the row, and the stride to the next 8 of
- * k; without a swizzle the two change places. The swizzle is done on the bits of the address: those
- * that number the 16 bytes in a piece are changed by those that number the 128 bytes in an atom. */
+ * A row of the matrix (a column, if the matrix is transposed) is stored in pieces as wide as the
+ * swizzle. Eight pieces, one after the other, are an atom, and two distances give the places of
+ * the atoms. If rows are along k, the stride leads from 8 rows to the next 8; the leading
+ * distance matters only without a swizzle, where a piece has 8 of the 16 elements. If the matrix
+ * is transposed, the leading distance leads from one piece to the next along the row, and the
+ * stride to the next 8 of k; without a swizzle the two change places. The swizzle works on bits
+ * of the address: the bits that number the 16 bytes in a piece are combined by xor with the bits
+ * that number the 128 bytes in an atom. */
 #include "ptx/tensor_cores/descriptor.h"
 
 #include <stdio.h>
@@ -44,11 +45,11 @@ uint32_t descriptor_offset(const struct descriptor *d, int transposed, int outer
 }
 
 #if CPU_TRACE == 2
-/* What cannot be meant although it can be read, or NULL; for check. */
+/* For check: the text of a mistake in a descriptor whose matrix could be read, or NULL. */
 static const char *wrong(const struct descriptor *d, char which, int transposed, int outer)
 {
     static char text[200];
-    static uint16_t owner[0x40000 / 16]; /* of each 16 bytes: o and k of what lies there, plus 1 */
+    static uint16_t owner[0x40000 / 16]; /* of each 16 bytes: their o and k, plus 1 */
     const char *side = which == 'A' ? "row" : "column", *found = NULL;
     const int phase = (int)(d->start >> 7) & (d->width / 16 - 1);
     if (phase != (d->base & (d->width / 16 - 1))) {
@@ -81,7 +82,7 @@ static const char *wrong(const struct descriptor *d, char which, int transposed,
     return found;
 }
 
-/* The same as a line, or NULL. */
+/* The same with place and descriptor, or NULL. */
 static const char *told_of(const struct worker *w, const ptx_insn *i, char which, uint64_t bits,
                            int transposed, int outer)
 {

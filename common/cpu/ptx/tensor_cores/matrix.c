@@ -1,7 +1,7 @@
-/* mma, ldmatrix, stmatrix: what the lanes of a warp hold of a matrix. product.c multiplies.
+/* mma, ldmatrix, stmatrix: matrices in the registers of a warp. product.c multiplies.
  *
- * A matrix of 8 rows of 16 bytes lies in a warp so: lane 4 g + t has the 32 bits of row g that
- * start at byte 4 t. Larger ones are several of these, each in a register of its own. */
+ * A matrix of 8 rows of 16 bytes is spread over a warp: lane 4 g + t has the 32 bits of row g
+ * from byte 4 t on. A larger matrix consists of several of these, each in its own register. */
 #include "ptx/handlers/handler.h"
 #include "device/units/product.h"
 #include "base/formats.h"
@@ -23,9 +23,9 @@ static uint32_t get(const ptx_insn *i, int operand, int part, const uint64_t *re
     return (uint32_t)ptx_get(ptx_part(&i->operand[operand], part), reg);
 }
 
-/* Operands: D, A, B, C. A is 16 rows in 2 by k / 8 matrices, those below each other first; B is k /
- * 8 matrices of which a lane's row is a column of B. Elements of tf32 take 32 bits each, and 13 of
- * them are nothing. */
+/* Operands: D, A, B, C. A has 16 rows, in 2 by k / 8 matrices, column after column. B is k / 8
+ * matrices; a row of such a matrix is a column of B. An element of tf32 takes 32 bits, of which
+ * 13 are ignored. */
 void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
     const int words = ptx_has(i, PTX_M_m16n8k16)  ? 8
@@ -77,7 +77,7 @@ void ptx_mma(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsig
     }
 }
 
-/* The same of bytes, four in a register, with sums of 32 bits that go around or stay at the end. */
+/* The same for bytes, four per register, with 32-bit sums that wrap around or saturate. */
 void ptx_mma_bytes(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
     const int words = ptx_has(i, PTX_M_m16n8k32) ? 8 : 4, k = words * 4;
@@ -112,7 +112,7 @@ void ptx_mma_bytes(struct worker *w, const ptx_insn *i, uint64_t *const reg[32],
         }
 }
 
-/* 8 by 8 by 4. A lane has one number of A and of B, and two of C, which are side by side. */
+/* 8 by 8 by 4. A lane has one element of A, one of B, and two adjacent ones of C. */
 void ptx_mma_double(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
     double a[WARP], b[WARP];
@@ -135,7 +135,7 @@ void ptx_mma_double(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
     }
 }
 
-/* The rows that lanes name: of matrix m those of lanes 8 m to 8 m + 7. */
+/* The rows at the addresses of lanes. Those of matrix m come from lanes 8 m to 8 m + 7. */
 static int rows_of(struct worker *w, const ptx_insn *i, int operand, uint64_t *const reg[32],
                    char *rows[32])
 {
@@ -149,7 +149,7 @@ static int rows_of(struct worker *w, const ptx_insn *i, int operand, uint64_t *c
     return n;
 }
 
-/* Element `half` of what a lane has of a matrix. */
+/* Element `half` of the two that a lane has of a matrix. */
 static char *element(char *const rows[8], int lane, int half, int transposed)
 {
     return transposed ? rows[lane % 4 * 2 + half] + lane / 4 * 2
@@ -171,7 +171,7 @@ void ptx_ldmatrix(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], 
                 memcpy(&half[h], element(rows + 8 * m, l, h, transposed), 2);
             v[m][l] = half[0] | (uint32_t)half[1] << 16;
         }
-    /* A lane's address may lie in a register that is written. */
+    /* Last, as a lane's address may be in a register that is written. */
     for (int m = 0; m < n; m++)
         for (int l = 0; l < WARP; l++)
             ptx_set(ptx_part(&i->operand[0], m), reg[l], v[m][l]);

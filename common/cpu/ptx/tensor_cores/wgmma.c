@@ -1,11 +1,11 @@
-/* wgmma: products of a warpgroup, four warps, that run on their own.
+/* wgmma: asynchronous products of a warpgroup, which is four warps.
  *
- * When one takes effect is CUDACPU_ASYNC's choice. `late`: when the first of the warps waits for
- * it; only then are its matrices read, in shared memory and in variables. `early`: when it is
- * issued. `random`: at one or the other, or at any instruction here in between. A warpgroup's
- * products take effect in the order of their issue. The variables that sums are in hold NaN from
- * issue to wait, but for `early`; a warp gets its sums when it waits itself. A product that nobody
- * waits for never takes effect: its variables are gone. */
+ * CUDACPU_ASYNC chooses when a product takes effect. `late`: when the first of the warps waits
+ * for it; only then are its matrices read, from shared memory and from variables. `early`: when
+ * it is issued. `random`: at either of the two, or at any instruction of this file in between. A
+ * warpgroup's products take effect in the order of their issue. The variables of the sums hold
+ * NaN from issue to wait, except with `early`; a warp gets its sums at its own wait. A product
+ * that nobody waits for never takes effect: its variables are gone. */
 #include "ptx/tensor_cores/descriptor.h"
 #include "cpu/trace.h"
 #include "device/units/product.h"
@@ -15,40 +15,40 @@
 
 enum { ROWS = 64, K = 16, WARPS = 4, NOT_A_NUMBER = 0x7fffffff };
 
-/* Sums that products add to, and where they belong when they are waited for. */
+/* Sums that products add to, and the variables that they go to after the wait. */
 struct sums {
     int columns;
     uint32_t value[ROWS][PRODUCT_WIDE];
     uint32_t *at[WARPS][WARP][128]; /* the variables of each lane */
     int pending[WARPS];             /* products that the warp has not waited for */
-    int delivered[WARPS];           /* the warp has its sums although it has not waited */
+    int delivered[WARPS];           /* the warp has its sums, before its wait */
     int used;
 };
 
 struct product {
     const ptx_insn *insn;
-    uint64_t a, b;                        /* descriptors */
-    int in_registers;                     /* A is, and then: */
+    uint64_t a, b;                        /* the descriptors */
+    int in_registers;                     /* A is in registers; then: */
     const uint32_t *from[WARPS][WARP][4]; /* the variables, */
-    uint32_t part[WARPS][WARP][4];        /* or what they were, where they are none */
-    int add;                              /* or else the sums begin at 0 */
+    uint32_t part[WARPS][WARP][4];        /* or the values if they are not variables */
+    int add;                              /* 0: the sums begin at 0 */
     int negate_a, negate_b, transpose_a, transpose_b;
     struct sums *sums;
-    int read;                                            /* the tiles are, and lie here: */
+    int read;                                            /* the tiles have been read, into these: */
     uint16_t tile_a[ROWS * K], tile_b[PRODUCT_WIDE * K]; /* [64][16] and [columns][16] */
     unsigned done;                                       /* warps whose rows are computed */
-    int op[WARPS];    /* for check: what each warp's quarter is called */
-    unsigned waiting; /* warps that have not waited for it */
+    int op[WARPS];    /* for check: the operation of each warp's quarter */
+    unsigned waiting; /* warps that have not waited for the product */
     unsigned group[WARPS];
 };
 
-/* Of one warpgroup. */
+/* The products of one warpgroup. */
 struct products {
-    uint64_t turn; /* the block that all of this belongs to */
+    uint64_t turn; /* the block that all these products belong to */
     struct product **list;
     struct sums **sums;
     int n, room, n_sums;
-    unsigned group[WARPS]; /* that is open */
+    unsigned group[WARPS]; /* the open group */
 };
 
 static struct products *products_of(struct worker *w, int warp)
@@ -56,7 +56,7 @@ static struct products *products_of(struct worker *w, int warp)
     if (!w->wgmma)
         w->wgmma = need_memory(calloc(MAX_WARPS / WARPS, sizeof *w->wgmma), "products of wgmma");
     struct products *p = &w->wgmma[warp / WARPS];
-    if (p->turn != w->turn) { /* nobody has waited for what is left of another block */
+    if (p->turn != w->turn) { /* products of another block that nobody waited for */
         for (int k = 0; k < p->n; k++)
             free(p->list[k]);
         for (int k = 0; k < p->n_sums; k++)
@@ -69,13 +69,14 @@ static struct products *products_of(struct worker *w, int warp)
 
 /* --- Sums ------------------------------------------------------------------------------------- */
 
-/* What lane `lane` of a warp has of the sums: its r-th variable. */
+/* The r-th sum of lane `lane` of a warp. */
 static inline uint32_t *sum_of(struct sums *s, int warp, int lane, int r)
 {
     return &s->value[warp * 16 + lane / 4 + r % 4 / 2 * 8][r / 4 * 8 + lane % 4 * 2 + r % 2];
 }
 
-/* Sums go to their variables (way 1), come from there (0), or the variables become NaN (2). */
+/* FETCH reads sums from their variables, DELIVER writes them to the variables, POISON writes
+ * NaN. */
 enum move { FETCH, DELIVER, POISON };
 static void move(struct sums *s, int warp, enum move what)
 {
@@ -114,7 +115,7 @@ static void read_tiles(const struct worker *w, struct products *p, int n)
     }
 }
 
-/* A warp's 16 rows. */
+/* Computes a warp's 16 rows. */
 static void take_effect(struct product *q, int warp)
 {
     enum { PART = ROWS / WARPS };
@@ -146,7 +147,8 @@ static void finish(const struct worker *w, struct products *p, int n, int warp)
             take_effect(p->list[k], warp);
 }
 
-/* In random mode, some of the products take effect at any instruction, and their sums arrive. */
+/* In random mode, products may take effect at any instruction, and their sums reach the
+ * variables. */
 static void perhaps(struct worker *w, struct products *p)
 {
     if (copies_mode() != ASYNC_RANDOM || !p->n || !copies_chance(w))
@@ -159,9 +161,9 @@ static void perhaps(struct worker *w, struct products *p)
                 deliver(p->list[k]->sums, warp);
 }
 
-/* --- What check is told ----------------------------------------------------------------------- */
+/* --- Reports to check ------------------------------------------------------------------------- */
 
-/* Count wants to know as well which variables are registers. */
+/* Also tells count which variables are registers. */
 static void tell_variables(struct worker *w, const struct product *q, int warp, int v, int issue)
 {
     (void)w, (void)warp;
@@ -183,7 +185,7 @@ static void tell_variables(struct worker *w, const struct product *q, int warp, 
 static void tell_issue(struct worker *w, struct product *q, int warp)
 {
     for (int v = 0; CPU_TRACE == 2 && v < WARPS; v++) {
-        const int lane = (warp + v - (int)w->now / WARP) * WARP; /* from the running warp's first */
+        const int lane = (warp + v - (int)w->now / WARP) * WARP; /* relative to the running warp */
         q->op[v] = TRACE_CHECK(proxy_issue(w, lane, TRACE_WGMMA), lane);
         if (!q->in_registers)
             descriptor_tell(w, q->op[v], q->a, q->transpose_a, 16 * v, 16);
@@ -194,7 +196,7 @@ static void tell_issue(struct worker *w, struct product *q, int warp)
         tell_variables(w, q, warp, 0, 1);
 }
 
-/* A product is one: when a warp has waited for it, all have read. */
+/* A product is one operation: when one warp has waited for it, all warps have read. */
 static void tell_done(struct worker *w, const struct product *q, int v)
 {
     for (int k = 0; CPU_TRACE == 2 && k < WARPS; k++)
@@ -217,7 +219,7 @@ static __attribute__((noreturn)) void differ(struct worker *w, enum fault kind, 
                b);
 }
 
-/* An operand that all threads of the warpgroup have alike. */
+/* An operand that must be the same in all threads of the warpgroup. */
 static uint64_t common(struct worker *w, const ptx_insn *i, int warp, int operand, const char *what)
 {
     const struct thread *t = &w->threads[warp * WARP];
@@ -233,7 +235,7 @@ static uint64_t common(struct worker *w, const ptx_insn *i, int warp, int operan
     return first;
 }
 
-/* +1 or -1. */
+/* True if the operand, which must be +1 or -1, is -1. */
 static int negates(struct worker *w, const ptx_insn *i, int operand, const uint64_t *reg)
 {
     const struct thread *t = &w->threads[w->now];
@@ -261,7 +263,7 @@ static uint64_t held_at(const struct thread *t, const ptx_operand *o, int part)
     return t->held[o->element[part].reg];
 }
 
-/* The sums in these variables: those that a product adds to already, or new ones. */
+/* The sums in these variables: sums that a product already adds to, or new ones. */
 static struct sums *sums_in(struct worker *w, struct products *p, const ptx_insn *i, int warp)
 {
     const struct thread *t = &w->threads[warp * WARP];
@@ -289,7 +291,7 @@ static struct sums *sums_in(struct worker *w, struct products *p, const ptx_insn
     }
     for (int v = 0; v < WARPS; v++) {
         if (s->pending[v] && !s->delivered[v])
-            continue; /* they are here already */
+            continue; /* the sums are here already */
         for (int lane = 0; lane < WARP; lane++)
             for (int r = 0; r < d->n; r++)
                 s->at[v][lane][r] = (uint32_t *)(uintptr_t)held_at(&t[v * WARP + lane], d, r);
@@ -298,7 +300,7 @@ static struct sums *sums_in(struct worker *w, struct products *p, const ptx_insn
     return s;
 }
 
-/* Operands: D, A, B, whether to add to D or to begin with 0, signs of A and B, and which of A (in
+/* Operands: D, A, B; whether to add to D or to begin with 0; the signs of A and B; whether A (in
  * shared memory) and B are transposed. */
 void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
 {
@@ -406,7 +408,7 @@ void ptx_wgmma_wait(struct worker *w, const ptx_insn *i, uint64_t *const reg[32]
     perhaps(w, p);
 }
 
-/* A CPU's threads have what they need: only check does the sums. */
+/* Threads here need no more registers: only check adds them up. */
 void ptx_setmaxnreg(struct worker *w, const ptx_insn *i, uint64_t *const reg[32], unsigned lanes)
 {
     const struct thread *t = &w->threads[w->now];

@@ -1,9 +1,9 @@
-/* What may be asked of a device: its properties, those too that CUDA 13 has no more but programs
- * for CUDA 12 print, and its attributes. 0 is what it has not. Part of cuda_runtime_api.h. */
+/* The properties of a device, with those that only CUDA 12 has, since programs for CUDA 12 print
+ * them; and its attributes. A feature that the device lacks is 0. Part of cuda_runtime_api.h. */
 #ifndef CPU_DEVICE_H
 #define CPU_DEVICE_H
 
-/* Name, number, and where it stands in the properties p. */
+/* Name, number, and the value in terms of the properties p. */
 #define CPU_ATTRIBUTES(X)                                                                          \
     X(cudaDevAttrMaxThreadsPerBlock, 1, p->maxThreadsPerBlock)                                     \
     X(cudaDevAttrMaxBlockDimX, 2, p->maxThreadsDim[0])                                             \
@@ -191,7 +191,7 @@ struct cudaDeviceProp {
         unifiedFunctionPointers, deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId;
     unsigned gpuPciDeviceID, gpuPciSubsystemID;
     int hostNumaMultinodeIpcSupported;
-    /* of CUDA 12 */
+    /* only in CUDA 12 */
     int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode;
     int singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };

@@ -1,6 +1,7 @@
-/* Graphs. Part of cuda_runtime_api.h; graph.c, and graph_nodes.c for nodes that a program adds. A
- * graph that was captured runs its nodes in the order of capture; others, each when those that it
- * depends on are done, and else in the order in which they were added. */
+/* Graphs. Part of cuda_runtime_api.h; the functions are in graph.c and, for nodes that a program
+ * adds, in graph_nodes.c. A captured graph runs its nodes in the order of capture. In another
+ * graph a node runs when the nodes that it depends on are done, and otherwise in the order of
+ * their addition. */
 #ifndef CPU_GRAPH_API_H
 #define CPU_GRAPH_API_H
 
@@ -8,9 +9,9 @@
 extern "C" {
 #endif
 
-/* A kernel, and a pointer to each of its arguments, which are copied. The function is told by its
- * name, (void *)kernel or (void *)kernel<float>: what its arguments are is known from there. Where
- * parameters are asked for, kernelParams is NULL: arguments are not told. */
+/* A kernel, and a pointer to each of its arguments, which are copied. The function must be given
+ * by its name, (void *)kernel or (void *)kernel<float>, which makes the types of its arguments
+ * known. A query returns NULL in kernelParams, and no arguments. */
 struct cudaKernelNodeParams {
     void *func;
     dim3 gridDim, blockDim;
@@ -19,7 +20,7 @@ struct cudaKernelNodeParams {
 };
 struct cudaMemsetParams {
     void *dst;
-    size_t pitch;                /* of rows; any if there is one */
+    size_t pitch;                /* of rows; ignored for a single row */
     unsigned value, elementSize; /* 1, 2 or 4 */
     size_t width, height;        /* width in elements */
 };
@@ -50,7 +51,7 @@ typedef struct cudaKernelNodeParams cudaKernelNodeParams;
 typedef struct cudaMemsetParams cudaMemsetParams;
 typedef struct cudaHostNodeParams cudaHostNodeParams;
 #endif
-/* Memory that a node allocates: bytesize is what is asked for, dptr where it will be. */
+/* Memory that a node allocates: the caller sets bytesize, the call sets dptr to the address. */
 struct cudaMemAllocNodeParams {
     struct cudaMemPoolProps poolProps;
     const struct cudaMemAccessDesc *accessDescs;
@@ -60,14 +61,14 @@ struct cudaMemAllocNodeParams {
 struct cudaMemFreeNodeParams {
     void *dptr;
 };
-/* Memory of graphs, in bytes, which are unsigned 64-bit numbers. */
+/* Amounts of memory of graphs: unsigned 64-bit numbers of bytes. */
 enum cudaGraphMemAttributeType {
     cudaGraphMemAttrUsedMemCurrent,
     cudaGraphMemAttrUsedMemHigh,
     cudaGraphMemAttrReservedMemCurrent,
     cudaGraphMemAttrReservedMemHigh
 };
-/* A number that kernels set, and that says which of a node's graphs run. */
+/* A value that kernels set, and that selects which graphs of a conditional node run. */
 typedef unsigned long long cudaGraphConditionalHandle;
 enum cudaGraphConditionalHandleFlags { cudaGraphCondAssignDefault = 1 };
 enum cudaGraphConditionalNodeType {
@@ -92,7 +93,7 @@ struct cudaChildGraphNodeParams {
 struct cudaEventRecordNodeParams {
     cudaEvent_t event;
 };
-/* Of any node: which member of the union counts is told by the type. */
+/* Parameters of any node. The type says which member of the union is valid. */
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
     int reserved0[3];
@@ -122,7 +123,8 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
                                           unsigned long long flags CPU_DEFAULT(0));
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
-/* The executable graph does what the graph does now, if only parameters of nodes are different. */
+/* Makes the executable graph do what the graph does now. The two may differ only in parameters
+ * of nodes. */
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo *info);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
@@ -144,7 +146,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
                                      size_t count);
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 
-/* A new node, which runs after `count` others. */
+/* Adds a node that runs after `count` other nodes. */
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t count,
                                    const struct cudaKernelNodeParams *params);
@@ -162,26 +164,26 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                  const struct cudaHostNodeParams *params);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                        const cudaGraphNode_t *after, size_t count,
-                                       cudaGraph_t child); /* which is copied */
+                                       cudaGraph_t child); /* child is copied */
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                   const cudaGraphNode_t *after, size_t count);
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                         const cudaGraphNode_t *after, size_t count,
                                         cudaEvent_t event);
 
-/* A node of any type but that of waiting for an event. Of a conditional node phGraph_out becomes
- * the graphs that are to be filled: they belong to the node. */
+/* Adds a node of any type except waiting for an event. For a conditional node, phGraph_out
+ * returns the graphs to fill, which belong to the node. */
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                              const cudaGraphEdgeData *edges, size_t count,
                              struct cudaGraphNodeParams *params);
-/* A condition for nodes of the graph; with cudaGraphCondAssignDefault it has this value whenever
- * the graph is launched. */
+/* A condition for nodes of the graph. With cudaGraphCondAssignDefault every launch of the graph
+ * resets the condition to `value`. */
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
                                              unsigned value CPU_DEFAULT(0),
                                              unsigned flags CPU_DEFAULT(0));
-void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value); /* by kernels */
-/* Memory that is allocated when the node runs, until a node, or a call, frees it. Its address is
- * always the same. */
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value); /* for kernels */
+/* Memory that is allocated when the node runs, until a node or a call frees it. Its address is
+ * the same in every launch. */
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *after, size_t count,
                                      struct cudaMemAllocNodeParams *params);
@@ -190,11 +192,11 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
                                            void *value);
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
-                                           void *value); /* a high mark becomes the current one */
+                                           void *value); /* resets a peak to the current value */
 cudaError_t cudaDeviceGraphMemTrim(int device);
 
-/* Other parameters for a node: of the graph, for what is instantiated later; or of what is
- * executable, where `node` is that of the graph. */
+/* Change the parameters of a node: in a graph, for later instantiations; or in an executable
+ * graph, where `node` is the node of the graph that was instantiated. */
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const struct cudaKernelNodeParams *params);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
@@ -207,12 +209,13 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const struct cudaHostNodeParams *params);
 
-/* What a stream captures goes into this graph. Dependencies are those of the order of capture. */
+/* The stream's capture adds its nodes to this graph. They depend on each other in the order of
+ * capture. */
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t *after,
                                           const cudaGraphEdgeData *edges, size_t count,
                                           enum cudaStreamCaptureMode mode);
-/* The graph that is being captured, and the last node that it has. */
+/* The graph of the capture in progress, and its last node. */
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
                                      unsigned long long *id CPU_DEFAULT(NULL),
                                      cudaGraph_t *graph CPU_DEFAULT(NULL),
@@ -220,14 +223,14 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
                                      const cudaGraphEdgeData **edges CPU_DEFAULT(NULL),
                                      size_t *count CPU_DEFAULT(NULL));
 enum { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
-/* Checks its arguments: what is captured next comes after all that is there. */
+/* Only checks its arguments: a node that is captured later comes after all earlier ones anyway. */
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
                                                 const cudaGraphEdgeData *edges, size_t count,
                                                 unsigned flags CPU_DEFAULT(0));
 
 #ifdef __cplusplus
 }
-/* As CUDA 11 and 12 have them. */
+/* The forms of CUDA 11 and 12. */
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                                cudaGraphNode_t *node, char *log, size_t size)
 {

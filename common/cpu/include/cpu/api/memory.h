@@ -1,5 +1,5 @@
-/* Memory beyond cudaMalloc and copies of rows: registered and managed memory, copies of boxes,
- * pools. Part of cuda_runtime_api.h; api/ and libraries/ have the functions. */
+/* Memory beyond cudaMalloc and copies of rows: registered and managed memory, 3D copies, pools.
+ * Part of cuda_runtime_api.h; the functions are in api/ and libraries/. */
 #ifndef CPU_MEMORY_API_H
 #define CPU_MEMORY_API_H
 
@@ -22,14 +22,14 @@ enum {
 };
 enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4 };
 
-/* Ordinary memory of the host becomes memory that kernels may touch, until it is unregistered. */
+/* Makes ordinary host memory accessible to kernels, until it is unregistered. */
 cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *p);
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
 cudaError_t cudaHostGetFlags(unsigned *flags, void *host);
 
-/* Managed memory. It is the host's all the time: advice and prefetches are checked, and do nothing.
- */
+/* Managed memory lies in the host's memory all the time: advice and prefetches are checked, and
+ * change nothing. */
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid = 0,
     cudaMemLocationTypeNone = 0,
@@ -57,14 +57,14 @@ cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise adv
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes CPU_DEFAULT(0),
                                      unsigned flags CPU_DEFAULT(cudaMemAttachSingle));
 
-/* Boxes. Where an array takes part, widths and its own positions are in elements. */
+/* 3D copies. If an array takes part, widths, and positions in the array, are in elements. */
 typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 struct cudaExtent {
-    size_t width, height, depth; /* width in bytes, of arrays in elements */
+    size_t width, height, depth; /* width in bytes, or in elements if an array takes part */
 };
 struct cudaPos {
-    size_t x, y, z; /* x likewise */
+    size_t x, y, z; /* x in bytes, in an array in elements */
 };
 struct cudaPitchedPtr {
     void *ptr;
@@ -116,7 +116,7 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream CPU_DEFAULT(NULL));
 
-/* Who may have memory, of what kind. */
+/* Types of memory, and who may access it. */
 enum cudaMemAllocationType {
     cudaMemAllocationTypeInvalid,
     cudaMemAllocationTypePinned,
@@ -146,7 +146,7 @@ typedef struct cudaMemAccessDesc cudaMemAccessDesc;
 typedef struct cudaMemPoolProps cudaMemPoolProps;
 #endif
 
-/* Pools. There is one, the device's own: what is freed goes back at once. */
+/* Pools. There is one, the device's own. Freed memory goes back at once. */
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 enum cudaMemPoolAttr {
     cudaMemPoolReuseFollowEventDependencies = 1,
@@ -171,7 +171,7 @@ cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, cudaMemPool_t pool,
 
 #ifdef __cplusplus
 }
-/* As CUDA 12 has them: the device by its number, the host as -1. */
+/* The forms of CUDA 12: the device is given by its number, the host by -1. */
 static inline cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, int device,
                                                cudaStream_t stream = NULL)
 {

@@ -1,6 +1,7 @@
-/* CUDA arrays, and the objects by which kernels read and write them: textures, surfaces. Part of
- * cuda_runtime_api.h; what a kernel calls is in cpu/texture.h. Mipmapped and sparse arrays, views
- * of another format (cudaResourceViewDesc) and sRGB are not supported: cudaErrorNotSupported. */
+/* CUDA arrays, and textures and surfaces, the objects through which kernels read and write them.
+ * Part of cuda_runtime_api.h; the functions for kernels are in cpu/texture.h. Mipmapped and
+ * sparse arrays, views of another format (cudaResourceViewDesc) and sRGB are not supported:
+ * cudaErrorNotSupported. */
 #ifndef CPU_TEXTURE_API_H
 #define CPU_TEXTURE_API_H
 
@@ -24,7 +25,8 @@ enum cudaChannelFormatKind {
     cudaChannelFormatKindFloat,
     cudaChannelFormatKindNone
 };
-/* An element: bits of 1, 2 or 4 channels, all 8, 16 or 32; 0 for those that it has not. */
+/* An element: the bits of its 1, 2 or 4 channels, each 8, 16 or 32; 0 for a channel that it
+ * lacks. */
 struct cudaChannelFormatDesc {
     int x, y, z, w;
     enum cudaChannelFormatKind f;
@@ -50,7 +52,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
                              unsigned *flags, cudaArray_t array);
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array);
 
-/* Copies of an array's rows. Offsets and widths are in bytes, and need not be whole elements. */
+/* Copies of rows of an array. Offsets and widths are in bytes, and need not be whole elements. */
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
                                 size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
@@ -67,7 +69,7 @@ cudaError_t
 cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                          size_t from_x, size_t from_y, size_t width, size_t height,
                          enum cudaMemcpyKind kind CPU_DEFAULT(cudaMemcpyDeviceToDevice));
-/* The same of bytes in a row, which go on in the next row of the array. */
+/* Copies of consecutive bytes, which continue in the array's next row. */
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
@@ -79,7 +81,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x,
                                      size_t bytes, enum cudaMemcpyKind kind,
                                      cudaStream_t stream CPU_DEFAULT(NULL));
 
-/* What an object reads or writes. */
+/* The memory that an object reads or writes. */
 enum cudaResourceType {
     cudaResourceTypeArray,
     cudaResourceTypeMipmappedArray,
@@ -123,9 +125,9 @@ struct cudaTextureDesc {
     enum cudaTextureFilterMode filterMode;
     enum cudaTextureReadMode readMode;
     int sRGB;
-    float borderColor[4]; /* of textures of integers: their bits */
+    float borderColor[4]; /* for textures of integers, the bits of integers */
     int normalizedCoords;
-    unsigned maxAnisotropy; /* this and what follows is about mipmaps, and changes nothing */
+    unsigned maxAnisotropy; /* about mipmaps, as are the next four: no effect */
     enum cudaTextureFilterMode mipmapFilterMode;
     float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
     int disableTrilinearOptimization;
