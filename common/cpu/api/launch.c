@@ -221,7 +221,7 @@ cudaError_t cpu_launch_kernel(const struct cpu_kernel *kernel, cudaStream_t stre
         stream_submit(stream, (struct work){cudaGraphNodeTypeKernel, run_kernel, drop_kernel, k}));
 }
 
-/* --- Kernels as objects --- */
+/* --- Kernels as objects ----------------------------------------------------------------------- */
 
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value)
 {

@@ -299,7 +299,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     return result(stream_submit(stream, graph_work(graph_of(exec))));
 }
 
-/* --- Captures --- */
+/* --- Captures --------------------------------------------------------------------------------- */
 
 /* Captures into g, or into a new graph if g is NULL. */
 static cudaError_t begin_capture(cudaStream_t stream, struct CUgraph_st *g,

@@ -209,6 +209,7 @@ void watch_ends(void);
 /* --- scheduler.c ------------------------------------------------------------------------------ */
 void block_run_all(struct worker *w); /* returns if no block is left or one has failed */
 void block_wait(struct worker *w);    /* runs other threads until this one is ready */
+void block_open_barrier(struct worker *w, struct barrier *b); /* all threads have arrived */
 /* Lets the lanes of a group go on, since their results are known. */
 void block_open_group(struct worker *w, int warp, struct group *g);
 

@@ -56,7 +56,7 @@ int tally_named_counters(const char *const **names);
 uint64_t tally_named_count(int kernel, const char *name);
 void tally_reset(void);
 
-/* --- count_print.c ---------------------------------------------------------------------------- */
+/* --- print.c ---------------------------------------------------------------------------------- */
 
 void counts_print(FILE *out);
 void counts_print_lines(FILE *out);
