@@ -1,34 +1,12 @@
-/* cp.async.bulk and cp.reduce.async.bulk: copies by the TMA that one thread starts.
- * units/bulk_copies.c decides when they take effect. */
+/* cp.async.bulk and cp.reduce.async.bulk, of bytes in a row and of boxes: copies by the TMA that
+ * one thread starts. units/bulk_copies.c decides when they take effect. */
 #include "ptx/handlers/handler.h"
 
 #include "device/units/boxes.h"
 #include "cpu/trace.h"
+#include "cuda.h"
 
-static __attribute__((noreturn)) void wrong(struct worker *w, const ptx_insn *i, const char *what,
-                                            uint64_t have, const char *need)
-{
-    const struct thread *t = &w->threads[w->now];
-    fault_stop(w, FAULT_ALIGNMENT, cudaErrorMisalignedAddress,
-               "%s:%d: thread %d (lane %d): %s %s 0x%llx: need %s", t->file, t->line, (int)w->now,
-               (int)w->now % WARP, i->text, what, (unsigned long long)have, need);
-}
-
-uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t bytes, int aligned)
-{
-    const struct thread *t = &w->threads[w->now];
-    const uint32_t at = (uint32_t)address;
-    const size_t used = w->shared_used + w->gaps;
-    if (at % (unsigned)aligned)
-        wrong(w, i, "at shared address", at,
-              aligned == 16 ? "a multiple of 16" : "a multiple of 128");
-    if (at + bytes > used)
-        fault_stop(w, FAULT_ADDRESS, cudaErrorIllegalAddress,
-                   "%s:%d: thread %d (lane %d): %s of %zu bytes at shared address 0x%x: the "
-                   "block's shared memory ends at 0x%zx",
-                   t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, bytes, at, used);
-    return at;
-}
+#include <string.h>
 
 /* Reports the operation to check, with its reads and writes. Returns its number. */
 static int told(struct worker *w, const struct box *b, uint32_t tile, int loads, int atomic)
@@ -78,12 +56,10 @@ void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int a
 static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, uint64_t bytes)
 {
     if (global % 16)
-        wrong(w, i, "at a global address that ends in", global & 0xff, "a multiple of 16");
+        ptx_misaligned(w, i, "at a global address that ends in", global & 0xff, "a multiple of 16");
     if (bytes % 16) {
-        const struct thread *t = &w->threads[w->now];
-        fault_stop(w, FAULT_ALIGNMENT, cudaErrorMisalignedAddress,
-                   "%s:%d: thread %d (lane %d): %s of %llu bytes: need a multiple of 16", t->file,
-                   t->line, (int)w->now, (int)w->now % WARP, i->text, (unsigned long long)bytes);
+        ptx_fault(w, i, FAULT_ALIGNMENT, cudaErrorMisalignedAddress,
+                  " of %llu bytes: need a multiple of 16", (unsigned long long)bytes);
     }
     return (struct box){.map = {.address = (char *)(uintptr_t)global,
                                 .extent = {bytes / 16},
@@ -91,14 +67,6 @@ static struct box row_of(struct worker *w, const ptx_insn *i, uint64_t global, u
                                 .box = {(uint32_t)bytes / 16},
                                 .step = {1},
                                 .rank = 1}};
-}
-
-struct mbarrier *ptx_mbarrier_of(struct worker *w, const ptx_insn *i, uint64_t address)
-{
-    return ptx_mbarrier(
-        w, i,
-        (uint32_t)((char *)ptx_pointer(w, (int)w->now % WARP, i, PTX_SHARED, address, 8) -
-                   w->arena));
 }
 
 /* Operands: to, from, bytes, the mbarrier, a cache policy. */
@@ -134,4 +102,77 @@ void ptx_bulk_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
         ptx_counted(CPU_BULK_READ_WAITS);
     while (left-- > 0)
         ptx_counted(CPU_BULK_LEFT_GROUPS);
+}
+
+/* --- Boxes of an array that a tensor map describes -------------------------------------------- */
+
+static struct tensor_map map_at(struct worker *w, const ptx_insn *i, uint64_t address)
+{
+    struct tensor_map m;
+    const int aligned = address % 64 == 0 && address;
+    if (aligned)
+        memcpy(&m, (const void *)(uintptr_t)address, sizeof m);
+    if (!aligned || m.magic != TENSOR_MAP)
+        ptx_fault(w, i, FAULT_ADDRESS, cudaErrorIllegalAddress,
+                  ": no tensor map at address 0x%llx%s: need a parameter const __grid_constant__ "
+                  "CUtensorMap, from cuTensorMapEncodeTiled",
+                  (unsigned long long)address, aligned ? "" : ", which is no multiple of 64");
+    return m;
+}
+
+/* The box at the coordinates of an operand. */
+static struct box box_at(struct worker *w, const ptx_insn *i, const ptx_operand *o,
+                         const uint64_t *reg)
+{
+    struct box b = {.map = map_at(w, i, ptx_address(o, reg))};
+    if (b.map.rank != o->n)
+        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure, ": the tensor map has %d dimensions",
+                  b.map.rank);
+    for (int k = 0; k < o->n; k++)
+        b.at[k] = (int32_t)ptx_get(&o->element[k], reg);
+    if (b.at[0] * (int64_t)b.map.stride[0] % 16)
+        ptx_fault(w, i, FAULT_ALIGNMENT, cudaErrorIllegalInstruction,
+                  ": the first coordinate is %d, %lld bytes into a row: need a multiple of 16",
+                  b.at[0], (long long)b.at[0] * (int64_t)b.map.stride[0]);
+    return b;
+}
+
+/* Operands: the tile, the map with coordinates, the mbarrier, a cache policy. */
+void ptx_tensor_load(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    const struct box b = box_at(w, i, &i->operand[1], reg);
+    const uint32_t tile =
+        ptx_tile(w, i, ptx_address(&i->operand[0], reg), box_rows(&b) * box_pitch(&b), 128);
+    ptx_start_load(w, &b, tile, ptx_mbarrier_of(w, i, ptx_address(&i->operand[2], reg)));
+}
+
+/* Operands: the map with coordinates, the tile, a cache policy. */
+void ptx_tensor_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    static const enum ptx_type types[] = {
+        PTX_U8,  PTX_U16, PTX_U32,  PTX_S32, PTX_U64, PTX_S64, PTX_F16,
+        PTX_F32, PTX_F64, PTX_BF16, PTX_F32, PTX_F32, PTX_F32,
+    }; /* by CUtensorMapDataType */
+    struct box b = box_at(w, i, &i->operand[0], reg);
+    const uint32_t tile =
+        ptx_tile(w, i, ptx_address(&i->operand[1], reg), box_rows(&b) * box_pitch(&b), 128);
+    b.type = types[b.map.type];
+    b.flush = b.map.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
+    for (int k = 0; k < b.map.rank; k++)
+        if (b.at[k] < 0)
+            ptx_fault(w, i, FAULT_OPERAND, cudaErrorIllegalInstruction,
+                      ": coordinate %d is %d: a store may not begin in front of the array, need 0 "
+                      "or more",
+                      k, b.at[k]);
+    if (ptx_has(i, PTX_M_reduce) && (b.type == PTX_U8 || b.type == PTX_U16 || b.type == PTX_S64))
+        ptx_fault(w, i, FAULT_OPERAND, cudaErrorIllegalInstruction,
+                  ": the tensor map's type %d cannot be added: need 32 bits, u64 or a "
+                  "floating-point type",
+                  b.map.type);
+    ptx_start_store(w, &b, tile, ptx_has(i, PTX_M_reduce));
+}
+
+void ptx_prefetch_tensormap(struct worker *w, const ptx_insn *i, uint64_t *reg)
+{
+    map_at(w, i, ptx_address(&i->operand[0], reg));
 }

@@ -9,22 +9,19 @@
 void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const int lane = (int)w->now % WARP;
-    const struct thread *t = &w->threads[w->now];
     const uint64_t bytes = ptx_get(&i->operand[2], reg);
     uint64_t read = bytes;
     if (bytes != 16 && (ptx_has(i, PTX_M_cg) || (bytes != 4 && bytes != 8)))
-        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
-                   "%s:%d: thread %d (lane %d): %s of %lld bytes: need %s", t->file, t->line,
-                   (int)w->now, lane, i->text, (long long)bytes,
-                   ptx_has(i, PTX_M_cg) ? "16" : "4, 8 or 16");
+        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure, " of %lld bytes: need %s",
+                  (long long)bytes, ptx_has(i, PTX_M_cg) ? "16" : "4, 8 or 16");
     if (strstr(i->form->operands, "pred"))
         read = ptx_true(&i->operand[3], reg) ? 0 : bytes;
     else if (strstr(i->form->operands, "b32"))
         read = (uint32_t)ptx_get(&i->operand[3], reg);
     if (read > bytes)
-        fault_stop(w, FAULT_OPERAND, cudaErrorLaunchFailure,
-                   "%s:%d: thread %d (lane %d): %s of %lld bytes is to read %lld: at most as many",
-                   t->file, t->line, (int)w->now, lane, i->text, (long long)bytes, (long long)read);
+        ptx_fault(w, i, FAULT_OPERAND, cudaErrorLaunchFailure,
+                  " of %lld bytes is to read %lld: at most as many", (long long)bytes,
+                  (long long)read);
     void *to = ptx_pointer(w, lane, i, PTX_SHARED, ptx_address(&i->operand[0], reg), bytes);
     const void *from = ptx_pointer(w, lane, i, PTX_GLOBAL, ptx_address(&i->operand[1], reg), bytes);
     TRACE(async_issue(w, lane, to, from, (unsigned)bytes, (unsigned)read, ptx_has(i, PTX_M_cg)));

@@ -14,26 +14,27 @@
 #undef PTX_BY_WARP
 #undef PTX_BY_WARPGROUP
 
-/* --- memory.c --------------------------------------------------------------------------------- */
+/* --- address.c -------------------------------------------------------------------------------- */
+/* Stops the kernel with a line: the running thread, the instruction, then the text. */
+void ptx_fault(struct worker *w, const ptx_insn *i, enum fault kind, cudaError_t error,
+               const char *format, ...) __attribute__((noreturn, format(printf, 5, 6)));
+/* The same for an address that is no multiple of what it needs. */
+void ptx_misaligned(struct worker *w, const ptx_insn *i, const char *what, uint64_t have,
+                    const char *need) __attribute__((noreturn));
 enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED };
+int ptx_in_shared(const struct worker *w, uint64_t address); /* a generic address */
 /* The memory at a lane's address in an instruction. Stops the kernel if the address is no
  * multiple of `bytes`, or is a shared address outside of the block's shared memory. */
 void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space space,
                   uint64_t address, size_t bytes);
-
-/* --- mbarrier.c ------------------------------------------------------------------------------- */
-/* The mbarrier at that place in shared memory. Stops the kernel if there is none. */
-struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at);
-
-/* --- bulk.c ----------------------------------------------------------------------------------- */
-struct box;
 /* A tile in shared memory, at an operand's address. Stops the kernel if the address is no
  * multiple of `aligned` (16 or 128), or the tile is not within the block's shared memory. */
 uint32_t ptx_tile(struct worker *w, const ptx_insn *i, uint64_t address, size_t bytes, int aligned);
+/* The mbarrier at that place in shared memory, or at a shared address. Stops the kernel if there is
+ * none. */
+struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at);
 struct mbarrier *ptx_mbarrier_of(struct worker *w, const ptx_insn *i, uint64_t address);
-/* The running thread starts a copy. */
-void ptx_start_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m);
-void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int adds);
+uint64_t ptx_mbarrier_mark(const struct mbarrier *m);
 
 /* The value of an operand for the running lane: raw bits of its type. The bits above the type's
  * width may be anything. */

@@ -2,22 +2,8 @@
  * units/mbarriers.c has their state; the instructions that use it are here. */
 #include "ptx/handlers/handler.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static __attribute__((noreturn, format(printf, 3, 4))) void
-wrong(struct worker *w, const ptx_insn *i, const char *format, ...)
-{
-    const struct thread *t = &w->threads[w->now];
-    char text[400];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    fault_stop(w, FAULT_MBARRIER, cudaErrorLaunchFailure, "%s:%d: thread %d (lane %d): %s: %s",
-               t->file, t->line, (int)w->now, (int)w->now % WARP, i->text, text);
-}
 
 /* The mbarrier's offset in shared memory, from a shared or a generic address. */
 static uint32_t place(struct worker *w, const ptx_insn *i, int operand, const uint64_t *reg)
@@ -27,27 +13,9 @@ static uint32_t place(struct worker *w, const ptx_insn *i, int operand, const ui
     const uint64_t address = ptx_address(&i->operand[operand], reg);
     const char *p = ptx_pointer(w, (int)w->now % WARP, i, space, address, 8);
     if (p < w->arena || p >= w->arena + ARENA)
-        wrong(w, i, "address %p is not of shared memory", (const void *)p);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
+                  ": address %p is not of shared memory", (const void *)p);
     return (uint32_t)(p - w->arena);
-}
-
-/* The bytes in memory at an mbarrier. Its state is elsewhere, so only these bytes show that
- * something was stored over the mbarrier. */
-static uint64_t mark_of(const struct mbarrier *m)
-{
-    return 0x7262617272696572u ^ (uint64_t)m->id << 32;
-}
-
-struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at)
-{
-    struct mbarrier *m = phases_find(w, at);
-    uint64_t there;
-    if (!m)
-        wrong(w, i, "no mbarrier at shared address 0x%x: mbarrier.init makes one", at);
-    memcpy(&there, w->arena + at, sizeof there);
-    if (there != mark_of(m))
-        wrong(w, i, "something was stored over the mbarrier at shared address 0x%x", at);
-    return m;
 }
 
 static struct mbarrier *barrier(struct worker *w, const ptx_insn *i, int operand,
@@ -60,10 +28,11 @@ void ptx_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const uint32_t at = place(w, i, 0, reg), count = (uint32_t)ptx_get(&i->operand[1], reg);
     if (count < 1 || count >= 1 << 20)
-        wrong(w, i, "%u arrivals: need 1 to %d", count, (1 << 20) - 1);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals: need 1 to %d",
+                  count, (1 << 20) - 1);
     TRACE_CHECK(lane_write(w, (int)w->now % WARP, (uintptr_t)w->arena + at, 8), (void)0);
     phases_make(w, at, (int)count);
-    const uint64_t mark = mark_of(phases_find(w, at));
+    const uint64_t mark = ptx_mbarrier_mark(phases_find(w, at));
     memcpy(w->arena + at, &mark, sizeof mark);
     TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, phases_find(w, at)->id, at), (void)0);
 }
@@ -72,7 +41,8 @@ void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 0, reg);
     if (m->waiters)
-        wrong(w, i, "%d threads wait for it", m->waiters);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %d threads wait for it",
+                  m->waiters);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
     phases_take_away(w, m);
 }
@@ -86,8 +56,9 @@ static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
 {
     TRACE_CHECK(mbarrier_expect(w, (int)w->now % WARP, m->id, bytes), (void)0);
     if (m->bytes + bytes >= 1 << 20)
-        wrong(w, i, "%lld bytes are to come: at most %d can", (long long)m->bytes + bytes,
-              (1 << 20) - 1);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
+                  ": %lld bytes are to come: at most %d can", (long long)m->bytes + bytes,
+                  (1 << 20) - 1);
     phases_expect(w, m, bytes);
 }
 
@@ -96,7 +67,8 @@ static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
     if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
         char told[300];
         phases_tell(w, m, told, sizeof told);
-        wrong(w, i, "%u arrivals too many on %s", arrivals - (uint32_t)m->pending, told);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals too many on %s",
+                  arrivals - (uint32_t)m->pending, told);
     }
     TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id), (void)0);
     phases_arrive(w, m, (int)arrivals);
@@ -173,7 +145,8 @@ static int wait(struct worker *w, const ptx_insn *i, struct mbarrier *m, unsigne
         t->op = CPU_PTX;
         m = phases_of(w, id);
         if (!m)
-            wrong(w, i, "the mbarrier is gone while the thread waits");
+            ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
+                      ": the mbarrier is gone while the thread waits");
         if (m->phase == before)
             return 0;
         flights_bring(w, m);
@@ -189,7 +162,8 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     struct mbarrier *m = barrier(w, i, 1, reg);
     const uint64_t phase = ptx_get(&i->operand[2], reg); /* a state, or a parity alone */
     if (ptx_has(i, PTX_M_parity) && phase > 1)
-        wrong(w, i, "parity %llu: need 0 or 1", (unsigned long long)phase);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": parity %llu: need 0 or 1",
+                  (unsigned long long)phase);
     const unsigned parity = phase & 1;
     const int id = m->id;
     flights_go_on(w);
@@ -210,7 +184,8 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     if (++w->asked == MANY) {
         char told[300];
         phases_tell(w, m, told, sizeof told);
-        wrong(w, i, "asked %d times in vain for parity %u of %s", MANY, parity, told);
+        ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
+                  ": asked %d times in vain for parity %u of %s", MANY, parity, told);
     }
     if (!ptx_has(i, PTX_M_try_wait))
         cpu_yield();

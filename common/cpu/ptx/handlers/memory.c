@@ -7,49 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static __attribute__((noreturn)) void bad_address(struct worker *w, int lane, const ptx_insn *i,
-                                                  enum fault kind, cudaError_t error,
-                                                  const char *space, uint64_t address, size_t bytes,
-                                                  const char *why)
-{
-    const struct thread *t = &w->threads[w->now];
-    fault_stop(w, kind, error, "%s:%d: thread %d (lane %d): %s of %zu bytes at %saddress 0x%llx%s",
-               t->file, t->line, (int)w->now / WARP * WARP + lane, lane, i->text, bytes, space,
-               (unsigned long long)address, why);
-}
-
-static int in_shared(const struct worker *w, uint64_t address)
-{
-    return address - (uintptr_t)w->arena < ARENA;
-}
-
-void *ptx_pointer(struct worker *w, int lane, const ptx_insn *i, enum ptx_space space,
-                  uint64_t address, size_t bytes)
-{
-    char why[120];
-    const char *name = space == PTX_SHARED ? "shared " : space == PTX_GLOBAL ? "global " : "";
-    if (space == PTX_SHARED)
-        address = (uint32_t)address;
-    const int goes_on = CPU_TRACE == 2; /* check reports it and goes on */
-    if (address % bytes && !goes_on) {
-        snprintf(why, sizeof why, ", which is no multiple of %zu", bytes);
-        bad_address(w, lane, i, FAULT_ALIGNMENT, cudaErrorMisalignedAddress, name, address, bytes,
-                    why);
-    }
-    if (space == PTX_GLOBAL && in_shared(w, address))
-        bad_address(w, lane, i, FAULT_ADDRESS, cudaErrorIllegalAddress, name, address, bytes,
-                    ", which is a pointer to shared memory");
-    if (space != PTX_SHARED)
-        return (void *)(uintptr_t)address;
-    size_t used = w->shared_used + w->gaps;
-    if (address + bytes > (goes_on ? ARENA - 16 : used)) {
-        snprintf(why, sizeof why, ": the block's shared memory ends at 0x%zx%s", used,
-                 address > used ? "; __cvta_generic_to_shared makes such an address" : "");
-        bad_address(w, lane, i, FAULT_ADDRESS, cudaErrorIllegalAddress, name, address, bytes, why);
-    }
-    return w->arena + address;
-}
-
 static enum ptx_space space_of(const ptx_insn *i)
 {
     return ptx_has(i, PTX_M_shared) || ptx_has(i, PTX_M_shared_cta) ? PTX_SHARED
@@ -195,7 +152,7 @@ static void atomic(struct worker *w, const ptx_insn *i, uint64_t *reg, const ptx
     const size_t bytes = ptx_type_bits[i->type[0]] / 8u;
     char *p = pointer(w, i, address, reg, bytes * (size_t)parts);
     const ptx_operand *a = &i->operand[address + 1], *b = &i->operand[address + 2];
-    const int shared = in_shared(w, (uintptr_t)p);
+    const int shared = ptx_in_shared(w, (uintptr_t)p);
     uint64_t was[8], second = ptx_has(i, PTX_M_cas) ? ptx_get(b, reg) : 0;
     release(w, i);
     ptx_atomic(w, (int)w->now % WARP, p, (unsigned)(bytes * (size_t)parts), (unsigned)parts,
@@ -231,7 +188,7 @@ void ptx_cvta(struct worker *w, const ptx_insn *i, uint64_t *reg)
 
 void ptx_isspacep(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
-    int shared = in_shared(w, ptx_get(&i->operand[1], reg));
+    int shared = ptx_in_shared(w, ptx_get(&i->operand[1], reg));
     ptx_set(&i->operand[0], reg, (uint64_t)(ptx_has(i, PTX_M_global) ? !shared : shared));
 }
 
