@@ -1,7 +1,7 @@
-# The list of what the book has, one tab-separated line each, in the order of the files given:
+# The list of the book's parts, one tab-separated line each, in the order of the files given:
 #   chapter SLUG FILE TITLE PART     has SLUG STEP     step NN DIR FILE TITLE     chart NAME
-# Every page depends on it: it changes only when a chapter, a step, a chart or a file of rows comes,
-# goes or is renamed.
+# Every page depends on this list: it changes only if a chapter, a step, a chart or a file of rows is added,
+# removed or renamed.
 BEGIN { OFS = "\t" }
 FNR == 1 {
     base = FILENAME

@@ -1,8 +1,8 @@
-# Writes make rules: on what each chapter and each chart depends, and how a step's output is made.
+# Writes make rules: the files that each chapter and each chart depends on, and how a step's output is made.
 # Files: chapters (.md) and chart scripts (.gp). Variables: tree, outputs, charts (folders of made
 # files), plots (the scripts), data (rows of the book's device), alldata (its parent), bin (path of
 # a step's CPU program without its number), sources (the .cu files of the steps).
-# Files that do not exist are left to the filters, which say who wanted them.
+# Missing files are left to the filters, which report the place that needs them.
 BEGIN {
     n = split(sources, file, " ")
     for (i = 1; i <= n; i++) {
@@ -51,14 +51,13 @@ function need(file) {
     print target ": $(wildcard " file ")"
 }
 
-# The program's exit status is the file's first line: the filter knows which one the chapter
-# expects.
+# The file's first line is the program's exit status, which the filter compares with the chapter's.
 function output(step, command, order, args,   env, file, program) {
     env = order == "" ? "" : "CUDACPU_ORDER=" order
     if (command == "") command = "run"
     if (command !~ /^(run|count|check)$/) return
     program = bin step
-    # Programs with an instrument lie in a folder beside that of the plain ones.
+    # Programs with an instrument are in a folder beside that of the plain programs.
     if (command != "run") sub(/\/[^\/]*$/, "-" command "&", program)
     file = outputs "/" encode(step " " command " " env " " args) ".txt"
     print target ": " file
@@ -70,7 +69,7 @@ function output(step, command, order, args,   env, file, program) {
     print "\t    { echo \"exit $$?\"; cat $@.out; } >$@.tmp; rm $@.out; mv -f $@.tmp $@"
 }
 
-# The same of a program of the reader's own, from its source.
+# The same for a program outside of the steps, from its source.
 function own_output(source, command,   file) {
     file = outputs "/" encode(source " " command) ".txt"
     print target ": " file

@@ -1,5 +1,5 @@
-# The contents as Markdown. Files: metadata.yaml (where the book has no first page), then the chapters'
-# .size files and the list that contents.awk writes.
+# The contents as Markdown. Files: metadata.yaml (if the book has no first page), then the chapters' .size
+# files and the list that contents.awk writes.
 /^title: / { print "# " substr($0, 8) "\n" }
 /^subtitle: / { print substr($0, 11) "\n" }
 FILENAME ~ /\.yaml$/ { next }
@@ -9,7 +9,7 @@ $1 == "chapter" { order[++n] = $2; name[$2] = $4; part[$2] = $5 }
 $1 == "has" { has[$2] = has[$2] " " $3 }
 $1 == "step" { steps[++m] = $2; dir[$2] = $3; what[$2] = $5 }
 
-# Groups chapters by part. What belongs to none stands before the first, or is about all of them.
+# Groups chapters by part. Chapters of no part are before the first part, or are about all parts.
 function heading(text) {
     if (text != now)
         print "\n### " (text == "" ? "All parts" : "Part " text) "\n"

@@ -1,7 +1,7 @@
--- Resolves the links that weave.lua left, names the page's neighbours, and folds what a reader opens.
--- With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page; without, the
--- book is one document, in which solutions and answers stand at the end. With BOOK_PRINT set (to the
--- list that pages.awk writes, empty at first) it has contents with page numbers.
+-- Resolves the links that weave.lua left, names the page's neighbours, and makes folds of solutions, answers
+-- and further sections. With BOOK_PAGES set (to the list that contents.awk writes) every chapter is a page;
+-- without, the book is one document, with solutions and answers at the end. With BOOK_PRINT set (to the list
+-- that pages.pl writes, empty at first) the document has contents with page numbers.
 local list = os.getenv("BOOK_PAGES")
 local print_list = os.getenv("BOOK_PRINT")
 
@@ -19,7 +19,7 @@ if list then
     end
 end
 
--- What print has instead of links: the number of the page on which each id stands.
+-- For print, which has no links: the number of the page with each id.
 local page = {}
 if print_list then
     for line in io.lines(print_list) do
@@ -45,7 +45,7 @@ local function escaped(text)
     return (text:gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
 end
 
--- A browser breaks a line behind a hyphen, and "--" at its end reads as a word of its own.
+-- Keeps options on one line: a browser breaks after a hyphen, and "--" at the end of a line looks like a word.
 local function code(el)
     if #el.classes > 0 then return nil end
     local text = escaped(el.text):gsub("%S+", function(word)
@@ -86,7 +86,7 @@ local function div(el)
         pandoc.Attr(here, { "asked", class }))
 end
 
--- Of several solutions to one listing the first is named: the others stand behind it.
+-- If a listing has several solutions, only the first is named: the others follow it.
 local function named_once(blocks)
     local before
     for _, block in ipairs(blocks) do
@@ -102,7 +102,7 @@ local function contents_of(blocks)
     local items, part = {}, nil
     for i, block in ipairs(blocks) do
         if block.t == "Header" and block.level <= 2 and block.identifier ~= "chindex" then
-            -- Below a chapter's title stands its part.
+            -- A chapter's part is below its title.
             local below = block.level == 1 and blocks[i + 1]
             local named = below and below.t == "Div" and below.classes:includes("part")
                 and pandoc.utils.stringify(below):match("^(Part .-) \194\183 ")

@@ -1,6 +1,6 @@
 # Checks the markers of the steps' sources against the snippets that the chapters use.
 # Files: first the lists of used snippets ("FILE<tab>NAME" lines) and of lengths ("step<tab>NN<tab>SCREENS"),
-# both written by weave.lua, then the sources: the steps' .cu files and what they share.
+# both written by weave.lua, then the sources: the steps' .cu files and their shared files.
 BEGIN { MOST_SCREENS = 3.5 }
 function complain(line, text) { print FILENAME ":" line ": " text; bad = 1 }
 function finish(   i) {

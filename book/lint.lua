@@ -1,7 +1,7 @@
--- Finds measured numbers that were typed into prose, or into what describes a chart. Two rules:
---   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %, 40 cycles) always is one;
---   a number of three significant digits or more is one when a row holds it, of a step that the
---   chapter shows or of a file that it reads.
+-- Finds measured numbers that were typed into prose, or into the description of a chart. Two rules:
+--   a number followed by a unit of measurement (3.1 us, 1.66x, 12 %, 40 cycles) always counts as measured;
+--   a number of three significant digits or more counts if it is in a row of a step that the chapter shows, or
+--   of a file that the chapter reads.
 -- Code, math, looked-up figures and verdicts, .claim, .given and .claimtable are exempt: they
 -- become HIDDEN before the search.
 local M = {}
@@ -14,10 +14,10 @@ local NAMES = [[ns us µs μs ms s TB/s GB/s MB/s kB/s KB/s TFLOP/s GFLOP/s MFLO
 for unit in NAMES:gmatch("%S+") do
     UNITS[unit] = true
 end
--- What is counted is an integer, and only that number repeats it.
+-- Columns of counts: only the same integer repeats such a value.
 local EXACT = { wrong = true, nan = true }
 local SHAPE = { "B", "H", "Sq", "Sk", "D", "R", "pos0" }
--- What a row has besides what was measured.
+-- Columns without measured values.
 local OTHER = { step = 1, causal = 1, n = 1, bytes = 1, flops = 1, device_bytes = 1, total = 1, err_bound = 1 }
 for _, column in ipairs(SHAPE) do OTHER[column] = 1 end
 
@@ -28,7 +28,7 @@ local function exempt(element)
     return false
 end
 
--- Every run of text in the document, one string each, with exempt parts hidden.
+-- Each run of text in the document as a string, with exempt parts hidden.
 local function texts(doc)
     local hide = function() return pandoc.Str(HIDDEN) end
     local drop = function() return {} end
@@ -84,8 +84,8 @@ local function power_of_two(v)
     return v == 1
 end
 
--- What the rows of one file measured: a list of {value, name, exact, counted}. Adds its shape values
--- to a set.
+-- The measured values of one file's rows: a list of {value, name, exact, counted}. Adds the rows' shape values
+-- to the set `shapes`.
 local function measured(t, name, shapes)
     local list = {}
     local counted = name:match("counts$")
@@ -103,10 +103,10 @@ local function measured(t, name, shapes)
     return list
 end
 
--- Which recorded value a typed number repeats, or nil. An integer that is also a shape or a power
--- of two counts only against the columns that count wrong elements: a time that happens to round to
--- 256 proves nothing. What kernels did is counted in integers that stand for much else when they are
--- small: four digits are asked for.
+-- The name of the recorded value that a typed number repeats, or nil. An integer that is also a shape or a
+-- power of two is compared only with the columns that count wrong elements: a time that happens to round to 256
+-- proves nothing. Counts of kernels' work are integers, which mean much else when they are small: so only
+-- numbers of four digits or more are compared with them.
 local function recorded(number, known, shapes)
     local typed = number:gsub(",", "")
     local value = tonumber(typed)
@@ -129,9 +129,9 @@ local function recorded(number, known, shapes)
     return nil
 end
 
--- Calls report(what is wrong, the text to find in the source) for every typed number in a chapter, or in a line of
--- text. Such a line cannot mark what is given: a whole number without a unit is taken for that. tables: { ["step-03"]
--- = the rows of that file }.
+-- Calls report(message, the text to find in the source) for every typed number in a chapter, or in a line of text.
+-- A line of text cannot mark given numbers, so an integer without a unit counts as given there. tables:
+-- { ["step-03"] = the rows of that file }.
 function M.check(doc, tables, report)
     local known, shapes = {}, {}
     for name, t in pairs(tables) do

@@ -9,8 +9,8 @@ local function split_tabs(line)
     return fields
 end
 
--- The table {header = {key = value}, columns = {names}, index = {name = n}, rows = {{fields}}}, or
--- nil and why.
+-- The table {header = {key = value}, columns = {names}, index = {name = n}, rows = {{fields}}}; or nil and the
+-- reason.
 function M.read(path)
     if cache[path] then return cache[path] end
     local file = io.open(path)
@@ -41,8 +41,7 @@ function M.read(path)
     return t
 end
 
--- The rows that meet every condition {column = value}, or nil and the name of a column that is not
--- there.
+-- The rows that meet every condition {column = value}; or nil and the name of a column that does not exist.
 function M.select(t, conditions)
     for name in pairs(conditions) do
         if not t.index[name] then return nil, name end
@@ -58,7 +57,7 @@ function M.select(t, conditions)
     return found
 end
 
--- Those of found whose column has one of the values, "a|b|c", or, if these are unwanted, none.
+-- The rows of `found` whose column has one of the values "a|b|c"; if these are unwanted, the rows without them.
 function M.filter(t, found, other)
     local kept = {}
     for _, row in ipairs(found) do

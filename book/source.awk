@@ -1,5 +1,5 @@
-# A step's source as a Markdown page: a numbered code block a file, whose lines can be linked to, as #L-12
-# in the first one and as #a-name-12 in a-name.cuh beside it.
+# A step's source as a Markdown page: one numbered code block per file. Links to lines are #L-12 in the first
+# file, and #a-name-12 in a-name.cuh beside it.
 FNR == 1 {
     id = FILENAME
     sub(/.*\//, "", id)

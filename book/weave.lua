@@ -1,9 +1,8 @@
 -- Turns one chapter into a document with its code, charts, figures, tables and outputs in place.
--- Whatever is missing, ambiguous or typed by hand is reported, one line each, and nothing is
--- written. Environment: BOOK_PLOTS, BOOK_DATA, BOOK_DEVICE, BOOK_OUTPUTS, BOOK_CONTENTS
--- (contents.awk), BOOK_USED (file to write: the snippets used, for lint.awk), BOOK_SIZE (file to
--- write: how long the chapter is). Links leave as page:SLUG#ID and source:NN#LINE; links.lua
--- resolves them, and folds what is to be folded.
+-- If anything is missing, ambiguous or a typed measurement, reports one line for each, and writes nothing.
+-- Environment: BOOK_PLOTS, BOOK_DATA, BOOK_DEVICE, BOOK_OUTPUTS, BOOK_CONTENTS (contents.awk), BOOK_USED (file to
+-- write: the snippets used, for lint.awk), BOOK_SIZE (file to write: the length of the chapter). Links leave as
+-- page:SLUG#ID and source:NN#LINE; links.lua resolves them, and makes the folds.
 local here = PANDOC_SCRIPT_FILE:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/?.lua;" .. package.path
 local rows = require("rows")
@@ -27,8 +26,8 @@ local function lines_of(path)
 end
 
 -- Errors ------------------------------------------------------------------------------------------
--- The parser keeps no line numbers, so a complaint looks for its text in the source, blanks taken
--- as equal.
+-- The parser keeps no line numbers, so a message finds its line by searching the source for its text, with any
+-- blanks equal.
 local source_lines = lines_of(chapter)
 local function flatten(keep_code)
     local text, starts, fenced = {}, {}, false
@@ -67,7 +66,7 @@ local function finish_errors()
     os.exit(1)
 end
 
--- What the book has -------------------------------------------------------------------------------
+-- The parts of the book ---------------------------------------------------------------------------
 local steps, chapters, owner = {}, {}, {}
 for _, line in ipairs(lines_of(env.contents) or error("cannot read " .. env.contents)) do
     local f = {}
@@ -92,14 +91,14 @@ local function step_of(nn, what, needle)
 end
 
 -- Code --------------------------------------------------------------------------------------------
--- A block names a step= or, for what the steps share, a file= of the repository.
+-- A block names a step= or, for shared code, a file= of the repository.
 local used = {}
 local function is_marker(line)
     local kind = line:gsub("^%s*//%s*end ", "//"):match("^%s*//%s*(%l+): ")
     return kind == "snippet" or kind == "solution"
 end
 
--- The lines without the indent that they have in common.
+-- The lines without their common indentation.
 local function dedent(lines)
     local indent
     for _, line in ipairs(lines) do
@@ -110,8 +109,8 @@ local function dedent(lines)
     return indent and table.concat(lines, "\n")
 end
 
--- The lines between a snippet's markers, with each solution's place blank, as a reader finds it who
--- has asked for the exercise; the first and last line's number; the solutions.
+-- The lines between a snippet's markers, with each solution left blank, as an exercise leaves it; the numbers of
+-- the first and the last line; the solutions.
 local function cut(file, name)
     local lines = lines_of(file)
     if not lines then return nil, "does not exist" end
@@ -159,7 +158,7 @@ local function code_block(text, class)
     return pandoc.CodeBlock(text, pandoc.Attr("", { class }, { tabindex = "0" }))
 end
 
--- What a reader opens: links.lua folds it on a page, and moves it to the end of the book in print.
+-- A part that a reader opens: links.lua folds it on a page, and moves it to the end of the book in print.
 local n_folded = 0
 local function folded(class, step, title, blocks)
     n_folded = n_folded + 1
@@ -182,7 +181,7 @@ local function listing(el)
     if not text then return fail(what .. ": " .. path .. " " .. first, needle) end
     used[#used + 1] = path .. "\t" .. a.snippet
     local range = pandoc.Str(path .. ":" .. first .. "–" .. last)
-    -- What lies beside a step is on the step's page.
+    -- Files beside a step are on the step's page.
     local nn, beside = path:match("steps/(%d%d)%-[^/]*/([^/]*)%.cuh$")
     local target = a.step and a.step .. "#L-" or steps[nn] and nn .. "#" .. beside .. "-"
     local from = target and pandoc.Link({ range }, "source:" .. target .. first) or range
@@ -206,7 +205,7 @@ local function encode(s)
     end))
 end
 
--- A line that is longer than the page goes on below, further in: broken at a blank.
+-- Breaks a line that is longer than the page at a blank. Continuation lines are indented.
 local WIDTH = 100
 local function fold(line)
     if #line <= WIDTH then return line end
@@ -233,7 +232,7 @@ local function printed(typed, lines)
     }, { class = "output" })
 end
 
--- What was printed, whose first line tells the exit status, below the command that was typed.
+-- A program's output, below the command that was typed. The first line of the file is the exit status.
 local function shown_output(what, needle, name, exit, typed)
     local lines = lines_of(env.outputs .. "/" .. name .. ".txt")
     if not lines then return fail(what .. ": the program was not run", needle) end
@@ -245,8 +244,8 @@ local function shown_output(what, needle, name, exit, typed)
     return printed(typed, lines)
 end
 
--- What was printed where the book is not made, by a program that is not here: a file that begins with the
--- command, "$ command".
+-- Recorded output of a program that is not on the machine where the book is made. The file begins with the
+-- command: "$ command".
 local function recorded_output(el)
     local path = el.attributes.file or "(no file)"
     local lines = lines_of(path)
@@ -258,8 +257,8 @@ local function recorded_output(el)
     return printed(typed, lines)
 end
 
--- command=count and command=check take the program that is built with that instrument; own= is a source
--- that is no step's, and command= says how cudacc builds it.
+-- command=count and command=check run the program built with that instrument. own= is a source outside of the
+-- steps, and command= then says how cudacc builds it.
 local function output(el)
     local a = el.attributes
     local args = a.args or ""
@@ -308,7 +307,7 @@ local function separated(text)
     return sign .. whole:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") .. rest
 end
 
--- The same of counts that stand in the prose and in formulas.
+-- The same for counts in prose and in formulas.
 local function given_count(el)
     if el.text:match("^:::+$") then
         fail("a ::: stands in the text, and begins or ends no block: it needs an empty line in front")
@@ -329,7 +328,7 @@ local function given_counts(el)
     if text ~= el.text then return pandoc.Math(el.mathtype, text) end
 end
 
--- A short formula and the stop or comma behind it stay on one line.
+-- A short formula and the full stop or comma after it stay on one line.
 local function with_its_stop(inlines)
     local kept = pandoc.List()
     for _, el in ipairs(inlines) do
@@ -344,7 +343,7 @@ local function with_its_stop(inlines)
     return kept
 end
 
--- A field as text: "-" has no value to show; a format applies to numbers only.
+-- A field as text, or nil and the reason. "-" has no value to show; a format needs a number.
 local function show(raw, format, scale)
     if raw == nil or raw == "-" then return nil, "has no value there" end
     if not format and not scale then return separated(raw) end
@@ -355,8 +354,8 @@ local function show(raw, format, scale)
     return separated(text)
 end
 
--- A row's value in a column, or the quotient of two: "sectors/requests". Above the stroke there may
--- be a number: "100/ratio" is a share in per cent.
+-- A row's value in a column, or the quotient of two columns: "sectors/requests". The numerator may be a number:
+-- "100/ratio" is a share in per cent.
 local function value_of(t, row, column)
     local above, below = column:match("^(.+)/(.+)$")
     if not above then return row[t.index[column]] end
@@ -365,7 +364,7 @@ local function value_of(t, row, column)
     return above and below and below ~= 0 and above / below or "-"
 end
 
--- The first of a column's names that is not there.
+-- The first name in `column` that is no column, or nil.
 local function missing_of(t, column)
     column = column:gsub("^%d+/", "")
     for name in column:gmatch("[^/]+") do
@@ -373,7 +372,7 @@ local function missing_of(t, column)
     end
 end
 
--- What [key=value ...]{.fig} and {.verdict} say: the reserved keys, and conditions on columns.
+-- Reads the text of [key=value ...]{.fig} and {.verdict}: the reserved keys, and conditions on columns.
 local function words_of(text, what, reserved)
     local a, conditions = {}, {}
     for word in text:gmatch("%S+") do
@@ -394,7 +393,7 @@ local function origin_of(path, text)
     return path .. ": " .. text:gsub("%f[%w_]step=%S+ ?", ""):gsub("%f[%w_]file=%S+ ?", "")
 end
 
--- The value of the one row that a figure names, as text, and where it is.
+-- The value of the one row that a figure names, as text, and the path of its file.
 local function value_named(a, conditions, what, text)
     local t, path = rows_of(a, what, text)
     if not t then return end
@@ -408,9 +407,9 @@ local function value_named(a, conditions, what, text)
     return tostring(a.col == "count" and #found or value_of(t, found[1], a.col)), path
 end
 
--- Words that begin with over_ name a second row, which has the others' values besides: the figure is
--- the first row's value divided by that one's, or, with plus_, by the sum of that one's and a third
--- row's. With over_NAME=any a row may have any NAME, or none.
+-- Words that begin with over_ name a second row, which otherwise meets the first row's conditions. The figure is the
+-- first row's value divided by the second row's; with plus_, divided by the sum of the second row's and a third
+-- row's. With over_NAME=any the second row may have any NAME, or none.
 local function row_beside(prefix, a, others, conditions)
     local row, rest, any = { col = a.col, device = a.device }, {}, false
     for key, value in pairs(others) do rest[key] = value end
@@ -423,7 +422,7 @@ local function row_beside(prefix, a, others, conditions)
         end
         any = any or name
     end
-    -- The rows of a step need not be told which step they are of.
+    -- The rows of a step's file need no condition on the step.
     if row.step and not row.file then rest.step = nil end
     if not row.file and not row.step then row.file, row.step = a.file, a.step end
     return any and row, rest
@@ -436,7 +435,7 @@ local function figure(el)
         { step = 1, file = 1, device = 1, col = 1, fmt = 1, scale = 1, unit = 1 })
     if not a then return end
     if not a.col then return fail(what .. ": says no col=", text) end
-    -- Beside a file, a step is one of the columns.
+    -- With file=, step= is a condition on a column.
     if a.file and a.step then conditions.step = a.step end
     local scale = a.scale and tonumber(a.scale)
     if a.scale and not scale then
@@ -466,14 +465,14 @@ local function figure(el)
 end
 
 -- Claims ------------------------------------------------------------------------------------------
--- [step=07 case=D128 variant=v2 clock=graph l2=warm claim=0.042/0.035]{.verdict}: the ratio claimed,
--- ours, what each says, and whether they say the same. A claim may be a product or a quotient, so
--- that a log's own figures stand in the chapter. base=VARIANT compares with that variant of the same
--- case in place of the baseline, base_step=NN with its row in another step: the quotient of both
--- ratios, as each was taken to the same baseline in its own run. With claim=none ours stands alone.
+-- [step=07 case=D128 variant=v2 clock=graph l2=warm claim=0.042/0.035]{.verdict}: the claimed ratio, our ratio, the
+-- verdict of each, and whether the verdicts agree. A claim may be a product or a quotient, so that a chapter can
+-- have a log's own figures. base=VARIANT compares with that variant of the same case instead of the baseline,
+-- base_step=NN with its row in another step: the result is the quotient of both ratios, as each was taken to the
+-- same baseline in its own run. With claim=none our ratio is shown alone.
 local MARGIN = 0.03  -- nearer to 1 than this is a tie
 
--- low and high: where nearly all of the measured ratios lie.
+-- low and high: nearly all measured ratios are between them.
 local function verdict_of(ratio, low, high)
     if low <= 1 and high >= 1 then return "ties" end
     if ratio >= 1 + MARGIN then return "wins" end
@@ -492,7 +491,7 @@ local function product_of(text)
     return value
 end
 
--- A row's ratio with its percentiles, and where the row is.
+-- A row's ratio with its percentiles, and the path of the row's file.
 local function ratio_of(a, conditions, what, text)
     local t, path = rows_of(a, what, text)
     local found = t and rows_that(t, path, conditions, what, text)
@@ -530,7 +529,7 @@ local function verdict(el)
         a.step = a.base_step or a.step
         local base = ratio_of(a, conditions, what, text)
         if not base then return end
-        -- From the least that the percentiles allow to the most.
+        -- The quotient, and the least and the greatest that the percentiles allow.
         ours = { ours[1] / base[1], ours[2] / base[3], ours[3] / base[2] }
     end
     local mine = verdict_of(table.unpack(ours))
@@ -575,8 +574,8 @@ local function heads_of(a)
     return list
 end
 
--- ```{.rows file=suite by=class cols="cpu=found tool=found" caption="..."}: for each value of the
--- column `by` the number of its rows, and of those that meet each condition; then the same of all.
+-- ```{.rows file=suite by=class cols="cpu=found tool=found" caption="..."}: for each value of the column `by` the
+-- number of its rows, and how many of them meet each condition; then the same for all rows.
 local function count_table(a, t, path, found, what, needle)
     local columns = {}
     for word in a.cols:gmatch("%S+") do
@@ -621,7 +620,7 @@ local function count_table(a, t, path, found, what, needle)
     return table_of(a, aligns, heads, body)
 end
 
--- The rows that a where= chooses: "column=value", "column=one|two" and "column!=value".
+-- The rows that a where= selects: "column=value", "column=one|two" and "column!=value".
 local function rows_where(t, path, where, what, needle)
     local conditions, others = {}, {}
     for word in (where or ""):gmatch("%S+") do
@@ -647,7 +646,8 @@ local function rows_where(t, path, where, what, needle)
 end
 
 -- ```{.rows step=02 where="clock=graph l2=warm" cols="case variant median_us:%.1f limit_pct:%.0f"
--- caption="..." and_file=peers and_where="..."}: below them rows of another file with these columns.
+-- caption="..." and_file=peers and_where="..."}: a table of rows, and below them rows of another file with the same
+-- columns.
 local function row_table(el)
     local a = el.attributes
     local what = "table of rows, cols=" .. (a.cols or "")
@@ -677,7 +677,7 @@ local function row_table(el)
             for i, column in ipairs(columns) do
                 local raw = value_of(from, row, column.name)
                 local text, why = raw, nil
-                -- What a kernel is a template of is of no interest in a table, and long.
+                -- The template arguments of a kernel are long and of no interest in a table.
                 if column.name == "kernel" then raw = raw:gsub("<.*", "") end
                 if raw ~= "-" then text, why = show(raw, column.format) else text = "–" end
                 if not text then return fail(what .. ": " .. column.name .. " " .. why, needle) end
@@ -728,8 +728,8 @@ local function image(el)
 end
 
 -- Length ------------------------------------------------------------------------------------------
--- How much a reader reads who opens nothing: lines of prose, as wide as a page has them, lines of
--- code, pictures, lines of tables.
+-- The length of a chapter with all folds closed: lines of prose of a page's width, lines of code, pictures, lines of
+-- tables.
 local WORDS_A_LINE = 13
 local function length_of(blocks)
     local n = { prose = 0, code = 0, pictures = 0, tables = 0 }
@@ -759,7 +759,7 @@ local function length_of(blocks)
     return n
 end
 
--- In screens of 1280 x 800: what one shows of each, measured in a browser.
+-- The length in screens of 1280 x 800. How much of each fits on a screen was measured in a browser.
 local function screens_of(n)
     return n.prose / 29 + n.code / 37 + n.pictures * 0.55 + n.tables / 24
 end
@@ -793,7 +793,7 @@ local function div(el)
     local nn = el.attributes.step
     local step = step_of(nn, "step box", ".step")
     if not step then return end
-    -- An answer says which step's it is.
+    -- An answer names its step.
     el = pandoc.walk_block(el, { Div = function(inner)
         if inner.classes:includes("answer") then
             inner.attributes.step = nn
@@ -811,8 +811,8 @@ local function div(el)
         pandoc.Para { pandoc.Code("make step-" .. nn .. " run"), pandoc.Space(),
             pandoc.Link(step.file, "source:" .. nn) },
     }, { class = "stephead" })
-    -- Headings inside a div would be missing from the table of contents, so the div goes and its
-    -- box stays. A step is a section of its own, whatever came before it.
+    -- Headings inside a div would be missing from the table of contents, so only the div's box is kept. A step is a
+    -- section of its own, whatever precedes it.
     local blocks = el.content
     if blocks[1] and blocks[1].t == "Header" then
         local shift = 2 - blocks[1].level
@@ -831,8 +831,7 @@ local function div(el)
     return blocks
 end
 
--- Identifiers are unique in the whole book, as the EPUB is one document: each carries its chapter's
--- number.
+-- Each identifier has its chapter's number, and so is unique in the whole book, since the EPUB is one document.
 local titled = false
 local function header(el)
     if el.level == 1 and titled then
@@ -889,7 +888,7 @@ local function code(el)
     fail("an empty code block: name a step= and a snippet=, or use .output, .recorded or .rows", "```")
 end
 
--- A paragraph that is only a word in bold announces what follows.
+-- A paragraph that is only a word in bold is the heading of the text below.
 local function run_in(el)
     if #el.content == 1 and el.content[1].t == "Strong" then return pandoc.Div({ el }, { class = "run-in" }) end
 end
@@ -909,7 +908,7 @@ local function write_lines(path, lines)
 end
 
 function Pandoc(doc)
-    -- With a title on top of the file, "#" starts a section; without, the first "#" is the title.
+    -- If the file begins with a title, "#" starts a section; otherwise the first "#" is the title.
     local body = pandoc.Div(doc.blocks)
     if doc.meta.title then
         body = pandoc.walk_block(body, {

@@ -1,7 +1,7 @@
 # alt: Which elements of the output are wrong, for one head at D = 128, in three panels: bug in the sum, in the maximum, in both. Columns 64 to 127 are not finite in all three. With the bug in the sum, columns 32 to 63 are wrong and columns 0 to 31 right. With the bug in the maximum, some rows are wrong in columns 0 to 63. With both, columns 32 to 63 are wrong, and some rows of columns 0 to 31.
 # data: step-03-map.tsv
 load 'plots/style.gp'
-# The map has one block a variant, one digit an element. Neighbours of the same kind in a row become one box.
+# The map has one block per variant, one digit per element. Equal neighbours in a row become one box.
 runs(variant) = sprintf("< awk -v want=%s '/^#/ { on = $3 == want; next } on && NF { \
     from = 1; for (i = 2; i <= NF + 1; i++) if (i > NF || $i != $from) { print from - 1, i - 1, y, $from; from = i } \
     y++ }' '%s/step-03-map.tsv'", variant, datadir)

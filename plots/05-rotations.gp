@@ -12,7 +12,7 @@ set ytics () nomirror textcolor rgb INK font ',12' scale 0
 steps = '05 05 06 07 08 09 10 11 13'
 ways = 'separate v1 v1-float4 v2 v3 v4 v5 v6 v7'
 set yrange [words(ways) - 0.4:-0.6]
-# One row a kernel: a variant's sum.
+# The file has one row per kernel: sums them for a variant.
 got(i) = rows(sprintf('../cpu/step-%s-counts.tsv', word(steps, i)), \
     'case=D128 variant=' . word(ways, i), 'K_rotations') . ' | awk "{ n += \$1 } END { print n }"'
 do for [i = 1:words(ways)] { set ytics add (word(ways, i) i - 1) }

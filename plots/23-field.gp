@@ -4,7 +4,8 @@ load 'plots/style.gp'
 if (!exists('causal')) causal = 0 # 23-field-causal.gp has 1
 w(D) = sprintf(' B=4 H=8 D=%d causal=%d', D, causal)
 tried(D) = rows('step-23.tsv', 'clock=graph l2=warm' . w(D), 'Sk median_us')
-# Side by side, one reason above the other; and what is not refused below the axis, for there may be none.
+# Refused candidates are side by side, at one height for each reason. All others are below the axis, so that the
+# data are never empty.
 refused(D) = rows('step-23.tsv', 'clock=-' . w(D), 'Sk status') . ' | awk ''!/refused/ { print $1, -99, -99, -99 } \
     /refused/ { spills = /spills/; print $1 * 2 ^ (0.16 * n[$1, spills]++ - 0.3), -99, spills ? 12 : -99, spills ? -99 : 34 }'''
 table(D, us) = rows('tuned-flash.tsv', w(D), 'Sk ' . us)

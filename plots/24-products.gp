@@ -2,7 +2,7 @@
 # data: none
 drawing = 290
 load 'plots/style.gp'
-# A box from x, y with a text in it: a product, or what is done with each element.
+# A box from x, y with a text: a product, or an operation on each element.
 H = 26
 inside(x, y, w, text) = '; ' . say(x + w / 2, y + H / 2, 'center', INK, text)
 product(x, y, w, text) = box(x, y, w, H, FAINT, GOOD) . inside(x, y, w, text)
@@ -21,7 +21,7 @@ eval arrow(148, 77, 222, 77, INK)
 eval arrow(260, 90, 260, 116, INK)
 eval arrow(346, 90, 346, 116, INK)
 
-# Who makes which; what two kernels make is made twice.
+# The kernels that compute each product; a product of two kernels is computed twice.
 which = 'S dP dV dK dQ'
 kernels = "'kernel dq' 'kernel dkv' 'one pass'"
 makes = '11001 11110 11111'

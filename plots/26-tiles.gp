@@ -23,7 +23,7 @@ do for [i = 0:3] {
     y = TOP + i * T
     eval box(10, y, T + 4, HEIGHT, PANEL, ORANGE)
     eval say(10 + T / 2 + 2, y + HEIGHT / 2, 'center', ORANGE, 'Q dO')
-    # What the tiles of a row add goes along a line below them.
+    # The sums of a row's tiles go along a line below them.
     bus = y + HEIGHT + 7
     do for [j = 0:3] {
         eval box(X + j * T, y, T, HEIGHT, j == 1 ? FAINT : PANEL, SOFT)

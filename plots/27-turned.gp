@@ -12,7 +12,7 @@ do for [turned = 0:1] {
     do for [i = 0:7] {
         do for [j = 0:7] { eval box(x + j * C, TOP + i * C, C, C, PANEL, GRID) }
     }
-    # The pair of S (k = 0) lies in a row of K, that of dQ in a row of K turned over.
+    # The pair of S (k = 0) is in a row of K, that of dQ in a row of K transposed.
     do for [k = 0:1] {
         lies = k == turned
         colour = k ? ORANGE : GOOD
@@ -32,7 +32,7 @@ eval say(10, 212, 'left', GOOD, 'for S a lane wants two neighbours along d,')
 eval say(10, 230, 'left', ORANGE, 'for dQ two neighbours along the keys')
 eval say(10, 248, 'left', INK, 'ldmatrix gives pairs of a row, .trans of a column')
 
-# What follows: what lies in shared memory, and the instruction of each product.
+# Below: the contents of shared memory, and the instruction of each product.
 COLUMN = 80
 eval say(COLUMN, 280, 'left', GOOD, 'S = Q Kᵀ')
 eval say(COLUMN + 160, 280, 'left', ORANGE, 'dQ = dS K')

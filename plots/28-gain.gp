@@ -7,7 +7,7 @@ n = words(ways)
 group(k) = sprintf(' B=4 H=8 D=%d causal=%d clock=graph l2=warm', k > 2 ? 128 : 64, (k + 1) % 2)
 # A row's ratio is the time of the first variant, threads, over its own.
 got(i, k) = rows(f, 'variant=' . word(ways, i) . group(k), 'Sk ratio ratio_p5 ratio_p95')
-# Four places a group, for 512, 2048, 8192 and 16384.
+# Four places per group, for 512, 2048, 8192 and 16384.
 at(k, S) = 5 * (k - 1) + (S > 8192 ? 4 : log(S / 512.0) / log(4) + 1)
 set ylabel 'times as fast as threads'
 set xrange [0:20]

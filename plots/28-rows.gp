@@ -1,7 +1,7 @@
 # alt: Which elements of the last of three heads are wrong, in two panels of 300 rows and 64 columns: with one array of all heads rows 0 to 83 are wrong in nearly all columns and all others right; with a dimension for the heads nothing is wrong.
 # data: step-28-map.tsv
 load 'plots/style.gp'
-# One block a variant, one digit an element. Neighbours of the same kind in a row become one box.
+# One block per variant, one digit per element. Equal neighbours in a row become one box.
 runs(variant) = sprintf("< awk -v want=%s '/^#/ { on = $3 == want; next } on && NF { \
     from = 1; for (i = 2; i <= NF + 1; i++) if (i > NF || $i != $from) { print from - 1, i - 1, y, $from; from = i } \
     y++ }' '%s/step-28-map.tsv'", variant, datadir)

@@ -32,7 +32,7 @@ do for [way = 0:1] {
         if (!way) { eval say(x + W + 16, tail + over / 2, 'left', colour, h < 2 ? '84 rows' : 'cut off') }
         if (way) { eval say(x + W + 16, tail + over / 2, 'left', SOFT, 'cut off') }
     }
-    # What the first two heads write into the next.
+    # Elements that the first two heads write into the next head.
     do for [h = 1:(way ? 0 : 2)] {
         eval box(x + 1, TOP + h * S * ROW + 1, W - 2, over - 2, PANEL, BAD)
         eval say(x + W / 2, TOP + h * S * ROW + over / 2, 'center', BAD, 'overwritten')

@@ -11,7 +11,7 @@ where(v, r) = sprintf('variant=%s case=recorded role=%s', word(which, v), word(r
 array zero[2]
 do for [v = 1:2] { zero[v] = real(cell(f, where(v, 2) . sprintf(' event=scores tile=%d', FROM), 'start')) - 300 }
 got(v, r, event) = rows(f, where(v, r) . ' event=' . event, 'start end')
-# From above: c, a gap, d; a producer has one row, a group three.
+# From the top: c, a gap, d. A producer has one row, a warpgroup three.
 top(v, r) = (2 - v) * 8.2 + (r == 1 ? 7 : r == 2 ? 6 : 3)
 y(v, r, row) = top(v, r) - row - 0.5
 in(v, x) = x - zero[v] < 0 ? 0 : x - zero[v] > X ? X : x - zero[v]

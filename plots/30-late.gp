@@ -4,7 +4,7 @@ drawing = 292
 load 'plots/style.gp'
 X = 66
 U = 18.0
-# A piece of a group's time: from, units, what.
+# A part of a warpgroup's time: its start, its length in units, its work.
 piece(x, y, n, fill, edge, text) = box(X + x * U, y, n * U - 1.5, 22, fill, edge) . '; ' . say(X + (x + n / 2.0) * U, y + 11, 'center', edge, text)
 eval say(10, 14, 'left', INK, '{/:Bold c}  groups meet in each tile')
 do for [g = 0:1] {

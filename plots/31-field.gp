@@ -3,7 +3,7 @@
 load 'plots/style.gp'
 if (!exists('causal')) causal = 0 # 31-field-causal.gp has 1
 passes = 'forward backward both'
-# Short calls in graphs, long ones alone and sustained, on all sides.
+# Short calls are measured in graphs, long ones alone and sustained, for all implementations.
 clocks = 'graph sustained'
 w(p, D) = sprintf('l2=warm B=4 H=8 D=%d causal=%d ', D, causal)
 of_lengths(k) = k == 1 ? ' | awk ''$1 < 2048''' : ' | awk ''$1 >= 2048'''

@@ -16,7 +16,7 @@ set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT
 set label 98 'time of op by op / this' at screen 0.03, 0.59 center rotate by 90 font ',13' textcolor rgb INK
 set label 97 'S' at screen 0.56, 0.235 center font ',13' textcolor rgb INK
 set key at screen 0.55, 0.005 bottom center maxrows 3 samplen 2.2 width 0
-# Both panels have one scale.
+# Both panels have the same scale.
 set print $all
 do for [pass in 'forward backward'] { do for [i = 1:n] { print system(substr(of(pass, i, 128), 2, -1)) } }
 unset print

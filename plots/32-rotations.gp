@@ -1,7 +1,7 @@
 # alt: How often a key is used, and how often it is turned, against the length S, both axes logarithmic, with a causal mask and tiles of 128 queries. Used in a product: a line that rises with S. Turned inside attention: a line that becomes parallel to it, far below. Turned by a pass of its own: a flat dashed line at 1. Points that were counted lie on the lines at two small lengths.
 # data: ../cpu/step-32-counts.tsv
 load 'plots/style.gp'
-# S is a multiple of the tile: otherwise the last tile of queries is not full, and turns whole keys for fewer queries.
+# S must be a multiple of the tile: otherwise the last tile of queries is not full, and rotates keys for fewer queries.
 cases = 'forward-small forward-S256'
 lengths = '128 256'
 heads = 2

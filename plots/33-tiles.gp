@@ -3,7 +3,7 @@
 load 'plots/style.gp'
 shown = 'm64-n64-w4-s2 m32-n32-w2-s3 m256-n64-w8-s2 m128-n64-w8-s2'
 said(t) = t eq 'm64-n64-w4-s2' ? '64 rows' : t eq 'm32-n32-w2-s3' ? '32 rows' : t eq 'm256-n64-w8-s2' ? '256 rows' : '8 warps'
-# Of a case the tile of step 32 stands before the others.
+# In the rows of a case, the tile of step 32 comes first.
 over(D, tile) = rows('step-33.tsv', sprintf('clock=graph l2=warm D=%d', D), 'Sk variant median_us') . \
     sprintf(" | awk '$2 == \"tile:m128-n64-w4-s2\" { us = $3; next } $2 ~ /^tile:%s$/ { print $1, $3 / us }'", tile)
 set logscale xy 2

@@ -3,7 +3,7 @@
 load 'plots/style.gp'
 NEVER = 200
 both = rows('step-36.tsv', 'clock=graph l2=warm D=128', 'Sk variant median_us')
-# Of every crossover: what it loses at the worst length and on average, in per cent.
+# For each crossover: its loss at the worst length and on average, in per cent.
 losses = both . sprintf(' | awk ''$2 ~ /^way:/ { us[$1, $2 ~ /fused/] = $3; if (!seen[$1]++) S[++n] = $1 } \
     END { \
         for (c = 0; c <= n; c++) { \
@@ -17,7 +17,7 @@ losses = both . sprintf(' | awk ''$2 ~ /^way:/ { us[$1, $2 ~ /fused/] = $3; if (
             print c ? S[c] : %d, 100 * worst, 100 * sum / n \
         } \
     }'' | sort -n', NEVER)
-# The longest length that a device's table has fused.
+# The greatest length that a device's table fuses.
 tables = system("cd '" . datadir . "/..' && ls -d */tuned-dispatch.tsv | tr '\\n' ' '")
 short(t) = system("echo '" . t . "' | awk -F'[-/]' '{ print toupper($2) }'") # H200 of nvidia-h200/...
 crossover(t) = real(system(sprintf("awk -F'\\t' '!/^#/ && $3 == 128 && $7 == \"way:fused\" && $2 + 0 > most { most = $2 } END { print most ? most : %d }' '%s/../%s'", NEVER, datadir, t)))

@@ -2,7 +2,7 @@
 # data: step-37.tsv peers-long.tsv
 load 'plots/style.gp'
 lengths(D) = D == 64 ? '512 1024 2048 4096 8192' : '512 1024 2048 4096 8192 16384 32768 65536 131072'
-# Short calls in graphs, long ones sustained, on both sides; the pass over k in graphs.
+# Short calls are measured in graphs, long ones sustained, on both sides; the pass over k in graphs.
 clock(S) = S < 2048 ? 'graph' : 'sustained'
 at(pass, D, S, clock) = sprintf('case=%s-D%d-S%d l2=warm clock=%s ', pass, D, S, clock)
 ours(variant, pass, D, S) = real(cell('step-37.tsv', at(pass, D, S, clock(S)) . 'variant=' . variant, 'median_us'))

@@ -1,9 +1,9 @@
 # alt: Time of RoPE op by op and attention over that of four remedies, at D = 128, against the length S on a logarithmic axis, two panels: forward and backward. Forward, fused begins above the dashed line at 1 and falls below it between 8192 and 16,384. Dispatch by length comes down to the line and stays on it. K once lies above the line at every length, highest at 512, and comes down to it at 131,072; over PyTorch's eager RoPE and FlashAttention-2 it stays well above. Backward, fused falls below the line at long lengths, and K once comes down to it.
 # data: step-32.tsv step-36.tsv step-37.tsv peers-long.tsv
 load 'plots/style.gp'
-# A remedy: its step, and its variant; with several the fastest of them at each length is drawn.
-# Dispatch: the faster of its two ways, as its table has both at these lengths. Of the gradient the
-# first and the last alone are there. Those of steps 33 to 35 lie near fused, and are left out.
+# A remedy: its step and its variants, of which the fastest at each length is drawn. Dispatch is the faster of its
+# two ways, since its table has both at these lengths. The gradient has only the first and the last remedy. The
+# remedies of steps 33 to 35 are near fused, and left out.
 remedies = 3
 step = '32 36 37'
 array tried[remedies] = ['fused', 'way:fused way:op-by-op', 'rotate-k-once']

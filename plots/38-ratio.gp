@@ -11,7 +11,7 @@ set ytics ('plain / eight' 0, 'plain / half2' 1, 'half2 / eight' 2, 'PyTorch / e
 set bmargin 4.6
 set key at screen 0.55, 0.02 bottom center maxrows 1 samplen 1.6 width 1
 f = 'step-38.tsv'
-# How many times as fast as plain, of rounds that took turns.
+# How many times as fast as plain, in alternating rounds.
 r(case, variant, l2) = real(cell(f, 'clock=graph case=' . case . ' variant=' . variant . ' l2=' . l2, 'ratio'))
 quotient(i, l2) = i == 0 ? r('add', 'eight', l2) \
                 : i == 1 ? r('add', 'half2', l2) \

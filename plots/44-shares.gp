@@ -5,15 +5,16 @@ bars = 'decode pythia eager log'
 kinds = 'products attention norms gelus adds rest'
 said = "'products' 'attention' 'norms' 'GELUs' 'adds' 'the rest'"
 colours = '#0a5ea8 #c2480a #007a5e #9c3f86 #c81e3a #5b626b'
-# A kind alone, of the whole step. Gigabytes pass through the L2 of the large shape between two calls.
+# The share of a kind of operation, measured alone. For the large shape the L2 is cold, as gigabytes pass
+# through it between two calls.
 cache(case) = case eq 'pythia' ? 'cold' : 'warm'
 ours(case, kind) = 100 / real(cell('step-44.tsv', \
     'clock=graph l2=' . cache(case) . ' case=' . case . ' variant=' . kind, 'ratio'))
 eager(kind) = 100 * real(cell('peers-neox-shares.tsv', 'variant=eager case=pythia kind=' . kind, 'share'))
-# PyTorch turns and appends with kernels of several kinds; ours count as attention.
+# PyTorch rotates and appends with kernels of several kinds; our kernel for both counts as attention.
 theirs(k) = k == 1 ? eager('gemm') : k == 2 ? eager('attention') + eager('rope-and-cache') : \
     k == 3 ? eager('norm') : k == 4 ? eager('gelu') : k == 5 ? eager('residual-add') : eager('other')
-# What the log says of the 2.8B shape; it names four kinds.
+# The log's shares for the 2.8B shape; it names four kinds.
 array log[6] = [45.3, 35.2, 10.2, 0, 4.6, 4.7]
 share(bar, k) = word(bars, bar) eq 'log' ? log[k] : word(bars, bar) eq 'eager' ? theirs(k) : \
     ours(word(bars, bar), word(kinds, k))

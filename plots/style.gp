@@ -15,32 +15,32 @@
 #        rows(f, 'variant=fused' . c, 'D limit_us') with lines ls LIMIT title 'limit'
 #
 # Set before this file is loaded (plots/draw.sh does): datadir, device, out.
-#   rows(file, where, cols)  data for plot: the columns named, of the rows where every condition
-#                            (a=b or a!=b) holds. Nothing found, or only "-" in a column, fails.
-#   cell(file, where, col)   one value as a string: use real(cell(...)) for a number. Anything but
-#                            one row fails.
+#   rows(file, where, cols)  data for plot: the named columns of the rows that meet every condition
+#                            (a=b or a!=b). Fails if no row does, or if a column has only "-".
+#   cell(file, where, col)   one value as a string: use real(cell(...)) for a number. Fails unless
+#                            exactly one row is found.
 #   ceiling(name)            a measured ceiling as a number; name ceilings.tsv in "# data:".
 #   names(file, where, col)  the distinct values of a column, in order, for `for [v in names(...)]`.
-#   commas(v)                a number as the book writes it: 16,384.
+#   commas(v)                a number in the book's notation: 16,384.
 # Lines and points: ls 1 to 6 (each its own colour, point and dash), ls LIMIT (the limit: dashed, in
 # the text's colour), ls FAILED (a version that failed or lost: red crosses). Keep failed versions.
 # Areas: GOOD, BAD, FAINT for `lc rgb GOOD`; as numbers GOODC, BADC, FAINTC for `lc rgb variable`.
-# Other colours do not change in dark mode: take ones that read on white and on black.
-# A picture of elements: not `with image`, which dark mode cannot change, but `with boxxyerror`.
-# The device stands on top as the chart's title, so a script sets none (`set title device offset ...`
-# moves it; without the word device it is gone, and the build fails). In a multiplot, which drops
-# titles: set label 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT. What the chart shows is its
-# caption in the book. Units go on the axes. Few, short key entries: the canvas is 400 x 312, shown
-# 340 wide on a phone; `tall = HEIGHT` before the style is loaded gives more rows their room.
+# Other colours do not change in dark mode: choose colours that are legible on white and on black.
+# For a picture of elements use `with boxxyerror`: dark mode cannot change `with image`.
+# The chart's title is the device, so a script sets no title (`set title device offset ...` moves it;
+# a title without the word device makes the build fail). In a multiplot, which drops titles: set label
+# 99 device at screen 0.5, 0.965 center font ',12' textcolor rgb SOFT. The caption in the book says
+# what the chart shows. Units go on the axes. Keep key entries few and short: the canvas is 400 x 312,
+# shown 340 wide on a phone; `tall = HEIGHT` before the style is loaded gives room for more rows.
 #
-# A drawing shows no rows: it says "# data: none" and sets `drawing = HEIGHT` before this file is
-# loaded. Then there are no axes and no device, and x and y are the canvas's own: from 0, 0 in the
-# upper left to 400, HEIGHT. It is put together by `eval`, and ends with `plot NaN notitle`:
+# A drawing shows no rows: it has "# data: none" and sets `drawing = HEIGHT` before this file is
+# loaded. Then there are no axes and no device, and x and y are those of the canvas: from 0, 0 in the
+# upper left to 400, HEIGHT. `eval` draws each part, and the script ends with `plot NaN notitle`:
 #   box(x, y, w, h, fill, edge)              a rectangle from x, y, w wide and h high
 #   arrow(x, y, x2, y2, colour)  line(...)   with a head at x2, y2; without
 #   say(x, y, side, colour, text)            at the height y of its middle; side: left, center, right
-# Colours there: INK, SOFT, GRID, PANEL, FAINT, GOOD, BAD; ORANGE, GREEN and PURPLE of ls 2 to 4. Text
-# stands on PANEL or FAINT.
+# Colours of drawings: INK, SOFT, GRID, PANEL, FAINT, GOOD, BAD; ORANGE, GREEN and PURPLE of ls 2 to 4.
+# Text is legible on PANEL and FAINT.
 
 if (!exists('plotdir')) plotdir = 'plots'
 
@@ -90,7 +90,7 @@ selected(file, where, cols, one) = sprintf( \
 rows(file, where, cols) = '< ' . selected(file, where, cols, 0)
 cell(file, where, col) = system(selected(file, where, col, 1))
 ceiling(name) = real(cell('ceilings.tsv', 'name=' . name, 'value'))
-# Numbers from 10,000 up have their commas in the book.
+# The book writes numbers from 10,000 up with commas.
 commas(v) = v < 1e4 ? sprintf('%.0f', v) : sprintf('%d,%03d', int(v) / 1000, int(v) % 1000)
 names(file, where, col) = system(selected(file, where, col, 0) . \
     " | awk '!seen[$0]++ { printf \"%s \", $0 }'")

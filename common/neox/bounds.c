@@ -1,17 +1,18 @@
-/* bounds.c: how far from fp64 a right implementation in fp16 may be: at most twice as far as a
- * plain one is, element by element.
+/* bounds.c: error bounds of a right implementation in fp16: at most twice the error of a plain
+ * implementation, element by element.
  *
- * Twice its largest error would be a poor measure: one column of x may be ten times as large as the
- * others and so have ten times their error, and then that one draw decides. So errors are compared
- * in units of what each element is expected to have. Layer l rounds x and the sum of both branches,
- * b = x[l] - x[l-1]; a rounding to nearest is off by u |value| at most and by u |value| / sqrt(3)
- * in the root mean square if it is spread evenly. What an element gathers on its own is s[l]^2 =
- * s[l-1]^2 + u^2 (x[l]^2 + b^2) / 3, what comes with the branches is alike for all, t = the root
- * mean square of the plain errors in that layer, and the unit is sqrt(t^2 + s^2). The final norm
- * makes an element g (x - mean) / sigma + b = y of x, and rounds it: of its own that has g^2 s^2 /
- * sigma^2 + u^2 y^2 / 3, and a logit the sum of those times the squares of its weights. With z the
- * largest error of the plain implementation in those units, anywhere in the model, the bound of an
- * element is 2 z units. */
+ * Twice the plain implementation's largest error would be a poor measure: one column of x may be
+ * ten times as large as the others, have ten times their error, and then decide alone. So errors
+ * are compared in units of the error that each element is expected to have. Layer l rounds x and
+ * the sum of both branches, b = x[l] - x[l-1]. Rounding to nearest is off by at most u |value|,
+ * and by u |value| / sqrt(3) in the root mean square if the errors are spread evenly. The
+ * roundings of the element itself add up to s[l]^2 = s[l-1]^2 + u^2 (x[l]^2 + b^2) / 3. The
+ * error that comes from the branches is taken as the same for all elements: t, the root mean
+ * square of the plain errors in that layer. The unit is sqrt(t^2 + s^2). The final norm computes
+ * y = g (x - mean) / sigma + b from x and rounds it, so y's own part is g^2 s^2 / sigma^2 + u^2
+ * y^2 / 3, and a logit's own part is the sum of these times the squares of its weights. With z
+ * the plain implementation's largest error in these units, anywhere in the model, the bound of
+ * an element is 2 z units. */
 #include "seeded.h"
 #include "harness/problem.h"
 #include <math.h>
@@ -19,11 +20,11 @@
 #include <stdlib.h>
 
 /* --- A ceiling: a plain implementation that is broken must not make everything right --------- */
-/* How many roundings to fp16 x has been through behind a layer, one after the other: norm, product,
- * rotation, attention, product; norm, product, GELU, product; the sum of both, and x. A sum of n
- * numbers in fp32 is n roundings of 2^-24 and counts as n 2^-13 of them. If all were as large as
- * they can be and of one sign, and no operation made them larger or smaller, x would be off by so
- * many u of itself. In truth they cancel, and what is measured stays far below that. */
+/* The number of roundings to fp16 that x has passed after so many layers, one after the other:
+ * norm, product, rotation, attention, product; norm, product, GELU, product; the sum of both,
+ * and x. A sum of n numbers in fp32 has n roundings of 2^-24 and counts as n 2^-13 of them. If
+ * all had the greatest size and the same sign, and no operation changed their size, x would be
+ * off by that many u of itself. In fact they cancel, and measured errors stay far below that. */
 static double roundings(const neox_config *c, int layers)
 {
     double sums = 4.0 * c->hidden + (double)c->hidden / c->heads + c->positions + c->mlp;
@@ -38,9 +39,9 @@ static double root_mean_square(const double *x, int64_t n)
     return sqrt(squares);
 }
 
-/* The largest of `elements` errors is about sqrt(2 ln(2 elements)) times their root mean square, if
- * they are spread as a normal distribution is; so the bounds are twice that and the ceiling for it.
- * A NaN is above every ceiling. */
+/* The largest of `elements` errors is about sqrt(2 ln(2 elements)) times their root mean square,
+ * if they are normally distributed. So the ceiling, like the bounds, is twice that. A NaN is
+ * above every ceiling. */
 static const char *too_large(const double *bound, const double *exact, int64_t n, double rounded,
                              double elements, const char *what)
 {
@@ -58,7 +59,7 @@ static const char *too_large(const double *bound, const double *exact, int64_t n
 }
 
 /* --- Bounds ---------------------------------------------------------------------------------- */
-/* The units of hidden [layers + 1][n], one after the other, and own [n], s^2 of the last. */
+/* The units of hidden [layers + 1][n], layer after layer, and own [n], s^2 after the last layer. */
 static void set_units(const double *exact, const double *plain, int layers, int64_t n, double *unit,
                       double *own)
 {
@@ -76,7 +77,7 @@ static void set_units(const double *exact, const double *plain, int layers, int6
     }
 }
 
-/* own [hidden]: of x, made that of the final norm of x. */
+/* own [hidden]: on entry that of x, on return that of the final norm of x. */
 static void norm_own(const double *x, const float *gain, const float *bias, int64_t hidden,
                      double *own)
 {
@@ -112,7 +113,7 @@ static void weigh_row(void *context, int64_t row)
     free(w);
 }
 
-/* The units of the logits. own [n] is that of x behind the last layer. */
+/* The units of the logits. own [n] is that of x after the last layer. */
 static void set_logit_units(const neox_model *model, int tokens, const double *exact_x, double *own,
                             double squares, double *unit)
 {
@@ -168,7 +169,8 @@ const char *neox_bounds(const neox_model *model, int tokens, const neox_results 
         if (trouble)
             return trouble;
     }
-    /* The final norm is one more, and the sums of its product with the output matrix. */
+    /* The final norm adds one rounding, and its product with the output matrix adds those of its
+     * sums. */
     return too_large(bound->logits, exact->logits, m,
                      roundings(c, c->layers) + 1.0 + 0x1p-13 * c->hidden, elements, "the logits");
 }
@@ -183,7 +185,7 @@ int neox_largest(const double *logits, int n)
     return best;
 }
 
-/* Apart by more than both may be off, no two logits change places. */
+/* True if no other logit can be larger than the best one: they differ by more than both bounds. */
 bool neox_is_clear(const double *logits, int n, const double *bound)
 {
     int best = neox_largest(logits, n);

@@ -1,9 +1,8 @@
-/* calls.cuh: what one call of the model really launches.
+/* calls.cuh: the launches that one call of the model makes.
  *
- * A counter beside a launch counts how often a line of the host was passed. The kernel that ran may
- * be another one. A captured graph holds the launches themselves, each with its kernel, and nothing
- * that was written beside them. And a replay of it does only what is in it.
- */
+ * A counter beside a launch counts how often a line of the host's code is passed, but another
+ * kernel may run there. A captured graph has the launches themselves, each with its kernel, and
+ * nothing else; and a replay does only what is in the graph. */
 #pragma once
 
 #include <stdlib.h>
@@ -11,9 +10,9 @@
 #include "neox/net.cuh"
 
 // snippet: capture
-/* What `launch` puts on the stream that it is given, as a graph; the caller destroys it. None of it
- * runs. What it puts elsewhere does run, and is not in the graph: the stream does not wait for the
- * default one, so that a launch there is no error. */
+/* Captures the launches of `launch` on the stream that it gets, as a graph that the caller
+ * destroys. None of these launches runs. Launches on other streams do run, and are not in the
+ * graph: the stream does not wait for the default stream, so that a launch there is no error. */
 static inline cudaGraph_t neox_captured(const kf_run *run, kf_launch *launch)
 {
     cudaStream_t stream;
@@ -25,7 +24,7 @@ static inline cudaGraph_t neox_captured(const kf_run *run, kf_launch *launch)
 // end snippet: capture
 
 /* Kernels of a library, such as cuBLAS, are unknown to the runtime that this program is linked
- * with, which says so with an error: they are none of ours. */
+ * with. It returns an error for them, so they are not ours. */
 static inline bool neox_is_kernel(cudaGraphNode_t node, const void *kernel)
 {
     struct cudaKernelNodeParams params;
@@ -42,7 +41,8 @@ static inline bool neox_is_kernel(cudaGraphNode_t node, const void *kernel)
 }
 
 // snippet: count-nodes
-/* Launches of a kernel in a graph, and in the graphs that are nodes of it; NULL: of any kernel. */
+/* Counts the launches of a kernel in a graph, and in the graphs that are its nodes. NULL: of any
+ * kernel. */
 static inline int neox_count_nodes(cudaGraph_t graph, const void *kernel)
 {
     size_t n = 0;
@@ -65,8 +65,8 @@ static inline int neox_count_nodes(cudaGraph_t graph, const void *kernel)
     return found;
 }
 
-/* How often one call launches that kernel. The call must have run before: what a library sets up in
- * its first call cannot be captured. */
+/* Counts how often one call launches that kernel. The call must have run before, since the setup
+ * of a library in its first call cannot be captured. */
 static inline int neox_count_calls(const kf_run *run, kf_launch *launch, const void *kernel)
 {
     cudaGraph_t graph = neox_captured(run, launch);
@@ -76,8 +76,8 @@ static inline int neox_count_calls(const kf_run *run, kf_launch *launch, const v
 }
 // end snippet: count-nodes
 
-/* Elements of hidden, as a call has just left it, that have other bits than what `other` leaves.
- * They are 0 if both add in the same order. What `other` leaves stays there. */
+/* Counts the elements of hidden whose bits differ between the last call and `other`: 0 if both
+ * add in the same order. The result of `other` remains. */
 static inline int64_t neox_other_bits(const kf_run *run, kf_launch *other)
 {
     const kf_tensor *hidden = kf_find(run, "hidden");
@@ -97,9 +97,9 @@ static inline int64_t neox_other_bits(const kf_run *run, kf_launch *other)
 }
 
 // snippet: unwritten
-/* Elements of hidden that a replay does not write. It is poisoned between capture and replay, so
- * what a stray launch wrote meanwhile does not count. In the end the call is made once more, so
- * that whoever measures next does not meet the poison. */
+/* Counts the elements of hidden that a replay does not write. hidden is poisoned between capture
+ * and replay, so that writes of a stray launch in between do not count. At the end the call is
+ * made once more, so that the next measurement does not meet the poison. */
 static inline int64_t neox_unwritten_by_replay(const kf_run *run, kf_launch *launch)
 {
     const kf_tensor *hidden = kf_find(run, "hidden");

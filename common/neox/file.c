@@ -1,5 +1,5 @@
-/* file.c: reads a model from a file, and refuses one that is not exactly what its header says, is
- * not the one that is asked for, or was changed since it was written. */
+/* file.c: reads a model from a file. Refuses a file that differs from its header, has another
+ * model than the wanted one, or was changed after it was written. */
 #define _DEFAULT_SOURCE
 #include "neox.h"
 #include "harness/problem.h"
@@ -20,7 +20,7 @@ static const char magic[MAGIC + 1] = "KFNEOX2\n";
 static const char *refused(const char *format, ...) KF_PRINTF(1, 2);
 static const char *refused(const char *format, ...)
 {
-    static char line[256]; /* numbers and short words; a path is the caller's to add */
+    static char line[256]; /* numbers and short words; the caller adds the path */
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
@@ -33,8 +33,8 @@ static uint32_t little_endian(const unsigned char *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* The CRC-32 of zlib, PNG and Ethernet: bits in reverse, all of them turned over before and after.
- * crc: that of the bytes before, 0 at first. */
+/* The CRC-32 of zlib, PNG and Ethernet: bits in reverse order, all inverted before and after.
+ * crc: the CRC of the bytes before, 0 at first. */
 static uint32_t crc32_of(uint32_t crc, const unsigned char *bytes, size_t n)
 {
     static uint32_t of_byte[256];
@@ -50,7 +50,8 @@ static uint32_t crc32_of(uint32_t crc, const unsigned char *bytes, size_t n)
     return ~crc;
 }
 
-/* All of size bytes; false: the file ends before, or cannot be read, and errno says which. */
+/* Reads exactly `size` bytes. Returns false if the file ends before (errno is 0) or cannot be
+ * read. */
 static bool read_whole(int file, void *to, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -73,7 +74,7 @@ static const char *unreadable(void)
     return refused("cannot be read: %s", strerror(errno));
 }
 
-/* Where a weight stands, for whoever looks for it. */
+/* A line with the layer, part, row and column of a weight that is not finite. */
 static const char *not_finite(const neox_config *c, int64_t index, float value)
 {
     static const char *const name[NEOX_PARTS] = {
@@ -100,7 +101,7 @@ static const char *not_finite(const neox_config *c, int64_t index, float value)
                    layer, name[in_part], within / columns, within % columns, (double)value);
 }
 
-/* *crc: that of the header. */
+/* *crc becomes the CRC of the header. */
 static const char *read_header(int file, int64_t size, const neox_config *want, uint32_t *crc)
 {
     static const char *const name[NUMBERS] = {"layers", "hidden", "heads",     "rotary",
@@ -133,8 +134,7 @@ static const char *read_header(int file, int64_t size, const neox_config *want, 
     return NULL;
 }
 
-/* Weights that are not finite are looked for when the checksum has said that they were written so.
- */
+/* Looks for weights that are not finite only after the checksum: then they were written so. */
 static const char *read_weights(int file, uint32_t crc, neox_model *model)
 {
     enum { PIECE = 1 << 14 };
@@ -166,7 +166,7 @@ static const char *read_weights(int file, uint32_t crc, neox_model *model)
 const char *neox_load(const char *path, const neox_config *want, neox_model *model)
 {
     *model = (neox_model){.config = *want};
-    int file = open(path, O_RDONLY | O_NONBLOCK); /* a pipe without a writer must not wait */
+    int file = open(path, O_RDONLY | O_NONBLOCK); /* must not wait for the writer of a pipe */
     if (file < 0)
         return refused("cannot be opened: %s", strerror(errno));
     struct stat about;

@@ -1,7 +1,7 @@
-/* layers.cuh: the operations of a GPT-NeoX layer, a kernel each, as a framework without a compiler
- * runs them. Activations are fp16, arithmetic is fp32, each kernel rounds its result once. How far
- * the cache is filled is read on the device, so that one CUDA graph serves every position.
- */
+/* layers.cuh: the operations of a GPT-NeoX layer, one kernel each, as in a framework without a
+ * compiler. Activations are fp16, arithmetic is fp32, and each kernel rounds its result once.
+ * The number of cached positions is read on the device, so that one CUDA graph serves every
+ * position. */
 #pragma once
 
 #include "neox/norms.cuh"
@@ -10,8 +10,8 @@
 enum { NEOX_THREADS = 256 };
 
 // snippet: embed
-// tokens [positions], embedding [vocab][hidden] -> x [T][hidden]; a block a token
-// cost: 4 bytes an element
+// tokens [positions], embedding [vocab][hidden] -> x [T][hidden]; one block per token
+// cost: 4 bytes per element
 static __global__ void embed(const int *tokens, const int *past, const half *embedding, half *x,
                              int hidden)
 {
@@ -22,7 +22,7 @@ static __global__ void embed(const int *tokens, const int *past, const half *emb
 }
 // end snippet: embed
 
-// The pair (a, b), turned.
+// Rotates the pair (a, b).
 static __device__ inline void turn_pair(half *a, half *b, float cosine, float sine)
 {
     const float first = __half2float(*a);
@@ -32,7 +32,7 @@ static __device__ inline void turn_pair(half *a, half *b, float cosine, float si
 }
 
 // snippet: rotate-and-append
-// Dimension d of a head of one token: q turned where it lies, its key and value to their places.
+// Dimension d of a head of one token: rotates q in place, writes key and value to their places.
 static __device__ __forceinline__ void rotate_one(half *q, half *key, half *value,
                                                   const float *cosine, const float *sine, int d,
                                                   int D, int R)
@@ -50,9 +50,9 @@ static __device__ __forceinline__ void rotate_one(half *q, half *key, half *valu
     }
 }
 
-// qkv [T][heads][3][D], tables [positions][R/2] -> q turned where it lies, keys and values of the
-// new tokens in the caches [heads][positions][D]; a thread a head and dimension of a token
-// cost: 10 bytes an element of q, k or v at most
+// qkv [T][heads][3][D], tables [positions][R/2] -> q rotated in place, keys and values of the
+// new tokens in the caches [heads][positions][D]; one thread per token, head and dimension
+// cost: at most 10 bytes per element of q, k or v
 static __global__ void rotate_and_append(half *qkv, const int *past, const float *cosine,
                                          const float *sine, half *keys, half *values, int heads,
                                          int positions, int D, int R)
@@ -72,7 +72,7 @@ static __global__ void rotate_and_append(half *qkv, const int *past, const float
 // snippet: cached-attention
 enum { LANES_A_KEY = 8, MOST_PIECES = 4, KEYS_AT_ONCE = NEOX_THREADS / LANES_A_KEY };
 
-// Four of a row's elements, which begin at a multiple of 8 bytes.
+// Four of a row's elements, from a multiple of 8 bytes on.
 static __device__ __forceinline__ float4 load_four(const half *from)
 {
     const uint2 words = *(const uint2 *)from;
@@ -83,8 +83,8 @@ static __device__ __forceinline__ float4 load_four(const half *from)
     return make_float4(low.x, low.y, high.x, high.y);
 }
 
-// One query [D] over n keys and values [n][D] -> o [D]; every thread of the block calls.
-// Scores with eight lanes a key, then values with D / 4 threads a key
+// One query [D] over n keys and values [n][D] -> o [D]; all threads of the block call it.
+// Scores with eight lanes per key, then values with D / 4 threads per key
 static __device__ __forceinline__ void
 attend(const half *query, const half *keys, const half *values, half *o, int n, int D, float scale)
 {
@@ -128,7 +128,7 @@ attend(const half *query, const half *keys, const half *values, half *o, int n, 
         sum += scores[j];
     }
     sum = block_sum(sum, partial);
-    // Groups of D / 4 threads share the keys; what is left over of the block waits.
+    // Groups of D / 4 threads share the keys; the remaining threads of the block wait.
     const int groups = NEOX_THREADS / (D / 4);
     const int group = t / (D / 4);
     const int d = t % (D / 4);
@@ -153,9 +153,9 @@ attend(const half *query, const half *keys, const half *values, half *o, int n, 
     }
 }
 
-// q in qkv [T][heads][3][D], caches [heads][positions][D] -> o [T][heads][D]; a block a head and
-// token, which sees the keys up to its own position. D is a multiple of 4, 128 at most
-// cost: 4 D bytes a key and head
+// q in qkv [T][heads][3][D], caches [heads][positions][D] -> o [T][heads][D]; one block per
+// head and token, which sees the keys up to its own position. D is a multiple of 4, at most 128
+// cost: 4 D bytes per key and head
 static __global__ void cached_attention(const half *qkv, const int *past, const half *keys,
                                         const half *values, half *o, int heads, int positions,
                                         int D, float scale)
@@ -168,14 +168,14 @@ static __global__ void cached_attention(const half *qkv, const int *past, const 
 // end snippet: cached-attention
 
 // snippet: gelu
-// x Phi(x), with the exact error function; tests/harness.t compares it at all halves.
+// x Phi(x), with the exact error function; tests/harness.t compares it for all fp16 values.
 static __device__ __forceinline__ half gelu_of(half x)
 {
     const float value = __half2float(x);
     return __float2half_rn(0.5f * value * (1.0f + erff(value * 0.70710678f)));
 }
 
-// x [count] -> x = x Phi(x); cost: 4 bytes an element
+// x [count] -> x = x Phi(x); cost: 4 bytes per element
 static __global__ void gelu(half *x, int64_t count)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -186,9 +186,9 @@ static __global__ void gelu(half *x, int64_t count)
 // end snippet: gelu
 
 // snippet: arg-max
-// logits [vocab], of the last token -> next: the index of the largest, the first of several. NaNs
-// are passed over. Where there is nothing else it is the last of the vocabulary: its embedding is
-// read next, and the NaNs stand in the logits for whoever compares them
+// logits [vocab] of the last token -> next: the index of the largest logit, the first of several.
+// NaNs are ignored. If all are NaN, next is the last index, whose embedding can be read; the
+// comparison of the logits finds the NaNs
 // one block; cost: 4 vocab bytes
 static __global__ void arg_max(const float *logits, int *next, int vocab)
 {
@@ -196,8 +196,8 @@ static __global__ void arg_max(const float *logits, int *next, int vocab)
     __shared__ int found;
     float largest = -INFINITY;
     int mine = vocab;
-    // Eight loads at a time: the block is alone on the device, and waits for each in turn
-    // otherwise.
+    // Eight loads at a time: the block is alone on the device, and would otherwise wait for each
+    // load in turn.
     for (int first = threadIdx.x; first < vocab; first += 8 * blockDim.x) {
         float logit[8];
 #pragma unroll
@@ -237,7 +237,7 @@ static inline void launch_embed(const neox_net *net, cudaStream_t stream)
 
 static const norm_of no_norm = {NULL, NULL, NULL};
 
-/* gain: NEOX_NORM1_GAIN, NEOX_NORM2_GAIN or NEOX_FINAL_GAIN; the bias is the part after it. */
+/* gain: NEOX_NORM1_GAIN, NEOX_NORM2_GAIN or NEOX_FINAL_GAIN; the bias is the next part. */
 static inline norm_of norm_to(const neox_net *net, int layer, enum neox_part gain, half *to)
 {
     return norm_of{neox_weight(net, layer, gain),
@@ -319,7 +319,7 @@ static inline void launch_mlp(const neox_net *net, int layer, const half *normed
 }
 // end snippet: mlp-block
 
-/* The framework's `+`: a kernel, one element a thread. */
+/* The framework's `+`: one kernel, with one thread per element. */
 static inline void launch_add(const neox_net *net, const half *a, const half *b, half *c,
                               cudaStream_t stream)
 {
@@ -365,11 +365,11 @@ static inline void launch_output(const neox_net *net, cudaStream_t stream)
 }
 
 // snippet: model
-/* A layer as a step writes it: x -> y, [T][hidden]. */
+/* A layer in the form of a step: x -> y, [T][hidden]. */
 typedef void (*neox_layer)(const neox_net *net, int layer, const half *x, half *y,
                            cudaStream_t stream);
 
-/* The model over the T new tokens: embedding, layers, logits, and the most likely next token. */
+/* Runs the model on the T new tokens: embedding, layers, logits, and the most likely next token. */
 static inline void launch_model(const neox_net *net, neox_layer layer, cudaStream_t stream)
 {
     launch_embed(net, stream);
@@ -381,7 +381,7 @@ static inline void launch_model(const neox_net *net, neox_layer layer, cudaStrea
 // end snippet: model
 
 // snippet: speak
-// tokens [positions], past: the token just chosen joins the text, unless that is given; one thread
+// tokens [positions], past: appends the chosen token, unless a given one is there; one thread
 static __global__ void advance(int *tokens, int *past, const int *next, int given)
 {
     const int position = *past + 1;
@@ -391,7 +391,7 @@ static __global__ void advance(int *tokens, int *past, const int *next, int give
     *past = position;
 }
 
-/* From position 0 to the end of the cache, a token a step; nothing comes back to the host in
+/* From position 0 to the end of the cache, one token per step, with no transfer to the host in
  * between. -> text [positions] */
 static inline void launch_speech(const neox_net *net, neox_layer layer, int *text,
                                  cudaStream_t stream)
@@ -407,7 +407,7 @@ static inline void launch_speech(const neox_net *net, neox_layer layer, int *tex
 }
 // end snippet: speak
 
-/* What the case asks for: speech, or one step of the model. */
+/* Runs the case: speech, or one step of the model. */
 static inline void launch_case(const kf_run *run, neox_layer layer, cudaStream_t stream)
 {
     const neox_net net = neox_open(run);

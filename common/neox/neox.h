@@ -1,16 +1,15 @@
 /* neox.h: a GPT-NeoX of any size: shape, weights, file, reference.
  *
- * GPT-NeoX (Black et al. 2022, GPT-NeoX-20B, section 2.1) is a decoder whose layers are parallel:
- *     x + attention(norm1(x)) + mlp(norm2(x)),
- * summed here, as in the implementation that everybody compares with, as (mlp + attention) + x.
- * Rotary embeddings turn the first `rotary` dimensions of each head, halves paired. The MLP is
- * down(gelu(up(x))) with the exact GELU, x Phi(x). Weights and activations are fp16, sums fp32.
+ * GPT-NeoX (Black et al. 2022, GPT-NeoX-20B, section 2.1) is a decoder whose layers are parallel: x
+ * + attention(norm1(x)) + mlp(norm2(x)), added here in the order of the common implementation, (mlp
+ * + attention) + x. Rotary embeddings rotate the first `rotary` dimensions of each head, halves
+ * paired. The MLP is down(gelu(up(x))) with the exact GELU, x Phi(x). Weights and activations are
+ * fp16, sums fp32.
  *
- * Read in this order: neox.h, shape.c (where each weight stands), file.c (reading a model),
- * seeded.c (weights made up from a seed), reference.c (fp64, and plain fp16), bounds.c (how far off
- * fp16 may be), problem.c (a step of the model as a problem for the harness). The kernels are in
- * the .cuh files of this folder.
- */
+ * Read in this order: neox.h, shape.c (places of weights), file.c (reading a model), seeded.c
+ * (weights made from a seed), reference.c (fp64, and plain fp16), bounds.c (error bounds of
+ * fp16), problem.c (a step of the model as a problem for the harness). The kernels are in the
+ * .cuh files of this folder. */
 #ifndef NEOX_H
 #define NEOX_H
 
@@ -20,19 +19,19 @@
 extern "C" {
 #endif
 
-/* hidden and mlp are multiples of 8, so that each row of weights begins at a multiple of 16 bytes;
- * hidden / heads, which kernels call D, is a multiple of 4 and at most NEOX_MOST_WIDTH; rotary is
- * even and at most D. */
+/* hidden and mlp are multiples of 8, so that each row of weights begins at a multiple of 16
+ * bytes. hidden / heads, which kernels call D, is a multiple of 4 and at most NEOX_MOST_WIDTH.
+ * rotary is even and at most D. */
 enum { NEOX_MOST_WIDTH = 128 };
 typedef struct neox_config {
     int layers, hidden, heads, rotary, mlp, vocab, positions;
     bool tied; /* the output matrix is the embedding */
 } neox_config;
 
-/* In the order of the file. First the embedding, then each layer, then what follows the layers. */
+/* In the order of the file: the embedding, then each layer, then the parts after the layers. */
 enum neox_part {
     NEOX_EMBEDDING,  /* [vocab][hidden] */
-    NEOX_NORM1_GAIN, /* [hidden], of each layer, as the next eleven */
+    NEOX_NORM1_GAIN, /* [hidden], for each layer, like the next eleven */
     NEOX_NORM1_BIAS,
     NEOX_NORM2_GAIN,
     NEOX_NORM2_BIAS,
@@ -55,76 +54,77 @@ enum neox_part {
 /* --- shape.c --------------------------------------------------------------------------------- */
 int64_t neox_rows(const neox_config *config, enum neox_part part);
 int64_t neox_columns(const neox_config *config, enum neox_part part);
-/* Where the part begins, in elements from the first weight. layer counts for parts of a layer. */
+/* The first element of a part, counted from the first weight. layer counts only for parts of a
+ * layer. */
 int64_t neox_offset(const neox_config *config, int layer, enum neox_part part);
-int64_t neox_weights(const neox_config *config); /* elements in all */
-/* Bytes of the weights that one decode step must read: all but the embedding, of which it reads a
- * row; if tied, the embedding is the output matrix and is read whole. */
+int64_t neox_weights(const neox_config *config); /* number of elements */
+/* Bytes of weights that one decode step must read: all but the embedding, of which it reads one
+ * row. If tied, the embedding is also the output matrix and is read completely. */
 double neox_bytes_read(const neox_config *config);
-/* NULL if the config can be run, else what is wrong and what would be right, in one line that lives
- * until the next call. */
+/* NULL if the config can be run. Otherwise one line that says what is wrong and what would be
+ * right; the line is valid until the next call. */
 const char *neox_config_trouble(const neox_config *config);
 
 /* --- A model: its weights on the host, or a seed for them ------------------------------------ */
-/* What a seed does not draw. NEOX_TIES: the output matrix is 0, so all logits are the same, and the
- * first token is next. NEOX_FAR: embeddings lie a thousand deviations from 0, which a variance of
- * E[x^2] - E[x]^2 does not survive; and layers add 0 to them, for x in fp16 has no digit to spare.
- * NEOX_LATE: rows of the output matrix below NEOX_EARLY are small, so a later token is next. */
+/* Special weights made from a seed. NEOX_TIES: the output matrix is 0, so all logits are equal,
+ * and the first token is next. NEOX_FAR: embeddings are a thousand deviations from 0, where a
+ * variance computed as E[x^2] - E[x]^2 fails; and layers add 0 to them, since x in fp16 has no
+ * digits to spare. NEOX_LATE: rows of the output matrix below NEOX_EARLY are small, so a later
+ * token is next. */
 enum neox_kind { NEOX_DRAWN, NEOX_TIES, NEOX_FAR, NEOX_LATE };
-enum { NEOX_EARLY = 8192 /* what arg_max's block reads at once */ };
+enum { NEOX_EARLY = 8192 /* elements that arg_max's block reads at a time */ };
 
 typedef struct neox_model {
     neox_config config;
-    float *weights; /* [neox_weights], values of fp16; NULL: made up from the seed when read */
+    float *weights; /* [neox_weights], values of fp16; NULL: made from the seed when read */
     uint64_t seed;
-    enum neox_kind kind; /* of weights that are made up */
+    enum neox_kind kind; /* of weights made from the seed */
 } neox_model;
 
 /* --- file.c ---------------------------------------------------------------------------------- */
-/* A file holds, and ends there,
+/* A file contains exactly
  *     "KFNEOX2\n", eight bytes,
  *     eight 32-bit little-endian integers:
  *         layers, hidden, heads, rotary, mlp, vocab, positions, tied (0 or 1),
  *     the weights, fp16, little-endian, in the order of neox_part, layer by layer,
- *     the CRC-32 of all bytes before, as zlib and PNG have it, 32 bits, little-endian.
- * Returns NULL and fills the model (free its weights with neox_free), or returns one line that says
- * what is wrong with the file, without its name, with the value, and what would be right; the model
- * is empty then. Nothing is allocated for a file that does not hold the model that is wanted, or is
- * not exactly as long as it takes. The line lives until the next call. */
+ *     the CRC-32 of all bytes before, as in zlib and PNG, 32 bits, little-endian.
+ * Returns NULL and fills the model, whose weights neox_free frees; or returns one line that says
+ * what is wrong with the file, with the value and what would be right, but without the file's
+ * name, and the model is empty. The line is valid until the next call. Nothing is allocated for
+ * a file that has another model than the wanted one, or is longer or shorter than that takes. */
 const char *neox_load(const char *path, const neox_config *want, neox_model *model);
 void neox_free(neox_model *model);
 
 /* --- seeded.c -------------------------------------------------------------------------------- */
-/* Row `row` of a part as floats that are values of fp16, from memory or from the seed. */
+/* Reads row `row` of a part as floats that are values of fp16, from memory or from the seed. */
 void neox_read_row(const neox_model *model, int layer, enum neox_part part, int64_t row, float *to);
 
 /* --- reference.c ----------------------------------------------------------------------------- */
-/* What a call of the model leaves. Keys and values, [layers][heads][positions][hidden / heads],
- * are those of all positions so far. n: tokens of this call. */
+/* The results of a call of the model. Keys and values, [layers][heads][positions][hidden /
+ * heads], are those of all positions so far. n: tokens of this call. */
 typedef struct neox_results {
     double *k, *v;
-    double *hidden; /* [layers + 1][n][hidden]: the embedding, then x behind each layer */
+    double *hidden; /* [layers + 1][n][hidden]: the embedding, then x after each layer */
     double *logits; /* [n][vocab] */
 } neox_results;
 neox_results neox_new_results(const neox_config *config, int n); /* zeros */
 void neox_free_results(neox_results *results);
 
-/* The model over n tokens at positions past .. past + n - 1. Keys and values of the positions
- * before are in to, to which those of the new tokens are added. plain: every result is rounded to
- * fp16, and sums are fp32, from first to last, as a plain implementation does it; else all is fp64.
- */
+/* The model over n tokens at positions past .. past + n - 1. `to` has the keys and values of the
+ * positions before; those of the new tokens are added. plain: every result is rounded to fp16,
+ * and sums are fp32, as in a plain implementation; otherwise all is fp64. */
 void neox_forward(const neox_model *model, bool plain, const int *tokens, int n, int past,
                   neox_results *to);
 
 /* --- bounds.c -------------------------------------------------------------------------------- */
-/* How far a right implementation in fp16 may be from the exact results: hidden and logits of
- * `bound`. Measured on the plain ones, of n tokens. Returns NULL, or, if those are too far off for
- * rounding to explain it, one line that says so and lives until the next call. */
+/* The error bounds of a right implementation in fp16: sets hidden and logits of `bound`,
+ * measured on the plain results of n tokens. Returns NULL; or, if the plain results are too far
+ * off for rounding to explain it, one line that says so and is valid until the next call. */
 const char *neox_bounds(const neox_model *model, int n, const neox_results *exact,
                         const neox_results *plain, neox_results *bound);
-/* The index of the largest of n, the first of several. */
+/* The index of the largest of n logits; the first one if several are equal. */
 int neox_largest(const double *logits, int n);
-/* Whether it is the largest of any logits that are within their bounds [n] of these. */
+/* True if that logit is the largest of any logits within their bounds [n] of these. */
 bool neox_is_clear(const double *logits, int n, const double *bound);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* net.cuh: where the model of a run lies on the device, and its weights if they are made there. */
+/* net.cuh: the tensors of a run's model on the device, and its weights if they are made there. */
 #pragma once
 
 #include <cuda_fp16.h>
@@ -6,9 +6,9 @@
 #include "neox/problem.h"
 #include "neox/seeded.h"
 
-/* Pointers into the tensors of problem.h, for launchers. T: new tokens. D: dimensions a head. */
+/* Pointers into the tensors of problem.h, for launchers. T: new tokens. D: dimensions per head. */
 typedef struct neox_net {
-    const kf_run *run; /* whose tensors they are */
+    const kf_run *run; /* the run that has the tensors */
     neox_config c;
     int T, D;
     const half *weights;
@@ -63,7 +63,7 @@ static inline const half *neox_weight(const neox_net *net, int layer, enum neox_
     return net->weights + neox_offset(&net->c, layer, part);
 }
 
-/* x of layer `layer`, [T][hidden]: 0 is the embedding, c.layers is what the last layer leaves. */
+/* x of layer `layer`, [T][hidden]: 0 is the embedding, c.layers is the result of the last layer. */
 static inline half *neox_x(const neox_net *net, int layer)
 {
     return net->hidden + (int64_t)layer * net->T * net->c.hidden;
@@ -81,7 +81,7 @@ static inline int blocks_for(int64_t work, int threads)
 }
 
 // -> w [count]: the weights of one part, which begins at element `first` of the model
-// cost: 2 bytes a weight
+// cost: 2 bytes per weight
 static __global__ void make_weights(half *w, int64_t count, uint64_t seed, int part, uint64_t first)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,16 +1,16 @@
 /* norms.cuh: layer norm (Ba et al. 2016, equation 3) of rows that fit into the registers of a
  * block.
  *
- * Eight elements a thread, so a row is read once, by 16-byte loads, and has at most 8192 elements.
- * Two norms of the same row differ in gain and bias only: they may share mean and deviation.
- */
+ * Each thread has eight elements, so a row is read once, by 16-byte loads, and has at most 8192
+ * elements. Two norms of the same row differ only in gain and bias, so they may share mean and
+ * deviation. */
 #pragma once
 
 #include "cuda/block_reduce.cuh"
 #include "cuda/half_add.cuh"
 #include "neox/net.cuh"
 
-/* A norm's weights and its result; to is NULL where there is no such norm. */
+/* A norm's weights and its result; to is NULL if there is no such norm. */
 typedef struct norm_of {
     const half *gain, *bias;
     half *to;
@@ -49,7 +49,8 @@ static __device__ __forceinline__ void load_norm(norm_of norm, int column, norm_
     }
 }
 
-// Eight elements of a row, less their mean and over their deviation, by gain and bias.
+// Writes eight elements of a row, already less their mean and divided by their deviation: times
+// gain, plus bias.
 static __device__ __forceinline__ void write_norm(norm_of norm, const norm_eight *weights,
                                                   const float *centred, int64_t at)
 {
@@ -69,9 +70,9 @@ static __device__ __forceinline__ void write_norm(norm_of norm, const norm_eight
 }
 
 // snippet: norm-row
-// Eight elements of a row a thread, in registers; every thread of the block calls -> both norms
+// Eight elements of a row per thread, in registers; all threads of the block call it -> both norms
 // cost: two reductions over the block. Gains and biases come from device memory, a microsecond
-// away: they are on their way while the block reduces.
+// away: their loads are in flight while the block reduces.
 static __device__ __forceinline__ void norm_row(const float *v, bool in_row, norm_of first,
                                                 norm_of second, int64_t at, int column, int hidden)
 {
@@ -108,8 +109,8 @@ static __device__ __forceinline__ void norm_row(const float *v, bool in_row, nor
 // end snippet: norm-row
 
 // snippet: norms
-// x [T][hidden] -> one norm or two, [T][hidden]; a block a row, eight elements a thread
-// cost: 2 bytes an element, 2 a norm and element, and gains and biases
+// x [T][hidden] -> one norm or two, [T][hidden]; one block per row, eight elements per thread
+// cost: 2 bytes per element, 2 per norm and element, and gains and biases
 static __global__ void norms(const half *x, norm_of first, norm_of second, int hidden)
 {
     const int column = threadIdx.x * 8;

@@ -1,4 +1,4 @@
-/* problem.c: which model a case means, its tensors, and what is right. */
+/* problem.c: the model of a case, its tensors, and its reference. */
 #include "problem.h"
 #include "harness/problem.h"
 #include "problems/rope.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newton's words, from the text that the model was trained on: tokens of the cases that do not
- * speak, and, as far as NEOX_PROMPT, the beginning of those that do. */
+/* Newton's words, from the text that the model was trained on: the tokens of cases without
+ * speech, and, as far as NEOX_PROMPT, the beginning of cases with speech. */
 static const char words[] =
     "Whence is it that Nature doth nothing in vain; and whence arises all that Order and Beauty "
     "which we see in the World? To what end are Comets, and whence is it that Planets";
@@ -65,8 +65,8 @@ bool neox_reads_file(const kf_case *c)
     return neox_names_model(c) && known_of(c)->file;
 }
 
-/* The weights of the one model that has a file. They do not depend on positions, so one copy, kept
- * from the first case on, serves all. */
+/* The weights of the one model that has a file. They do not depend on positions, so all cases
+ * share one copy, which is kept from the first case on. */
 static float *weights_of(const kf_run *run, const neox_known *k)
 {
     static float *loaded;
@@ -113,14 +113,14 @@ static bool speaks(const kf_case *c)
     return c->flags & NEOX_SPEECH;
 }
 
-/* Any token of the vocabulary, from the seed; each draw gives others. */
+/* A random token of the vocabulary, from the seed; different in each draw. */
 static float drawn_token(const kf_run *run, const neox_config *c, int draw, int i)
 {
     uint64_t index = (uint64_t)draw * (uint64_t)c->positions + (uint64_t)i;
     return (float)kf_random_below(run->seed, index, (uint32_t)c->vocab);
 }
 
-/* Of a model that speaks, Newton's words as far as they go. */
+/* A model from a file gets Newton's words, as far as they go; then, or otherwise, random tokens. */
 static void set_tokens(kf_run *run, const neox_model *model)
 {
     const neox_config *c = &model->config;
@@ -131,13 +131,13 @@ static void set_tokens(kf_run *run, const neox_model *model)
     int given = speaks(run->c) ? NEOX_PROMPT : c->positions;
     for (int i = 0; i < given; i++)
         tokens->host[i] = i < n ? (float)words[i] : drawn_token(run, c, 0, i);
-    kf_may_write(run, "tokens"); /* a model that speaks adds to both */
+    kf_may_write(run, "tokens"); /* speech changes both */
     kf_may_write(run, "past");
     past->host[0] = speaks(run->c) ? 0.0f : (float)(run->shape.Sk - run->shape.Sq);
 }
 
-/* What the positions before have left: what the model itself puts there, if it speaks; else any
- * values will do. */
+/* The keys and values of earlier positions: computed by the model if it has a file, otherwise
+ * random. */
 static void fill_caches(kf_run *run, const neox_model *model, kf_tensor *k, kf_tensor *v)
 {
     const neox_config *c = &model->config;
@@ -202,7 +202,7 @@ void neox_setup(kf_run *run, void (*make)(const kf_run *run, void *weights))
 }
 
 /* --- Reference ------------------------------------------------------------------------------- */
-/* Of the new tokens, over the caches as they are given. */
+/* The results for the new tokens, over the given caches. */
 static neox_results forward(const kf_run *run, const neox_model *model, bool plain)
 {
     const kf_tensor *keys = kf_find(run, "k_cache"), *values = kf_find(run, "v_cache");
@@ -228,7 +228,8 @@ static void set_output(kf_tensor *t, const double *exact, const double *bound)
     memset(t->checked, true, (size_t)t->rows * sizeof *t->checked);
 }
 
-/* hidden, logits and next. Returns whether one logit is the largest for certain. Frees both. */
+/* Sets hidden, logits and next, and frees exact and plain. Returns true if one logit is
+ * certainly the largest. */
 static bool set_results(kf_run *run, const neox_model *model, neox_results *exact,
                         neox_results *plain)
 {
@@ -252,7 +253,7 @@ static bool set_results(kf_run *run, const neox_model *model, neox_results *exac
     return clear;
 }
 
-/* Tokens [positions], of which NEOX_PROMPT are given. Returns the results of the last step. */
+/* Sets tokens [positions], of which NEOX_PROMPT are given. Returns the results of the last step. */
 static neox_results speak(const kf_run *run, const neox_model *model, bool plain, int *tokens)
 {
     neox_results x = neox_new_results(&model->config, 1);
@@ -271,9 +272,9 @@ static void compare_no(kf_tensor *t)
     memset(t->checked, false, (size_t)t->rows * sizeof *t->checked);
 }
 
-/* A model that speaks reads what it has written. From the first wrong letter on its layers have
- * another input than those of the reference, and comparing them says nothing. A prompt whose
- * continuation differs between fp64 and plain fp16 would prove nothing. */
+/* In speech the model reads its own output. After the first wrong letter its layers have another
+ * input than the reference's, so comparing them says nothing. A prompt whose continuation
+ * differs between fp64 and plain fp16 would prove nothing. */
 static void speech_reference(kf_run *run, const neox_model *model)
 {
     kf_tensor *text = kf_find(run, "text");
@@ -296,7 +297,7 @@ static void speech_reference(kf_run *run, const neox_model *model)
     free(plain_tokens);
 }
 
-/* Before the inputs are uploaded for the first time, so the variants get them. */
+/* Called before the first upload of the inputs, so the variants get the new tokens. */
 static void draw_again(kf_run *run, const neox_config *c, int draw)
 {
     kf_tensor *tokens = kf_find(run, "tokens");

@@ -24,14 +24,14 @@ extern "C" {
 /* --- Models: what a case's data points to ---------------------------------------------------- */
 typedef struct neox_known {
     neox_config config;
-    const char *file; /* its weights, from the root of the workbook; NULL: made up from the seed */
-    bool on_device;   /* they are made there, too many for the host */
+    const char *file; /* of its weights, from the root of the workbook; NULL: made from the seed */
+    bool on_device;   /* its weights are made there: too many for the host */
     enum neox_kind kind;
 } neox_known;
-extern const neox_known neox_opticks; /* our own that speaks: H=5 D=32 R=8 */
+extern const neox_known neox_opticks; /* our own trained model: H=5 D=32 R=8 */
 extern const neox_known neox_pythia;  /* the shape of Pythia-2.8B: H=32 D=80 R=20 */
 extern const neox_known neox_tiny;    /* small and odd: H=3 D=8 R=2 */
-extern const neox_known neox_tied;    /* and with tied embeddings: H=2 D=36 R=10 */
+extern const neox_known neox_tied;    /* small, with tied embeddings: H=2 D=36 R=10 */
 extern const neox_known neox_long;    /* many positions, late tokens: H=2 D=20 R=4 */
 extern const neox_known neox_ties;    /* all logits are equal: H=3 D=8 R=2 */
 extern const neox_known neox_made;    /* made on the device, as pythia is: H=3 D=8 R=2 */
@@ -39,33 +39,33 @@ extern const neox_known neox_far;     /* x has a large mean: H=3 D=8 R=2 */
 
 bool neox_names_model(const kf_case *c); /* a step may have cases of another kind */
 
-/* A flag of a case: speech, which is greedy decoding, token by token, from an empty cache. Sq = 1.
- * Only the first NEOX_PROMPT of the Sk tokens are given, past begins at 0 and every row of the
- * caches is NaN. One output more: text [Sk] (i32), the prompt and the continuation. hidden, logits
- * and next are those of the last step. */
+/* A flag of a case: speech, which is greedy decoding, token by token, from an empty cache. Sq =
+ * 1. Only the first NEOX_PROMPT of the Sk tokens are given, past begins at 0, and every row of
+ * the caches is NaN. There is one more output: text [Sk] (i32), the prompt and the continuation.
+ * hidden, logits and next are those of the last step. */
 enum { NEOX_SPEECH = KF_OF_PROBLEM };
 enum { NEOX_PROMPT = 24, NEOX_WORKSPACE = 1 << 20 /* floats */ };
 
-/* Whether its weights come from a file: neox_known.file, or the one that --model names. */
+/* True if its weights come from a file: neox_known.file, or the file that --model names. */
 bool neox_reads_file(const kf_case *c);
-/* The model of a case. One that names none, or has another shape, ends the program with a line; so
- * does a file that is not there, is broken or holds another model, with exit code 2. */
+/* The model of a case. A case that names no model, or has another shape, ends the program with a
+ * line. So does a file that is missing, broken or has another model, with exit code 2. */
 neox_config neox_config_of(const kf_case *c); /* positions: those of the cache */
 neox_model neox_model_of(const kf_run *run);  /* a file is read once */
 
-/* make: fills the weights of a model that is too large for the host, see kf_device_input. */
+/* make: fills the weights of a model that is too large for the host; see kf_device_input. */
 void neox_setup(kf_run *run, void (*make)(const kf_run *run, void *weights));
-/* hidden and logits: at most twice as far off as a plain implementation may be (bounds.c). next:
- * exact. Where two logits are too close to tell which is larger, other tokens are drawn from the
- * seed, and the report says so; if that does not help, or cannot be done, the program ends with a
- * line. text: exact, and hidden and logits are not compared: after a wrong letter they belong to
- * another text. */
+/* hidden and logits may be off by at most twice a plain implementation's error (bounds.c). next
+ * must be exact. If two logits are too close to tell which is larger, other tokens are drawn
+ * from the seed, and the report says so; if that fails, or is impossible, the program ends with
+ * a line. text must be exact; then hidden and logits are not compared, since after a wrong
+ * letter they belong to another text. */
 void neox_reference(kf_run *run);
-/* Bytes: all weights but the embedding, and the cache, read once. Flops: 2 a weight and token, and
- * those of attention. Of a case that speaks, so much for each of its Sk - 1 steps. */
+/* Bytes: all weights but the embedding, and the cache, read once. Flops: 2 per weight and token,
+ * plus those of attention. For speech, as much for each of its Sk - 1 steps. */
 kf_cost neox_cost(const kf_case *c);
 
-/* Tokens as a line of text, a newline as a blank; at most size - 1 bytes. */
+/* Tokens as a line of text, with blanks for newlines; at most size - 1 bytes. */
 void neox_text(const int *tokens, int n, char *text, size_t size);
 
 #ifdef __cplusplus

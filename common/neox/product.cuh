@@ -1,7 +1,7 @@
 /* product.cuh: y = x W^T + b, the products of the model: cuBLAS on a GPU, a plain loop on a CPU.
  *
- * The backend for CPUs has no cuBLAS. Both read fp16 and add in fp32, in another order: results may
- * differ in the last bit, and the bounds of the reference allow for it. */
+ * On the CPU backend cuBLAS would need OpenBLAS. Both read fp16 and add in fp32, but in another
+ * order: results may differ in the last bit, and the bounds of the reference allow for that. */
 #pragma once
 
 #include "neox/net.cuh"
@@ -18,8 +18,8 @@ static __device__ inline void store(half *to, float value)
     *to = __float2half_rn(value);
 }
 
-// x [T][columns], w [rows][columns], bias [rows] or NULL -> y [T][rows]; a thread an element
-// cost: 2 rows columns bytes a token, 2 T rows columns flops
+// x [T][columns], w [rows][columns], bias [rows] or NULL -> y [T][rows]; one thread per element
+// cost: 2 rows columns bytes per token, 2 T rows columns flops
 template <typename Out>
 static __global__ void plain_product(const half *x, const half *w, const half *bias, Out *y, int T,
                                      int rows, int columns)
@@ -59,7 +59,7 @@ static inline void neox_cublas_check(cublasStatus_t status, const char *what, co
     }
 }
 
-/* Asking cuBLAS for its choice takes longer than the product, so the answer is kept. */
+/* cuBLAS takes longer to choose an algorithm than to multiply, so its choice is kept. */
 typedef struct neox_plan {
     int T, rows, columns;
     bool bias, fp32;
@@ -68,7 +68,7 @@ typedef struct neox_plan {
     cublasLtMatmulAlgo_t algorithm;
 } neox_plan;
 
-/* Column by column, as cuBLAS sees it: y^T [rows][T] = W x^T, where W comes transposed. */
+/* Column-major, as cuBLAS takes them: y^T [rows][T] = W x^T, with W transposed. */
 static inline neox_plan neox_new_plan(cublasLtHandle_t handle, int T, int rows, int columns,
                                       const half *bias, bool fp32)
 {

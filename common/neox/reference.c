@@ -1,7 +1,8 @@
-/* reference.c: the model on the host, in fp64 to say what is right, or as a plain implementation in
- * fp16 does it, to say how far off that may be.
+/* reference.c: the model on the host: in fp64 for the right results, or as a plain implementation
+ * in fp16 for their bounds.
  *
- * Each function is an operation of the model over n rows. r() rounds what a kernel would store. */
+ * Each function is an operation of the model over n rows. r() rounds values that a kernel would
+ * store. */
 #include "harness/problem.h"
 #include "neox.h"
 #include "problems/rope.h"
@@ -92,7 +93,7 @@ static void norm(const forward *f, int layer, enum neox_part gain_part, const do
 }
 
 /* --- Attention over the cache ---------------------------------------------------------------- */
-/* qkv [n][heads][3][D] -> the new rows of k and v, and q turned where it lies. */
+/* qkv [n][heads][3][D] -> the new rows of k and v; q is rotated in place. */
 static void rotate_and_append(const forward *f, double *qkv, double *k, double *v)
 {
     const neox_config *c = &f->model->config;

@@ -1,11 +1,10 @@
-/* seeded.h: weights made up from a seed, the same on the host and on the device.
+/* seeded.h: weights made from a seed, the same on the host and on the device.
  *
  * A model of 2.8e9 weights is neither shipped nor kept on the host: each weight is a function of
- * the seed and of its place. All arithmetic is exact until the one rounding to fp16, so both sides
- * get the same bits. Matrices are uniform with a standard deviation of 0.018, which is nearly what
- * GPT-NeoX begins its training with; gains lie about 1. One embedding in 512 is eight times as
- * large: without outliers a wrong index hides.
- */
+ * the seed and of its place. All arithmetic is exact until the one rounding to fp16, so host and
+ * device get the same bits. Matrices are uniform with a standard deviation of 0.018, close to
+ * the start of GPT-NeoX's training; gains are about 1. One embedding in 512 is eight times as
+ * large: without outliers a wrong index would not show. */
 #pragma once
 
 #include "neox.h"
@@ -26,7 +25,7 @@ NEOX_BOTH uint32_t neox_hash(uint64_t seed, uint64_t index)
     return (uint32_t)(z >> 32 ^ z);
 }
 
-/* Before it is rounded to fp16. index: from the first weight of the model. */
+/* The weight before it is rounded to fp16. index: counted from the first weight of the model. */
 NEOX_BOTH float neox_seeded_weight(uint64_t seed, enum neox_part part, uint64_t index)
 {
     const uint32_t bits = neox_hash(seed, index);

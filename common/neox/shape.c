@@ -1,5 +1,5 @@
-/* shape.c: where each weight of a GPT-NeoX stands, how much there is to read, what shapes can run.
- */
+/* shape.c: the place of each weight of a GPT-NeoX, the amount to read, and the shapes that can
+ * run. */
 #include "neox.h"
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ static bool is_of_a_layer(enum neox_part part)
     return part >= NEOX_NORM1_GAIN && part <= NEOX_DOWN_BIAS;
 }
 
-/* A vector is one row. */
+/* A vector counts as one row. */
 int64_t neox_rows(const neox_config *config, enum neox_part part)
 {
     switch (part) {

@@ -102,7 +102,7 @@ def first_weights(device):
         if len(shape) == 1:
             w = torch.full(shape, 1.0 if name.endswith("gain") else 0.0)
         else:
-            # What a layer adds to the residual starts small, or the sum grows with the layers.
+            # Weights that add to the residual start small, or the sum would grow with the layers.
             adds = name.endswith((".dense", ".down"))
             w = torch.randn(shape) * (0.04 / math.sqrt(2 * LAYERS) if adds else 0.04)
         weights[name] = w.to(device).requires_grad_()
@@ -189,7 +189,7 @@ class Step:
         kind = {"fused": True, "capturable": True} if cuda else {}
         self.adam = torch.optim.AdamW(groups, lr=self.rate, betas=(0.9, 0.95), **kind)
         for group in self.adam.param_groups:
-            group["lr"] = self.rate  # this tensor itself, so that a replay sees what is filled in
+            group["lr"] = self.rate  # this tensor itself, so that a replay sees its new values
         self.starts = torch.zeros(options.batch, dtype=torch.int64, device=device)
         self.span = torch.arange(POSITIONS + 1, device=device)
         self.loss = torch.zeros((), device=device)
@@ -201,7 +201,7 @@ class Step:
     def body(self):
         self.adam.zero_grad(set_to_none=True)
         pieces = self.text[self.starts.unsqueeze(1) + self.span]
-        # Without its cache: a graph must hold the casts of this step, not those of the last.
+        # Without its cache: a graph must have the casts of this step, not of the last one.
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda",
                             cache_enabled=False):
             loss = loss_of(self.w, pieces, self.table, self.options.dropout)

@@ -1,55 +1,56 @@
 /* attention.c: attention in fp64, with or without RoPE, and the bound of every element.
  * q [B][H][Sq][D], k and v [B][H][Sk][D] -> want, bound [B][H][Sq][D]
  *
- * A few heads at a time, for with one query a head there is nothing else to do in parallel: rotate
- * their keys once, then their checked rows.
+ * A few heads are computed at a time, since with one query per head nothing else can run in
+ * parallel: first their keys are rotated, then their checked rows computed.
  *
  * The bound of every element follows from gamma and u of tolerance.c:
  *
  * Scores. The score s = scale q.k is off by at most
  *     ds = scale ((gamma(D) + 4 u) |q|.|k| + rope |q|_2 |k|_2),
- * where 4 u pays for the scale, the conversion to a base-2 exponent and the subtracted maximum.
+ * where 4 u covers the scale, the conversion to a base-2 exponent and the subtracted maximum.
  *
- * Rotation. y1 = x1 cos - x2 sin with cos and sin rounded once: three roundings an element, so each
- * of the pair is off by at most 3 u (|x1 cos| + |x2 sin|) <= 3 u |x|_2 of the pair. Summed over the
- * pairs, for q and k both, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2: hence rope. If cos and sin are
- * each off by e more, the pair is off by at most e (|x1| + |x2|) more in each element, and the
- * score by 2 * sqrt(2) * e |q|_2 |k|_2 more.
+ * Rotation. y1 = x1 cos - x2 sin with cos and sin rounded once has three roundings per element, so
+ * each element of the pair is off by at most 3 u (|x1 cos| + |x2 sin|) <= 3 u |x|_2 of the pair.
+ * Summed over the pairs, for both q and k, that is 2 * sqrt(2) * 3 u |q|_2 |k|_2, the term with
+ * rope above. If cos and sin are each off by e more, each element of the pair is off by at most e
+ * (|x1| + |x2|) more, and the score by 2 * sqrt(2) * e |q|_2 |k|_2 more.
  *
- * Operands that are turned and rounded before they are multiplied may be off by other amounts: oq
- * in an element of q, ok in one of k. The score is off by scale (|q|.ok + oq.(|k| + ok)) more.
+ * Operands that are rotated and rounded before the product may be off by other amounts: oq in an
+ * element of q, ok in an element of k. The score is off by scale (|q|.ok + oq.(|k| + ok)) more.
  *
  * Output. If each score is off by at most its ds, the probability p_k is off by at most the factor
  * exp(ds_k) / sum_j p_j exp(-ds_j). The two sums over the keys add gamma(keys) each, exp and the
  * division a few u:
  *     bound = sum_k p_k |v_k| (exp(ds_k) / sum_j p_j exp(-ds_j) - 1 + 2 gamma(keys) + 8 u) + u |o|,
- * the last of which pays for the rounding of the result. A query that sees no key is no sum at all:
- * its bound is 0.
+ * where u |o| covers the rounding of the result. For a query that sees no key there is no sum, and
+ * the bound is 0.
  *
- * fp16 and bf16. Sums are fp32 as before. What plain.c stores in the type between its stages is off
- * by a factor of 1 + t more each time, t the unit roundoff of the type, or by half a step h of the
- * numbers below its smallest normal one: the score by t |s|, and by 2 t scale |q|.|k| if q and k
- * were rotated and stored; the weight by t p; the result by t |o|. With these in the place of the
- * terms above, the bound is one for plain.c. What it does in fact is off by much less, and that is
- * the measure: twice the largest error that it has in the row, and the rounding of the result,
- * which no implementation can avoid. Twice the derived bound is the ceiling of that, so that a
- * wrong plain.c lets nothing wrong pass.
+ * fp16 and bf16. Sums are fp32 as before. Each value that plain.c stores in the type between its
+ * stages is off by a further factor of 1 + t, t the unit roundoff of the type, or by half a step h
+ * of the numbers below the smallest normal number: the score by t |s|, and by 2 t scale |q|.|k| if
+ * q and k were rotated and stored; the probability by t p; the result by t |o|. With these terms in
+ * place of those above, the bound holds for plain.c. The actual error of plain.c is much smaller,
+ * and that is the measure: twice its largest error in the row, plus the rounding of the result,
+ * which no implementation can avoid. The measure is never above twice the derived bound, so a wrong
+ * plain.c does not make a wrong result pass.
  *
- * The floor. In a row of few keys plain.c may be off by nearly nothing, by chance, and twice that
- * would fail a right kernel. One whose scores and sums are fp32 still rounds its weights to the
- * type, to multiply them, and its result. It may do so before it divides by the sum, while the
- * weights are exp(s - m) with m the largest score so far. What is scaled later is scaled by 1 at
- * most, and the sum is 1 at least: so here too a weight is off by t p + h at most. Taken as
- * independent and uniform, which is of variance (t p + h)^2 / 3, these errors leave their sum
- * within lambda sqrt(sum_k ((t p_k + h) v_k)^2 / 3) but for one element in 4e13 (lambda = 8: see
- * tolerance.c), and always
- * within sum_k (t p_k + h) |v_k|. The smaller of the two, the bound of fp32 sums, and t |o| + h for
- * the result are the floor. The bound is twice plain.c's error, but not below that.
+ * The floor. In a row of few keys plain.c may by chance have almost no error, and twice that would
+ * fail a right kernel. A kernel whose scores and sums are fp32 still rounds its probabilities to
+ * the type, to multiply them, and its result. It may round before it divides by the sum, while the
+ * factors are exp(s - m) with m the largest score so far. A later scale is at most 1, and the sum
+ * is at least 1, so here too a probability is off by at most t p + h. If these errors are
+ * independent and uniform, with a variance of (t p + h)^2 / 3, their sum is within lambda
+ * sqrt(sum_k ((t p_k + h) v_k)^2 / 3) except for one element in 4e13 (lambda = 8: see tolerance.c),
+ * and always within sum_k (t p_k + h) |v_k|. The smaller of the two, the bound of fp32 sums, and t
+ * |o| + h for the result together are the floor. The bound is twice plain.c's error, but not below
+ * the floor.
  *
- * lse. log(sum_k exp(s_k)) with scores off by ds is off by log(sum_k p_k exp(ds_k)) at most, or by
- * -log(sum_k p_k exp(-ds_k)) the other way, which is no more: the product of the two sums is 1 at
- * least, by Cauchy and Schwarz. The sum and its exponentials add gamma(keys) + 8 u, the logarithm,
- * the maximum that is added again and a change of base 4 u (|m| + |log(sum)|). */
+ * lse. log(sum_k exp(s_k)) with scores off by ds is off by at most log(sum_k p_k exp(ds_k))
+ * upwards, and by -log(sum_k p_k exp(-ds_k)) downwards, which is not larger: the product of the
+ * two sums is at least 1, by Cauchy and Schwarz. The sum and its exponentials add gamma(keys) +
+ * 8 u; the logarithm, the addition of the maximum and a change of base add 4 u (|m| +
+ * |log(sum)|). */
 #include "attention.h"
 #include "rope.h"
 #include <float.h>
@@ -115,8 +116,8 @@ kf_cost kf_attention_cost(const kf_case *c)
 typedef struct job {
     const kf_shape *s;
     const float *q, *k, *v;     /* of these heads */
-    const float *q_off, *k_off; /* or NULL: see kf_operands */
-    int R;                      /* to turn q and k by; 0: they are turned */
+    const float *q_off, *k_off; /* or NULL: kf_operands */
+    int R;                      /* dimensions to rotate; 0: q and k are rotated */
     double *want, *bound;
     const bool *checked;
     enum kf_dtype dtype;
@@ -125,7 +126,7 @@ typedef struct job {
     double *keys, *key_norm;       /* [heads][Sk][D] rotated, [heads][Sk] */
     float *plain_keys;             /* [heads][Sk][D] rotated, rounded; low precision only */
     double *lse, *lse_bound;       /* [heads][Sq] or NULL */
-    double rounding, half_step;    /* of a value that is stored between stages; 0 for fp32 */
+    double rounding, half_step;    /* of values that are stored between stages; 0 for fp32 */
 } job;
 
 static double load_rotated(const job *j, const float *from, int64_t row, double *to)
@@ -151,7 +152,7 @@ static void key_row(void *context, int64_t row)
         j->plain_keys[row * D + d] = kf_round_to(j->dtype, (float)key[d]);
 }
 
-/* Returns a.b and stores |a|.|b|. Independent sums keep the processor busy. */
+/* Returns a.b and stores |a|.|b|. Four independent sums keep the processor busy. */
 static double dot(const double *a, const double *b, int n, double *abs_dot)
 {
     double sum[4] = {0}, abs_sum[4] = {0};
@@ -193,14 +194,14 @@ double kf_product_off(int D, const float *q, const float *q_off, const float *k,
     return off;
 }
 
-/* The scores of a query, how far off each may be in fp32 (fine) and if it is stored in the type
- * (ds), and the largest. */
+/* The scores of a query, the error bounds of each in fp32 (fine) and if it is stored in the type
+ * (ds). Returns the largest score. */
 static double score_row(const job *j, const double *query, double norm, int64_t row, int64_t keys,
                         double *score, double *ds, double *fine)
 {
     int D = j->s->D, R = j->R;
     int64_t first = row / j->s->Sq * j->s->Sk;
-    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 whatever the type in memory */
+    double u = kf_unit_roundoff(KF_F32); /* sums are fp32 for every type */
     double t = j->rounding, stages = (1 + t) * (1 + t) * (1 + t), operands = R > 0 ? 2.0 * t : 0.0;
     double scale = 1.0 / sqrt((double)D), largest = -INFINITY;
     for (int64_t i = 0; i < keys; i++) {
@@ -216,7 +217,7 @@ static double score_row(const job *j, const double *query, double norm, int64_t 
     return largest;
 }
 
-/* The floor of a row's bounds in low precision, to be freed. p: its weights. */
+/* The floor of a row's bounds in low precision; the caller frees it. p: the row's probabilities. */
 static double *floor_of_row(const job *j, int64_t row, int64_t first, int64_t keys, const double *p,
                             const double *fine)
 {
@@ -254,9 +255,9 @@ static void lse_of_row(const job *j, int64_t row, int64_t keys, const double *p,
         log1p(more) + kf_gamma(keys, u) + 8.0 * u + 4.0 * u * (fabs(largest) + log(sum));
 }
 
-/* Lowers the bounds of a row from what is derived for the plain implementation to twice what it
- * was off by, but not below the floor; and leaves twice the derived ones where it was off by more
- * than it may be. */
+/* Lowers the bounds of a row from those derived for the plain implementation to twice its actual
+ * error, but not below the floor. If its error is above what was derived, the bounds become
+ * twice the derived ones. */
 static void lower_bounds(const job *j, int64_t row, double plain_error, const double *floor)
 {
     double *bound = j->bound + row * j->s->D, u = kf_unit_roundoff(j->dtype);
@@ -271,7 +272,7 @@ static void query_row(void *context, int64_t row)
     const job *j = context;
     const kf_shape *s = j->s;
     int D = s->D;
-    int64_t first = row / s->Sq * s->Sk; /* key of this head */
+    int64_t first = row / s->Sq * s->Sk; /* the head's first key */
     int64_t keys = kf_visible_keys(s, row % s->Sq);
     double *want = j->want + row * D, *bound = j->bound + row * D;
     if (!j->checked[row])
@@ -304,7 +305,7 @@ static void query_row(void *context, int64_t row)
             bound[d] += error * fabs(value[d]);
         }
     }
-    for (int d = 0; d < D; d++) /* the result is rounded once more */
+    for (int d = 0; d < D; d++) /* the result is rounded too */
         bound[d] = (1 + t) * bound[d] + kf_unit_roundoff(j->dtype) * fabs(want[d]) + j->half_step;
     if (j->plain_keys) {
         double *floor = floor_of_row(j, row, first, keys, p, fine);
@@ -317,7 +318,7 @@ static void query_row(void *context, int64_t row)
     free(p);
 }
 
-/* Of rotated keys, in fp64: 2 GiB. */
+/* The most rotated keys, in fp64: 2 GiB. */
 static const int64_t MOST_FLOATS = 1 << 28;
 
 void kf_attention_reference(kf_run *run)
@@ -335,7 +336,7 @@ static void reference_of(kf_run *run, const kf_operands *of, int R, kf_tensor *l
     int64_t positions = s->Sq > s->Sk ? s->Sq : s->Sk;
     int64_t fit = MOST_FLOATS / (s->Sk * D), at_once = fit < 1 ? 1 : fit < heads ? fit : heads;
     kf_sample_rows(o->checked + first, heads, s->Sq, (double)s->Sk * s->D, run->seed);
-    for (int64_t row = first; row < first + heads * s->Sq; row++) /* without keys it is no work */
+    for (int64_t row = first; row < first + heads * s->Sq; row++) /* rows without keys are free */
         o->checked[row] |= kf_visible_keys(s, row % s->Sq) == 0;
     if (lse)
         memcpy(lse->checked, o->checked, (size_t)o->rows * sizeof *o->checked);
@@ -355,7 +356,7 @@ static void reference_of(kf_run *run, const kf_operands *of, int R, kf_tensor *l
     if (o->dtype != KF_F32) {
         j.plain_keys = kf_alloc(at_once * s->Sk * D, sizeof *j.plain_keys);
         j.rounding = kf_unit_roundoff(o->dtype);
-        j.half_step = o->dtype == KF_F16 ? 0x1p-25 : 0.0; /* bf16's are far below anything here */
+        j.half_step = o->dtype == KF_F16 ? 0x1p-25 : 0.0; /* bf16's is far below any value here */
     }
     for (int64_t head = 0; head < heads; head += at_once) {
         int64_t n = heads - head < at_once ? heads - head : at_once;

@@ -1,36 +1,35 @@
-/* flash.c: inputs whose results say what went wrong, and the reference.
+/* flash.c: inputs whose results show what went wrong, and the reference.
  *
- * Random inputs hide much: a softmax over hundreds of random scores forgives a weight that is
- * rounded twice. So some cases have inputs whose result is one number in fp16 and no other.
+ * Random inputs hide much: a softmax over hundreds of random scores tolerates a probability that is
+ * rounded twice. So some cases have inputs for which only one fp16 result is right.
  *
- * They are made of codes. A code has a word of b bits, and its vector repeats the word along the D
- * dimensions, +1 for a bit that is set and -1 for one that is not. Two codes that differ have
- * vectors that differ in D / b elements at least, in whole parts. Keys are 8, queries 16 times the
- * vector of a code: products and their sums are whole numbers. The score of a query and a key of
- * the same code is 128 sqrt(D), that of another one less by 256 (D / b) / sqrt(D) at least. With
- * D >= 64 and b <= 14 that is 128, and exp(-128) is 0 in fp32.
+ * These inputs are made of codes. A code has a word of b bits, and its vector repeats the word
+ * along the D dimensions, +1 for a bit that is set and -1 for one that is not. The vectors of two
+ * different codes differ in at least D / b elements, rounded down. Keys are 8 times, queries 16
+ * times the vector of a code, so products and their sums are integers. The score of a query and a
+ * key of the same code is 128 sqrt(D); that of different codes is less by at least 256 (D / b) /
+ * sqrt(D). With D >= 64 and b <= 14 that is 128, and exp(-128) is 0 in fp32.
  *
- *   KF_ONE_HOT   each key has a code of its own: up to 2^14 keys.
+ *   KF_ONE_HOT   each key has its own code: up to 2^14 keys.
  *   KF_INTEGERS  keys 0 | 1, 2 | 3 to 6 | 7 to 14 | and so on share a code: 1, 2, 4, 8 of them. A
  *                query asks for such a group that it sees as a whole. v is -3 to 3, so the sums are
- *                whole numbers below 2^11, but for one in 10^20, and a power of two divides them.
- *   KF_ODD       with it v is an odd number below 2^11 for each group: o is that number, and the
- * sum over a part of the group is none that fp16 holds.
+ *                integers below 2^11, except one in 10^20, divided by a power of two.
+ *   KF_ODD       with KF_INTEGERS: v is an odd number below 2^11 for each group. o is that number,
+ *                and the sum over a part of the group cannot be represented in fp16.
  *
- * KF_EXACT_GRADIENTS leaves a quarter of the dimensions to what gradients are to show. There keys
- * have -1 to 1 where queries have 0, and queries -3 to 3 where keys have 0. Queries are 8 times the
- * vector of a code, so that exp(score - lse) is off by less than 2^-12 where it is computed in fp32
- * from scores and lse, and rounds to a power of two. The gap is 48 at least. v is -3 to 3, and with
- * KF_INTEGERS -6 to 6: one whole number for all keys of a code, to which the first of two keys adds
- * what the second takes away. So o is that number.
+ * KF_EXACT_GRADIENTS leaves a quarter of the dimensions to data for gradients. In those dimensions
+ * keys have -1 to 1 where queries have 0, and queries -3 to 3 where keys have 0. Queries are 8
+ * times the vector of a code, so that exp(score - lse), computed in fp32 from scores and lse, is
+ * off by less than 2^-12 and rounds to a power of two. The gap of scores is at least 48. v is -3 to
+ * 3, and with KF_INTEGERS -6 to 6: one integer for all keys of a code, to which the first of two
+ * keys adds what the second subtracts. So o is that integer.
  *
- * KF_ONES is without codes. v is 1, so o is the sum of the weights as they are multiplied, over the
- * sum as they are added up, and the result is 1 exactly if that is within 2^-12 of 1. Weights are
- * rounded by half a step at most, either way: with lambda of tolerance.c that is lambda 2^-12 /
- * sqrt(3 n) for n keys of like weight, a quarter of 2^-12 for n = 300. q is an eighth, so that
- * weights are alike. Weights that are cut lose half a step on average, all the same way: 2^-12 and
- * more.
- */
+ * KF_ONES has no codes. v is 1, so o is the sum of the probabilities as they are multiplied,
+ * divided by the sum as they are added up, and the result is exactly 1 if that is within 2^-12
+ * of 1. A probability is rounded by at most half a step, in either direction: with lambda of
+ * tolerance.c that is lambda 2^-12 / sqrt(3 n) for n keys of similar probability, a quarter of
+ * 2^-12 for n = 300. q is an eighth, so that probabilities are similar. Truncated probabilities
+ * lose half a step on average, all in the same direction: 2^-12 and more. */
 #include "flash.h"
 #include <math.h>
 
@@ -42,7 +41,7 @@ static int bits_for(int64_t codes)
     return bits;
 }
 
-/* 0 for key 0, 1 for keys 1 and 2, 2 for 3 to 6: the power of two in key + 1. */
+/* 0 for key 0, 1 for keys 1 and 2, 2 for keys 3 to 6: floor(log2(key + 1)). */
 static int64_t group_of(int64_t key)
 {
     int64_t group = 0;
@@ -58,7 +57,7 @@ static void write_code(float *to, int n, int64_t code, int bits, float size)
         to[d] = code >> d % bits & 1 ? size : -size;
 }
 
-/* A whole number from -most to most. use: others for the same index. */
+/* A random integer from -most to most; different for each `use` of an index. */
 enum { IN_QUERIES = 1, IN_KEYS, MEANS, PAIRS };
 static float whole_number(const kf_run *run, int use, int64_t index, int most)
 {
@@ -66,13 +65,14 @@ static float whole_number(const kf_run *run, int use, int64_t index, int most)
     return (float)kf_random_below(run->seed, at, 2 * (uint32_t)most + 1) - (float)most;
 }
 
-/* The code that a query asks for: of a key that it sees, or of a group that it sees as a whole. */
+/* The code that a query asks for: of a key that it sees, or of a group of keys that it sees as a
+ * whole. */
 static int64_t asked_for(const kf_run *run, int64_t row)
 {
     const kf_shape *s = &run->shape;
     int64_t keys = kf_visible_keys(s, row % s->Sq);
     bool groups = run->c->flags & KF_INTEGERS;
-    int64_t codes = groups ? group_of(keys) : keys; /* group_of(keys): those that end before it */
+    int64_t codes = groups ? group_of(keys) : keys; /* group_of(keys): groups that end before it */
     return codes > 0 ? kf_random_below(run->seed, (uint64_t)row, (uint32_t)codes) : 0;
 }
 
@@ -101,8 +101,8 @@ static void fill_integers(const kf_run *run, kf_tensor *v)
         v->host[i] = (float)kf_random_below(run->seed, (uint64_t)i, 7) - 3.0f;
 }
 
-/* Scores that rise by 32 from the first key to the last, or fall: q has a common part of 1, k one
- * that goes from -2 to 2 at D = 64. */
+/* Makes scores rise by 32 from the first key to the last, or fall: all of q gets 1 more, and k a
+ * ramp from -2 to 2 at D = 64. */
 static void add_ramp(const kf_run *run, kf_tensor *q, kf_tensor *k)
 {
     const kf_shape *s = &run->shape;
@@ -132,7 +132,7 @@ static void add_to(kf_tensor *t, float value)
         t->host[i] = kf_round_to(KF_F16, t->host[i] + value);
 }
 
-/* v [heads][Sk][D]: an odd number from -2047 to 2047 for each group of keys and column. */
+/* v [heads][Sk][D]: an odd number from -2047 to 2047 for each group of keys and each column. */
 static void fill_odd(const kf_run *run, kf_tensor *v)
 {
     const kf_shape *s = &run->shape;
@@ -143,8 +143,8 @@ static void fill_odd(const kf_run *run, kf_tensor *v)
     }
 }
 
-/* v [heads][Sk][D]: a number from -3 to 3 for each group of keys and column, and 1 to 3 more for
- * the first of two keys, as much less for the second. */
+/* v [heads][Sk][D]: a number from -3 to 3 for each group of keys and each column, plus 1 to 3
+ * for the first of two keys, minus the same for the second. */
 static void fill_pairs(const kf_run *run, kf_tensor *v)
 {
     const kf_shape *s = &run->shape;
@@ -170,7 +170,7 @@ void kf_flash_declare(kf_run *run)
     const kf_shape *s = &run->shape;
     unsigned flags = run->c->flags;
     bool codes = flags & (KF_ONE_HOT | KF_INTEGERS);
-    /* The kernels for 128 would leave out the rest of a row. */
+    /* The kernels for 128 would leave out the rest of a larger row. */
     if (s->D > 128)
         kf_die(KF_WRONG, "case %s: D = %d; 128 at most is right", run->c->name, s->D);
     if (codes && (s->R != 0 || s->D < 64 || s->Sk > 1 << 14))
@@ -179,7 +179,7 @@ void kf_flash_declare(kf_run *run)
                "%d are right",
                run->c->name, s->R, s->D, s->Sk, 1 << 14);
     const int64_t query[4] = {s->B, s->H, s->Sq, s->D}, key[4] = {s->B, s->H, s->Sk, s->D};
-    const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one, each checked or not */
+    const int64_t row[4] = {s->B, s->H, s->Sq, 1}; /* rows of one element, each checked or not */
     kf_tensor *q = (codes ? kf_zero_input : kf_input)(run, "q", "BHSD", KF_F16, query);
     kf_tensor *k = (codes ? kf_zero_input : kf_input)(run, "k", "BHSD", KF_F16, key);
     bool integers = flags & (KF_INTEGERS | KF_EXACT_GRADIENTS);

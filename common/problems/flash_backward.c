@@ -1,41 +1,42 @@
 /* flash_backward.c: gradients of attention in fp64 and the bound of every element.
  *
- * Inputs are taken as they are: o and lse are rounded, and no error of this computation. Rows are
- * sampled; a row of dq needs its query and all keys, a row of dk and dv its key and all queries.
+ * Inputs are taken as they are: o and lse are rounded, but that is no error of this computation.
+ * Rows are sampled; a row of dq needs its query and all keys, a row of dk and dv its key and all
+ * queries.
  *
  * The bounds follow from gamma and u of tolerance.c, u that of fp32:
  *
- * P. The exponent scale q.k - lse is off by at most e = score_error + 4 u |lse|: the first as in
- * attention.c, the second for what a change of base and the subtraction do to lse. exp adds 8 u:
+ * P. The exponent scale q.k - lse is off by at most e = score_error + 4 u |lse|: score_error as in
+ * attention.c, the rest for a change of base of lse and the subtraction. exp adds 8 u:
  *     error(P) = P (exp(e) - 1 + 8 u).
  *
- * dP - delta. Two inner products of length D, or one that goes on where the other ended:
+ * dP - delta. Two inner products of length D, or one that continues the other:
  *     error(dP - delta) = gamma(D + 1) (|dout|.|v| + 2 |dout|.|o|) + 2 u |dP - delta|.
  *
  * dS. error(dS) = error(P) |dP - delta| + (P + error(P)) error(dP - delta) + 2 u |dS|.
  *
  * Sums. dv = sum_i P_i dout_i, and dk and dq likewise with dS. A factor w = P or dS that is off by
- * e is rounded to fp16 before it is multiplied: by r at most, half a step of fp16 at |w| + e. Sums
- * are fp32 in any order, with atomic adds too. With x the other factor and n the terms that is sum
- * (e + gamma(n) (|w| + e + r)) |x| + min(sum r |x|, uniform_sum(sum r^2 x^2)): what is rounded away
- * is independent and uniform, or nearly so. scale adds 4 u of the result, the last rounding half a
- * step of fp16. A sum of no terms is 0, and may not be off.
+ * e is rounded to fp16 before it is multiplied: by at most r, half a step of fp16 at |w| + e. Sums
+ * are fp32 in any order, also with atomic adds. With x the other factor and n the number of terms,
+ * a sum is off by sum (e + gamma(n) (|w| + e + r)) |x| + min(sum r |x|, uniform_sum(sum r^2 x^2)),
+ * since the rounding errors are independent and uniform, or nearly so. scale adds 4 u of the
+ * result, the last rounding half a step of fp16. A sum of no terms is 0, and may not be off.
  *
- * Operands that are turned and rounded first. The exponent is off by what attention.h's
- * kf_product_off says more, and a sum by (|w| + e + r) times what x may be off by. Sums are turned
- * back, a pair by its angle: y1 = x1 cos + x2 sin. It may have been rounded to fp16 before, half a
- * step; and is off by |cos| and |sin| times what x1 and x2 are, and by what rope.c says of a
- * rotation in fp32.
+ * Operands that are rotated and rounded first. The exponent is off by kf_product_off of attention.h
+ * more, and a sum by (|w| + e + r) times the error of x. Sums are rotated back, each pair by its
+ * angle: y1 = x1 cos + x2 sin. A sum may have been rounded to fp16 before, by half a step. y1 is
+ * off by |cos| and |sin| times the errors of x1 and x2, and by the error of a rotation in fp32
+ * (rope.c).
  *
  * Exact gradients. The inputs are those of flash.c, and dout is -1, 0 or 1. Rounded to fp16, P is a
- * power of two, and dS is P times a whole number below 2^11: what a right kernel multiplies is what
- * is multiplied here. Sums of such products are exact in fp32. Scaled by a power of two they are
- * rounded once, and the bound is 0; for D = 128 scale is none, and dq and dk have its 4 u and half
- * a step. With one key for a query dS is 0, and so are dq and dk. With groups dq is 0 but where the
- * keys of a group differ.
+ * power of two, and dS is P times an integer below 2^11, so a right kernel multiplies the same
+ * values as this reference. Sums of such products are exact in fp32. If scale is a power of two
+ * they are rounded once, and the bound is 0; for D = 128 it is not, and dq and dk have its 4 u and
+ * half a step. With one key for a query dS is 0, and so are dq and dk. With groups dq is 0 except
+ * where the keys of a group differ.
  *
- * With KF_ONES, where v is 1, dout is positive: dS is 0 but for errors, and dv adds up what P loses
- * where it is cut, not rounded. */
+ * With KF_ONES, where v is 1, dout is positive: dS is 0 except for errors, and dv adds up what P
+ * loses if it is truncated, not rounded. */
 #include "flash_backward.h"
 #include "rope.h"
 #include <math.h>
@@ -104,8 +105,8 @@ typedef struct job {
     double *delta, *abs_delta; /* [heads][Sq]: dout.o, |dout|.|o| */
     double scale, gamma;       /* gamma(D + 1) */
     bool exact;
-    const float *q_off, *k_off;    /* or NULL: see kf_operands */
-    const double *cosines, *sines; /* [Sk][D/2] to turn back by, or NULL */
+    const float *q_off, *k_off;    /* or NULL: kf_operands */
+    const double *cosines, *sines; /* [Sk][D/2], to rotate back, or NULL */
     double angle_error;
 } job;
 
@@ -130,7 +131,7 @@ static void delta_of_row(void *context, int64_t row)
     j->delta[row] = dot(j->dout + row * D, j->o + row * D, D, &j->abs_delta[row]);
 }
 
-/* P and dS of a query and a key that it sees, and how far off each may be in fp32. */
+/* P or dS of a query and a key that it sees, and its error bound in fp32. */
 typedef struct factor {
     double value, error;
 } factor;
@@ -158,7 +159,7 @@ static factor slope_of(const job *j, int64_t query, int64_t key, factor p)
     return (factor){slope, p.error * fabs(x) + (p.value + p.error) * off + 2.0 * u * fabs(slope)};
 }
 
-/* What rounding a number of this size to fp16 may change it by: half of a step there. */
+/* The largest error of rounding a number of this size to fp16: half a step. */
 static double half_step(double size)
 {
     int exponent; /* size < 2^exponent */
@@ -168,8 +169,8 @@ static double half_step(double size)
     return ldexp(0x1p-12, exponent);
 }
 
-/* One row of an output in the making, [D] each: its value, what it is off for certain reasons, and
- * by roundings to fp16, added up and squared. */
+/* Sums for one row of an output, [D] each: its value, its errors so far, the absolute values of
+ * its roundings to fp16, and their squares. */
 typedef struct row_sums {
     double *want, *off, *rounded, *squares, gamma;
 } row_sums;
@@ -181,7 +182,7 @@ static row_sums begin(int D, int64_t terms)
                       kf_gamma(terms, kf_unit_roundoff(KF_F32))};
 }
 
-/* x_off: how far off x may be, or NULL. */
+/* x_off: the error bounds of x, or NULL. */
 static void add(const job *j, const row_sums *sums, factor w, const float *x, const float *x_off)
 {
     double value = j->exact ? kf_round_to(KF_F16, (float)w.value) : w.value;
@@ -201,7 +202,7 @@ static void add(const job *j, const row_sums *sums, factor w, const float *x, co
         off[d] += (fabs(w.value) + w.error + r) * x_off[d];
 }
 
-/* A row and how far off it may be in fp32 are turned back by the angles of table row `position`. */
+/* Rotates a row and its error bounds in fp32 back, by the angles of table row `position`. */
 static void turn_back(const job *j, double *want, double *bound, int64_t position)
 {
     int half = j->s->D / 2;
@@ -221,7 +222,8 @@ static void turn_back(const job *j, double *want, double *bound, int64_t positio
     }
 }
 
-/* The row of an output from its sums, which are freed. position: see turn_back, -1: none. */
+/* Computes the row of an output from its sums, and frees the sums. position: see turn_back; -1:
+ * no rotation. */
 static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_tensor *to,
                    int64_t row, int64_t position)
 {
@@ -236,7 +238,7 @@ static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_te
         turn_back(j, want, bound, position);
     for (int d = 0; d < j->s->D; d++) {
         bound[d] += half_step(fabs(want[d]) + bound[d]);
-        if (j->exact && exp2(nearbyint(log2(scale))) == scale) { /* one rounding is left */
+        if (j->exact && exp2(nearbyint(log2(scale))) == scale) { /* only one rounding is left */
             want[d] = kf_round_to(KF_F16, (float)want[d]);
             bound[d] = 0.0;
         }
@@ -313,7 +315,7 @@ void kf_flash_backward_reference_of(kf_run *run, const kf_operands *of, const do
     if (kf_has(run, "dq")) {
         j.dq = kf_find(run, "dq");
         kf_sample_rows(j.dq->checked, heads, s->Sq, 2.0 * s->Sk * s->D, run->seed);
-        for (int64_t row = 0; row < queries; row++) /* a row without keys is no work */
+        for (int64_t row = 0; row < queries; row++) /* rows without keys cost nothing */
             j.dq->checked[row] |= kf_visible_keys(s, row % s->Sq) == 0;
         kf_parallel(queries, query_row, &j);
     }
@@ -329,7 +331,8 @@ void kf_flash_backward_reference_of(kf_run *run, const kf_operands *of, const do
     free(j.abs_delta);
 }
 
-/* Whether the values of an output on the host are within the bounds of its reference. */
+/* Ends the program if a value of an output on the host is not within the bounds of its
+ * reference. */
 static void need_right(const kf_run *run, const kf_tensor *t)
 {
     int64_t columns = t->dim[t->n_axes - 1];
@@ -345,12 +348,12 @@ static void need_right(const kf_run *run, const kf_tensor *t)
     }
 }
 
-/* The gradients of what the forward pass has written, not of what it should have: an error of o or
- * lse within their bounds is none of theirs, and the bounds above hold as they are. */
+/* The gradients that follow from the forward pass's actual o and lse. Errors of these within
+ * their bounds are no errors of the gradients, so the bounds above hold. */
 void kf_flash_both_reference(kf_run *run, kf_launch *forward)
 {
     static const char *const name[] = {"o", "lse", "dq", "dk", "dv"};
-    enum { MADE = 2, ALL = 5 }; /* by forward */
+    enum { MADE = 2, ALL = 5 }; /* MADE: outputs that `forward` writes */
     kf_tensor *output[ALL];
     kf_reference_from(run, forward);
     for (int i = 0; i < ALL; i++) {
@@ -395,6 +398,6 @@ kf_cost kf_flash_dq_cost(const kf_case *c)
 kf_cost kf_flash_both_cost(const kf_case *c)
 {
     kf_cost forward = kf_flash_cost(c), backward = kf_flash_backward_cost(c);
-    backward.flops += forward.flops; /* q, k, v are read and o and lse cross the edge once */
+    backward.flops += forward.flops; /* q, k, v are read and o and lse pass once */
     return backward;
 }

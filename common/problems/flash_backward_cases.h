@@ -1,5 +1,5 @@
-/* flash_backward_cases.h: what a backward kernel that works in tiles gets wrong, never timed; the
- * small ones run on a CPU. Timed cases are KF_FLASH_TIMED of flash_cases.h. */
+/* flash_backward_cases.h: cases where backward kernels that work in tiles go wrong. They are never
+ * timed; the small ones run on a CPU. Timed cases are KF_FLASH_TIMED of flash_cases.h. */
 #ifndef KF_FLASH_BACKWARD_CASES_H
 #define KF_FLASH_BACKWARD_CASES_H
 
@@ -31,16 +31,16 @@
         KF_FLASH_ONE("few-queries", 2, 33, 200, 64, true, 0),                                      \
         KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
         KF_FLASH_ONE("one-key-more", 1, 128, 129, 64, true, 0),   /* one query sees the last */    \
-        KF_FLASH_ONE("one-query-more", 1, 129, 128, 64, true, 0), /* the first sees none */        \
+        KF_FLASH_ONE("one-query-more", 1, 129, 128, 64, true, 0), /* the first sees no key */      \
         KF_FLASH_ONE("mask-edge", 1, 66, 448, 64, true,                                            \
-                     0), /* Sk - Sq is -2 to all tiles' widths */                                  \
+                     0), /* Sk - Sq is -2 modulo all tile widths */                                \
         KF_FLASH_ONE("mask-edge-D128", 1, 66, 192, 128, true, 0),                                  \
         KF_FLASH_ONE("two-blocks", 1, 275, 84, 64, true, 0), /* also of 256 queries */             \
         KF_FLASH_ONE("two-blocks-D128", 1, 275, 84, 128, false, 0),                                \
         KF_FLASH_ONE("two-blocks-keys", 1, 84, 275, 64, true, 0), /* also of 256 keys */           \
         KF_FLASH_ONE("two-blocks-keys-D128", 1, 84, 275, 128, false, 0),                           \
         KF_FLASH_ONE("more-queries", 1, 150, 70, 64, false, 0),                                    \
-        KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see none */       \
+        KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see no key */     \
         KF_FLASH_ONE("no-key-D128", 1, 45, 19, 128, true, 0),                                      \
         KF_FLASH_ONE("one-query", 2, 1, 301, 64, true, 0),                                         \
         KF_FLASH_ONE("one-query-D128", 1, 1, 130, 128, false, 0),                                  \
@@ -48,16 +48,16 @@
         KF_FLASH_ONE("one-key-causal", 1, 5, 1, 128, true, 0),                                     \
         KF_FLASH_ONE("steep", 2, 129, 129, 64, true, KF_STEEP),                                    \
         KF_FLASH_ONE("steep-D128", 1, 70, 129, 128, false, KF_STEEP),                              \
-        KF_FLASH_ONE("rising", 1, 70, 300, 64, true, KF_RISING), /* most beyond the mask */        \
+        KF_FLASH_ONE("rising", 1, 70, 300, 64, true, KF_RISING), /* most scores are masked */      \
         KF_FLASH_ONE("falling-D128", 1, 70, 200, 128, true, KF_FALLING),                           \
         KF_FLASH_ONE("negative", 1, 70, 130, 64, true, KF_NEGATIVE),                               \
         KF_FLASH_ONE("negative-D128", 2, 20, 131, 128, false, KF_NEGATIVE),                        \
         KF_FLASH_ONE("negative-tail-63", 1, 20, 127, 64, false, KF_NEGATIVE),                      \
         KF_FLASH_ONE("negative-tail-D128", 1, 70, 200, 128, false,                                 \
-                     KF_NEGATIVE), /* two tiles of queries meet half a tile of keys */             \
+                     KF_NEGATIVE), /* two tiles of queries, half a tile of keys */                 \
         KF_FLASH_ONE("many-keys", 1, 63, 448, 64, false, 0), /* dq is the sum of many tiles */     \
         KF_FLASH_ONE("cancelling", 1, 63, 448, 64, false,                                          \
-                     KF_FLAT), /* and small beside what each adds: order shows */                  \
+                     KF_FLAT), /* dq is small beside its terms: order shows */                     \
         KF_FLASH_ONE("outliers", 1, 200, 200, 64, true, KF_OUTLIERS),                              \
         KF_FLASH_ONE("ones", 1, 500, 40, 64, false, KF_ONES),                                      \
         KF_FLASH_ONE("one-hot", 2, 100, 256, 64, false, KF_FLASH_EXACT_HOT),                       \

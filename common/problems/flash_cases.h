@@ -1,10 +1,10 @@
-/* flash_cases.h: the cases of steps that compute attention in fp16, for the middle of their tables.
+/* flash_cases.h: cases for the tables of steps that compute attention in fp16.
  *
- * KF_FLASH_TIMED: 4 batches of 8 heads, D = 64 and 128, with and without mask, 512 to 16384 queries
- * and keys; the names are D64-S512, D128-S512-causal and so on. KF_FLASH_TIMED_WITH gives more
- * flags to those from 2048 on, but others to 8192: KF_ALONE takes seconds a case and variant.
- * KF_FLASH_ODD: what a kernel that works in tiles gets wrong, never timed; the small ones run on a
- * CPU. */
+ * KF_FLASH_TIMED: 4 batches of 8 heads, D = 64 and 128, with and without mask, 512 to 16384
+ * queries and keys; the names are D64-S512, D128-S512-causal and so on. KF_FLASH_TIMED_WITH adds
+ * the flags `more` to the cases from 2048 on, but at_8192 to those of 8192, since KF_ALONE takes
+ * seconds per case and variant. KF_FLASH_ODD: cases where kernels that work in tiles go wrong.
+ * They are never timed; the small ones run on a CPU. */
 #ifndef KF_FLASH_CASES_H
 #define KF_FLASH_CASES_H
 
@@ -58,12 +58,12 @@
         KF_FLASH_ONE("few-queries-D128", 1, 5, 131, 128, true, 0),                                 \
         KF_FLASH_ONE("one-key-more", 1, 128, 129, 64, true, 0), /* one query sees the last */      \
         KF_FLASH_ONE("mask-edge", 1, 66, 448, 64, true,                                            \
-                     0), /* Sk - Sq is -2 to all tiles' widths */                                  \
+                     0), /* Sk - Sq is -2 modulo all tile widths */                                \
         KF_FLASH_ONE("mask-edge-D128", 1, 66, 448, 128, true, 0),                                  \
         KF_FLASH_ONE("two-blocks", 1, 275, 84, 64, true, 0), /* also of 256 queries */             \
         KF_FLASH_ONE("two-blocks-D128", 1, 275, 84, 128, true, 0),                                 \
         KF_FLASH_ONE("more-queries", 1, 150, 70, 64, false, 0),                                    \
-        KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see none */       \
+        KF_FLASH_ONE("no-key", 2, 150, 70, 64, true, 0), /* 80 queries of a head see no key */     \
         KF_FLASH_ONE("no-key-D128", 1, 45, 19, 128, true, 0),                                      \
         KF_FLASH_ONE("one-query", 2, 1, 301, 64, true, 0),                                         \
         KF_FLASH_ONE("one-query-D128", 1, 1, 130, 128, false, 0),                                  \

@@ -1,6 +1,6 @@
-/* plain.c: attention as one would write it in fp16 or bf16, one rounding after each stage. Its own
- * error is the yardstick: a low-precision kernel may be off by twice as much, not by more; what the
- * type and the lengths allow at most is derived in attention.c. */
+/* plain.c: attention as plainly written in fp16 or bf16, with one rounding after each stage. Its
+ * error is the measure: a low-precision kernel may be off by twice as much, and no more.
+ * attention.c derives the most that type and lengths allow. */
 #include "attention.h"
 #include <math.h>
 #include <stdlib.h>

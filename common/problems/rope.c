@@ -1,17 +1,18 @@
 /* rope.c: rotary position embedding in fp64 (Su et al. 2021, RoFormer, section 3.2.2), and bounds.
  *
- * Rotation. y1 = x1 cos - x2 sin, with cos and sin rounded once, has three roundings an element.
- * With g = 3 u / (1 - 3 u) for them (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
- * lemma 3.1), and cos and sin each off by e more, it is off by at most
+ * Rotation. y1 = x1 cos - x2 sin, with cos and sin rounded once, has three roundings per element.
+ * With g = 3 u / (1 - 3 u) for these (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+ * lemma 3.1), and cos and sin each off by e more, y1 is off by at most
  *     g (|x1 cos| + |x2 sin|) + (1 + g) e (|x1| + |x2|).
  *
- * Angles in fp32. position * powf(base, -x), x = 2i/R: powf is off by at most 4 units in the last
- * place, 8 u (CUDA C++ Programming Guide, Mathematical Functions); rounding x costs ln(base) x u,
- * and the product u. So the angle is off by at most position base^-x (9 + 9.3 x) u, which is
+ * Angles in fp32. In position * powf(base, -x) with x = 2i/R, powf is off by at most 4 units in the
+ * last place, 8 u (CUDA C++ Programming Guide, Mathematical Functions); rounding x adds ln(base) x
+ * u, and the product u. So the angle is off by at most position base^-x (9 + 9.3 x) u, which is
  * largest at x = 0: 9 u of the position. sincosf adds 2 units in the last place of a result below
  * 1, so 4 u.
- * __sincosf is documented within 2^-21.19 on [-pi, pi] only. Beyond it the hardware multiplies the
- * angle by a rounded 1 / 2 pi and cuts the product off: u and 2 u of the angle. */
+ *
+ * __sincosf is documented to be within 2^-21.19 only on [-pi, pi]. Outside, the hardware
+ * multiplies the angle by a rounded 1 / 2 pi and truncates the product: u and 2 u of the angle. */
 #include "rope.h"
 #include <math.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ void kf_rope_tables(kf_run *run)
     kf_tensor *cosines = kf_zero_input(run, "cos", "PR", KF_F32, dim);
     kf_tensor *sines = kf_zero_input(run, "sin", "PR", KF_F32, dim);
     double *c = kf_alloc(cosines->count, sizeof *c), *si = kf_alloc(cosines->count, sizeof *si);
-    c[0] = 1.0; /* R = 0: one entry that turns nothing */
+    c[0] = 1.0; /* R = 0: one entry that rotates by 0 */
     if (s->R > 0)
         kf_rope_fp64(s->pos0, dim[0], s->R, c, si);
     for (int64_t i = 0; i < cosines->count; i++) {

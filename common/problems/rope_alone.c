@@ -1,4 +1,4 @@
-/* rope_alone.c: RoPE and nothing else, in fp64, in both layouts, and the bound of every element.
+/* rope_alone.c: RoPE alone, in fp64, in both layouts, and the bound of every element.
  * x [B][S][D] -> want, bound [B][S][D], row s of each batch at position pos0 + s, R = D */
 #include "rope.h"
 #include <stdlib.h>

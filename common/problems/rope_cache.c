@@ -1,5 +1,5 @@
-/* rope_cache.c: a cache of keys, each turned once in fp64 and rounded once, as it stands before the
- * newest keys are appended. */
+/* rope_cache.c: a cache of keys before the newest keys are appended, each key rotated in fp64
+ * and rounded once. */
 #include "rope.h"
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void kf_rope_cache(kf_run *run)
     kf_rope_fp64(s->pos0, s->Sk, s->R, cosines, sines);
     cache c = {s, k->host, kf_zero_input(run, "k_cache", k->axes, KF_F32, k->dim)->host, cosines,
                sines};
-    kf_may_write(run, "k_cache"); /* the last key is a call's to rotate and add */
+    kf_may_write(run, "k_cache"); /* each call rotates and adds the last key */
     kf_parallel(k->rows, cache_row, &c);
     free(cosines);
     free(sines);

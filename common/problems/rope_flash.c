@@ -1,11 +1,11 @@
-/* rope_flash.c: q and k turned in fp64 and rounded once, and where a right kernel may round the
- * other way.
+/* rope_flash.c: q and k rotated in fp64 and rounded once, and the elements that a right kernel may
+ * round to a neighbour.
  *
- * A kernel turns in fp32: its y is off by e at most (rope.c), and then it is rounded to fp16. The
- * exact y is rounded to r. All numbers from y - e to y + e round to r, but where the middle between
- * r and one of its neighbours lies there: then the kernel's half may be that neighbour, and the
- * element is off by what lies between. So of one element in some thousand a bound has to know more
- * than of the others, and of all of them flash.c and flash_backward.c derive the rest. */
+ * A kernel rotates in fp32: its y is off by at most e (rope.c), and is then rounded to fp16. The
+ * exact y is rounded to r. All numbers from y - e to y + e round to r, unless the middle between
+ * r and a neighbour is among them: then the kernel may get that neighbour, and the element is
+ * off by the distance to r. This happens to about one element in a thousand. flash.c and
+ * flash_backward.c derive the other bounds for all elements. */
 #include "rope_flash.h"
 #include "rope.h"
 #include <math.h>
@@ -46,7 +46,7 @@ static void turn_row(void *context, int64_t row)
     }
 }
 
-/* Rows of q or k; to, off [rows][D] or NULL. */
+/* Rotates rows of q or k; to, off: [rows][D] or NULL. */
 static void turn_rows(const kf_run *run, bool is_query, const float *from, int64_t rows,
                       const double *cosines, const double *sines, float *to, float *off)
 {
@@ -70,7 +70,7 @@ static void turn(const kf_run *run, const char *name, const double *cosines, con
     turn_rows(run, name[0] == 'q', x->host, x->rows, cosines, sines, to, off);
 }
 
-/* cos and sin [Sk][D/2] in one array, to be freed. */
+/* cos and sin [Sk][D/2] in one array, which the caller frees. */
 static double *angles(const kf_run *run)
 {
     const kf_shape *s = &run->shape;
@@ -101,7 +101,7 @@ void kf_rope_flash_setup(kf_run *run)
     kf_scratch(run, "k_rotated", k->axes, KF_F16, k->dim);
 }
 
-/* What is multiplied; q_off and k_off are one array, to be freed. */
+/* q and k as the product takes them; q_off and k_off are one array, which the caller frees. */
 static kf_operands operands(const kf_run *run, const double *cosines, const double *sines)
 {
     const kf_tensor *q = kf_find(run, "q_turned"), *k = kf_find(run, "k_turned");

@@ -1,21 +1,22 @@
-/* rope_flash.h: attention in fp16 over q and k that RoPE turns: what is fused, or not, from step 32
- * on. Both passes; shapes, mask, o and lse are those of flash.h, gradients those of
- * flash_backward.h, but by the q and k that come in, before they are turned.
+/* rope_flash.h: attention in fp16 over q and k that RoPE rotates, fused or not, from step 32 on.
  *
- * R = D: all of a row is turned, pairs are NeoX halves (rope.h), positions those of attention.h:
- * key j stands at pos0 + j, query i at pos0 + Sk - Sq + i. So Sq <= Sk. Tensors beside q, k, v, o
- * and lse:
+ * Both passes. Shapes, mask, o and lse are those of flash.h; gradients are those of
+ * flash_backward.h, but with respect to the input q and k, before rotation.
+ *
+ * R = D: all of a row is rotated. Pairs are NeoX halves (rope.h), positions those of attention.h:
+ * key j is at pos0 + j, query i at pos0 + Sk - Sq + i, so Sq <= Sk. Tensors besides q, k, v, o and
+ * lse:
  *     cos, sin [Sk][D/2] fp32 in, row p for position pos0 + p, from fp64 and rounded once
- *     q_turned, k_turned in, like q and k: turned in fp64 and rounded once. For passes that begin
- *         with turned rows: attention alone, and gradients where the forward pass kept them
- *     q_rotated, k_rotated scratch, like q and k: for passes that turn them first
+ *     q_turned, k_turned in, like q and k: rotated in fp64 and rounded once. For passes that begin
+ *         with rotated rows: attention alone, and gradients if the forward pass kept them
+ *     q_rotated, k_rotated scratch, like q and k: for passes that first rotate them
  *
- * A right kernel turns in fp32 and rounds once to fp16, as the tensor cores want halves. So its
- * halves are those of q_turned and k_turned but where the exact value lies so near to the middle
- * between two halves that fp32 may fall on the other side, and there they may be the other half:
- * bounds expect that, and nothing more. The run's extra error is that of a cosine or sine. A
- * gradient may be rounded to fp16 once before it is turned back, as it is where two kernels do it.
- */
+ * A right kernel rotates in fp32 and rounds once to fp16, since the tensor cores need fp16. So
+ * its elements are those of q_turned and k_turned, unless the exact value is so near to the
+ * middle between two fp16 numbers that fp32 may fall on the other side: then the element may be
+ * the other number. Bounds allow only for that. The run's extra error is the error of a cosine or
+ * sine. A gradient may be rounded to fp16 once before it is rotated back, as happens if two
+ * kernels do it. */
 #ifndef KF_ROPE_FLASH_H
 #define KF_ROPE_FLASH_H
 
@@ -25,15 +26,15 @@
 extern "C" {
 #endif
 
-/* Flags of a case are those of flash.h, but for exact inputs and KF_ONES: turned numbers are not
- * whole. */
+/* Flags of a case are those of flash.h, except exact inputs and KF_ONES: rotated elements are
+ * not integers. */
 void kf_rope_flash_setup(kf_run *run);
 void kf_rope_flash_reference(kf_run *run);
-/* For a case whose keys and values are too large for the host: of a head's rows of o and lse, with
- * k and v [Sk][D] of that head. Rows of other heads have no reference. */
+/* For a case whose keys and values are too large for the host: the reference of one head's rows
+ * of o and lse, with k and v [Sk][D] of that head. Rows of other heads have no reference. */
 void kf_rope_flash_reference_head(kf_run *run, int64_t head, const float *k, const float *v);
-/* Bytes: q, k, v read and o, lse written once, as if the tables were nothing. Flops: those of
- * flash.h; turning is not counted. */
+/* Bytes: q, k, v read and o, lse written once; the tables count as nothing. Flops: those of
+ * flash.h; the rotation is not counted. */
 kf_cost kf_rope_flash_cost(const kf_case *c);
 
 /* Inputs q, k, v, o, lse, dout, cos, sin, q_turned, k_turned; outputs dq, dk, dv. forward: as in

@@ -1,9 +1,9 @@
-/* rope_flash_cases.h: the cases of steps 32 to 37, for the middle of their tables.
+/* rope_flash_cases.h: cases for the tables of steps 32 to 37.
  *
- * Lengths of one experiment, causal: 8 heads at D = 64 up to S = 8192, 32 at D = 128 up to 16384,
- * and as the batch shrinks while S grows, beyond that the heads. pass: names what is run, and is
- * the data of a case; names are forward-D128-S8192 and so on.
- * KF_ROPE_FLASH_ODD: what kernels get wrong that work in tiles and look positions up in tables,
+ * The lengths of one causal experiment: 8 heads at D = 64 up to S = 8192, 32 heads at D = 128 up
+ * to 16384. The batch shrinks while S grows, and then the number of heads. pass: names what is
+ * run, and is the data of a case; names are forward-D128-S8192 and so on. KF_ROPE_FLASH_ODD:
+ * cases where tiling, or the look-up of positions in tables, goes wrong. They are
  * never timed; the small ones run on a CPU. */
 #ifndef KF_ROPE_FLASH_CASES_H
 #define KF_ROPE_FLASH_CASES_H
