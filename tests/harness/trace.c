@@ -1,6 +1,6 @@
-/* trace.c: an instrument of our own making in place of common/cpu/instruments/, for tests of what the
- * harness does with one. FAKE_TRACE is count or check, or there is none; FAKE_FINDINGS is what a
- * check finds in each launch, classes with commas between. */
+/* trace.c: an instrument of our own making in place of common/cpu/instruments/, for tests of what
+ * the harness does with one. FAKE_TRACE is count or check, or there is none; FAKE_FINDINGS is what
+ * a check finds in each launch, classes with commas between. */
 #include "cpu/trace.h"
 #include <stdlib.h>
 #include <string.h>

@@ -98,8 +98,8 @@ static int first_of(const struct user_file *f, int line)
     return low;
 }
 
-/* Looks for the token from word *next on, and moves *next behind it. 0: it is not in that line, as
- * what comes from a macro of the user's. */
+/* Looks for the token from word *next on, and moves *next behind it. Returns 0 if it is not in its
+ * line, because a macro of the user's made it. */
 static int find_column(const struct user_file *f, const struct token *t, int *next)
 {
     int mark = ispunct((unsigned char)*t->s) && *t->s != '_' && *t->s != '"';
@@ -109,7 +109,7 @@ static int find_column(const struct user_file *f, const struct token *t, int *ne
             *next = i + 1;
             return w->column;
         }
-        if (mark) /* there are many like it */
+        if (mark) /* there are many like it: a later one may be another */
             return 0;
     }
     return 0;

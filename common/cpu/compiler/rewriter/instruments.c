@@ -34,8 +34,8 @@ static int first_declarator(int i, int *kind)
             name = skip_angle(name);
         else if (name >= token_count || is_any(name, "( ; extern operator template using") ||
                  (name > i && is_any(name, "__device__ __constant__")))
-            return -1; /* a function, whatever it is called: operator+= as well; or declared
-                          elsewhere; or a type; or the later word's */
+            return -1; /* a function (operator+= too), a type, or declared elsewhere; or the
+                          later of two words finds it */
         else if (is_name(name) && name > i && has_type &&
                  (is_any(name + 1, "; = [ ,") ||
                   (is(name + 1, "{") && !is_any(name - 1, "struct class union enum"))))

@@ -1,10 +1,9 @@
-/* refusals.c: what is refused, in one line with its place: headers and names of CUDA that the
- * backend lacks. They never pass to mean something else.
+/* refusals.c: refuses headers and names of CUDA that the backend lacks, in one line with the place.
+ * None of them is passed on, where it might mean something else.
  *
- *   cudaMallocMipmappedArray(...)  ->  user.cu:7: a mipmapped array (cudaMallocMipmappedArray) is
- *                                      not supported by the CPU backend; use an array for each
- * level
- */
+ *   cudaIpcOpenMemHandle(&p, handle, 0);
+ *     ->  user.cu:7: memory shared between processes (cudaIpcOpenMemHandle) is not supported by the
+ *         CPU backend; use one process */
 #include "compiler/rewriter/rewrite.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* What the files of the rewriter share. They stand here from the bottom to the top: a file calls
- * those before it only. Each array is written by the file that it stands under. */
+/* What the files of the rewriter share. They stand here from the bottom to the top: each calls only
+ * those before it. An array is written only by the file that it stands under. */
 #ifndef REWRITE_H
 #define REWRITE_H
 
@@ -12,7 +12,7 @@ struct token {
     int n;
     int line, file; /* the file is an index into `files` */
     int in_macro;   /* of a system header */
-    int column;     /* in the user's line, from 1; 0: it is not known. Written by edits.c */
+    int column;     /* in the user's line, from 1; 0: not known. edits.c writes it */
 };
 
 /* A header of the system, where a file of the user's includes it. */
@@ -81,8 +81,8 @@ enum { LIST = 128 };
 int split_list(int open, int first[LIST], int last[LIST]);
 /* The first token of the statement or declaration that i is in. */
 int statement_start(int i);
-/* Where a call of this function of C, which std has as well, begins: at its name, its :: or its
- * std. -1: it is somebody else's. */
+/* Where the call of a function of C begins: at its name, or at the :: or std:: before it. -1: it is
+ * no call, or another function's. */
 int call_of_c(int name);
 
 char *text_of(int first, int last);
@@ -130,7 +130,7 @@ struct kernel {
     int first[LIST];         /* of each parameter, the tokens where it begins, */
     int equals[LIST];        /* where its default begins, or where it ends, */
     int last[LIST];          /* and its last */
-    int has_pointer;         /* launches.c has declared a pointer to it */
+    int has_pointer;         /* launches.c has declared a pointer to it, and writes this */
 };
 extern struct kernel *kernels;
 

@@ -78,8 +78,8 @@ struct place {
     int in_macro;   /* of a system header */
 };
 
-/* The index of a file of the user's; -1 for a system header. In an expansion of a system header's
- * macro the markers name the user's file as a system header: that file is known by then. */
+/* The index of a file of the user's; -1 for a system header. Where a macro of a system header is
+ * expanded, the marker calls the user's file a system header: that file is known by then. */
 static int find_file(const char *name, int n, int system)
 {
     for (int i = file_count - 1; i >= 0; i--)
