@@ -27,20 +27,20 @@ SKIP: {
         ($out, $rc) = source($past, '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "out of bounds: x of cublasSscal has 20 bytes; it lies at offset 0 of the allocation of file.cu:8 "
-                . "(16 bytes); called at file.cu:9\ncheck: 1 finding, 2 remarks\n", 'and with --check');
+                . "(16 bytes); called at file.cu:9\ncheck: 1 finding, 2 warnings\n", 'and with --check');
         source(sprintf($calls, "    for (int i = 0; i < 2; i++)\n        cublasSscal(h, 4, &one, a + 8 * i, 2);\n"), '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, "uninitialised read: cublasSscal reads what was never written of x; it lies at offset 0 of the allocation of "
-                . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding, 2 remarks\n", 'what nobody has written, once for all calls of a line');
+                . "file.cu:7 (64 bytes); called at file.cu:10 (2 times)\ncheck: 1 finding, 2 warnings\n", 'what nobody has written, once for all calls of a line');
         source(sprintf($calls, "    cublasSaxpy(h, 4, &one, a, 1, y, 1);\n"), '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
         is($out, join('', map { "uninitialised read: cublasSaxpy reads what was never written of $_; called at file.cu:9\n" }
             'x; it lies at offset 0 of the allocation of file.cu:7 (64 bytes)', 'y; it lies at offset 0 of the allocation of file.cu:8 (16 bytes)')
-            . "check: 2 findings, 2 remarks\n", 'of each vector');
+            . "check: 2 findings, 2 warnings\n", 'of each vector');
         source(sprintf($calls, "    cudaMemset(a, 0, 64);\n    cublasScopy(h, 4, a, 2, y, 1);\n    cublasSscal(h, 4, &one, y, 1);\n"),
             '', '--check');
         ($out, $rc) = output("$dir/prog 2>&1 | grep -v leak | sed 's,$dir/,,g'");
-        is($out, "check: no kernel ran, 2 remarks\n", 'what cuBLAS writes is written');
+        is($out, "check: no kernel ran, 2 warnings\n", 'what cuBLAS writes is written');
     }
     output("cp -r " . ($ENV{CUDACPU_BUILD} // "$root/build/cpu/$cxx[0]") . " $dir/build && rm -rf $dir/build/stamp-blas $dir/build/programs && mkdir $dir/bin");
     spew("$dir/bin/pkg-config", "#!/bin/sh\n[ \$1 = --exists ] || echo -lno-such-blas\n");

@@ -189,7 +189,7 @@ for my $case (@judged) {
 my %aborts = run("timeout 60 $dir/judged aborts 2>&1 | cat");
 like($aborts{out}, qr/^uninitialised read: .*\ncheck: 1 finding$/m, "a program that aborts tells what was found");
 my %said = run("CUDACPU_LEAKS= $dir/judged lost");
-like($said{err}, qr/^check: no findings, 1 remark$/m, "what is told and does not count is a remark");
+like($said{err}, qr/^check: no findings, 1 warning$/m, "what is told and does not count is a warning");
 %said = run("$dir/judged refused");
 my $call = qr/failed call: the call at \S+/;
 like($said{err}, qr/^$call:170 returns cudaErrorInvalidValue: invalid argument
@@ -197,7 +197,7 @@ $call:171 returns cudaErrorInvalidDevice: .*
 $call:173 returns cudaErrorInvalidValue: invalid argument
 $call:173 returns cudaErrorMemoryAllocation: .*
 $call:176 returns cudaErrorInvalidValue: invalid argument
-check: no kernel ran, 5 remarks$/m, "calls that fail and nobody asks, once for each place");
+check: no kernel ran, 5 warnings$/m, "calls that fail and nobody asks, once for each place");
 
 # --- A reader's own program ----------------------------------------------------------------------
 # With n = 64, thread 63 reads x[64].

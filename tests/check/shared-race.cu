@@ -224,7 +224,7 @@ __global__ void volatile_tail(const int *x, int *y)
 
 RUN(volatile_tail, 1, 64, numbers(64), sums_by(1, in, [](int) { return 0; }));
 
-/* The last element that is 7. (If all wrote the same value, that would be a remark.) */
+/* The last element that is 7. (If all wrote the same value, that would be a warning.) */
 template <bool fault>
 __global__ void several_write(const int *x, int *y)
 {

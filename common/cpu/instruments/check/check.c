@@ -128,14 +128,28 @@ void trace_grids_done(void)
 
 /* --- The rules -------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void report(int thread, enum rule rule, enum kind kind,
-                                             uint32_t code, uintptr_t p, unsigned bytes,
-                                             const struct object *o)
+/* An access that is held to the rules, and the 4 bytes of it that a cell is for. Passed by value:
+ * it stays in registers where functions are inlined. */
+struct access {
+    int thread; /* that asks for it, or that the 4 bytes are for */
+    enum kind kind;
+    uint32_t code;
+    uintptr_t p;
+    unsigned bytes;
+    const struct object *object;         /* that p belongs to or lies beside, or NULL */
+    int is_atomic, is_shared, is_cached; /* is_cached: by ld.global.nc */
+    int64_t at;                          /* of the cell, counted in bytes */
+    record mine;                         /* that the cell is to have of it */
+    uint32_t start;                      /* what was done before cannot race with it */
+};
+
+static __attribute__((cold, noinline)) void report(enum rule rule, struct access a)
 {
-    struct side side = {kind, code, thread, order.block};
-    if (rule == BOUNDS && p - region < region_used)
-        o = object_near(p);
-    finding_add(rule, order.kernel, &side, 1, bytes, o, p, NULL);
+    const struct side side = {a.kind, a.code, a.thread, order.block};
+    const struct object *o = a.is_shared ? shared_at(a.p) : a.object;
+    if (rule == BOUNDS && a.p - region < region_used)
+        o = object_near(a.p);
+    finding_add(rule, order.kernel, &side, 1, a.bytes, o, a.p, NULL);
 }
 
 /* A race that what comes next may excuse. */
@@ -197,33 +211,31 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
         r->p = 0;
 }
 
-static __attribute__((noinline)) void report_race(int thread, record r, enum kind was,
-                                                  enum kind kind, uint32_t code, uintptr_t p,
-                                                  unsigned bytes, const struct object *o,
-                                                  int is_shared)
+static __attribute__((cold, noinline)) void report_race(struct access a, record r, enum kind was)
 {
     struct race race = {.sides = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
-                                  {kind, code, thread, order.block}},
+                                  {a.kind, a.code, a.thread, order.block}},
                         .kernel = order.kernel,
-                        .p = p,
-                        .bytes = bytes,
-                        .is_shared = is_shared};
-    const struct object *object = is_shared ? shared_at(p) : o;
+                        .p = a.p,
+                        .bytes = a.bytes,
+                        .is_shared = a.is_shared};
+    const struct object *object = a.is_shared ? shared_at(a.p) : a.object;
+    struct race *load = &loads[a.thread];
     int i = 0;
     if (object)
         race.object = *object;
-    memcpy(race.value, (const void *)p, bytes);
+    memcpy(race.value, (const void *)a.p, a.bytes);
     while (i < 4 && stores[i].p)
         i++;
-    if (plain_store && was == WRITE && kind == WRITE && i < 4) {
+    if (plain_store && was == WRITE && a.kind == WRITE && i < 4) {
         stores[i] = race;
-    } else if (was == ATOMIC && kind == READ && bytes <= sizeof(uint64_t)) {
-        if (loads[thread].p != p || memcmp(loads[thread].value, race.value, bytes) != 0)
-            load_told(thread);
-        loads[thread] = race;
+    } else if (was == ATOMIC && a.kind == READ && a.bytes <= sizeof(uint64_t)) {
+        if (load->p != a.p || memcmp(load->value, race.value, a.bytes) != 0)
+            load_told(a.thread);
+        *load = race;
         loads_noted = 1;
     } else {
-        tell(&race, is_shared ? SHARED_RACE : GLOBAL_RACE);
+        tell(&race, a.is_shared ? SHARED_RACE : GLOBAL_RACE);
     }
 }
 
@@ -256,201 +268,197 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
     return -2;
 }
 
-static inline int conflicts(record r, record mine, uint32_t start, int me, int is_shared)
+/* Whether the access races with an earlier one of this launch. */
+static inline int conflicts(struct access a, record r)
 {
-    if (when_of(r) < start || !((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
+    if (when_of(r) < a.start || !((r & a.mine) >> 34 & 15) || (is_atomic(r) && is_atomic(a.mine)))
         return 0;
-    return when_of(r) >= order.block_start ? !ordered(r, me) : !is_shared && !order_released(r, me);
+    return when_of(r) >= order.block_start ? !ordered(r, a.thread)
+                                           : !a.is_shared && !order_released(r, a.thread);
+}
+
+/* The access breaks a rule together with an earlier one of another launch. */
+static void report_launches(enum rule rule, struct access a, record r, enum kind was)
+{
+    const struct side sides[2] = {
+        {a.kind, a.code, a.thread, order.block},
+        {is_atomic(r) ? ATOMIC : was, (uint32_t)r & 0xffffff, thread_of(r), 0}};
+    finding_add(rule, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
 }
 
 /* A kernel that began early, and meets what the one in front does. */
-static void report_early(int thread, record r, enum kind was, enum kind kind, uint32_t code,
-                         uintptr_t p, unsigned bytes, const struct object *o)
+static void early(struct access a)
 {
-    struct side sides[2] = {{kind, code, thread, order.block},
-                            {is_atomic(r) ? ATOMIC : was, (uint32_t)r & 0xffffff, thread_of(r), 0}};
-    finding_add(GRID_DEPENDENCY, order.kernel, sides, 2, bytes, o, p, NULL);
-}
-
-static void early(int me, struct cell *c, enum kind kind, uint32_t code, uintptr_t p,
-                  unsigned bytes, const struct object *o)
-{
-    if (order_unfinished(c->write, me))
-        report_early(me, c->write, WRITE, kind, code, p, bytes, o);
-    for (int i = 0; i < 2 && kind != READ; i++)
-        if (order_unfinished(c->read[i], me))
-            report_early(me, c->read[i], READ, kind, code, p, bytes, o);
+    const struct cell *c = &cells[a.at / 4];
+    if (order_unfinished(c->write, a.thread))
+        report_launches(GRID_DEPENDENCY, a, c->write, WRITE);
+    for (int i = 0; i < 2 && a.kind != READ; i++)
+        if (order_unfinished(c->read[i], a.thread))
+            report_launches(GRID_DEPENDENCY, a, c->read[i], READ);
 }
 
 /* What a launch of another stream did, or one that has launched this one, which this one need not
  * come after. */
-static void beside(int me, struct cell *c, record mine, enum kind kind, uint32_t code, uintptr_t p,
-                   unsigned bytes, const struct object *o)
+static void beside(struct access a)
 {
+    const struct cell *c = &cells[a.at / 4];
     const record others[3] = {c->write, c->read[0], c->read[1]};
-    for (int i = 0; i < (kind == READ ? 1 : 3); i++) {
+    for (int i = 0; i < (a.kind == READ ? 1 : 3); i++) {
         const record r = others[i];
-        if (!((r & mine) >> 34 & 15) || (is_atomic(r) && is_atomic(mine)))
+        if (!((r & a.mine) >> 34 & 15) || (is_atomic(r) && is_atomic(a.mine)))
             continue;
         const int child = child_unordered(r);
-        if (!child && !stream_unordered(r))
-            continue;
-        struct side sides[2] = {{kind, code, me, order.block},
-                                {is_atomic(r) ? ATOMIC
-                                 : i == 0     ? WRITE
-                                              : READ,
-                                 (uint32_t)r & 0xffffff, thread_of(r), 0}};
-        finding_add(child ? CHILD_RACE : STREAM_RACE, order.kernel, sides, 2, bytes, o, p, NULL);
+        if (child || stream_unordered(r))
+            report_launches(child ? CHILD_RACE : STREAM_RACE, a, r, i == 0 ? WRITE : READ);
     }
 }
 
-/* Whether a read that was noted may make room for one by thread me. */
-static inline int replaceable(record r, uint32_t start, int me)
+/* Whether a read that was noted may make room for this one. */
+static inline int replaceable(struct access a, record r)
 {
-    return when_of(r) < start || (when_of(r) >= order.block_start && ordered(r, me));
+    return when_of(r) < a.start || (when_of(r) >= order.block_start && ordered(r, a.thread));
 }
 
 /* ld.global.nc may find what was there before the launch, and so may a second one: what the launch
  * writes, before or after and whatever the order, it must not load. Returns whether it does. */
-static int stale(int me, int64_t at, record mine, enum kind kind, int nc, uint32_t code,
-                 uintptr_t p, unsigned bytes, const struct object *o)
+static int stale(struct access a)
 {
-    const record other = nc ? cells[at / 4].write : cached[at / 4];
-    const int found = when_of(other) >= order.launch_start && (other & mine) >> 34 & 15;
+    record *last = &cached[a.at / 4];
+    const record other = a.is_cached ? cells[a.at / 4].write : *last;
+    const int found = when_of(other) >= order.launch_start && (other & a.mine) >> 34 & 15;
     if (found) {
-        const enum kind was = !nc ? READ : is_atomic(other) ? ATOMIC : WRITE;
-        struct side sides[2] = {
+        const enum kind was = !a.is_cached ? READ : is_atomic(other) ? ATOMIC : WRITE;
+        const struct side sides[2] = {
             {was, (uint32_t)other & 0xffffff, thread_of(other), order_block_of(other)},
-            {kind, code, me, order.block}};
-        finding_add(STALE_LOAD, order.kernel, sides, 2, bytes, o, p, NULL);
+            {a.kind, a.code, a.thread, order.block}};
+        finding_add(STALE_LOAD, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
     }
-    if (nc && when_of(cached[at / 4]) >= order.launch_start)
-        mine |= cached[at / 4] & (record)15 << 34;
-    if (nc)
-        cached[at / 4] = mine;
-    order.cached |= nc;
+    if (a.is_cached)
+        *last = a.mine | (when_of(*last) >= order.launch_start ? *last & (record)15 << 34 : 0);
+    order.cached |= a.is_cached;
     return found;
 }
 
 /* told: what is wrong with reading here is told already. */
-static inline void race(int me, struct cell *c, record mine, enum kind kind, int told,
-                        uint32_t code, uintptr_t p, unsigned bytes, const struct object *o,
-                        int is_shared)
+static inline void race(struct access a, int told)
 {
-    uint32_t start = is_shared ? order.block_start : order.grid_start;
-    if (!(told && kind == READ) && conflicts(c->write, mine, start, me, is_shared))
-        report_race(me, c->write, is_atomic(c->write) ? ATOMIC : WRITE, kind, code, p, bytes, o,
-                    is_shared);
-    if (kind != READ) {
+    struct cell *c = &cells[a.at / 4];
+    if (!(told && a.kind == READ) && conflicts(a, c->write))
+        report_race(a, c->write, is_atomic(c->write) ? ATOMIC : WRITE);
+    if (a.kind != READ) {
         for (int i = 0; i < 2; i++)
-            if (!told && conflicts(c->read[i], mine, start, me, is_shared))
-                report_race(me, c->read[i], READ, kind, code, p, bytes, o, is_shared);
+            if (!told && conflicts(a, c->read[i]))
+                report_race(a, c->read[i], READ);
             else
                 c->read[i] = 0;
-        c->write = mine;
+        c->write = a.mine;
         return;
     }
-    if (replaceable(c->read[0], start, me))
-        c->read[0] = mine;
-    else if (replaceable(c->read[1], start, me) || when_of(c->read[1]) < order.block_start ||
+    if (replaceable(a, c->read[0]))
+        c->read[0] = a.mine;
+    else if (replaceable(a, c->read[1]) || when_of(c->read[1]) < order.block_start ||
              thread_of(c->read[1]) / WARP == thread_of(c->read[0]) / WARP)
-        c->read[1] = mine;
+        c->read[1] = a.mine;
 }
 
 /* A kernel touches a variable that is not marked as the device's, which nvcc refuses. What a
  * function declares static is the kernel's. */
-static __attribute__((noinline)) void hosts_variable(int thread, uintptr_t p, unsigned bytes,
-                                                     enum kind kind, uint32_t code)
+static __attribute__((cold, noinline)) void hosts_variable(int thread, enum kind kind, uintptr_t p,
+                                                           unsigned bytes, uint32_t code)
 {
     const struct symbol *v = symbols_variable(p);
+    const struct side side = {kind, code, thread, order.block};
     if (!v)
         return;
     const struct object o = {.p = v->p, .bytes = v->bytes, .name = v->name, .what = "of the host"};
-    report(thread, HOST_VARIABLE, kind, code, p, bytes, &o);
+    finding_add(HOST_VARIABLE, order.kernel, &side, 1, bytes, &o, p, NULL);
 }
 
-/* Whether cells of global memory, or of shared memory, are held to more than the rule of races. */
-static inline int more_rules(int is_shared, int nc)
+/* Whether an access is held to the rules about other launches and about stale loads. */
+static inline int more_rules(struct access a)
 {
-    return pending_copies || proxy_used ||
-           (!is_shared && (nc || order.cached || order.early || streams_several || child_windows));
+    return !a.is_shared && (a.is_cached || (order.cached && a.kind != READ) || order.early ||
+                            streams_several || child_windows);
 }
 
-/* What more_rules tells of. Returns whether what is wrong with reading here is told. */
-static __attribute__((noinline)) int hold_to_more(int me, int64_t at, record mine, enum kind kind,
-                                                  int nc, uint32_t code, uintptr_t p, unsigned i,
-                                                  unsigned bytes, const struct object *o,
-                                                  int is_shared)
+/* Holds it to them. Returns whether what is wrong with reading here is told. */
+static __attribute__((noinline)) int hold_to_more(struct access a)
 {
-    struct cell *c = &cells[at / 4];
-    if (pending_copies)
-        pending_touched(me, at, p + i, bytes < 4 ? bytes : 4, kind, code);
-    if (order.early && !is_shared)
-        early(me, c, kind, code, p, bytes, o);
-    if (proxy_used)
-        proxy_touched(me, at, p + i, bytes < 4 ? bytes : 4, kind, code);
-    if ((streams_several || child_windows) && !is_shared)
-        beside(me, c, mine, kind, code, p, bytes, o);
-    return (nc || (kind != READ && order.cached && !is_shared)) &&
-           stale(me, at, mine, kind, nc, code, p, bytes, o);
+    if (order.early)
+        early(a);
+    if (streams_several || child_windows)
+        beside(a);
+    return (a.is_cached || (a.kind != READ && order.cached)) && stale(a);
 }
 
-/* An access that `thread` asks for. Each 4 bytes of it are for a thread of their own, from `whose`
- * on in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
+/* Holds an access to the rules. Each 4 bytes of it are for a thread of their own, from `whose` on
+ * in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
  * negative number when it breaks a rule of addresses. */
-static inline int64_t access_of(struct worker *w, int thread, int whose, int step, uintptr_t p,
-                                unsigned bytes, enum kind kind, int atomic, uint32_t code)
+static inline __attribute__((always_inline)) int64_t
+access_of(struct worker *w, struct access asked, int whose, int step)
 {
+    const uintptr_t p = asked.p;
+    const unsigned bytes = asked.bytes;
     const struct object *o;
     if (stores[0].p)
         stores_made();
-    int64_t at = locate(w, p, bytes, &o);
-    if (at == -2) {
+    const int64_t at = locate(w, p, bytes, &o);
+    if (at == -2) { /* most accesses end here: `a` would be stored for nothing */
         if (is_variable(p) && !is_registered(p, bytes))
-            hosts_variable(thread, p, bytes, kind, code);
-        registers_touched(w, thread, p, bytes, kind, code);
+            hosts_variable(asked.thread, asked.kind, p, bytes, asked.code);
+        registers_touched(w, asked.thread, p, bytes, asked.kind, asked.code);
         return at;
     }
-    int is_shared = p - (uintptr_t)w->arena < ARENA;
-    if (at < 0 || p % bytes != 0 || (o && o->freed)) {
-        report(thread,
-               at < 0          ? BOUNDS
-               : o && o->freed ? FREED
-                               : MISALIGNED,
-               kind, code, p, bytes, is_shared ? shared_at(p) : o);
+    struct access a = asked;
+    a.object = o;
+    a.is_shared = p - (uintptr_t)w->arena < ARENA;
+    if (at < 0 || (p & (bytes - 1)) || (o && o->freed)) {
+        report(at < 0 ? BOUNDS : o && o->freed ? FREED : MISALIGNED, a);
         return -1;
     }
-    const int nc = kind == READ && is_cached(thread, p, bytes) && !is_shared;
+    a.is_cached = a.kind == READ && is_cached(a.thread, p, bytes) && !a.is_shared;
     unsigned all = (1u << bytes) - 1, have = bits_at(written, (uint64_t)at, bytes);
-    if (kind != WRITE && have != all && o && o->host) {
+    if (a.kind != WRITE && have != all && o && o->host) {
         host_writes(p, bytes);
         have = bits_at(written, (uint64_t)at, bytes);
     }
-    if (kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
+    if (a.kind != WRITE && have != all && (uint64_t)at - IMAGE_AT >= IMAGE) {
         int unwritten = bytes <= 4;
         for (unsigned i = 0; i < bytes; i += 4)
             unwritten |= (have >> i & 15) == 0;
         if (unwritten)
-            report(thread, UNINITIALISED, kind, code, p, bytes, is_shared ? shared_at(p) : o);
+            report(UNINITIALISED, a);
     }
-    if (kind != READ && have != all)
+    if (a.kind != READ && have != all)
         set_bits(written, (uint64_t)at, bytes, 1);
-    const int more = more_rules(is_shared, nc);
+    a.start = a.is_shared ? order.block_start : order.grid_start;
+    const int more = more_rules(a);
+    const unsigned part = bytes < 4 ? bytes : 4;
     for (unsigned i = 0; i < bytes; i += 4, whose += step) {
-        record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
-        struct cell *c = &cells[at / 4 + i / 4];
-        const record mine = record_of(whose, code, atomic) | mask << 34;
-        const int told =
-            more && hold_to_more(whose, at + i, mine, kind, nc, code, p, i, bytes, o, is_shared);
-        race(whose, c, mine, kind, told, code, p, bytes, o, is_shared);
+        const record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
+        a.thread = whose;
+        a.at = at + i;
+        a.mine = record_of(whose, a.code, a.is_atomic) | mask << 34;
+        if (pending_copies)
+            pending_touched(whose, a.at, p + i, part, a.kind, a.code);
+        if (proxy_used)
+            proxy_touched(whose, a.at, p + i, part, a.kind, a.code);
+        race(a, more && hold_to_more(a));
     }
     return at;
 }
 
-static int64_t access_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes,
-                           enum kind kind, uint32_t code)
+/* For nearly all: called with its arguments in registers, which the time of a check depends on. */
+static __attribute__((noinline)) int64_t access_seen(struct worker *w, int thread, enum kind kind,
+                                                     uintptr_t p, unsigned bytes, uint32_t code)
 {
-    return access_of(w, thread, thread, 0, p, bytes, kind, kind == ATOMIC, code);
+    const struct access a = {.thread = thread,
+                             .kind = kind,
+                             .is_atomic = kind == ATOMIC,
+                             .code = code,
+                             .p = p,
+                             .bytes = bytes};
+    return access_of(w, a, thread, 0);
 }
 
 static inline void seen_of_host(uintptr_t p, size_t bytes, int writes, const void *from)
@@ -466,7 +474,7 @@ static inline void seen(struct worker *w, uintptr_t p, unsigned bytes, int write
     if (is_builtin_variable(p))
         return;
     plain_store = writes && !in_pieces;
-    access_seen(w, (int)w->now, p, bytes, writes ? WRITE : READ, code_of(from));
+    access_seen(w, (int)w->now, writes ? WRITE : READ, p, bytes, code_of(from));
     plain_store = 0;
 }
 
@@ -478,8 +486,13 @@ int trace_heap_free(void *p, const void *site)
     if (o && o->p == (uintptr_t)p && !o->freed)
         trace_freed(p);
     else
-        report(cpu_worker ? (int)cpu_worker->now : 0, o && o->freed ? FREED : BOUNDS, WRITE,
-               code_of(site), (uintptr_t)p, 1, o);
+        report(o && o->freed ? FREED : BOUNDS,
+               (struct access){.thread = cpu_worker ? (int)cpu_worker->now : 0,
+                               .kind = WRITE,
+                               .code = code_of(site),
+                               .p = (uintptr_t)p,
+                               .bytes = 1,
+                               .object = o});
     return 1;
 }
 
@@ -524,7 +537,7 @@ void cpu_trace_sum(const volatile void *p, size_t bytes)
 static void atomic_seen(struct worker *w, int thread, uintptr_t p, unsigned bytes, uint32_t code)
 {
     const struct object *o;
-    access_seen(w, thread, p, bytes, ATOMIC, code);
+    access_seen(w, thread, ATOMIC, p, bytes, code);
     int64_t at = locate(w, p, bytes, &o);
     if (at >= 0 && at < (int64_t)ARENA_AT)
         order_atomic((uintptr_t)at, (const void *)p, bytes);
@@ -545,6 +558,26 @@ static int thread_at(const struct worker *w, int lane)
     return (int)(w->now / WARP * WARP) + lane;
 }
 
+/* An access by a lane's statement. */
+static int64_t lane_seen(struct worker *w, int lane, enum kind kind, uintptr_t p, unsigned bytes)
+{
+    const int thread = thread_at(w, lane);
+    return access_seen(w, thread, kind, p, bytes, statement[thread]);
+}
+
+/* The same of a load or store that is .relaxed, .acquire or .release. */
+static int64_t strong_seen(struct worker *w, int lane, enum kind kind, uintptr_t p, unsigned bytes)
+{
+    const int thread = thread_at(w, lane);
+    const struct access a = {.thread = thread,
+                             .kind = kind,
+                             .is_atomic = 1,
+                             .code = statement[thread],
+                             .p = p,
+                             .bytes = bytes};
+    return access_of(w, a, thread, 0);
+}
+
 void trace_asm(struct worker *w, const void *from, const void *frame)
 {
     (void)frame;
@@ -553,14 +586,12 @@ void trace_asm(struct worker *w, const void *from, const void *frame)
 
 void trace_lane_read(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
-    int thread = thread_at(w, lane);
-    access_seen(w, thread, p, bytes, READ, statement[thread]);
+    lane_seen(w, lane, READ, p, bytes);
 }
 
 void trace_lane_write(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
-    int thread = thread_at(w, lane);
-    access_seen(w, thread, p, bytes, WRITE, statement[thread]);
+    lane_seen(w, lane, WRITE, p, bytes);
 }
 
 void trace_lane_sum(struct worker *w, int lane, uintptr_t p, unsigned bytes)
@@ -580,8 +611,7 @@ const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned by
                             const void *insn)
 {
     (void)insn;
-    int thread = thread_at(w, lane);
-    int64_t at = access_of(w, thread, thread, 0, p, bytes, READ, 1, statement[thread]);
+    const int64_t at = strong_seen(w, lane, READ, p, bytes);
     if (at < 0 || at >= (int64_t)ARENA_AT)
         return (const void *)p;
     return order_poll((uintptr_t)at, (const void *)p, bytes, acquires);
@@ -589,8 +619,7 @@ const void *trace_lane_poll(struct worker *w, int lane, uintptr_t p, unsigned by
 
 void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 {
-    int thread = thread_at(w, lane);
-    int64_t at = access_of(w, thread, thread, 0, p, bytes, WRITE, 1, statement[thread]);
+    const int64_t at = strong_seen(w, lane, WRITE, p, bytes);
     if (at >= 0 && at < (int64_t)ARENA_AT)
         order_atomic((uintptr_t)at, (const void *)p, bytes);
 }
@@ -600,9 +629,13 @@ void trace_lane_publish(struct worker *w, int lane, uintptr_t p, unsigned bytes)
 void trace_matrix(struct worker *w, enum matrix what, void *const rows[32], int n, int transposed)
 {
     for (int i = 0; i < 8 * n; i++) {
-        int r = i % 8, thread = thread_at(w, i), whose = thread_at(w, transposed ? r / 2 : 4 * r);
-        access_of(w, thread, whose, transposed ? 8 : 1, (uintptr_t)rows[i], 16,
-                  what == TRACE_LDMATRIX ? READ : WRITE, 0, statement[thread]);
+        const int r = i % 8, thread = thread_at(w, i);
+        const struct access a = {.thread = thread,
+                                 .kind = what == TRACE_LDMATRIX ? READ : WRITE,
+                                 .code = statement[thread],
+                                 .p = (uintptr_t)rows[i],
+                                 .bytes = 16};
+        access_of(w, a, thread_at(w, transposed ? r / 2 : 4 * r), transposed ? 8 : 1);
     }
 }
 
@@ -617,19 +650,18 @@ void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
 }
 
 /* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
-static int64_t copy_reads(struct worker *w, int thread, uintptr_t p, unsigned bytes, unsigned read,
-                          uint32_t code)
+static int64_t copy_reads(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned read)
 {
     int64_t at = -1;
     unsigned n = 1;
     if (p % bytes != 0 || read == bytes)
-        return read ? access_seen(w, thread, p, bytes, READ, code) : -1;
+        return read ? lane_seen(w, lane, READ, p, bytes) : -1;
     for (unsigned i = read; i > 0; i -= n) {
         while (n * 2 <= i && (read - i) % (n * 2) == 0)
             n *= 2;
         while (n > i)
             n /= 2;
-        at = access_seen(w, thread, p + read - i, n, READ, code);
+        at = lane_seen(w, lane, READ, p + read - i, n);
     }
     return at < 0 ? -1 : at / bytes * bytes;
 }
@@ -638,11 +670,11 @@ void trace_async_issue(struct worker *w, int lane, void *to, const void *from, u
                        unsigned read, int around_l1)
 {
     (void)around_l1;
-    int thread = thread_at(w, lane);
-    uint32_t code = statement[thread];
-    int64_t source = copy_reads(w, thread, (uintptr_t)from, bytes, read, code);
-    int64_t target = access_seen(w, thread, (uintptr_t)to, bytes, WRITE, code);
-    pending_issue(thread, code, target < (int64_t)ARENA_AT ? -1 : target, bytes, source, read);
+    const int thread = thread_at(w, lane);
+    const int64_t source = copy_reads(w, lane, (uintptr_t)from, bytes, read);
+    const int64_t target = lane_seen(w, lane, WRITE, (uintptr_t)to, bytes);
+    pending_issue(thread, statement[thread], target < (int64_t)ARENA_AT ? -1 : target, bytes,
+                  source, read);
 }
 
 void trace_async_commit(struct worker *w, int lane)
@@ -673,9 +705,15 @@ static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int 
         if (at == -2)
             return;
         if (at < 0 || (o && o->freed)) {
-            struct side side = proxy_side(op);
-            report(side.thread, at < 0 ? BOUNDS : FREED, side.kind, side.code, p, n,
-                   p - (uintptr_t)w->arena < ARENA ? shared_at(p) : o);
+            const struct side side = proxy_side(op);
+            report(at < 0 ? BOUNDS : FREED,
+                   (struct access){.thread = side.thread,
+                                   .kind = side.kind,
+                                   .code = side.code,
+                                   .p = p,
+                                   .bytes = n,
+                                   .object = o,
+                                   .is_shared = p - (uintptr_t)w->arena < ARENA});
             return;
         }
         if (writes)

@@ -24,7 +24,7 @@ struct finding {
 int kernels_ran;
 static struct finding *findings;
 static int n_findings, of_rule[RULES], printed_by_host;
-static int remarks; /* lines of the last printing that are no findings */
+static int warnings; /* lines of the last printing that are no findings */
 static const struct {
     const char *name;
     enum { ALWAYS, LEAKS, SUMS, NEVER } counts;
@@ -253,7 +253,7 @@ static int told_with_another(int i, const struct place *places)
 int findings_print(FILE *out)
 {
     int n = n_findings, distinct = 0;
-    remarks = 0;
+    warnings = 0;
     uint32_t *codes = kept(calloc((size_t)n * 3 + 1, sizeof *codes));
     struct place *places = kept(calloc((size_t)n * 3 + 1, sizeof *places));
     for (int i = 0; i < n; i++) {
@@ -279,7 +279,7 @@ int findings_print(FILE *out)
         fputc('\n', out);
         of_rule[f->rule]++;
         distinct += counts(f->rule);
-        remarks += !counts(f->rule);
+        warnings += !counts(f->rule);
     }
     symbols_free(places, 3 * n);
     for (int i = 0; i < n; i++)
@@ -304,11 +304,11 @@ int findings_tell(void)
     int silent = printed_by_host;
     int n = findings_print(stderr);
     char more[40] = "";
-    if (remarks)
-        snprintf(more, sizeof more, ", %d remark%s", remarks, remarks == 1 ? "" : "s");
+    if (warnings)
+        snprintf(more, sizeof more, ", %d warning%s", warnings, warnings == 1 ? "" : "s");
     if (n)
         fprintf(stderr, "check: %d finding%s%s\n", n, n == 1 ? "" : "s", more);
-    else if (!silent || remarks)
+    else if (!silent || warnings)
         fprintf(stderr, "check: no %s%s\n", kernels_ran ? "findings" : "kernel ran", more);
     fflush(NULL);
     return n;
