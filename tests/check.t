@@ -314,7 +314,7 @@ like($r{err}, qr/^pending wgmma: .*: a part of A, before the wait/m, "a memcpy i
 my $page = slurp("$root/common/cpu/instruments/README.md");
 my ($source, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
 while ($page =~ /^### ([^\n]*)\n(.*?)(?=^##|\z)/msg) {
-    my ($name, $text, $exit) = ($1, $2, pos($page) < index($page, "\n## Warnings\n") ? 1 : 0);
+    my ($name, $text, $exit) = ($1, $2, pos($page) <= index($page, "## Warnings\n") ? 1 : 0);
     my ($code) = $text =~ /^```cuda\n(.*?)^```$/ms;
     my ($printed) = $text =~ /^```text\n(.*?)^```$/ms or next;
     my ($file, $function) = ($name =~ tr/ /-/r, "run_" . $name =~ tr/ /_/r);
