@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # cudacc --check finds every planted fault of check/, names its line, and says nothing of the twins.
+# The examples of common/cpu/instruments/README.md print what stands there.
 # Reads: common/cuda common/harness tests/check tests/cpu plots/data
 use strict;
 use warnings;

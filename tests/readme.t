@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # What README shows is what happens: its sample of output, its list of steps, its picture.
+# The links of the CPU backend's pages lead somewhere.
 use strict;
 use warnings;
 use Test::More;
