@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # cudacc --check finds every planted fault of check/, names its line, and says nothing of the twins.
+# The examples of common/cpu/instruments/README.md print what stands there.
 # Reads: common/cuda common/harness tests/check tests/cpu plots/data
 use strict;
 use warnings;
@@ -310,5 +311,33 @@ chmod 0755, "$dir/g++";
 my %r = run("$cudacc -O1 -g1 -w $root/tests/check/pending-wgmma.cu -o $dir/fortified && $dir/fortified part_reused fault",
     CXX => "$dir/g++", CUDACPU_BUILD => "$root/build/cpu/" . ($compiler =~ s{.*/}{}r));
 like($r{err}, qr/^pending wgmma: .*: a part of A, before the wait/m, "a memcpy is seen, fortified or not") or diag($r{err});
+
+# --- The page of the instruments: of each rule an example, which prints what stands there -----------
+my $page = slurp("$root/common/cpu/instruments/README.md");
+my ($source, $calls, @examples) = ("#include <cstring>\n#line 1 \"examples.cuh\"\n" . ($page =~ /^```cuda\n(.*?)^```$/ms)[0], "");
+while ($page =~ /^### ([^\n]*)\n(.*?)(?=^##|\z)/msg) {
+    my ($name, $text, $exit) = ($1, $2, pos($page) <= index($page, "## Warnings\n") ? 1 : 0);
+    my ($code) = $text =~ /^```cuda\n(.*?)^```$/ms;
+    my ($printed) = $text =~ /^```text\n(.*?)^```$/ms or next;
+    my ($file, $function) = ($name =~ tr/ /-/r, "run_" . $name =~ tr/ /_/r);
+    $code =~ s/\n\n/\nstatic void $function() {\n/ or $code = "static void $function() { $code"; # as many lines
+    $source .= "#line 1 \"$file.cu\"\n$code}\n";
+    $calls .= "    if (strcmp(v[1], \"$name\") == 0) $function();\n";
+    push @examples, [$name, "$exit: $printed"];
+}
+my ($names) = slurp("$root/common/cpu/instruments/check/state/findings.c") =~ /\brules\[\] = \{(.*?)\}/s;
+is(join(", ", sort map { $_->[0] } @examples), join(", ", sort $names =~ /"(.*?)"/g), "each rule has its heading and example");
+spew("$dir/examples.cu", "${source}int main(int, char **v)\n{\n$calls}\n");
+%r = run("cd $dir && $cudacc -w examples.cu -o examples");
+is("$r{code} $r{err}", "0 ", "the examples compile");
+for (@examples) {
+    my ($name, $printed) = @$_;
+    %r = run("cd $dir && ./examples '$name'", CUDACPU_LEAKS => undef, CUDACPU_SUMS => 1);
+    is("$r{code}: " . $r{err} =~ s/^(?:check: |kernel ).*\n//mgr, $printed, "the example of: $name");
+}
+my ($counters) = slurp("$root/common/cpu/include/cpu/trace.h") =~ /(#define CPU_COUNTER_LIST.*?)#define/s;
+my ($rows) = $page =~ /^\| counter \| meaning \|\n(.*?)\n\n/ms;
+is(join(" ", sort map { /`(\w+)`/g } map { (split /\|/)[1] } split /\n/, $rows), join(" ", sort $counters =~ /"(\w+)"/g),
+    "each counter has its row");
 
 done_testing();

@@ -125,8 +125,8 @@ for my $cxx (grep { have($_) } qw(g++ clang++)) {
     }
 }
 
-# README names each instruction that has a line, and no other.
-my ($table) = slurp("common/cpu/README.md") =~ /^\| kind \| instructions \|\n\|---\|---\|\n(.*?)\n\n/ms;
+# Its README names each instruction that has a line, and no other.
+my ($table) = slurp("common/cpu/ptx/README.md") =~ /^\| kind \| instructions \|\n\|---\|---\|\n(.*?)\n\n/ms;
 my %told = map { $_ => 1 } map { split /, / } map { (split / \| /)[1] =~ s/ \|$//r } split /\n/, $table;
 my %have = map { $_ => 1 } "bra", slurp("common/cpu/ptx/language/instructions.h") =~ /^\s*PTX_[A-Z_]+\("([a-z]\w*)"/mg;
 is(join(" ", sort keys %told), join(" ", sort keys %have), "README lists the instructions");
@@ -138,7 +138,7 @@ sub compiled {
             . "{   $statement }\nint main() { return 0; }\n");
     return run("cd $dir && '$ENV{PWD}/$cudacc' one.cu -o one");
 }
-my $listed = "common/cpu/README.md lists those that are";
+my $listed = "common/cpu/ptx/README.md lists those that are";
 my @refused = (
     ['asm("tcgen05.wait::ld.sync.aligned;");', "PTX instruction tcgen05.wait::ld.sync.aligned is not executed by the CPU backend; $listed"],
     ['asm("wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%0, %0, %0, %0, %0, %0}, %1, %1, 1, 1, 1, 0, 0;" : "+f"(f) : "l"(l));', "PTX instruction wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 is not executed by the CPU backend (it knows no .m64n12k16 there); $listed"],

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # What README shows is what happens: its sample of output, its list of steps, its picture.
+# The links of the CPU backend's pages lead somewhere.
 use strict;
 use warnings;
 use Test::More;
@@ -28,6 +29,16 @@ my ($title) = slurp('plots/03-wrong-map.svg') =~ /(NVIDIA H200)/;
 ok($title, 'the picture names its device');
 for my $path ($readme =~ /\]\(([^)]+)\)/g) {
     ok(-e $path, "$path is there");
+}
+# So do the links of the CPU backend's pages, down to the heading.
+sub anchors { return map { my $t = lc; $t =~ s/[^\w -]//g; $t =~ tr/ /-/r => 1 } slurp($_[0]) =~ /^#+ (.*)$/mg }
+for my $page (glob "common/cpu/README.md common/cpu/*/README.md") {
+    for (slurp($page) =~ /\]\(([^)]+)\)/g) {
+        my ($path, $anchor) = /^([^#]*)#?(.*)$/s;
+        my $file = $path eq "" ? $page : $page =~ s{[^/]*$}{$path}r;
+        my %known = -e $file && $anchor ne "" ? anchors($file) : ("" => 1);
+        ok(-e $file && $known{$anchor}, "$page: $_ is there");
+    }
 }
 # And what help says of the steps.
 my %help = run("make");

@@ -102,7 +102,7 @@ my @cases = (
     ["common/problems/own.h", all("own.c", @links), undef],
     ["steps/01-one/one.cu", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
     ["steps/01-one/beside.cuh", all("one.cu", @traced ? "traced one.cu" : (), $link), undef],
-    (map { [$_, "", ""] } "README.md", "common/cpu/README.md", "common/cpu/compiler/driver/help.txt", "chapters/01-one.md"),
+    (map { [$_, "", ""] } "README.md", (map { "common/cpu/${_}README.md" } "", "compiler/", "instruments/"), "common/cpu/compiler/driver/help.txt", "chapters/01-one.md"),
 );
 for (@cases) {
     my ($file, $made, $objects) = @$_;
@@ -131,7 +131,7 @@ sub ages {
 %r = in_tree($add);
 is("$r{code} $r{out}$r{err}", "0 42\n", "a program that cudacc builds");
 my $before = ages();
-in_tree("touch common/cpu/README.md README.md common/cpu/compiler/driver/help.txt");
+in_tree("touch common/cpu/README.md common/cpu/*/README.md README.md common/cpu/compiler/driver/help.txt");
 %r = in_tree("CUDACPU_CACHE=0 $add");
 is("$r{out}" . ages(), "42\n$before", "an edit of README.md builds nothing");
 edit("$tree/common/cpu/ptx/handlers/integer.c", "operand(i, 1, reg) + operand", "operand(i, 1, reg) - operand");

@@ -319,12 +319,12 @@ const struct ptx_form *parse_find_form(struct parser *s, const char *at, const c
         parse_wrong(
             s, at,
             "PTX instruction %s is not executed by the CPU backend (it knows no .%.*s there); "
-            "common/cpu/README.md lists those that are",
+            "common/cpu/ptx/README.md lists those that are",
             text, (int)strcspn(furthest + 1, "."), furthest + 1);
     parse_wrong(
         s, at,
-        "PTX instruction %s is not executed by the CPU backend%s; common/cpu/README.md lists those "
-        "that are",
+        "PTX instruction %s is not executed by the CPU backend%s; common/cpu/ptx/README.md lists "
+        "those that are",
         text, furthest ? " (a modifier is missing)" : "");
 }
 
