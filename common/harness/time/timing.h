@@ -1,6 +1,5 @@
 /* timing.h: how long a call takes, and how short it could be. */
-#ifndef KF_TIMING_H
-#define KF_TIMING_H
+#pragma once
 
 #include "harness/device/device.h"
 
@@ -47,5 +46,3 @@ typedef struct kf_limit {
     const char *by; /* bytes, flops, launch */
 } kf_limit;
 kf_limit kf_least_time(const kf_ceilings *ceilings, const kf_cost *cost, enum kf_clock clock);
-
-#endif
