@@ -14,9 +14,6 @@
 enum { MOST_RUNS = 100, LEAST_RUNS = 3 };
 static const double BUDGET_S = 10.0; /* a variant and case, with what the host does for each run */
 
-const char kf_repeat_columns[] = KF_CASE_COLUMNS
-    "\ttensor\telements\truns\truns_differing\telements_differing\tmax_diff\tmax_ulp";
-
 /* What the runs of a variant made of one output. */
 typedef struct repeated {
     const kf_slot *slot;

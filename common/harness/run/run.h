@@ -77,13 +77,11 @@ FILE *kf_sink(enum kf_sink sink);        /* where rows go, or NULL: not asked fo
 void kf_sinks_close(const kf_session *s);
 
 /* --- repeat.c: --repeats ---------------------------------------------------------------------- */
-extern const char kf_repeat_columns[];
 /* Launches a right variant again and again, says which outputs differ in a bit, and writes a row an
  * output. It may turn out wrong. */
 void kf_repeat(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
 /* --- timeline.c: --timeline ------------------------------------------------------------------- */
-extern const char kf_timeline_columns[];
 /* Launches a right variant again and writes what it recorded, if it does. It may turn out wrong. */
 void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out);
 

@@ -8,8 +8,6 @@
 #include "harness/run/run.h"
 #include <stdlib.h>
 
-const char kf_timeline_columns[] = KF_CASE_COLUMNS "\trole\tevent\ttile\tstart\tend";
-
 enum { EVENT, TILE, START, END, CELLS };
 
 static bool recorded(const int32_t *row)

@@ -242,10 +242,6 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
 
 /* --- What --rates writes ---------------------------------------------------------------------- */
 
-const char kf_rates_columns[] =
-    KF_CASE_COLUMNS "\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_us\tn\treadings"
-                    "\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct";
-
 static void write_spread(FILE *to, bool known, kf_spread spread)
 {
     if (known)

@@ -269,8 +269,6 @@ void kf_diagnosis_free(kf_diagnosis *seen)
     memset(seen, 0, sizeof *seen);
 }
 
-const char kf_error_columns[] = "variant\tcase\ttensor\tindex\tmax_err\tmax_want\twrong";
-
 void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *t,
                      const void *raw)
 {

@@ -74,7 +74,6 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
 /* "0-3, 7 and 9-12"; more than a few ranges become a count. */
 void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size);
 /* A row an index of the first axis: how far that part is off, and how large it is. */
-extern const char kf_error_columns[];
 void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
                      const void *raw);
 /* "variant case tensor dtype extents", each after a blank, a newline, then the tensor's memory. */
