@@ -1,7 +1,6 @@
 /* tensor.h: arrays by name, for setup, which declares them, and for launches. harness.h includes
  * it. */
-#ifndef KF_TENSOR_H
-#define KF_TENSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,4 @@ float *kf_f32(const kf_run *run, const char *name);                        /* th
 
 #ifdef __cplusplus
 }
-#endif
 #endif

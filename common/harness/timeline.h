@@ -1,12 +1,9 @@
 /* timeline.h: what the numbers mean that a variant records of one block, for --timeline: a scratch
  * tensor of KF_I32 [roles][most][4] that the recorder of timeline.cuh writes. */
-#ifndef KF_TIMELINE_H
-#define KF_TIMELINE_H
+#pragma once
 
 struct kf_timeline {
     const char *tensor;
     const char *const *roles, *const *events;
     int n_roles, n_events;
 };
-
-#endif

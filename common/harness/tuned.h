@@ -1,6 +1,5 @@
 /* tuned.h: the variant that a program with kf_program.tunes has found to be the fastest. */
-#ifndef KF_TUNED_H
-#define KF_TUNED_H
+#pragma once
 
 #include "harness.h"
 
@@ -18,5 +17,4 @@ bool kf_tuned(const char *table, const kf_shape *shape, const char *part, char *
 
 #ifdef __cplusplus
 }
-#endif
 #endif

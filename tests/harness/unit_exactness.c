@@ -20,7 +20,7 @@ static kf_exactness *known_from(const char *root, const char *rows)
     }
     snprintf(path, sizeof path, "%s/plots/data/cpu/step-00-exactness.tsv", root);
     FILE *file = fopen(path, "w");
-    fprintf(file, "# device: cpu\n%s%s", kf_exactness_columns, rows);
+    fprintf(file, "# device: cpu\n%s\n%s", kf_exactness_columns, rows);
     fclose(file);
     setenv("KF_ROOT", root, 1);
     return kf_exactness_find("00");

@@ -205,7 +205,7 @@ static char table[4096];
 static void write_table(const kf_choice *c, int n)
 {
     FILE *to = fopen(path, "w");
-    fputs("# device: G-100\n# seed: 1\n", to);
+    fprintf(to, "# device: G-100\n# seed: 1\n%s\n", kf_choice_columns);
     kf_choices_write(to, c, n);
     fclose(to);
     FILE *from = fopen(path, "r");

@@ -1,6 +1,5 @@
 /* base.h: what knows of no device: messages, types, random numbers, statistics. */
-#ifndef KF_BASE_H
-#define KF_BASE_H
+#pragma once
 
 #include "harness/problem.h"
 #include <stdio.h>
@@ -67,5 +66,3 @@ enum kf_verdict kf_decide(const double *samples, int variants, int stride, int n
                           double seconds, double budget);
 void kf_summarise(const double *samples, int variants, int stride, int n, bool stable,
                   kf_stat *stat);
-
-#endif

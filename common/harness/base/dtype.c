@@ -122,8 +122,7 @@ void kf_poison_pattern(enum kf_dtype dtype, void *to, int64_t count)
     }
 }
 
-/* Arithmetic makes a signalling NaN a quiet one, and CPUs keep the rest of its bits; GPUs do not.
- */
+/* Arithmetic on a signalling NaN gives a quiet one. CPUs keep the other bits; GPUs do not. */
 bool kf_is_from_poison(enum kf_dtype dtype, const void *from, int64_t index)
 {
     if (dtype != KF_F32)

@@ -1,6 +1,6 @@
-/* message.c: every trouble is one line on stderr, "PROGRAM: what, and what would be right". It may
- * quote arguments, paths and files of any length: nothing is cut off, so that the reason behind
- * them stays, and what would move a terminal's cursor or change its colours is printed as \x1b. */
+/* message.c: every error is one line on stderr, "PROGRAM: what, and what would be right". It may
+ * quote arguments, paths and files of any length. Nothing is cut off, or the reason at the end
+ * would be lost; control characters are printed as \x1b, so that they do not reach the terminal. */
 #define _DEFAULT_SOURCE
 #include "harness/base/base.h"
 #include <signal.h>
@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every line needs the first, also one about an argument or from a signal handler: so they are not
- * handed round. */
+/* Static, because a signal handler needs them, and messages about arguments. */
 static char program[128] = "harness";
 static char farewell[256] = "interrupted\n"; /* ready for a signal handler */
 static bool quiet;
@@ -34,8 +33,8 @@ static char *formatted(const char *format, va_list args)
     return text;
 }
 
-/* Letters of UTF-8 stay, but for U+0080 to U+00BF, of which half are control characters too: the
- * byte 0xc2 begins these. */
+/* UTF-8 stays, except U+0080 to U+00BF, half of which are control characters: they begin with 0xc2.
+ */
 static void escape(const char *text, char *to)
 {
     int follow = 0; /* bytes of a letter that are still to come */
@@ -129,7 +128,7 @@ static volatile sig_atomic_t held, pending;
 static void leave(void)
 {
     ssize_t said = write(STDERR_FILENO, farewell, strlen(farewell));
-    (void)said; /* if even this cannot be written, there is nobody to tell */
+    (void)said; /* nothing can be done when it fails */
     _exit(130);
 }
 

@@ -51,7 +51,7 @@ void kf_parallel(int64_t n, void (*body)(void *context, int64_t i), void *contex
     atomic_init(&l.next, 0);
     pthread_t id[MOST];
     int started = 0;
-    /* A thread that cannot be started is no loss: the others take its share. */
+    /* If a thread cannot be started, the others take its share. */
     while (started < threads - 1 && pthread_create(&id[started], NULL, worker, &l) == 0)
         started++;
     worker(&l);

@@ -2,12 +2,12 @@
  *
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011)
  * turns (key, counter) into 128 random bits. The key is the seed; the counter holds the element's
- * index and the tensor's name. So every element can be computed alone, in any order, by any thread.
+ * index and the tensor's name. So any thread can compute any element, in any order.
  *
  * Uniform inputs hide wrong indices. So each row has a scale and an offset of its own, and about
  * one element in 1000 is ten times as large. A softmax without its maximum shows only where scores
  * are large: KF_STEEP of common/problems/attention.h is for that. Only integers and fp64 products
- * are used: every machine draws the same numbers. */
+ * are used, so every machine draws the same numbers. */
 #define _DEFAULT_SOURCE
 #include "harness/base/base.h"
 #include <stdlib.h>
@@ -34,8 +34,8 @@ void kf_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
     out[3] = c3;
 }
 
-/* The second half of the counter says what the bits are for: the hash of a tensor's name and a use,
- * or no name and another use. */
+/* Uses of the random bits, in the second half of the counter, beside the hash of a tensor's name
+ * or, for the second list, 0. */
 enum { ROW_PARAMETERS, ELEMENTS };
 enum { SAMPLED_ROWS, ORDERS };
 

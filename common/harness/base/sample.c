@@ -1,4 +1,4 @@
-/* sample.c: which rows of the output get a reference when all of them would take too long. */
+/* sample.c: which rows of an output get a reference when all of them would take too long. */
 #include "harness/base/base.h"
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_
         bool *mine = checked + head * rows;
         bool all = head == 0 || head == heads - 1 || a_head >= n;
         int64_t take = all ? n : a_head < LEAST ? LEAST : a_head;
-        /* Always the first and the last row; each head takes other ones of the rest. */
+        /* Always the first and the last row; the rest differ from head to head. */
         for (int64_t i = 0; i < take && i < n; i++)
             mine[list[i < 2 || all ? i : 2 + (head * (take - 2) + i - 2) % (n - 2)]] = true;
     }

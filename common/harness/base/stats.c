@@ -71,7 +71,7 @@ static bool stable(const double *samples, int n)
     return narrow;
 }
 
-/* Looking after each round makes the 95% nominal; it is a rule for stopping, not a claim. */
+/* Testing after each round makes the 95% nominal: it is a rule for stopping, not a confidence. */
 enum kf_verdict kf_decide(const double *samples, int variants, int stride, int n, int max_rounds,
                           double seconds, double budget)
 {

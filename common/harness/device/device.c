@@ -34,8 +34,7 @@ int kf_error_exit_code(cudaError_t error)
     return kf_error_advice(error) ? KF_CANNOT_RUN : KF_WRONG;
 }
 
-/* What is being launched, for a step's own CUDA_CHECK to name: "variant v, case c: ", or nothing.
- */
+/* What is being launched, for kf_check to name: "variant v, case c: ", or nothing. */
 static char doing[2 * KF_CELL + 32];
 
 void kf_doing(const char *variant, const char *case_name)
@@ -146,7 +145,7 @@ const kf_device *kf_open_device(void)
     snprintf(device.compute, sizeof device.compute, "%d.%d", properties.major, properties.minor);
     device.l2_bytes = properties.l2CacheSize;
     slug_of(properties.name, device.slug);
-    /* A build for another architecture loads, and fails at its first launch: try that now. */
+    /* A build for another architecture fails only at its first launch, so launch something now. */
     kf_probe_empty(NULL);
     cudaError_t launched = cudaGetLastError();
     require(launched == cudaSuccess ? cudaDeviceSynchronize() : launched);

@@ -1,6 +1,5 @@
 /* device.h: what is underneath: the device, its lock, its clock rate, the instrument. */
-#ifndef KF_DEVICE_H
-#define KF_DEVICE_H
+#pragma once
 
 #include "harness/base/base.h"
 
@@ -56,5 +55,3 @@ void kf_probe_empty(cudaStream_t stream);
 void kf_probe_wait(cudaStream_t stream); /* some 50 us of one thread, while more is enqueued */
 /* Reads count floats (a multiple of 4): what the L2 held before is gone, and nothing is dirty. */
 void kf_probe_read(const float *from, float *never_written, int64_t count, cudaStream_t stream);
-
-#endif

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The program's hold on its device: the lock file, -1 before it is opened, and how it is held. */
+/* The lock file, -1 before it is opened and -2 if it cannot be; and how it is locked now. */
 static int file = -1;
 static enum kf_lock held = KF_UNLOCKED;
 

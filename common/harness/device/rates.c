@@ -1,6 +1,6 @@
 /* rates.c: how fast the device's multiprocessors are clocked, and the power that it draws: what the
- * driver's management library says. It is looked for when the program runs, and only read from. The
- * CPU backend has no such library. */
+ * driver's management library (NVML) says. It is loaded at run time, and only read from. The CPU
+ * backend has none. */
 #define _DEFAULT_SOURCE
 #include "harness/device/device.h"
 
@@ -16,7 +16,7 @@ bool kf_rates_read(kf_rates *now, char *why, size_t size)
 #else
 #include <dlfcn.h>
 
-/* Of nvml.h, which not every toolkit installs: what is called, and the numbers that go with it. */
+/* The part of nvml.h that is used; not every toolkit installs that header. */
 enum { SUCCESS = 0, CLOCK_SM = 1, POWER_INSTANT = 186, UNSIGNED_INT = 1, POWER_CAP = 4 };
 typedef struct field_value {
     unsigned id, scope;
@@ -72,7 +72,7 @@ static bool open_library(char *why, size_t size)
     return true;
 }
 
-/* Of this moment; without that, which older devices do not say, the mean of the last second. */
+/* The power at this moment; on older devices, which do not tell it, the mean of the last second. */
 static bool read_power(unsigned *milliwatts)
 {
     field_value value = {.id = POWER_INSTANT};

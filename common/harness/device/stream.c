@@ -50,8 +50,8 @@ void kf_profile_end(void)
 #endif
 }
 
-/* A profiler lists launches and knows nothing of variants. The launches of one call are the nodes
- * of its graph: captured here, and never run. */
+/* The kernels of one call, counted in its graph, which never runs. Scripts use it to tell which of
+ * the launches that a profiler lists belong to which variant. */
 int kf_count_launches(const kf_run *run, const kf_variant *variant)
 {
     cudaGraph_t graph = kf_capture(run, variant->launch, kf_stream());

@@ -81,18 +81,17 @@ void kf_counts_take(const kf_run *run, const char *variant, bool print, bool by_
 
 char *kf_counts_header(const kf_device *device, const char *program, uint64_t seed)
 {
-    char *text = kf_alloc(1024, 1);
-    /* Neither date nor commit: the same counts make the same file. */
 #ifdef __clang__
-    snprintf(text, 1024, "# device: %s\n# backend: cpu\n# compiler: clang++ %d\n", device->name,
-             __clang_major__);
+    const char *compiler = "clang++";
+    const int version = __clang_major__;
 #else
-    snprintf(text, 1024, "# device: %s\n# backend: cpu\n# compiler: g++ %d\n", device->name,
-             __GNUC__);
+    const char *compiler = "g++";
+    const int version = __GNUC__;
 #endif
-    size_t length = strlen(text);
-    snprintf(text + length, 1024 - length, "# seed: %" PRIu64 "\n# program: %s\n", seed, program);
-    return text;
+    /* Neither date nor commit: the same counts make the same file. */
+    return kf_text("# device: %s\n# backend: cpu\n# compiler: %s %d\n# seed: %" PRIu64
+                   "\n# program: %s\n",
+                   device->name, compiler, version, seed, program);
 }
 
 static uint64_t named_value(const kf_counted *row, const char *name)

@@ -12,29 +12,27 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The program's --out, which it has at most one of. */
+/* The program's --out. */
 static const char *path;
 static char *header, *columns;
 static int file = -1;
 
-/* Keys that say where figures come from: a file holds rows of one origin. */
+/* Header lines that all rows of a file must share. */
 static const char *const origin[] = {"device",  "backend", "compute", "driver",
                                      "toolkit", "commit",  "compiler"};
 
 char *kf_record_header(const kf_device *device, const char *program, uint64_t seed)
 {
-    char *text = kf_alloc(4096, 1), date[32];
+    char date[32];
     time_t now = time(NULL);
     struct tm parts;
     const char *commit = getenv("KF_COMMIT");
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-    snprintf(text, 4096,
-             "# device: %s\n# backend: %s\n# compute: %s\n# driver: %s\n# toolkit: %s\n"
-             "# commit: %s\n# date: %s\n# seed: %llu\n# program: %s\n",
-             device->name, kf_on_cpu() ? "cpu" : "cuda", device->compute, device->driver,
-             device->toolkit, commit && *commit ? commit : "unknown", date,
-             (unsigned long long)seed, program);
-    return text;
+    return kf_text("# device: %s\n# backend: %s\n# compute: %s\n# driver: %s\n# toolkit: %s\n"
+                   "# commit: %s\n# date: %s\n# seed: %llu\n# program: %s\n",
+                   device->name, kf_on_cpu() ? "cpu" : "cuda", device->compute, device->driver,
+                   device->toolkit, commit && *commit ? commit : "unknown", date,
+                   (unsigned long long)seed, program);
 }
 
 static void value_of(const char *text, const char *key, char *value, size_t size)
@@ -94,7 +92,7 @@ static bool write_whole(const char *text, size_t length)
 {
     ssize_t written = write(file, text, length);
     if (written >= 0 && (size_t)written < length)
-        errno = ENOSPC; /* a short write: the next one would say so */
+        errno = ENOSPC; /* a short write: the disk is full */
     bool whole = written == (ssize_t)length;
     if (whole && fsync(file) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
         whole = false; /* EINVAL: a pipe or a device, which cannot be synchronised */

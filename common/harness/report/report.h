@@ -1,6 +1,5 @@
 /* report.h: what was seen, as rows in files and as tables on the screen. */
-#ifndef KF_REPORT_H
-#define KF_REPORT_H
+#pragma once
 
 #include "harness/time/timing.h"
 #include "harness/verify/verify.h"
@@ -73,5 +72,3 @@ extern const char kf_choice_columns[];
 void kf_choices_write(FILE *to, const kf_choice *choices, int n);
 bool kf_tuned_read(const char *path, const char *device, const kf_shape *shape, const char *part,
                    char *variant, size_t size);
-
-#endif

@@ -1,4 +1,4 @@
-/* row.c: one measurement as text cells, for the file and for --json. "-": does not apply. */
+/* row.c: one measurement as text cells, for --out and for --json. "-": does not apply. */
 #define _DEFAULT_SOURCE
 #include "harness/report/report.h"
 #include <math.h>

@@ -1,11 +1,10 @@
-/* tune.c: of variants that compute the same, which is the fastest for each shape, as a table that
- * other programs look up.
+/* tune.c: which variant is the fastest for each shape, as a table that other programs look up.
  *
- * Only what has the status "ok" may win: it was right before it was timed and after, and its times
- * can be trusted. And a variant that is wrong in any case of the run wins in none: an odd shape may
- * be all that shows its mistake. How sure a choice is shows in its row: who comes second; what each
- * half of the rounds would have chosen, and what that takes in the second half; and the slowest
- * here of those that win at other lengths.
+ * Only a variant with the status "ok" may win: it was right before and after it was timed, and its
+ * times are not noisy. A variant that is wrong in any case wins in none, for an odd shape may be
+ * the only one that shows its bug. A row also tells how sure the choice is: the second-fastest
+ * variant; what each half of the rounds would have chosen, and its time in the second half; and, of
+ * the winners at other lengths, the slowest at this one.
  *
  * A step may consist of several kernels, each with candidates of its own: the name of such a
  * variant begins with its part and a colon, "dq:m64-n64". Candidates of one part compete with each

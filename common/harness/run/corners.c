@@ -1,9 +1,9 @@
-/* corners.c: arrays of more elements than an int counts, which no case has that a CPU ends.
+/* corners.c: the large-index run, on arrays of more elements than an int counts.
  *
  * A case gets so many heads that one of its tensors has more than 2^31 elements and fewer than
- * 2^32. An index of 32 bits that overflows points in front of the array then, where the CPU backend
- * has put nothing, and the launch fails. Nobody has the time to fill them or to go over them: the
- * first and the last block of each launch run, on zeros, and no value is compared. */
+ * 2^32. A 32-bit index that overflows then points in front of the array, where the CPU backend maps
+ * nothing, and the launch fails. A CPU cannot fill or process such arrays in reasonable time, so
+ * only the first and the last block of each launch run, on zeros, and no value is compared. */
 #include "harness/run/run.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ bool kf_corners(void)
     return kf_on_cpu() && corners && *corners == '1';
 }
 
-/* What setup does to inputs of other cases takes its time. */
+/* Other cases are left out: their setup changes inputs, which takes long. */
 static bool is_plain(const kf_case *c)
 {
     return c->flags < KF_OF_PROBLEM;
@@ -38,7 +38,8 @@ static double elements_of(const kf_program *p, const kf_case *c, const char *ten
     return count;
 }
 
-/* Whether it can be; the case gets the heads. A problem without heads gets a larger batch. */
+/* Gives the case so many heads, or without heads a batch, that the tensor is large enough; false:
+ * it cannot be. */
 static bool enlarge(const kf_program *p, kf_case *c, const char *tensor)
 {
     static const double MOST_HEADS = 65535.0; /* blocks of a grid in y or z */
@@ -52,7 +53,8 @@ static bool enlarge(const kf_program *p, kf_case *c, const char *tensor)
     return is_beyond(elements_of(p, c, tensor));
 }
 
-/* The one of the least work a query, as it has to run on a CPU. Returns whether there is one. */
+/* Finds the case with the least work per query, as it runs on a CPU. Returns whether there is one.
+ */
 static bool find_case(const kf_session *s, const kf_variant *variant, const char *tensor,
                       kf_case *found)
 {
@@ -72,7 +74,7 @@ static bool find_case(const kf_session *s, const kf_variant *variant, const char
     return least <= most;
 }
 
-/* Names of tensors that had as many elements already, or cannot have them. */
+/* Names of tensors that are done: large in an earlier run, or tried. */
 typedef struct seen {
     const char *name[KF_MAX_CHOICES * KF_MAX_TENSORS];
     int n;

@@ -253,19 +253,19 @@ static void check_value(const char *option, const char *value, const char *argum
 
 void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
 {
-    static const struct option fixed[] = {{"help", no_argument, NULL, 'h'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"case", required_argument, NULL, 'c'},
-                                          {"variant", required_argument, NULL, 'v'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"reps", required_argument, NULL, 'r'},
-                                          {"by-line", no_argument, NULL, 'b'},
-                                          {"once", no_argument, NULL, '1'},
-                                          {"clock", required_argument, NULL, 'k'},
-                                          {"turns", required_argument, NULL, 'n'},
-                                          {"model", required_argument, NULL, 'M'},
-                                          {NULL, 0, NULL, 0}};
+    const struct option fixed[] = {{"help", no_argument, NULL, 'h'},
+                                   {"list", no_argument, &o->list, 1},
+                                   {"json", no_argument, &o->json, 1},
+                                   {"case", required_argument, NULL, 'c'},
+                                   {"variant", required_argument, NULL, 'v'},
+                                   {"seed", required_argument, NULL, 's'},
+                                   {"reps", required_argument, NULL, 'r'},
+                                   {"by-line", no_argument, &o->by_line, 1},
+                                   {"once", no_argument, &o->once, 1},
+                                   {"clock", required_argument, NULL, 'k'},
+                                   {"turns", required_argument, NULL, 'n'},
+                                   {"model", required_argument, NULL, 'M'},
+                                   {NULL, 0, NULL, 0}};
     struct option known[KF_SINKS + KF_COUNT_OF(fixed)];
     for (int i = 0; i < KF_SINKS; i++)
         known[i] =
@@ -293,15 +293,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         if (c == '?')
             kf_die(KF_USAGE, "%s: no such option, or one that takes no value; see --help",
                    argv[at < argc ? at : argc - 1]);
-        if (c == 'l')
-            o->list = true;
-        else if (c == 'j')
-            o->json = true;
-        else if (c == 'b')
-            o->by_line = true;
-        else if (c == '1')
-            o->once = true;
-        else if (c >= SINK)
+        if (c >= SINK)
             o->path[c - SINK] = optarg;
         else if (c == 'M')
             o->model = optarg;

@@ -1,12 +1,11 @@
 /* repeat.c: --repeats, whether a variant gives the same bits each time. Atomic adds come in the
- * order in which blocks happen to run, and a sum in another order rounds to another value: each run
- * is right, and no bound tells one from the other.
+ * order in which blocks happen to run, and a sum in another order rounds to another value: every
+ * run is within the bounds, and only a comparison of bits tells them apart.
  *
- * When all variants of a case are verified, each that is right, or wrong as predicted, is launched
- * once more, its first run, and then MOST_RUNS times again, from the same inputs and fresh poison.
- * After BUDGET_S seconds no further run begins, but LEAST_RUNS are made; a CPU makes LEAST_RUNS
- * always. Every run is verified as any other, and compared with the first bit for bit. Nothing is
- * timed. */
+ * Each variant that is right, or wrong as predicted, is launched for a first run and then up to
+ * MOST_RUNS times, from the same inputs and fresh poison, until BUDGET_S seconds have passed, but
+ * at least LEAST_RUNS times; a CPU makes LEAST_RUNS. Each run is verified, and compared with the
+ * first. Nothing is timed. */
 #include "harness/run/run.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,9 +13,6 @@
 
 enum { MOST_RUNS = 100, LEAST_RUNS = 3 };
 static const double BUDGET_S = 10.0; /* a variant and case, with what the host does for each run */
-
-const char kf_repeat_columns[] = KF_CASE_COLUMNS
-    "\ttensor\telements\truns\truns_differing\telements_differing\tmax_diff\tmax_ulp";
 
 /* What the runs of a variant made of one output. */
 typedef struct repeated {

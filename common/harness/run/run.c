@@ -49,7 +49,7 @@ static bool any_applies(const kf_session *s, const kf_case *c)
     return any;
 }
 
-/* A case that is named and that nothing can run in is a mistake in the command. */
+/* Refuses a case that the command names and no chosen variant takes. */
 static void check_named(const kf_session *s)
 {
     for (int i = 0; i < s->program->n_cases; i++) {
@@ -124,9 +124,8 @@ static bool predict_fit(const kf_run *run)
     return fits;
 }
 
-/* Returns whether the case's tensors are on the device; if not, says so and sets the kf_outcome.
- * Where it is to be seen that they do not fit, the device is asked all the same; else it is only
- * asked for what it has. */
+/* Returns whether the case's tensors are on the device; if not, says so and sets the outcomes. A
+ * case with KF_MAY_NOT_FIT tries to allocate even when memory is predicted not to suffice. */
 static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
 {
     bool may_fail = run->c->flags & KF_MAY_NOT_FIT;
@@ -150,9 +149,9 @@ static bool allocate(kf_session *s, kf_run *run, kf_outcome *out)
     return fits;
 }
 
-/* Why a case is left out unless it is named, or NULL. A checker sees nothing new in a case that
- * differs from others only by its size, and takes its time. So does a program that counts; what a
- * profiler is to compare with it leaves out the same cases. */
+/* Why a case is left out unless it is named, or NULL. --check skips large cases: size alone adds no
+ * new behaviour, and checking is slow. --count skips larger ones, and --launches the same as
+ * --count, whose rows it is compared with. */
 static const char *left_out(const kf_session *s, const kf_case *c)
 {
     static const double MOST_CHECKED = 5e6, MOST_COUNTED = 1e8; /* flops: seconds on two cores */
@@ -168,9 +167,9 @@ static const char *left_out(const kf_session *s, const kf_case *c)
     return NULL;
 }
 
-/* What a variant keeps for the next call, a graph or a map, is of the arrays of this one. In a case
- * that is small enough each of them moves, alone: no other has to tell that it did. A GPU may still
- * have what lay in memory that was freed, and a CPU has not. */
+/* A variant may cache something that depends on an address (a graph, a tensor map). So on small
+ * cases each tensor in turn moves to other memory, and the variant is verified again. CPU only:
+ * freed GPU memory may still hold the old contents and hide the bug. */
 static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
     if (s->moved[v] || !kf_on_cpu())
@@ -181,11 +180,11 @@ static void verify_moved(kf_session *s, kf_run *run, int v, kf_outcome *out)
             kf_verify(s, run, v, KF_MOVED, out);
 }
 
-/* Once alone, after a call on other inputs; then as the stream and the graph clock launch it. A
- * wrong variant is wrong already. A CPU does more than once alone for small odd shapes only,
- * instruments do not, and large tensors take too long to send again: nothing new is to be seen
- * there. Nor is it in another order of threads (KF_ONE_LAUNCH=1): what a call leaves to the next
- * one depends on no order. */
+/* Verifies a call that follows a call on other inputs; then two launched back to back; then two
+ * from a captured graph; stops at the first failure. Only one call is verified on a CPU but for
+ * small odd cases, with --once and --exactness, under instruments, with large tensors, which take
+ * long to upload, and with KF_ONE_LAUNCH=1, for further orders of threads: what a call leaves
+ * behind does not depend on them. */
 static void verify(kf_session *s, kf_run *run, int v, kf_outcome *out)
 {
     static const int64_t MOST_BYTES = 1 << 28;
@@ -223,8 +222,8 @@ static bool times(const kf_session *s)
            !s->options.path[KF_TIMELINE] && !s->options.path[KF_EXACTNESS];
 }
 
-/* Every launch of every variant, and none of them runs: on a CPU, where no large case would end.
- * The runtime refuses what a GPU would, a grid that is too large at first. */
+/* KF_CAPTURE=1: captures every launch of every variant and runs none, so that large cases, which no
+ * CPU finishes, are tried too. The runtime refuses what a GPU would, such as too large a grid. */
 static void capture(const kf_session *s, kf_run *run)
 {
     char why[256];
@@ -343,7 +342,7 @@ static void announce(const kf_session *s)
                "them\n");
 }
 
-/* What the variants of all cases are to each other, on a GPU; a CPU has no times to choose by. */
+/* Chooses the fastest variant of each shape, from the rows of all cases. On a GPU only. */
 static void tune(const kf_session *s)
 {
     if (kf_instrument() != KF_PLAIN || s->options.once)
@@ -378,8 +377,8 @@ static void open_record(const kf_session *s)
     free(names);
 }
 
-/* What the CPU backend draws (CUDACPU_ORDER=random), unless it was given a seed of its own; and
- * that it need not have the memory of what is only captured. */
+/* Gives the CPU backend the seed for CUDACPU_ORDER=random, unless it has one; and lets it reserve
+ * addresses without memory where launches are only captured. */
 static void tell_backend(uint64_t seed)
 {
     char text[32];

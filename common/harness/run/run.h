@@ -1,6 +1,5 @@
 /* run.h: the command line, and the order of events. */
-#ifndef KF_RUN_H
-#define KF_RUN_H
+#pragma once
 
 #include "harness/report/report.h"
 #include "harness/timeline.h"
@@ -22,7 +21,8 @@ enum kf_sink {
     KF_SINKS
 };
 typedef struct kf_options {
-    bool list, json, has_seed, by_line, once;
+    int list, json, by_line, once; /* yes or no, as getopt_long sets them */
+    bool has_seed;
     uint64_t seed;
     int reps;                           /* most timing rounds */
     int turns;                          /* of a variant on the clocks on which it is alone */
@@ -77,13 +77,11 @@ FILE *kf_sink(enum kf_sink sink);        /* where rows go, or NULL: not asked fo
 void kf_sinks_close(const kf_session *s);
 
 /* --- repeat.c: --repeats ---------------------------------------------------------------------- */
-extern const char kf_repeat_columns[];
 /* Launches a right variant again and again, says which outputs differ in a bit, and writes a row an
  * output. It may turn out wrong. */
 void kf_repeat(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
 /* --- timeline.c: --timeline ------------------------------------------------------------------- */
-extern const char kf_timeline_columns[];
 /* Launches a right variant again and writes what it recorded, if it does. It may turn out wrong. */
 void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
@@ -91,5 +89,3 @@ void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out);
 bool kf_corners(void); /* KF_CORNERS=1, on a CPU */
 /* Every variant on more than 2^31 elements of each tensor; an illegal access ends the program. */
 void kf_run_corners(const kf_session *s);
-
-#endif

@@ -36,7 +36,7 @@ static const struct sink {
     [KF_OUT] = {"out", "append rows (tab-separated) to FILE"}, /* record.c opens and writes it */
     [KF_MAP] = {"map", "what is wrong in the last head: 0 right, 1 wrong, 2 NaN"},
     [KF_ERRORS] = {"errors", "largest error of each index of an output's first axis",
-                   kf_error_columns},
+                   "variant\tcase\ttensor\tindex\tmax_err\tmax_want\twrong"},
     [KF_DUMP] = {"dump", "the outputs themselves: a line of text each, then raw bytes",
                  .is_bare = true},
     [KF_EXACTNESS] = {"exactness", "how much of its bounds each output uses, of the small cases",
@@ -44,15 +44,21 @@ static const struct sink {
     [KF_TUNED] = {"tuned", "the fastest variant of each shape, where the program tunes",
                   kf_choice_columns, .timed = true, .fits = tunes, .else_program = "tunes nothing",
                   .empty = "no variant was right and timed"},
-    [KF_REPEATS] = {"repeats", "each again, up to 100 times: which outputs differ in a bit",
-                    kf_repeat_columns, .empty = "no variant was right and launched again"},
+    [KF_REPEATS] =
+        {"repeats", "each again, up to 100 times: which outputs differ in a bit",
+         KF_CASE_COLUMNS
+         "\ttensor\telements\truns\truns_differing\telements_differing\tmax_diff\tmax_ulp",
+         .empty = "no variant was right and launched again"},
     [KF_RATES] = {"rates", "clock rate and power during each turn on sustained and cool",
-                  kf_rates_columns, .timed = true, .fits = times_alone,
+                  KF_CASE_COLUMNS "\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_us\tn\treadings"
+                                  "\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct",
+                  .timed = true, .fits = times_alone,
                   .else_program = "times on neither sustained nor cool",
                   .empty = "nothing was timed on sustained or cool"},
     [KF_TIMELINE] = {"timeline", "when the warps of a block did what, where the program records",
-                     kf_timeline_columns, .timed = true, .fits = has_timeline,
-                     .else_program = "records none", .empty = "no variant that is right records"},
+                     KF_CASE_COLUMNS "\trole\tevent\ttile\tstart\tend", .timed = true,
+                     .fits = has_timeline, .else_program = "records none",
+                     .empty = "no variant that is right records"},
     [KF_LAUNCHES] = {"launches", "--once, and how many launches each was to FILE", .is_bare = true},
 };
 static FILE *file[KF_SINKS];

@@ -1,15 +1,12 @@
 /* timeline.c: --timeline, when the warps of one block did what. A variant that records writes into
- * a scratch tensor of the step's, kf_program.timeline says which: [roles][most][4], and a row is
- * event, tile, first and last cycle, as common/harness/timeline.cuh writes it. What is still poison
- * has not been recorded, and a variant without a row does not record.
+ * the scratch tensor that kf_program.timeline names: [roles][most][4], a row being event, tile,
+ * first and last cycle, as timeline.cuh writes it. Rows that are still poison were not recorded.
  *
- * Each right variant is launched once more, alone and verified, and what it recorded is written
- * with cycles from the first of all. The counter has 32 bits: half of them, a second, is the
- * longest that can be told. */
+ * Each right variant is launched once more and verified, and its rows are written with cycles
+ * counted from the earliest. The counter has 32 bits, so at most half its range, about a second,
+ * can be told apart. */
 #include "harness/run/run.h"
 #include <stdlib.h>
-
-const char kf_timeline_columns[] = KF_CASE_COLUMNS "\trole\tevent\ttile\tstart\tend";
 
 enum { EVENT, TILE, START, END, CELLS };
 
@@ -18,7 +15,7 @@ static bool recorded(const int32_t *row)
     return !kf_is_poison(KF_I32, row, EVENT);
 }
 
-/* The first cycle of all, as a difference to that of the first row. */
+/* The earliest cycle, as a difference to that of the first row. */
 static int32_t earliest(const int32_t *rows, int64_t n, uint32_t zero)
 {
     int32_t least = 0;

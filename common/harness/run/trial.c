@@ -13,9 +13,9 @@ static const char *const when[] = {"",
                                    " launched again",
                                    " with an array in other memory"};
 
-/* As the clocks do it: a second call on the heels of the first must not disturb it. What a variant
- * launches on another stream runs while the graph is captured, and not when it is replayed: fresh
- * poison in between shows it. */
+/* As the clocks launch it: twice, for a second call must not disturb the first. A graph is
+ * captured, the outputs are poisoned, and the graph is replayed: what the variant launched on a
+ * stream that is not captured ran too early, and the poison shows that the replay lacks it. */
 static void launch_as(kf_run *run, const kf_variant *variant, enum kf_how how, cudaStream_t stream)
 {
     cudaGraph_t graph;
@@ -60,7 +60,7 @@ static void launch_once(const kf_session *s, kf_run *run, const kf_variant *vari
                variant->name, run->c->name, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
-/* On the inputs of another seed: what a variant keeps from this call is wrong in the next one. */
+/* Runs once with different inputs, so that any result cached across calls shows up as wrong. */
 void kf_launch_on_others(const kf_session *s, kf_run *run, int v)
 {
     kf_run other;
@@ -92,8 +92,8 @@ static void add_counts(kf_row *counts, const kf_diagnosis *seen)
     }
 }
 
-/* Whether inputs are as they were: who writes to one computes something else when called again.
- * Large ones are left out, for it takes as long as to upload them. */
+/* Whether inputs are unchanged: a variant that writes to one gives another result when called
+ * again. Not looked at in large cases, where it takes as long as the upload. */
 static bool inputs_kept(const kf_run *run, const kf_variant *variant, enum kf_how how)
 {
     bool kept = true;
@@ -150,8 +150,7 @@ static const char *judge(const kf_session *s, const kf_run *run, const kf_varian
     return right ? "predicted" : "wrong";
 }
 
-/* What the checks found in this launch, against what they had to find. Returns whether it is that.
- */
+/* Whether --check found in this launch what the variant predicts, and nothing else. */
 static bool judge_findings(const kf_run *run, const kf_variant *variant, int64_t wrong)
 {
     const char *must = variant->finding;
@@ -183,8 +182,8 @@ static void swap(double **a, double **b)
     *b = was;
 }
 
-/* The bounds of the reference are those of the variant's arithmetic. The reference before is kept:
- * most steps have variants of two kinds, and verify each several times. */
+/* Makes the reference with the variant's extra_error in its bounds. The one before is kept: most
+ * steps have two values of extra_error, and verify each variant several times. */
 static void refer(const kf_session *s, kf_run *run, const kf_variant *variant)
 {
     double error = variant->extra_error ? variant->extra_error(run->c) : 0.0;
@@ -259,7 +258,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
     if (first || strcmp(status, "wrong") == 0)
         out->status = status;
     else
-        out->counts = before; /* what was said of the first launch, and a bug may show otherwise */
+        out->counts = before; /* rows tell of the first launch; a bug may show otherwise later */
     s->wrong |= strcmp(status, "wrong") == 0;
     for (int i = 0; i < n; i++)
         kf_diagnosis_free(&seen[i]);

@@ -1,18 +1,20 @@
-/* alone.c: two clocks on which a variant has the device to itself.
+/* alone.c: two clocks on which each variant runs by itself.
  *
- * sustained: IDLE_S without work, then calls back to back for WARMING_S, which do not count, and
- * for TIMED_S, which do. The device has the clock rate that its power limit leaves this kernel.
+ * sustained: the steady state under the power limit, when the clock rate has settled. IDLE_S
+ * without work, then calls back to back for WARMING_S, which do not count, and for TIMED_S, which
+ * do.
  *
- * cool: IDLE_S without work, then COOL_SAMPLES samples, each waited for, of one call, or of as many
- * as take COOL_S. The limit is not felt yet.
+ * cool: short bursts at the boost clock, before the power limit acts. IDLE_S without work, then
+ * COOL_SAMPLES samples, each waited for, of one call, or of as many as take COOL_S.
  *
- * A kernel that keeps the tensor cores busy draws more power than a device may, and within half a
- * second its clock gives way; by how much depends on the kernel. In turn, sample by sample, as in
- * timing.c, variants would share one clock rate, and the one that draws the most would gain by the
- * others. So here each runs alone, after the same idle time. The device also gets warmer, and the
- * whole run shows it: work 0, which ratios are to, is timed before, between and after the turns of
- * the others, and odd turns have the order of the turn before them reversed, so that no variant is
- * early or late on the average. A ratio is to the mean of the two places of work 0 around the turn.
+ * A kernel that keeps the tensor cores busy draws more than the power limit, and within half a
+ * second the device lowers its clock rate, by an amount that depends on the kernel. Interleaved
+ * sample by sample, as in timing.c, all variants would share one clock rate, and the one that draws
+ * most would gain by the others. So here each runs alone, after the same idle time. The device also
+ * gets warmer in the course of a run. So work 0, the baseline, is timed before, between and after
+ * the turns of the others, and every second turn has the order of the turn before it reversed: no
+ * variant is early or late on average. A ratio is to the mean of the two places of work 0 around
+ * the turn. A place is one work, timed once.
  *
  * The L2 is warm. Events are recorded between windows of calls, so nothing waits for the host. */
 #include "harness/time/timing.h"
@@ -95,9 +97,9 @@ static int calls_in(double seconds, double once_us)
     return (int)fmax(1.0, ceil(seconds * 1e6 / once_us));
 }
 
-/* Device time between two events holds what the host takes to launch where the device has nothing
- * to do: so it waits a little before the first, with one thread, while all is enqueued. Some
- * microseconds more are the events' own, so short calls are not timed one by one. */
+/* If the device were idle, the time between two events would include the host's launch overhead. So
+ * a probe kernel of one thread keeps it waiting while everything is enqueued. The events themselves
+ * take some microseconds, so short calls are not timed one by one. */
 static void run_cool(session *s, const kf_work *work, double once, double *us)
 {
     int calls = calls_in(COOL_S, once);
@@ -112,7 +114,7 @@ static void run_cool(session *s, const kf_work *work, double once, double *us)
     }
 }
 
-/* The readings before the timed half are dropped, as the calls are. */
+/* Readings of clock rate and power before the timed half are dropped, as the calls are. */
 static void run_sustained(session *s, const kf_work *work, double once, double *us)
 {
     int calls = calls_in(TIMED_S / WINDOWS, once);
@@ -240,10 +242,6 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
 
 /* --- What --rates writes ---------------------------------------------------------------------- */
 
-const char kf_rates_columns[] =
-    KF_CASE_COLUMNS "\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_us\tn\treadings"
-                    "\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct";
-
 static void write_spread(FILE *to, bool known, kf_spread spread)
 {
     if (known)
@@ -252,7 +250,7 @@ static void write_spread(FILE *to, bool known, kf_spread spread)
         fprintf(to, "\t-\t-\t-");
 }
 
-/* The power that the driver tells is up to a tenth of a second old: longer than a cool place takes.
+/* No power on the clock cool: the driver's reading is up to 0.1 s old, longer than a place takes.
  */
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
                     const kf_place *p)

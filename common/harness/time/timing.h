@@ -1,6 +1,5 @@
 /* timing.h: how long a call takes, and how short it could be. */
-#ifndef KF_TIMING_H
-#define KF_TIMING_H
+#pragma once
 
 #include "harness/device/device.h"
 
@@ -31,7 +30,6 @@ double kf_alone_seconds(enum kf_clock clock, int works, int turns); /* about, wi
 /* Each work has as many turns, work 0 one more; stat [n], places [kf_places(n, turns)]. */
 void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, uint64_t seed,
                    kf_stat *stat, kf_place *places);
-extern const char kf_rates_columns[];
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
                     const kf_place *p);
 
@@ -47,5 +45,3 @@ typedef struct kf_limit {
     const char *by; /* bytes, flops, launch */
 } kf_limit;
 kf_limit kf_least_time(const kf_ceilings *ceilings, const kf_cost *cost, enum kf_clock clock);
-
-#endif

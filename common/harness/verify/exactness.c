@@ -1,16 +1,16 @@
 /* exactness.c: whether a variant is as exact as it was.
  *
- * A bound holds whatever the numbers are, so what is right uses a few hundredths of it, and what
- * has become ten times less exact may stay within. So each variant was run by many seeds, and
- * plots/data/cpu/step-NN-exactness.tsv holds the most that was seen of each of its outputs: the
- * root mean square of error/bound over the elements that have a reference, and the largest of them.
- * A variant that passes the bound and exceeds one of the two by more than a margin is wrong.
+ * A bound holds for all inputs, so a right result usually uses a few hundredths of it, and one that
+ * has become ten times less exact may stay within. So each variant was run with many seeds, and
+ * plots/data/cpu/step-NN-exactness.tsv records the maximum, over these, of two figures of each
+ * output: the root mean square of error/bound over the elements with a reference, and the largest.
+ * A variant within the bounds that exceeds either by more than a margin is wrong.
  *
- * The margins let other right ways pass, which sum in another order or round once more. Where a
- * case has few elements, or hardly an error, one seed in a hundred may show ten times as much as
- * all others: so at least as much is let pass as in half of the cases of the same variant. And what
- * is off in one element of a row, a weight, may be off in all of it: so a mean may be that of rows
- * of which one is as far off as the largest error that was seen, 1/sqrt(rows) of it. */
+ * The margins allow another order of a sum, or one more rounding. In a case with few elements, or
+ * hardly any error, one seed in a hundred may show ten times the error of all others: so the limit
+ * is at least the median over the cases of the same variant. And an error in one factor of a row, a
+ * softmax probability, may be in all elements of that row: so the mean may be as large as if one
+ * row had the largest recorded error, which is 1/sqrt(rows) of that. */
 #include "harness/verify/verify.h"
 #include <math.h>
 #include <stddef.h>

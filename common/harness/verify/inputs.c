@@ -32,7 +32,7 @@ void kf_reference_from(kf_run *run, kf_launch *launch)
     }
 }
 
-/* The values of an output on the host, to be freed: as launched, or without a launch as wanted. */
+/* The values of an output, to be freed: from the device if launched, else from the reference. */
 static float *values_of(const kf_run *run, const kf_slot *slot, bool launched)
 {
     const kf_tensor *t = &slot->t;

@@ -41,7 +41,7 @@ static kf_slot *add(kf_run *run, const char *name, const char *axes, enum kf_dty
     return slot;
 }
 
-/* What is only captured may be larger than the host, and nothing looks at its values. */
+/* Tensors of launches that are only captured may exceed the host's memory; no value is read. */
 void *kf_host_array(int64_t count, size_t size)
 {
     return kf_alloc(kf_captures() && count > INT32_MAX ? 1 : count, size);
@@ -229,8 +229,8 @@ bool kf_allocate_if_free(kf_run *run)
 
 enum { BLOCK = 1 << 20 }; /* bytes of the host block that poison and uploads go through */
 
-/* One block from the host, then copies of what is there already, twice as much each time: device
- * bandwidth, and no kernel that a checker would take for the one under study. */
+/* Uploads one block, then copies on the device what is there, doubling each time: as fast as device
+ * memory, without a kernel that a checker or profiler would report. */
 static void poison(const kf_run *run, const kf_slot *slot, char *block)
 {
     const kf_tensor *t = &slot->t;
@@ -263,9 +263,9 @@ static void upload(const kf_tensor *t, char *block)
     }
 }
 
-/* From the host the first time; gigabytes take seconds. A copy that is kept on the device where it
- * takes at most a quarter of the free memory makes the other times fast. A kernel that writes
- * beyond its arrays may hit the copy, and is found out: the reference does not come from there. */
+/* The first time from the host, which takes seconds for gigabytes; later from a copy on the device,
+ * if that takes at most a quarter of the free memory. A kernel that writes out of bounds may hit
+ * the copy; its results are then wrong, because the reference is made from the host's values. */
 static void refresh(const kf_run *run, kf_slot *slot, char *block)
 {
     kf_tensor *t = &slot->t;
@@ -340,8 +340,8 @@ int64_t kf_changed(const kf_slot *slot)
     return changed;
 }
 
-/* A checker that looks for reads of what was never written must not be told that poison was. And
- * one that looks for accesses out of bounds finds none that hits a guard. */
+/* For compute-sanitizer: poison would count as initialised memory, and an out-of-bounds access that
+ * hits a guard would not be found. */
 bool kf_renew(kf_run *run)
 {
     free_device(run);

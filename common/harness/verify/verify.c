@@ -1,7 +1,7 @@
-/* verify.c: compares an output with its reference, element by element. Nothing is skipped: a NaN or
- * an Inf is wrong, and so is an element that still carries the poison. Rows without a reference are
- * searched for such elements, which then count as compared. A reference may itself be infinite,
- * such as the logarithm of a sum over no keys: then that and nothing else is right. */
+/* verify.c: compares an output with its reference, element by element. A NaN or an Inf is wrong,
+ * and so is an element that is still poison; rows without a reference are searched for these too. A
+ * reference may be infinite, such as the logarithm of a sum over no keys: then only that is right.
+ */
 #include "harness/verify/verify.h"
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_RATIOS = 1 << 20, BLOCK_ELEMENTS = 1 << 18 };
 
-/* Of an element outside of the tensor, the first coordinate is. */
+/* Of an element outside of the tensor, the first coordinate is outside. */
 static void coordinates(const kf_tensor *t, int64_t index, int64_t *at)
 {
     for (int axis = t->n_axes - 1; axis > 0; axis--) {
@@ -45,8 +45,8 @@ typedef struct ratios {
     int64_t n;
 } ratios;
 
-/* Adds these rows to seen. Without ratios it only looks whether all is right: it returns false at
- * the first element that is not, and then what it has added is of no use. */
+/* Adds these rows to seen. With ratio NULL it stops and returns false at the first wrong element,
+ * and seen is then unusable. */
 static bool compare_rows(const kf_tensor *t, const void *raw, int64_t row, int64_t end,
                          kf_diagnosis *seen, ratios *ratio)
 {
@@ -95,8 +95,8 @@ static bool compare_rows(const kf_tensor *t, const void *raw, int64_t row, int64
     return true;
 }
 
-/* A large tensor is looked through in blocks of rows at the same time. Those that are right are
- * added up in order; in the others, which should be few, every wrong element is noted in order. */
+/* Blocks of rows are compared in parallel. The right ones are summed in order; the others, which
+ * should be few, are compared again one after the other, to note each wrong element in order. */
 typedef struct survey {
     const kf_tensor *t;
     const void *raw;
@@ -268,8 +268,6 @@ void kf_diagnosis_free(kf_diagnosis *seen)
     free(seen->details);
     memset(seen, 0, sizeof *seen);
 }
-
-const char kf_error_columns[] = "variant\tcase\ttensor\tindex\tmax_err\tmax_want\twrong";
 
 void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *t,
                      const void *raw)

@@ -1,13 +1,12 @@
 /* verify.h: the arrays of a case, and whether the outputs are right. */
-#ifndef KF_VERIFY_H
-#define KF_VERIFY_H
+#pragma once
 
 #include "harness/device/device.h"
 
 /* --- tensors.c -------------------------------------------------------------------------------- */
 enum { KF_MAX_TENSORS = 32 };
-/* Bytes of poison before and after an output on the device: what a launch changes there, it had no
- * business to write. None where a checker looks for that, which wants the exact extents. */
+/* Guard bytes on each side of an output. A changed guard byte is an out-of-bounds write. There are
+ * none under --check, which needs exact extents and finds such writes itself. */
 enum { KF_GUARD = 1 << 16 };
 enum kf_role { KF_INPUT, KF_OUTPUT, KF_SCRATCH };
 
@@ -16,7 +15,7 @@ typedef struct kf_slot {
     kf_tensor t;
     enum kf_role role;
     char *base; /* what was allocated on the device; t.device is in there */
-    void *kept; /* input: the same on the device, out of the variants' sight; NULL without room */
+    void *kept; /* input: a copy on the device that no variant knows of; NULL: no memory for it */
     void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
     bool made;                                     /* it has been, in this memory */
     bool may_write;                                /* input: by variants */
@@ -35,19 +34,19 @@ typedef struct kf_state {
 
 void kf_open(kf_run *run, const kf_program *program, const kf_case *c, uint64_t seed);
 void kf_close(kf_run *run);
-void *kf_host_array(int64_t count, size_t size); /* of one element, where nothing looks at it */
+void *kf_host_array(int64_t count, size_t size); /* of one element if large and only captured */
 int64_t kf_run_bytes(const kf_run *run);
 int64_t kf_guard(const kf_run *run, const kf_slot *slot); /* bytes on each side of a tensor */
-/* What the tensors take on the device, in whole units of so many bytes. */
+/* Bytes of all tensors on the device, each rounded up to whole units. */
 int64_t kf_device_need(const kf_run *run, int64_t unit);
 int64_t kf_device_free(void);
 bool kf_allocate(kf_run *run); /* device memory of every tensor; false: it did not fit */
-/* The same, but where there is not as much free as they take, nothing is asked for. */
+/* The same, but false without asking the device when less memory is free than they need. */
 bool kf_allocate_if_free(kf_run *run);
-/* Other memory for one tensor alone, with nothing in it; false: there is none, all stays. */
+/* Moves one tensor to other memory, which is uninitialised; false: no memory, nothing moved. */
 bool kf_move(kf_run *run, int slot);
 void kf_prepare(kf_run *run); /* uploads the inputs, poisons everything else and the guards */
-/* Uploads another run's inputs, of the same declarations, until kf_prepare. */
+/* Uploads another run's inputs instead, until kf_prepare; both runs declare the same tensors. */
 void kf_lend_inputs(kf_run *run, const kf_run *other);
 int64_t kf_changed(const kf_slot *slot); /* elements of an input that are not what was uploaded */
 bool kf_renew(kf_run *run); /* new memory, inputs in it, nothing else written; or false */
@@ -75,25 +74,22 @@ void kf_diagnosis_print(FILE *to, const kf_diagnosis *seen, int block);
 /* "0-3, 7 and 9-12"; more than a few ranges become a count. */
 void kf_ranges(const int64_t *marks, int64_t n, char *text, size_t size);
 /* A row an index of the first axis: how far that part is off, and how large it is. */
-extern const char kf_error_columns[];
 void kf_errors_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
                      const void *raw);
 /* "variant case tensor dtype extents", each after a blank, a newline, then the tensor's memory. */
 void kf_dump_write(FILE *to, const char *variant, const char *case_name, const kf_tensor *tensor,
                    const void *raw);
-/* Of the last head, one digit an element. */
+/* The elements of the last head, one digit each: 0 right, 1 wrong, 2 NaN or infinite. */
 void kf_map_write(FILE *to, const char *variant, const kf_tensor *tensor, const void *raw);
 
 /* --- exactness.c ------------------------------------------------------------------------------ */
 typedef struct kf_exactness kf_exactness;
 kf_exactness *kf_exactness_find(const char *step); /* "03" */
 void kf_exactness_free(kf_exactness *known);
-/* Whether an output that is within its bounds is as exact as it was seen to be; if not, why. What
- * nothing is known of is. */
+/* Whether an output within its bounds is as exact as recorded; if not, why. True where nothing is
+ * recorded. */
 bool kf_is_exact(const kf_exactness *known, const char *variant, const char *case_name,
                  const kf_diagnosis *diagnosis, char *why, size_t size);
 extern const char kf_exactness_columns[];
 void kf_exactness_write(FILE *to, const char *variant, const char *case_name,
                         const kf_diagnosis *diagnosis);
-
-#endif

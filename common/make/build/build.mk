@@ -187,6 +187,7 @@ $(foreach m,$(HARNESS_MAINS),$(eval $(call program,$(basename $(notdir $m)),$m))
 # A file that a .d file names and that is gone is no error: what read it is made again.
 %.h %.cuh %.hpp: ;
 common/cpu/%: ;
+common/harness/%: ;
 -include $(wildcard $(CPU)/*.d $(CPU)-traced/*.d $(CPU)-count/*.d $(CPU)-check/*.d $(CPU)/*/*.d $(CPU)/*/*/*.d \
     $(CUDA)/*.d $(CUDA)/*/*.d $(CUDA)/*/*/*.d)
 
