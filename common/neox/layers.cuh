@@ -53,6 +53,7 @@ static __device__ __forceinline__ void rotate_one(half *q, half *key, half *valu
 // qkv [T][heads][3][D], tables [positions][R/2] -> q turned where it lies, keys and values of the
 // new tokens in the caches [heads][positions][D]; a thread a head and dimension of a token
 // cost: 10 bytes an element of q, k or v at most
+// clang++ counts other requests than g++: all lanes load *past
 static __global__ void rotate_and_append(half *qkv, const int *past, const float *cosine,
                                          const float *sine, half *keys, half *values, int heads,
                                          int positions, int D, int R)

@@ -133,7 +133,7 @@ libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
 # And the oldest architecture that has its instructions: " * Architecture: 80". It is compiled for that one
 # and for those above that are newer, or for the one that ARCH names, if that is as new. What ends in an a
 # has no PTX for newer devices.
-architecture = $(or $(shell sed -n 's,^ \* Architecture: *,,p' $1),75)
+architecture = $(or $(shell sed -n 's|^ \* Architecture: *\([0-9a]*\).*|\1|p' $1),75)
 older_than_75 := 5% 6% 70 72
 older_than_80 := 5% 6% 7%
 older_than_90 := 5% 6% 7% 8%
