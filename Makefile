@@ -27,10 +27,10 @@ source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run count check diff exercise try cuda data profile
-COMMANDS := help setup clean test test-all lint bench programs coverage mutation exactness \
+COMMANDS := help setup clean new-step test test-all lint bench programs coverage mutation exactness \
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
-SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
+SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
     SEEDS SAMPLE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
@@ -69,6 +69,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03             only build it
   make step-03 step-04 run several steps;  make run: all of them;  so with count, check and diff
 
+  make new-step FROM=13 AS=46-name   a step of your own that begins as a copy of step 13
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
   make test                every step, a sample of what takes long, and what depends on your changes

@@ -9,7 +9,7 @@
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
-compiles := $(filter-out help setup clean diff exercise lint $(if $(actions),step-%), \
+compiles := $(filter-out help setup clean new-step diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
 chooses := $(filter run count check try data profile programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
@@ -304,6 +304,11 @@ $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS)/try-% $(CPU)-count/try-%
 	    '$(call checks,$(CHECKS)/try-$*)' '$(CPU)-count/try-$*' $(ARGS)
 try: $(tries:%=try-%)
 
+# make has an AS of its own. A quote in a name is refused like any other character.
+quoted = '$(subst ','\'',$1)'
+new-step:
+	@sh common/make/build/new-step.sh $(call quoted,$(call asked,FROM)) $(call quoted,$(call asked,AS))
+
 # --- The GPU -------------------------------------------------------------------------------------
 cuda_programs := $(selected:%=$(CUDA)/step-%) $(HARNESS_PROGRAMS:%=$(CUDA)/%)
 
@@ -338,7 +343,7 @@ coverage:
 	@perl common/make/verify/coverage.pl $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS)))
 mutation:
 	@perl common/make/verify/mutation.pl $(or $(SAMPLE),300) $(SEED)
-exactness: $(NUMBERS:%=$(CPU)/step-%)
+exactness: $(selected:%=$(CPU)/step-%)
 	@sh common/make/verify/exactness.sh $(CPU) plots/data/cpu 1 $(or $(SEEDS),100) $(selected)
 
 # Each program in tests/bench/ measures something of our own; none of them is a test.
