@@ -27,7 +27,7 @@ source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run count check diff exercise try cuda data profile
-COMMANDS := help setup clean new-step test test-all lint bench programs coverage mutation exactness \
+COMMANDS := help setup clean new-step messages test test-all lint bench programs coverage mutation exactness \
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
 SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
@@ -81,6 +81,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
   make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of every step's
+  make messages            every message, rule and exit code there is, with what is right
   make bench               how fast the CPU backend itself is
   make programs            build every step, and print where the programs are
   make clean               remove build/ (your work/ stays)

@@ -9,7 +9,7 @@
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
-compiles := $(filter-out help setup clean new-step diff exercise lint $(if $(actions),step-%), \
+compiles := $(filter-out help setup clean new-step messages diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
 chooses := $(filter run count check try data profile programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
@@ -308,6 +308,9 @@ try: $(tries:%=try-%)
 quoted = '$(subst ','\'',$1)'
 new-step:
 	@sh common/make/build/new-step.sh $(call quoted,$(call asked,FROM)) $(call quoted,$(call asked,AS))
+
+messages:
+	@perl common/make/build/messages.pl
 
 # --- The GPU -------------------------------------------------------------------------------------
 cuda_programs := $(selected:%=$(CUDA)/step-%) $(HARNESS_PROGRAMS:%=$(CUDA)/%)
