@@ -15,8 +15,8 @@
  *          bytes off, it breaks a rule that ends a program on a GPU. The checked add is right
  *          everywhere. In the model raw is right too. An add on another stream than its caller's
  *          is right in an eager program and absent from a graph, which is faster for it.
- * Outcome  As predicted. The graph without its adds gains a little, steadily, as a better add would.
- *          Our harness let a single such add pass, until it poisoned the outputs before a replay.
+ * Outcome  As predicted. The graph without its adds gains a little, with a narrow spread, as one
+ *          hopes of a better add. So our harness poisons the outputs now before a replay.
  */
 #include "cuda/exact_half.cuh"
 #include "neox/calls.cuh"
