@@ -27,10 +27,10 @@ source = $(filter steps/$1-%,$(SOURCES))
 exercise = work/$1-$(notdir $(call source,$1))
 
 STEP_COMMANDS := run count check diff exercise try cuda data profile
-COMMANDS := help setup clean test test-all lint bench programs coverage mutation exactness \
+COMMANDS := help setup clean new-step messages test test-all lint bench programs coverage mutation exactness \
     $(STEP_COMMANDS) \
     $(if $(wildcard book/book.mk),book book-pdf book-lint charts)
-SETTINGS := ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
+SETTINGS := FROM AS ARGS BACKEND ARCH CXX CC NVCC CFLAGS CXXFLAGS NVCCFLAGS PORTABLE FORCE TESTS SEED \
     SEEDS SAMPLE MINUTES SHARD V KF_COMMIT LC_ALL MAKEFLAGS SHELL
 
 unknown := $(firstword $(filter-out $(NUMBERS:%=step-%) $(COMMANDS) build/%,$(MAKECMDGOALS)))
@@ -69,6 +69,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03             only build it
   make step-03 step-04 run several steps;  make run: all of them;  so with count, check and diff
 
+  make new-step FROM=13 AS=46-name   a step of your own that begins as a copy of step 13
   make setup               install what is missing (apt-get, or Homebrew on macOS)
   make book                the book in build/book/;  make book-pdf: a PDF;  make charts: its charts
   make test                every step, a sample of what takes long, and what depends on your changes
@@ -80,6 +81,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make cuda                compile every step for the GPU, whether there is one or not
   make data                record every step on the GPU, at full size
   make step-05 profile     what ncu says of its kernels on the GPU;  make profile: of every step's
+  make messages            every message, rule and exit code there is, with what is right
   make bench               how fast the CPU backend itself is
   make programs            build every step, and print where the programs are
   make clean               remove build/ (your work/ stays)

@@ -5,7 +5,7 @@
 # source, and a prediction is a guess that was made before. Other comments hold no times either.
 # Below the header, within a screen, stands the kernel that the step is about. The rungs of a step, which
 # are a-NAME.cuh, b-NAME.cuh and so on beside it, have a header each, and within two screens a kernel each.
-# Reads: common/cuda common/neox common/problems steps tests/steps.tsv
+# Reads: common/cuda common/neox common/problems steps
 use strict;
 use warnings;
 use Test::More;
@@ -14,7 +14,8 @@ use Workbook;
 
 my $MOST_LINES = 20;
 my $SCREEN = 40;
-my %NO_KERNEL = of_steps("no-kernel");
+my %NO_KERNEL = asked("no kernel");
+my @WORDS = ("Grows from", qw(Architecture Libraries Record Check Data Profile Tests));
 my %MAY_HOLD_FIGURES = map { $_ => 1 } qw(Idea Predict);
 
 my $number = qr/(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?/;
@@ -36,7 +37,11 @@ sub faults {
         my $line = $lines[$i];
         if ($line =~ s/^ \* ([A-Z][a-z]+) {2,}(?=\S)//) {
             push @parts, {name => $1, text => "", line => []};
-        } elsif (!@parts || $line =~ m{^ \*/$}) {
+        } elsif (!@parts) {
+            push @found, [$i + 1, "\"$1:\" is no word that is looked for; @WORDS are"]
+                if $line =~ /^ \* (.*?):/ && !grep { $1 eq $_ } @WORDS;
+            next;
+        } elsif ($line =~ m{^ \*/$}) {
             next;
         } elsif ($line !~ s/^ \* {10}(?=\S)//) {
             push @found, [$i + 1, "\"$line\": text of $parts[-1]{name} begins in column 13"];
@@ -110,6 +115,8 @@ is((grep { $_->[1] =~ /lines/ } faults($long))[0][1], "the header has 21 lines; 
 (my $swallowed = $fixture) =~ s/^ \* {10}in step/ * in step/m;
 like((faults($swallowed))[0][1], qr/^" \* in step 07.*": text of Outcome begins in column 13$/,
     "so is a line that a tool has moved");
+(my $unknown = $fixture) =~ s/^ \*\n/ * Test: it\n$&/m;
+like((faults($unknown))[0][1], qr/^"Test:" is no word that is looked for; Grows from Arch/, "a word that nobody reads");
 (my $missing = $fixture) =~ s/^ \* Predict.*\n//m;
 like((faults($missing))[0][1], qr/^the header has "Idea Outcome Then"; Idea, Predict/, "and a part that is missing");
 like((faults("int main() {}\n"))[0][1], qr/does not begin with a comment/, "or all of it");
@@ -125,7 +132,8 @@ sub unsure_of_device {
     my ($text) = @_;
     my @said = $text =~ m{\A/\*.*?\*/}s && $& =~ /^ \* Architecture: (.*)$/mg;
     return "the header names " . @said . " architectures; one line \" * Architecture: 75\" is right" if @said != 1;
-    return "Architecture: $said[0]; 75, 80, 90 or 90a is right" if $said[0] !~ /^(?:75|80|90a?)$/;
+    return "Architecture: $said[0]; 75, 80, 90 or 90a is right, and \", without VARIANTS\" may follow"
+        if $said[0] !~ s/^(75|80|90a?)(?:, without [\w-]+(?: [\w-]+)*)?$/$1/;
     my ($asks) = $text =~ /^ +\.architecture = "(\w+)",$/m;
     return "" if $said[0] eq ($asks // "75");
     return "Architecture: $said[0] in the header, and " . ($asks // 75) . " in the program";
@@ -135,6 +143,8 @@ is(unsure_of_device($device), "", "a header that says what the program asks for"
 like(unsure_of_device($device =~ s/= "80"/= "90"/r), qr/80 in the header, and 90 in the program/, "one that does not");
 like(unsure_of_device($device =~ s/.*program.*|.*\.arch.*//r), qr/80 in the header, and 75 in the program/, "nor this");
 like(unsure_of_device($device =~ s/: 80/: 8.0/r), qr/75, 80, 90 or 90a is right/, "one in another form");
+is(unsure_of_device($device =~ s/: 80/: 80, without a b-2/r), "", "what has no room there may follow");
+like(unsure_of_device($device =~ s/: 80/: 80 without a/r), qr/80 without a; 75/, "after a comma");
 like(unsure_of_device($device =~ s/ \* Arch.*\n//r), qr/names 0 architectures/, "and none");
 
 # --- The steps, and what they share.
@@ -144,7 +154,10 @@ for my $file (grep { -f } glob("steps/[0-9][0-9]-*/* common/cuda/* common/neox/*
     my $is_step = $kind;
     my @found = ($is_step ? faults($text) : (), typed_times($text, $is_step));
     is(join("\n", map { "$file:$_->[0]: $_->[1]" } @found), "", $file);
-    is(unsure_of_device($text), "", "$file: the device it needs") if ($kind // "") eq "cu";
+    if (($kind // "") eq "cu") {
+        is(unsure_of_device($text), "", "$file: the device it needs");
+        is(join("; ", unknown_phrases($file)), "", "$file: tests/lib/Workbook.pm knows what it asks of tests");
+    }
     my @rungs = $folder && $is_step ? glob("$folder/[a-z]-*.cuh") : ();
     next if !$folder || @rungs || $NO_KERNEL{ ($file =~ m{/(\d\d)-})[0] };
     my ($below, $most) = (lines_to_kernel($text), $is_step ? $SCREEN : 2 * $SCREEN);

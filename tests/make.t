@@ -31,7 +31,7 @@ my %help = in_tree("make");
 is($help{code}, 0, "make alone succeeds");
 is($help{err}, "", "and says nothing on stderr");
 for my $command (qw(run count check diff exercise try setup book charts test test-all lint cuda data bench programs
-    clean)) {
+    new-step messages clean)) {
     like($help{out}, qr/make (?:step-\d\d )?$command\b/, "help has $command");
 }
 like($help{out}, qr/ARGS=.*BACKEND=.*ARCH=/s, "help has ARGS, BACKEND and ARCH");

@@ -1,5 +1,6 @@
 /* pieces.cuh: how attention is cut for as many blocks as there are multiprocessors, which take one
- * piece of a head after the other: what steps 29, 31 and 37 work out before a launch.
+ * piece of a head after the other: what steps 29, 31 and 37 work out before a launch. Of
+ * kernels that take pieces, clang++ counts other requests than g++.
  */
 #pragma once
 

@@ -53,6 +53,7 @@ static __device__ __forceinline__ void rotate_one(half *q, half *key, half *valu
 // qkv [T][heads][3][D], tables [positions][R/2] -> q rotated in place, keys and values of the
 // new tokens in the caches [heads][positions][D]; one thread per token, head and dimension
 // cost: at most 10 bytes per element of q, k or v
+// clang++ counts other requests than g++: all lanes load *past
 static __global__ void rotate_and_append(half *qkv, const int *past, const float *cosine,
                                          const float *sine, half *keys, half *values, int heads,
                                          int positions, int D, int R)

@@ -2,6 +2,7 @@
  *
  * Grows from: nothing
  * Architecture: 75
+ * Tests: fixed shapes; case n63 is counted in all orders; also on aarch64
  *
  * Idea     y is a copy of x. In every variant each element is loaded once and stored once. What
  *          changes is which lane of a warp takes which element, and by which way it comes. A warp

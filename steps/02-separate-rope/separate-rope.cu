@@ -2,6 +2,7 @@
  *
  * Grows from: 01-naive-attention
  * Architecture: 75
+ * Tests: case neox is counted in all orders; clang++ counts other requests
  *
  * Idea     Rotate q and k with one small kernel each, then run attention on the rotated copies.
  *          Attention is one kernel now: a block of 256 threads owns one query, and its row of

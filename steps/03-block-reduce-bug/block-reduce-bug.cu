@@ -3,6 +3,7 @@
  * Grows from: 02-separate-rope
  * Architecture: 75
  * Data: --case D128 --map step-03-map.tsv
+ * Tests: no kernel of its own
  *
  * Idea     Step 02 pays 10 barriers for each of its two reductions. A warp can reduce its 32 values
  *          with shuffles and no barrier at all; then one warp reduces the 8 results of the warps.

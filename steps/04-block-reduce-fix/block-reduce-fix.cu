@@ -2,6 +2,8 @@
  *
  * Grows from: 03-block-reduce-bug
  * Architecture: 75
+ * Tests: no kernel of its own; case D64-S16 is counted in all orders; also on aarch64
+ * Tests: fix races on scratch: wrong forward, right in reverse
  *
  * Idea     Warp 0 writes the result to partial[0], and after the barrier every thread reads it.
  * Predict  Every element right, at the price of nothing: the barrier was there already.

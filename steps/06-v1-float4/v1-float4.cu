@@ -1,6 +1,6 @@
 /* 06-v1-float4: V1 with 16-byte loads of q, k, cosines and sines
  *
- * Grows from: 05-v1-table
+ * Grows from: 05-v1-table, at most 53 % of its story new
  * Architecture: 75
  * Profile: kernels=attention warm --case D2048 --case D2048-H32
  *

@@ -1,6 +1,6 @@
 /* 09-v4-frequencies: V4, frequencies in shared memory, and all threads at one key
  *
- * Grows from: 08-v3-multi-query
+ * Grows from: 08-v3-multi-query, at most 47 % of its story new
  * Architecture: 75
  *
  * Idea     Two changes, timed apart and together. The frequencies are the same for every key: a

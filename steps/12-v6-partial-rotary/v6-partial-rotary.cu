@@ -1,6 +1,6 @@
 /* 12-v6-partial-rotary: V6 that turns only the first R dimensions
  *
- * Grows from: 11-v6-dimension-tiles
+ * Grows from: 11-v6-dimension-tiles, at most 40 % of its story new
  * Architecture: 75
  *
  * Idea     Step 11 turned the dimensions beyond R as well, by nothing. Stop the rotating loop at R

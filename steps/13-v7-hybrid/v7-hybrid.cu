@@ -1,6 +1,6 @@
 /* 13-v7-hybrid: V7, keys rotated once by their own kernel, queries where used
  *
- * Grows from: 05-v1-table
+ * Grows from: 05-v1-table, at most 40 % of its story new
  * Architecture: 75
  * Profile: kernels=attention --case D2048-R128 --case D2048-R128-H12
  *

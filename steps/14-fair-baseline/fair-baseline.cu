@@ -2,6 +2,7 @@
  *
  * Grows from: 13-v7-hybrid
  * Architecture: 75
+ * Tests: clang++ counts other requests
  *
  * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel
  *          that we have. Each changes one thing of the one before: the waits of the host, q

@@ -3,6 +3,7 @@
  * Grows from: 02-separate-rope
  * Architecture: 75
  * Profile: each --case large --variant rebuild --variant four-each
+ * Tests: clang++ counts other requests
  *
  * Idea     Write RoPE as model code does, x * cos + rotate_half(x) * sin, and run each operation as
  *          a framework without a compiler does: its own kernel, its own result in memory. The

@@ -3,6 +3,7 @@
  * Grows from: 16-rope-op-chain
  * Architecture: 75
  * Profile: --case large --variant cached
+ * Tests: clang++ counts other requests; also on aarch64
  *
  * Idea     Cosines and sines depend on the position alone, so they are computed once and kept. Five
  *          launches and all trigonometry leave the call. The chain stays as it is.

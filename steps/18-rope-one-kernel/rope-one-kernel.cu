@@ -3,6 +3,7 @@
  * Grows from: 17-rope-table
  * Architecture: 75
  * Profile: --case large
+ * Tests: clang++ counts other requests
  *
  * Idea     A thread takes a pair, turns it and stores it. Nothing that lies between x and y goes to
  *          memory. The cosine and the sine come from a table, or are computed on the spot.

@@ -1,7 +1,7 @@
 /* 21-flash-forward: attention in one pass over the keys, and no S x S matrix
  *
  * Grows from: 01-naive-attention
- * Architecture: 75
+ * Architecture: 75, without flash no-max no-rescale two-passes
  * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in

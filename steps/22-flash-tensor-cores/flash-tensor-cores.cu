@@ -3,6 +3,7 @@
  * Grows from: 21-flash-forward
  * Architecture: 80
  * Profile: --case D64-S2048 --case D128-S2048
+ * Tests: also on aarch64
  *
  * Idea     Give both products to the tensor cores (mma.sync, 16 x 8 x 16 at a time), and take away,
  *          one a rung, what keeps them waiting: operands from device memory, bank conflicts, loads

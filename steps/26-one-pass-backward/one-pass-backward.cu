@@ -5,6 +5,7 @@
  * Record: --tuned tuned-one-pass.tsv
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv
  * Profile: kernels=backward|convert each --case D64-S2048 --case D128-S2048
+ * Tests: c-ordered d-ordered-vector add in turn
  *
  * Idea     One kernel that owns keys has dS of every tile, and dS times k is what that tile adds
  *          to dq: five products. But all blocks add to all rows of dq. Four ways, a to d: atomic
@@ -15,8 +16,7 @@
  *          blocks wait.
  * Outcome  With single floats the fifth product is worth nothing: two kernels are as fast. With
  *          four it is faster than FlashAttention-2. In a fixed order two runs have the same bits,
- *          and take a fifth longer or more; plain additions cost more still, for they are waited
- *          for.
+ *          and take a fifth longer or more; plain additions, which are waited for, even longer.
  */
 #include "a-scalar.cuh"
 #include "b-vector.cuh"

@@ -7,6 +7,7 @@
  * Data: --case both-D64-S2048 --case both-D128-S2048-causal --repeats step-31-repeats.tsv
  * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D128-S8192
  * Profile: --case backward-D64-S8192 --case backward-D128-S8192
+ * Tests: no kernel of its own
  *
  * Idea     The best passes of steps 29 and 30, at every length and width, with a mask and without;
  *          and both in one call, where each kernel begins while the one in front ends.
@@ -14,9 +15,8 @@
  *          and at D = 64, S = 1024 by 3 %. backward: ahead by a fifth at D = 128, by a quarter at
  *          D = 64, by half at S = 1024 under a mask, and nowhere behind. both: the sum of the two,
  *          less what a launch costs; that is a twentieth at S = 512, and nothing from 4096 on.
- * Outcome  Ahead everywhere. At D = 128 without a mask forward gains half of what was predicted,
- *          and backward a bit less. both: the sum, and no less at S = 512, for alone, too, a call
- *          begins while the one in front ends.
+ * Outcome  Ahead everywhere; at D = 128 without a mask forward gains half of what was predicted,
+ *          backward a bit less. both: the sum, also at S = 512: single calls overlap as well.
  */
 #include "backward.cuh"
 #include "forward.cuh"

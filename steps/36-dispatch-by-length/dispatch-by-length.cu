@@ -3,6 +3,7 @@
  * Grows from: 32-fused-rope-flash
  * Architecture: 80
  * Record: --tuned tuned-dispatch.tsv
+ * Tests: no kernel of its own
  *
  * Idea     The log's first remedy, of the forward pass: where fusing loses, do not fuse. Both ways
  *          are candidates of step 23's tuner, which finds on this device which is faster at which

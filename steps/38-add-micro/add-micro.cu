@@ -3,6 +3,7 @@
  * Grows from: 19-rope-float4
  * Architecture: 75
  * Profile: --case add --case add-norm
+ * Tests: fixed shapes
  *
  * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]
  *          in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads.
@@ -14,9 +15,8 @@
  *          it has the fewest bytes under way. With a warm L2 all of it fits there, and the limit of
  *          device memory does not hold.
  * Outcome  Cold, as predicted: a pair and eight nearly tie, an element a thread is far behind, and
- *          the one kernel gains its quarter. No kernel this short comes near the limit. Warm, eight
- *          beat a pair clearly: the L2 takes more bytes under way to be kept busy. PyTorch's add
- *          ties with eight.
+ *          the one kernel gains its quarter. No kernel this short nears the limit. Warm, eight beat
+ *          a pair clearly: the L2 needs more bytes under way. PyTorch's add ties with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"

@@ -2,6 +2,7 @@
  *
  * Grows from: 38-add-micro
  * Architecture: 75
+ * Tests: no kernel of its own
  *
  * Idea     A model that writes one token at a time adds one row, [1, 1, 2560], not 1024. Step 38's
  *          kernels at that size and at every power of two up to 4096 rows, on the three clocks.

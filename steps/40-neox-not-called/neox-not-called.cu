@@ -3,6 +3,7 @@
  * Grows from: 39-add-decode
  * Architecture: 75
  * Libraries: cublasLt
+ * Tests: no kernel of its own; also on aarch64
  *
  * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds a layer, and the
  *          add of step 38, tested and fast, is to take their place. It does so three times.
@@ -15,8 +16,7 @@
  *          adds are gone. In miscounted the wrapper says 2 a layer, too; the graph says 0 for one
  *          token, and agrees for a prompt of 48. All take the time of plain, called within 2%: one
  *          add of a token takes as long as the other, for both take as long as a launch.
- * Outcome  As predicted, on each clock. Only the count of launches tells apart the two that never
- *          launch the new add and the one that does.
+ * Outcome  As predicted, on each clock. Only the count of launches tells the three apart.
  */
 #include "neox/calls.cuh"
 #include "neox/layers.cuh"

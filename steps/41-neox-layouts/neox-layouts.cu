@@ -3,6 +3,7 @@
  * Grows from: 40-neox-not-called
  * Architecture: 75
  * Libraries: cublasLt
+ * Tests: case odd-length also with --once
  *
  * Idea     A kernel that is handed an address and a length takes the rest for granted: elements one
  *          after the other, of its own type, a multiple of eight, at a multiple of 16 bytes, and a
@@ -14,9 +15,8 @@
  *          bytes off, it breaks a rule that ends a program on a GPU. The checked add is right
  *          everywhere. In the model raw is right too. An add on another stream than its caller's
  *          is right in an eager program and absent from a graph, which is faster for it.
- * Outcome  As predicted. The graph without its adds gains a little, with a narrow spread: just what
- *          one hopes for from a better add. Our own harness would have let a single such add pass,
- *          for it did not poison the outputs between capture and replay. Now it does.
+ * Outcome  As predicted. The graph without its adds gains a little, with a narrow spread, as one
+ *          hopes of a better add. So our harness poisons the outputs now before a replay.
  */
 #include "cuda/exact_half.cuh"
 #include "neox/calls.cuh"

@@ -3,6 +3,7 @@
  * Grows from: 43-neox-order
  * Architecture: 75
  * Libraries: cublasLt
+ * Tests: no kernel of its own
  *
  * Idea     One decode step of the model, taken apart by kind of operation, in two ways that must
  *          agree: each kind alone, on the real operands, and the step without a kind. Then the add

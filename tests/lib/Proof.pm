@@ -37,10 +37,10 @@ sub tools {
 }
 
 # proof_of(ITEM, [FILES], TEXT ...): the name of the proof that ITEM is right, which depends on what these
-# files hold and on the texts. The test that asks, tests/lib, tests/steps.tsv and the tools always count.
+# files hold and on the texts. The test that asks, tests/lib and the tools always count.
 sub proof_of {
     my ($item, $files, @texts) = @_;
-    my @all = ($0, sort(glob(dirname(__FILE__) . "/*.pm")), "tests/steps.tsv", @$files);
+    my @all = ($0, sort(glob(dirname(__FILE__) . "/*.pm")), @$files);
     return Digest::SHA::sha1_hex(join "\n", $item, tools(), @texts, map { "$_ " . digest_of($_) } @all);
 }
 
@@ -136,7 +136,7 @@ sub files_read {
     open my $in, "<", $file or die "$file: $!";
     my ($reads) = map { /^# Reads: (.*)/ } <$in>;
     return all_files() if !defined $reads;
-    return grep { is_read($_, $file, qw(tests/lib tests/steps.tsv common/make common/cpu Makefile book/book.mk), split " ", $reads) } all_files();
+    return grep { is_read($_, $file, qw(tests/lib common/make common/cpu Makefile book/book.mk), split " ", $reads) } all_files();
 }
 
 # Whether FILE is one of PLACES, files and folders, or lies in one.

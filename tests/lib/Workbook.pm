@@ -13,7 +13,7 @@ use Plan;
 use Proof;
 use Source qw(masked bodies);
 our @EXPORT = (qw(run spew slurp scratch scratch_dir small_tree tiny_step errors have
-    small_cases architecture of_steps older_steps instrumented_programs tested_book check_rules), @Plan::EXPORT, @Proof::EXPORT);
+    small_cases header_says architecture too_large asked unknown_phrases has_model older_steps instrumented_programs tested_book check_rules), @Plan::EXPORT, @Proof::EXPORT);
 
 # run(COMMAND, NAME => VALUE, ...): runs it by sh with these environment variables (undef: unset).
 # Returns a hash: code, out, err.
@@ -66,20 +66,49 @@ sub small_cases {
     return join " ", map { "--case $_" } @small;
 }
 
-# What the header of the source of a step says that it needs: 75, 80, 90 or 90a.
-sub architecture {
-    my ($source) = @_;
-    return slurp($source) =~ /\A\/\*(?:(?!\*\/).)*?^ \* Architecture: (\S+)$/ms ? $1 : "";
+# The lines " * KEY: VALUE" in the header of the source of a step: the values.
+sub header_says {
+    my ($source, $key) = @_;
+    return map { /^ \* \Q$key\E: (.*)$/mg } slurp($source) =~ m{\A(/\*.*?\*/)}s;
 }
 
-# What tests/steps.tsv says under WHAT: number of a step => value.
-sub of_steps {
+# What the header says that the step needs: 75, 80, 90 or 90a.
+sub architecture { return (header_says($_[0], "Architecture"))[0] =~ s/,.*//r }
+
+# The variants that such a device has too little shared memory for: " * Architecture: 75, without queries-8".
+sub too_large { return map { / without (.*)/ ? split / /, $1 : () } header_says($_[0], "Architecture") }
+
+# What a header asks of tests: " * Tests: PHRASE; PHRASE". A step that asks for nothing is tested as all are.
+my %phrases = (
+    # It is about a function that kernels call, or about the host's way to a kernel met before.
+    "no kernel" => qr/no kernel of its own/,
+    # They are far fewer than 2^31 elements. A model's shapes are fixed, too.
+    "fixed" => qr/(fixed) shapes/,
+    # Also on other numbers of cores.
+    "orders" => qr/case (\S+) is counted in all orders/,
+    # A case in which --once, which marks no memory as unwritten, meets what others do not have.
+    "once" => qr/case (\S+) also with --once/,
+    # One of a kind, for qemu is slow: plain accesses, a race, half precision, tensor cores, a model.
+    "aarch64" => qr/(also on aarch64)/,
+    # clang++ makes more requests or fewer; common/cpu/README.md says why.
+    "clang" => qr/(clang\+\+ counts other requests)/,
+    "race" => qr/(\S+ races on \S+): wrong forward, right in reverse/,
+    "in turn" => qr/(.+) add in turn/,
+);
+
+# asked(WHAT): number of a step => what its header says there, of all that ask for it.
+sub asked {
     my ($what) = @_;
-    my %of = map { my ($kind, $step, $value) = split /\t/; $kind eq $what ? ($step => $value) : () }
-        grep { !/^#/ } split /\n/, slurp("tests/steps.tsv");
-    die "tests/steps.tsv has no row of $what" if !%of;
+    my %source = steps();
+    my %of = map { my $step = $_; map { /^$phrases{$what}$/ ? ($step => $1 // 1) : () } phrases($source{$step}) } keys %source;
+    die "no step says $phrases{$what} in its header" if !%of;
     return %of;
 }
+sub phrases { return map { split /; / } header_says($_[0], "Tests") }
+sub unknown_phrases { return grep { my $said = $_; !grep { $said =~ /^$_$/ } values %phrases } phrases($_[0]) }
+
+# Whether the step is about the model: its shapes are then the model's.
+sub has_model { return scalar grep { $_ eq "common/neox/layers.cuh" } files_of_step($_[0]) }
 
 # The sources of steps that have other code for devices before compute capability 9.0: a branch on
 # __CUDA_ARCH__ outside functions, or in one that a kernel calls, itself or by others. A step that

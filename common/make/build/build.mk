@@ -9,7 +9,7 @@
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
 # Does anything get compiled? Does anything run on whichever backend there is?
-compiles := $(filter-out help setup clean diff exercise lint $(if $(actions),step-%), \
+compiles := $(filter-out help setup clean new-step messages diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
 chooses := $(filter run count check try data profile programs,$(MAKECMDGOALS)) \
     $(if $(actions),,$(filter step-%,$(MAKECMDGOALS)))
@@ -133,7 +133,7 @@ libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
 # And the oldest architecture that has its instructions: " * Architecture: 80". It is compiled for that one
 # and for those above that are newer, or for the one that ARCH names, if that is as new. What ends in an a
 # has no PTX for newer devices.
-architecture = $(or $(shell sed -n 's,^ \* Architecture: *,,p' $1),75)
+architecture = $(or $(shell sed -n 's|^ \* Architecture: *\([0-9a]*\).*|\1|p' $1),75)
 older_than_75 := 5% 6% 70 72
 older_than_80 := 5% 6% 7%
 older_than_90 := 5% 6% 7% 8%
@@ -305,6 +305,14 @@ $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS)/try-% $(CPU)-count/try-%
 	    '$(call checks,$(CHECKS)/try-$*)' '$(CPU)-count/try-$*' $(ARGS)
 try: $(tries:%=try-%)
 
+# make has an AS of its own. A quote in a name is refused like any other character.
+quoted = '$(subst ','\'',$1)'
+new-step:
+	@sh common/make/build/new-step.sh $(call quoted,$(call asked,FROM)) $(call quoted,$(call asked,AS))
+
+messages:
+	@perl common/make/build/messages.pl
+
 # --- The GPU -------------------------------------------------------------------------------------
 cuda_programs := $(selected:%=$(CUDA)/step-%) $(HARNESS_PROGRAMS:%=$(CUDA)/%)
 
@@ -339,7 +347,7 @@ coverage:
 	@perl common/make/verify/coverage.pl $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS)))
 mutation:
 	@perl common/make/verify/mutation.pl $(or $(SAMPLE),300) $(SEED)
-exactness: $(NUMBERS:%=$(CPU)/step-%)
+exactness: $(selected:%=$(CPU)/step-%)
 	@sh common/make/verify/exactness.sh $(CPU) plots/data/cpu 1 $(or $(SEEDS),100) $(selected)
 
 # Each program in tests/bench/ measures something of our own; none of them is a test.
