@@ -39,8 +39,9 @@ static dim3 grid_of(const kf_shape *s, int groups)
     return dim3((s->Sq + groups * 64 - 1) / (groups * 64), s->B * s->H);
 }
 
-template <flash_kernel kernel, int groups, int threads>
-static void launch_tiles(const kf_run *run, cudaStream_t stream, int bytes)
+// groups: three consumers at D = 64, whose registers are few enough, two at D = 128.
+template <flash_kernel kernel, int groups, int threads, int bytes>
+static void launch_tiles(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -50,31 +51,7 @@ static void launch_tiles(const kf_run *run, cudaStream_t stream, int bytes)
     CUDA_CHECK_LAUNCH();
 }
 
-// Three consumers at D = 64, whose registers are few enough, two at D = 128.
-static void launch_one_role(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_tiles<one_role::flash<64, 3>, 3, 384>(run, stream,
-                                                     one_role::bytes_of_block<64, 3>());
-    } else {
-        launch_tiles<one_role::flash<128, 2>, 2, 256>(run, stream,
-                                                      one_role::bytes_of_block<128, 2>());
-    }
-}
-
-// The rungs b to d have a warpgroup more, the producer, and the same tiles.
-static void launch_producer(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_tiles<producer::flash<64, 3>, 3, 512>(run, stream,
-                                                     producer::bytes_of_block<64, 3>());
-    } else {
-        launch_tiles<producer::flash<128, 2>, 2, 384>(run, stream,
-                                                      producer::bytes_of_block<128, 2>());
-    }
-}
-
-// The rungs c and d take a line: recorder, or no_recorder.
+// The rungs c and d take a line, recorder or no_recorder, and have the blocks of rung b.
 template <typename line_type>
 using line_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                          int Sq, int Sk, bool causal, line_type line);
@@ -256,10 +233,14 @@ static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
 static const kf_variant variants[] = {
     {.name = "a-one-role",
      .about = "wgmma from tiles by TMA; all warps do the same",
-     .launch = launch_one_role},
+     .launch = launch_by_width<
+         launch_tiles<one_role::flash<64, 3>, 3, 384, one_role::bytes_of_block<64, 3>()>,
+         launch_tiles<one_role::flash<128, 2>, 2, 256, one_role::bytes_of_block<128, 2>()>>},
     {.name = "b-producer",
      .about = "a warpgroup brings the tiles, and gives up its registers",
-     .launch = launch_producer},
+     .launch = launch_by_width<
+         launch_tiles<producer::flash<64, 3>, 3, 512, producer::bytes_of_block<64, 3>()>,
+         launch_tiles<producer::flash<128, 2>, 2, 384, producer::bytes_of_block<128, 2>()>>},
     {.name = "c-ping-pong",
      .about = "consumers take turns at the tensor cores",
      .launch =
