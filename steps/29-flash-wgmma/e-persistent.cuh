@@ -4,7 +4,8 @@
  * still finishes the last: the producer runs ahead. Work is handed out by a counter, so that who is
  * early takes more; under a mask the longest rows go first, and the short ones fill the end. Of
  * several heads at a time, whose keys and values stay in the L2 cache meanwhile. EARLY asks for the
- * next piece when one begins, and so takes it away from who ends before. */
+ * next piece when one begins, and so takes it away from who ends before. WEIGH turns scores into
+ * weights: wgmma_rows.cuh's weigh, or that of rung f. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
@@ -43,10 +44,12 @@ static __device__ __forceinline__ piece piece_of(int number, int blocks, int hea
 // zeros for the next.
 static __device__ int counters[2];
 
+typedef void weigh_function(float (*s)[4], float *largest, float *sum, float *shrink, float scale);
+
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
 // cost: as d-overlap
-template <int D, int GROUPS, bool EARLY>
+template <int D, int GROUPS, bool EARLY, weigh_function WEIGH>
 __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
@@ -180,7 +183,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 barrier_arrive(k_empty + 8 * stage);
             }
             mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-            weigh<KEYS>(s, largest, sum, shrink, scale);
+            WEIGH(s, largest, sum, shrink, scale);
             pack_weights<KEYS>(p, s);
             tile--;
         }
@@ -210,7 +213,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 if (edge) {
                     mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
                 }
-                weigh<KEYS>(s, largest, sum, shrink, scale);
+                WEIGH(s, largest, sum, shrink, scale);
                 wgmma_wait<0>(); // for the values
                 hold(out);
                 if (leader) {

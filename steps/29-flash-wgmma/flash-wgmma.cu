@@ -9,7 +9,7 @@
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
- *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to g.
+ *          one a rung, what keeps the tensor cores waiting. A rung is a file; f is polynomial.cuh.
  * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
  *          tenth at D = 64. c: weights of one group while another multiplies: a tenth at D = 128.
  *          d: the same by a group's own products: a twentieth on top. e: under a mask a twentieth.
@@ -23,7 +23,7 @@
 #include "c-ping-pong.cuh"
 #include "d-overlap.cuh"
 #include "e-persistent.cuh"
-#include "f-polynomial.cuh"
+#include "polynomial.cuh"
 #include "g-pieces.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_cases.h"
@@ -109,9 +109,9 @@ template <bool EARLY>
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<persistent::flash<64, 3, EARLY>, 64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3, EARLY, weigh<KEYS>>, 64, 3>(run, stream);
     } else {
-        launch_persistent<persistent::flash<128, 2, EARLY>, 128, 2>(run, stream);
+        launch_persistent<persistent::flash<128, 2, EARLY, weigh<KEYS>>, 128, 2>(run, stream);
     }
 }
 
@@ -167,10 +167,10 @@ static bool odd_of_64(const kf_case *c)
 static void launch_order(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_pieces<persistent::flash<64, 3, false>, 3>(
+        launch_pieces<persistent::flash<64, 3, false, weigh<KEYS>>, 3>(
             run, stream, persistent::bytes_of_block<64, 3>(), pieces_of(&run->shape, 3));
     } else {
-        launch_pieces<persistent::flash<128, 2, false>, 2>(
+        launch_pieces<persistent::flash<128, 2, false, weigh<KEYS>>, 2>(
             run, stream, persistent::bytes_of_block<128, 2>(), pieces_of(&run->shape, 2));
     }
 }
@@ -192,7 +192,7 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
 
 static void launch_polynomial(const kf_run *run, cudaStream_t stream)
 {
-    launch_persistent<polynomial::flash<64, 3>, 64, 3>(run, stream);
+    launch_persistent<persistent::flash<64, 3, false, weigh_shared<KEYS, 8>>, 64, 3>(run, stream);
 }
 
 // For a picture, whole tiles at D = 128 are enough; and it is not timed.
