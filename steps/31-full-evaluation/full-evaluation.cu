@@ -19,8 +19,8 @@
  *          begins while the one in front ends.
  */
 #include "backward.cuh"
-#include "forward.cuh"
 #include "cuda/flash_forward.cuh"
+#include "cuda/wgmma_forward.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 
