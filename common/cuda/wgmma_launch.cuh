@@ -24,6 +24,13 @@ static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
 }
 // end snippet: map
 
+// The launcher for the width of the heads.
+template <kf_launch *for_64, kf_launch *for_128>
+static void launch_by_width(const kf_run *run, cudaStream_t stream)
+{
+    (run->shape.D == 64 ? for_64 : for_128)(run, stream);
+}
+
 // How a kernel is launched that calls cudaGridDependencySynchronize. early: it may begin before the
 // one in front of it in the stream has ended; else only then. attribute: lives as long as what is
 // returned.

@@ -2,9 +2,11 @@
  *
  * In b they may all compute weights at the same time, and then all want the tensor cores. Here a
  * group starts its products when it is its turn, and passes the turn on when they are started: its
- * weights then fall to where the next one multiplies. */
+ * weights then fall to where the next one multiplies. With a recorder as its line the kernel also
+ * says when it did what; without one the lines that do so are empty. */
 #pragma once
 
+#include "recorded.cuh"
 #include "cuda/wgmma_rows.cuh"
 
 namespace ping_pong
@@ -22,11 +24,11 @@ static constexpr int bytes_of_block()
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
 // cost: as a-one-role
-template <int D, int GROUPS>
+template <int D, int GROUPS, typename line_type>
 __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
-          float *lse, int Sq, int Sk, bool causal)
+          float *lse, int Sq, int Sk, bool causal, line_type line)
 {
     constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
@@ -66,6 +68,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         if (threadIdx.x % 128 != 0) {
             return;
         }
+        line.begin(0, recorded());
         barrier_expect(q_full, GROUPS * Q_TILE);
         for (int i = 0; i < GROUPS; i++) {
             tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, head);
@@ -75,17 +78,23 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             const int stage = step % STAGES;
             const int first = (tiles - 1 - step) * KEYS;
             const int emptied = step / STAGES % 2 ^ 1;
+            uint32_t from = line.now();
             barrier_wait(k_empty + 8 * stage, emptied);
+            from = end_of(line, WAIT, step, from);
             barrier_expect(k_full + 8 * stage, TILE);
             tma_load(k_tiles + stage * TILE, &k_map, k_full + 8 * stage, 0, first, 0, head);
+            from = end_of(line, LOAD, step, from);
             barrier_wait(v_empty + 8 * stage, emptied);
+            from = end_of(line, WAIT, step, from);
             barrier_expect(v_full + 8 * stage, TILE);
             tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, first, 0, head);
+            line.add(LOAD, step, from);
         }
         return;
     }
 
     take_registers<GROUPS == 3 ? 160 : 240>();
+    line.begin(1 + group, recorded());
     const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
     const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
     if (group == GROUPS - 1) {
@@ -108,9 +117,11 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
+            uint32_t from = line.now();
             // snippet: turn
             barrier_wait(k_full + 8 * stage, filled);
             named_sync(my_turn, 256); // with the group that passes it
+            from = end_of(line, WAIT, step, from);
             wgmma_fence();
             start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
             wgmma_commit();
@@ -118,6 +129,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             // end snippet: turn
             wgmma_wait<0>();
             hold(s);
+            from = end_of(line, SCORES, step, from);
             if (leader) {
                 barrier_arrive(k_empty + 8 * stage);
             }
@@ -128,14 +140,17 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             weigh<KEYS>(s, largest, sum, shrink, scale);
             pack_weights<KEYS>(p, s);
             rescale<D>(out, shrink);
+            from = end_of(line, WEIGHTS, step, from);
 
             barrier_wait(v_full + 8 * stage, filled);
+            from = end_of(line, WAIT, step, from);
             hold(out);
             wgmma_fence();
             start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
             wgmma_commit();
             wgmma_wait<0>();
             hold(out);
+            line.add(VALUES, step, from);
             if (leader) {
                 barrier_arrive(v_empty + 8 * stage);
             }

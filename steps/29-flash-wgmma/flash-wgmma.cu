@@ -9,7 +9,7 @@
  * Profile: --case D64-S8192 --case D64-S8192-causal --case D128-S8192 --case D128-S8192-causal
  *
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
- *          one a rung, what keeps the tensor cores waiting. A rung is a file, a to g.
+ *          one a rung, what keeps the tensor cores waiting. A rung is a file; f is polynomial.cuh.
  * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
  *          tenth at D = 64. c: weights of one group while another multiplies: a tenth at D = 128.
  *          d: the same by a group's own products: a twentieth on top. e: under a mask a twentieth.
@@ -21,11 +21,9 @@
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
 #include "c-ping-pong.cuh"
-#include "c-recorded.cuh"
 #include "d-overlap.cuh"
-#include "d-recorded.cuh"
 #include "e-persistent.cuh"
-#include "f-polynomial.cuh"
+#include "polynomial.cuh"
 #include "g-pieces.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_cases.h"
@@ -35,38 +33,48 @@ enum { KEYS = 128 }; // of a tile, in every rung
 typedef void flash_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                           int Sq, int Sk, bool causal);
 
-template <flash_kernel kernel, int groups, int threads>
-static void launch_tiles(const kf_run *run, cudaStream_t stream, int bytes)
+// A block for each tile of rows of a head.
+static dim3 grid_of(const kf_shape *s, int groups)
+{
+    return dim3((s->Sq + groups * 64 - 1) / (groups * 64), s->B * s->H);
+}
+
+// groups: three consumers at D = 64, whose registers are few enough, two at D = 128.
+template <flash_kernel kernel, int groups, int threads, int bytes>
+static void launch_tiles(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const dim3 grid((s.Sq + groups * 64 - 1) / (groups * 64), s.B * s.H);
-    kernel<<<grid, threads, bytes, stream>>>(map_of(run, "q", 64), map_of(run, "k", KEYS),
-                                             map_of(run, "v", KEYS), map_of(run, "o", 64),
-                                             kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
+    kernel<<<grid_of(&s, groups), threads, bytes, stream>>>(
+        map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
 
-// Three consumers at D = 64, whose registers are few enough, two at D = 128.
-static void launch_one_role(const kf_run *run, cudaStream_t stream)
+// The rungs c and d take a line, recorder or no_recorder, and have the blocks of rung b.
+template <typename line_type>
+using line_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
+                         int Sq, int Sk, bool causal, line_type line);
+
+template <typename line_type, line_kernel<line_type> kernel, int D, int groups>
+static void launch_line(const kf_run *run, cudaStream_t stream, line_type line)
 {
-    if (run->shape.D == 64) {
-        launch_tiles<one_role::flash<64, 3>, 3, 384>(run, stream,
-                                                     one_role::bytes_of_block<64, 3>());
-    } else {
-        launch_tiles<one_role::flash<128, 2>, 2, 256>(run, stream,
-                                                      one_role::bytes_of_block<128, 2>());
-    }
+    const kf_shape s = run->shape;
+    const int bytes = producer::bytes_of_block<D, groups>();
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<grid_of(&s, groups), groups * 128 + 128, bytes, stream>>>(
+        map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
+        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, line);
+    CUDA_CHECK_LAUNCH();
 }
 
-// The rungs b to d have a warpgroup more, the producer, and the same tiles.
-template <flash_kernel for_64, flash_kernel for_128>
-static void launch_roles(const kf_run *run, cudaStream_t stream)
+template <line_kernel<no_recorder> for_64, line_kernel<no_recorder> for_128>
+static void launch_turns(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_tiles<for_64, 3, 512>(run, stream, producer::bytes_of_block<64, 3>());
+        launch_line<no_recorder, for_64, 64, 3>(run, stream, no_recorder());
     } else {
-        launch_tiles<for_128, 2, 384>(run, stream, producer::bytes_of_block<128, 2>());
+        launch_line<no_recorder, for_128, 128, 2>(run, stream, no_recorder());
     }
 }
 
@@ -101,9 +109,9 @@ template <bool EARLY>
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<persistent::flash<64, 3, EARLY>, 64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3, EARLY, weigh<KEYS>>, 64, 3>(run, stream);
     } else {
-        launch_persistent<persistent::flash<128, 2, EARLY>, 128, 2>(run, stream);
+        launch_persistent<persistent::flash<128, 2, EARLY, weigh<KEYS>>, 128, 2>(run, stream);
     }
 }
 
@@ -159,10 +167,10 @@ static bool odd_of_64(const kf_case *c)
 static void launch_order(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_pieces<persistent::flash<64, 3, false>, 3>(
+        launch_pieces<persistent::flash<64, 3, false, weigh<KEYS>>, 3>(
             run, stream, persistent::bytes_of_block<64, 3>(), pieces_of(&run->shape, 3));
     } else {
-        launch_pieces<persistent::flash<128, 2, false>, 2>(
+        launch_pieces<persistent::flash<128, 2, false, weigh<KEYS>>, 2>(
             run, stream, persistent::bytes_of_block<128, 2>(), pieces_of(&run->shape, 2));
     }
 }
@@ -184,29 +192,20 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
 
 static void launch_polynomial(const kf_run *run, cudaStream_t stream)
 {
-    launch_persistent<polynomial::flash<64, 3>, 64, 3>(run, stream);
+    launch_persistent<persistent::flash<64, 3, false, weigh_shared<KEYS, 8>>, 64, 3>(run, stream);
 }
 
-typedef void recorded_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
-                             int Sq, int Sk, bool causal, recorder line);
-
 // For a picture, whole tiles at D = 128 are enough; and it is not timed.
-static bool recorded(const kf_case *c)
+static bool drawn(const kf_case *c)
 {
     return c->flags & KF_VERIFY_ONLY && c->shape.D == 128 && c->shape.Sq % 128 == 0;
 }
 
-template <recorded_kernel kernel>
+template <line_kernel<recorder> kernel>
 static void launch_recorded(const kf_run *run, cudaStream_t stream)
 {
-    const kf_shape s = run->shape;
-    const int bytes = producer::bytes_of_block<128, 2>();
     const recorder line = {(int *)kf_memory(run, timeline.tensor, KF_I32), MOST_ROWS, 0, 0};
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<dim3(s.Sq / 128, s.B * s.H), 384, bytes, stream>>>(
-        map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
-        kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, line);
-    CUDA_CHECK_LAUNCH();
+    launch_line<recorder, kernel, 128, 2>(run, stream, line);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -234,16 +233,22 @@ static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
 static const kf_variant variants[] = {
     {.name = "a-one-role",
      .about = "wgmma from tiles by TMA; all warps do the same",
-     .launch = launch_one_role},
+     .launch = launch_by_width<
+         launch_tiles<one_role::flash<64, 3>, 3, 384, one_role::bytes_of_block<64, 3>()>,
+         launch_tiles<one_role::flash<128, 2>, 2, 256, one_role::bytes_of_block<128, 2>()>>},
     {.name = "b-producer",
      .about = "a warpgroup brings the tiles, and gives up its registers",
-     .launch = launch_roles<producer::flash<64, 3>, producer::flash<128, 2>>},
+     .launch = launch_by_width<
+         launch_tiles<producer::flash<64, 3>, 3, 512, producer::bytes_of_block<64, 3>()>,
+         launch_tiles<producer::flash<128, 2>, 2, 384, producer::bytes_of_block<128, 2>()>>},
     {.name = "c-ping-pong",
      .about = "consumers take turns at the tensor cores",
-     .launch = launch_roles<ping_pong::flash<64, 3>, ping_pong::flash<128, 2>>},
+     .launch =
+         launch_turns<ping_pong::flash<64, 3, no_recorder>, ping_pong::flash<128, 2, no_recorder>>},
     {.name = "d-overlap",
      .about = "a consumer's next scores under its weights",
-     .launch = launch_roles<overlap::flash<64, 3>, overlap::flash<128, 2>>},
+     .launch =
+         launch_turns<overlap::flash<64, 3, no_recorder>, overlap::flash<128, 2, no_recorder>>},
     {.name = "e-persistent",
      .about = "blocks take work from a counter, the longest rows first",
      .launch = launch_e<false>},
@@ -277,12 +282,12 @@ static const kf_variant variants[] = {
      .applies = odd_of_64},
     {.name = "c-recorded",
      .about = "c-ping-pong, and when it did what: --timeline",
-     .launch = launch_recorded<ping_pong_recorded::flash<128, 2>>,
-     .applies = recorded},
+     .launch = launch_recorded<ping_pong::flash<128, 2, recorder>>,
+     .applies = drawn},
     {.name = "d-recorded",
      .about = "d-overlap, the same",
-     .launch = launch_recorded<overlap_recorded::flash<128, 2>>,
-     .applies = recorded},
+     .launch = launch_recorded<overlap::flash<128, 2, recorder>>,
+     .applies = drawn},
 };
 
 static const kf_timing timings[] = {

@@ -1,4 +1,9 @@
-/* polynomial.cuh: an exponential that other units compute, and weights of which some are such. */
+/* polynomial.cuh: rung f, the kernel of e-persistent.cuh, but one exponential in eight is computed
+ * by FMA units.
+ *
+ * A multiprocessor computes 16 exponentials a cycle, and at D = 64 these take as long as the
+ * products. So some are taken from that unit: 2^x by a polynomial, nine instructions that other
+ * units carry out. The kernel is launched with weigh_shared in place of weigh. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"

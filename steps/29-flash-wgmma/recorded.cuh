@@ -1,4 +1,5 @@
-/* recorded.cuh: what c-recorded and d-recorded say of themselves: who did what, for which tile. */
+/* recorded.cuh: what the rungs c and d say of themselves when they are given a recorder: who did
+ * what, for which tile. */
 #pragma once
 
 #include "harness/timeline.cuh"
@@ -14,3 +15,18 @@ static const kf_timeline timeline = {.tensor = "timeline",
                                      .events = event_names,
                                      .n_roles = ROLES,
                                      .n_events = EVENTS};
+
+// One thread of a role records, in one block, which has blocks before it and behind.
+static __device__ __forceinline__ bool recorded()
+{
+    return threadIdx.x % 128 == 0 && blockIdx.x == 0 && blockIdx.y == gridDim.y / 2;
+}
+
+// An event ends, and the next one begins: when that is.
+template <typename line_type>
+static __device__ __forceinline__ uint32_t end_of(line_type &line, int event, int step,
+                                                  uint32_t from)
+{
+    line.add(event, step, from);
+    return line.now();
+}

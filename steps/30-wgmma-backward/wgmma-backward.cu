@@ -75,8 +75,8 @@ typedef void backward_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtens
                              CUtensorMap dk, CUtensorMap dv, const float *lse2,
                              const float *minus_delta, float *sums, backward_args a);
 
-template <int D, backward_kernel kernel>
-static void launch_for(const kf_run *run, cudaStream_t stream, int threads, int bytes)
+template <int D, backward_kernel kernel, int threads, int bytes>
+static void launch_for(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of<D>(run, stream);
     const dim3 grid = j.a.causal ? dim3(j.heads, j.blocks) : dim3(j.blocks, j.heads);
@@ -89,38 +89,6 @@ static void launch_for(const kf_run *run, cudaStream_t stream, int threads, int 
     CUDA_CHECK_LAUNCH();
 }
 
-static void launch_red(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_for<64, wgmma_red::backward<64>>(run, stream, 256, wgmma_red::bytes_of_block<64>());
-    } else {
-        launch_for<128, wgmma_red::backward<128>>(run, stream, 256,
-                                                  wgmma_red::bytes_of_block<128>());
-    }
-}
-
-static void launch_bulk(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_for<64, wgmma_bulk::backward<64>>(run, stream, 256,
-                                                 wgmma_bulk::bytes_of_block<64>());
-    } else {
-        launch_for<128, wgmma_bulk::backward<128>>(run, stream, 256,
-                                                   wgmma_bulk::bytes_of_block<128>());
-    }
-}
-
-static void launch_producer(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_for<64, wgmma_producer::backward<64>>(run, stream, 384,
-                                                     wgmma_producer::bytes_of_block<64>());
-    } else {
-        launch_for<128, wgmma_producer::backward<128>>(run, stream, 384,
-                                                       wgmma_producer::bytes_of_block<128>());
-    }
-}
-
 // Heads that are worked on at a time: as many as have q, dout and their sums of dq in 32 MB of the
 // L2 cache; without a mask all work is equally long, and it is one.
 static int heads_at_once(const job *j, int D)
@@ -131,8 +99,8 @@ static int heads_at_once(const job *j, int D)
     return !j->a.causal || fit < 1 ? 1 : (int)fit;
 }
 
-template <int D>
-static void launch_late(const kf_run *run, cudaStream_t stream, bool early)
+template <int D, bool EARLY>
+static void launch_late(const kf_run *run, cudaStream_t stream)
 {
     const job j = job_of<D>(run, stream);
     const int bytes = wgmma_late::bytes_of_block<D>();
@@ -140,23 +108,13 @@ static void launch_late(const kf_run *run, cudaStream_t stream, bool early)
     allow_shared(wgmma_late::backward<D>, bytes);
     launch_before<D>(&j);
     const cudaLaunchConfig_t main_pass =
-        launch_config(&attribute, early, dim3(j.blocks * j.heads), 384, bytes, stream);
+        launch_config(&attribute, EARLY, dim3(j.blocks * j.heads), 384, bytes, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&main_pass, wgmma_late::backward<D>, j.q, j.k, j.v, j.dout, j.dk,
                                   j.dv, (const float *)j.lse2, (const float *)j.minus_delta, j.sums,
                                   j.heads, heads_at_once(&j, D), j.a));
     const cudaLaunchConfig_t last_pass =
-        launch_config(&attribute, early, grid_after<D>(&j), 256, 0, stream);
+        launch_config(&attribute, EARLY, grid_after<D>(&j), 256, 0, stream);
     CUDA_CHECK(cudaLaunchKernelEx(&last_pass, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
-}
-
-template <bool EARLY>
-static void launch_d(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_late<64>(run, stream, EARLY);
-    } else {
-        launch_late<128>(run, stream, EARLY);
-    }
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -184,17 +142,26 @@ static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKW
 static const kf_variant variants[] = {
     {.name = "a-red",
      .about = "wgmma from tiles by TMA; dq by atomic additions",
-     .launch = launch_red},
-    {.name = "b-bulk", .about = "dq added by the copy engine", .launch = launch_bulk},
+     .launch = launch_by_width<
+         launch_for<64, wgmma_red::backward<64>, 256, wgmma_red::bytes_of_block<64>()>,
+         launch_for<128, wgmma_red::backward<128>, 256, wgmma_red::bytes_of_block<128>()>>},
+    {.name = "b-bulk",
+     .about = "dq added by the copy engine",
+     .launch = launch_by_width<
+         launch_for<64, wgmma_bulk::backward<64>, 256, wgmma_bulk::bytes_of_block<64>()>,
+         launch_for<128, wgmma_bulk::backward<128>, 256, wgmma_bulk::bytes_of_block<128>()>>},
     {.name = "c-producer",
      .about = "a warpgroup brings the tiles, and gives up its registers",
-     .launch = launch_producer},
+     .launch = launch_by_width<
+         launch_for<64, wgmma_producer::backward<64>, 384, wgmma_producer::bytes_of_block<64>()>,
+         launch_for<128, wgmma_producer::backward<128>, 384,
+                    wgmma_producer::bytes_of_block<128>()>>},
     {.name = "d-late",
      .about = "dq of a tile one tile later; masks apart, longest work first",
-     .launch = launch_d<true>},
+     .launch = launch_by_width<launch_late<64, true>, launch_late<128, true>>},
     {.name = "d-in-turn",
      .about = "the same, each kernel when the one in front has ended",
-     .launch = launch_d<false>},
+     .launch = launch_by_width<launch_late<64, false>, launch_late<128, false>>},
 };
 
 static const kf_timing timings[] = {

@@ -19,8 +19,8 @@
  *          backward a bit less. both: the sum, also at S = 512: single calls overlap as well.
  */
 #include "backward.cuh"
-#include "forward.cuh"
 #include "cuda/flash_forward.cuh"
+#include "cuda/wgmma_forward.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 

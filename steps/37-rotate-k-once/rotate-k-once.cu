@@ -126,11 +126,7 @@ static void launch_keys_of(const kf_run *run, cudaStream_t stream)
 
 static void launch_keys(const kf_run *run, cudaStream_t stream)
 {
-    if (run->shape.D == 64) {
-        launch_keys_of<64>(run, stream);
-    } else {
-        launch_keys_of<128>(run, stream);
-    }
+    launch_by_width<launch_keys_of<64>, launch_keys_of<128>>(run, stream);
 }
 
 // Attention that turns q; k: the name of the keys, which are turned. It may begin before the kernel
@@ -254,21 +250,12 @@ static void launch_gradient(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: chain
 
-static void launch_gradient(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_gradient<64>(run, stream);
-    } else {
-        launch_gradient<128>(run, stream);
-    }
-}
-
 static bool is_gradient(const kf_case *c);
 
 static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run->c)) {
-        launch_gradient(run, stream);
+        launch_by_width<launch_gradient<64>, launch_gradient<128>>(run, stream);
     } else {
         launch_keys(run, stream);
         launch_turning(run, stream, "k_rotated");
@@ -384,15 +371,6 @@ static void launch_kept_of(const kf_run *run, cudaStream_t stream)
     launch_after<D>(run, &j);
 }
 
-static void launch_kept(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_kept_of<64>(run, stream);
-    } else {
-        launch_kept_of<128>(run, stream);
-    }
-}
-
 // Step 31's backward pass, of q and k that are turned: gradients by these.
 template <int D>
 static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
@@ -413,20 +391,11 @@ static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK(cudaLaunchKernelEx(&for_after, after<D>, (const float *)j.sums, j.a.dq, j.a.Sq));
 }
 
-static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
-{
-    if (run->shape.D == 64) {
-        launch_turned_gradient<64>(run, stream);
-    } else {
-        launch_turned_gradient<128>(run, stream);
-    }
-}
-
 // RoPE in front of the forward pass, and behind the backward pass.
 static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run->c)) {
-        launch_turned_gradient(run, stream);
+        launch_by_width<launch_turned_gradient<64>, launch_turned_gradient<128>>(run, stream);
         one_kernel::launch_back(run, stream);
     } else {
         one_kernel::launch(run, stream);
@@ -437,7 +406,7 @@ static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run->c)) {
-        launch_turned_gradient(run, stream);
+        launch_by_width<launch_turned_gradient<64>, launch_turned_gradient<128>>(run, stream);
         op_by_op::launch_back(run, stream);
     } else {
         op_by_op::launch(run, stream);
@@ -577,7 +546,7 @@ static const kf_variant variants[] = {
      .applies = is_forward},
     {.name = "q-kept",
      .about = "gradients where the forward pass kept turned q as well as turned k",
-     .launch = launch_kept,
+     .launch = launch_by_width<launch_kept_of<64>, launch_kept_of<128>>,
      .applies = is_gradient},
     {.name = "fused",
      .about = "attention turns q and each tile of k",

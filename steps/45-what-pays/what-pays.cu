@@ -262,7 +262,7 @@ static void launch_second_pair(const neox_net *net, int layer, cudaStream_t stre
 }
 
 /* What a layer does between its first pair and the norms of the next. */
-typedef void (*second_half)(const neox_net *net, int layer, enum start start, cudaStream_t stream);
+typedef void second_half(const neox_net *net, int layer, enum start start, cudaStream_t stream);
 
 static void one_after_the_other(const neox_net *net, int layer, enum start start,
                                 cudaStream_t stream)
@@ -452,8 +452,8 @@ static void launch_logit_rows(const neox_net *net, enum start start, cudaStream_
                                   logit_rows, net->normed1, w, net->logits, c->vocab, c->hidden));
 }
 
-static void launch_paired(const kf_run *run, second_half rest, enum start start,
-                          cudaStream_t stream)
+template <second_half *rest, enum start start>
+static void launch_paired(const kf_run *run, cudaStream_t stream)
 {
     const neox_net net = neox_open(run);
     const neox_config *c = &net.c;
@@ -466,26 +466,6 @@ static void launch_paired(const kf_run *run, second_half rest, enum start start,
     }
     launch_logit_rows(&net, start, stream);
     launch_arg_max(&net, stream);
-}
-
-static void launch_pairs(const kf_run *run, cudaStream_t stream)
-{
-    launch_paired(run, one_after_the_other, IN_TURN, stream);
-}
-
-static void launch_beside(const kf_run *run, cudaStream_t stream)
-{
-    launch_paired(run, side_by_side, IN_TURN, stream);
-}
-
-static void launch_horizontal(const kf_run *run, cudaStream_t stream)
-{
-    launch_paired(run, in_one_kernel, IN_TURN, stream);
-}
-
-static void launch_early(const kf_run *run, cudaStream_t stream)
-{
-    launch_paired(run, in_one_kernel, EARLY, stream);
 }
 
 // --- The same as graphs -------------------------------------------------------------------------
@@ -596,19 +576,19 @@ static const kf_variant variants[] = {
      .predicted = same_bits},
     {.name = "pairs",
      .about = "QKV with up, dense with down and the sum: two kernels",
-     .launch = launch_pairs,
+     .launch = launch_paired<one_after_the_other, IN_TURN>,
      .applies = one_token},
     {.name = "beside",
      .about = "pairs, but down runs beside attention on a second stream",
-     .launch = launch_beside,
+     .launch = launch_paired<side_by_side, IN_TURN>,
      .applies = one_token},
     {.name = "horizontal",
      .about = "beside in one kernel: a block a head, the others rows of down",
-     .launch = launch_horizontal,
+     .launch = launch_paired<in_one_kernel, IN_TURN>,
      .applies = one_token},
     {.name = "early",
      .about = "horizontal, and kernels begin before the one in front has ended",
-     .launch = launch_early,
+     .launch = launch_paired<in_one_kernel, EARLY>,
      .applies = one_token},
     {.name = "graph",
      .about = "plain as one CUDA graph",
@@ -624,19 +604,19 @@ static const kf_variant variants[] = {
      .predicted = same_bits},
     {.name = "graph-pairs",
      .about = "pairs as one CUDA graph",
-     .launch = as_graph<launch_pairs>,
+     .launch = as_graph<launch_paired<one_after_the_other, IN_TURN>>,
      .applies = one_token},
     {.name = "graph-beside",
      .about = "beside as one CUDA graph",
-     .launch = as_graph<launch_beside>,
+     .launch = as_graph<launch_paired<side_by_side, IN_TURN>>,
      .applies = one_token},
     {.name = "graph-horizontal",
      .about = "horizontal as one CUDA graph",
-     .launch = as_graph<launch_horizontal>,
+     .launch = as_graph<launch_paired<in_one_kernel, IN_TURN>>,
      .applies = one_token},
     {.name = "together",
      .about = "early as one CUDA graph",
-     .launch = as_graph<launch_early>,
+     .launch = as_graph<launch_paired<in_one_kernel, EARLY>>,
      .applies = one_token},
 };
 
