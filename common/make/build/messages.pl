@@ -7,13 +7,13 @@ use warnings;
 # Who says it: a heading, which files, and functions of which a call says something. The codes of kf_die head lists.
 my @speakers = (
     ["A step's program: what it refuses or finds, and its exit code", qr{^common/(?:harness|problems|neox)/}, qw(kf_die)],
-    ["A step's program: what it remarks, and goes on", qr{^common/(?:harness|problems|neox)/}, qw(kf_complain)],
+    ["A step's program: warnings, after which it goes on", qr{^common/(?:harness|problems|neox)/}, qw(kf_complain)],
     ["A model's file is refused", qr{^common/neox/}, qw(refused)],
     ["`cudacc`, of its command line: exit code 2", qr{^common/cpu/(?:cudacc$|.*\.sh$)}, qw(fail)],
     ["`cudacc`, of a source: exit code 1, after its file and line", qr{^common/cpu/.*\brewrite}, qw(mistake unsupported refuse fprintf)],
     ["`cudacc`, of an `asm` statement: exit code 1, after its file and line", qr{^common/cpu/.*\.c$}, qw(parse_wrong)],
     ["A kernel ends, and the next call of the host fails", qr{^common/cpu/(?!.*\brewrite)},
-        qw(fault_stop fail_thread stop wrong cpu_trap)],
+        qw(fault_stop ptx_fault fail_thread stop cpu_trap)],
     ["A call of the host fails, and why is on stderr", qr{^common/cpu/(?!.*\brewrite)}, qw(complain)],
     ["A program ends: the machine has not what it needs", qr{^common/cpu/(?!.*\brewrite)}, qw(give_up)],
 );
@@ -66,7 +66,7 @@ sub strings {
 }
 # What a call says: its first string of several words, and those that it may put in.
 sub said {
-    my ($says, @more) = grep { / / } strings($_[0]);
+    my ($says, @more) = map { s{^: }{}r } grep { / / } strings($_[0]);
     return !defined $says ? () : @more ? "$says (" . join(" / ", @more) . ")" : $says;
 }
 
@@ -111,14 +111,9 @@ for (@speakers) {
 }
 
 heading("Rules of `--check`");
-my @rules = files(qr{^common/cpu/(?:.*/)?rules\.h$});
-if (@rules) {
-    # A table, a line per rule.
-    list(must("rule in $rules[0]", map { my ($name, $meaning) = strings($_); "`$name`" . ($meaning ? ": $meaning" : "") }
-        text($rules[0]) =~ /^RULE(\((?:[^()"]++|"(?:[^"\\]|\\.)*+"|(?1))*+\))/mg));
-} else {
-    list(map { "`$_`" } must("table of rules", map { strings($_) } map { text($_) =~ /\brules\[\] = \{(.*?)\}/s } files(qr{^common/cpu/.*\.c$})));
-}
+my ($rules) = must("rules.h", files(qr{^common/cpu/(?:.*/)?rules\.h$}));
+list(must("rule in $rules", map { my ($name, $meaning) = strings($_); "`$name`: $meaning" }
+    text($rules) =~ /^RULE(\((?:[^()"]++|"(?:[^"\\]|\\.)*+"|(?1))*+\))/mg));
 
 heading("PTX instructions that are executed");
 my ($table) = must("instructions.h", files(qr{^common/cpu/(?:.*/)?instructions\.h$}));
