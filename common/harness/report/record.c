@@ -137,7 +137,7 @@ FILE *kf_table_open(const char *option, const char *name, const char *lines, con
                     bool may_be_device)
 {
     struct stat status;
-    bool exists = (may_be_device ? lstat : stat)(name, &status) == 0;
+    bool exists = (may_be_device ? lstat(name, &status) : stat(name, &status)) == 0;
     bool device = exists && !S_ISREG(status.st_mode); /* or a link, such as /dev/stdout */
     if (device && !may_be_device)
         kf_die(KF_USAGE, "--%s %s: a folder or a device; a file that can be written is right",
