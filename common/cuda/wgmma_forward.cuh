@@ -64,7 +64,7 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
 template <int D, int GROUPS>
 static __device__ __forceinline__ void
 attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
-             int first, int end, int &step, int Sq, int Sk, bool causal);
+             int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
 
 // same as step 29, g-pieces.cuh
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
@@ -98,6 +98,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     if (group == GROUPS - 1) {
         named_arrive(1, 256); // the turn of the first group
     }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
     int step = 0;
     for (int turn = 0;; turn++) {
         barrier_wait(m.q_full, turn % 2);
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + group * 64;
         const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
         attend_piece<D, GROUPS>(m, &o_map, lse + (int64_t)head * Sq, group, head, first, end, step,
-                                Sq, Sk, causal);
+                                Sq, Sk, causal, scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();
@@ -173,16 +174,15 @@ static __device__ __forceinline__ void pass_over(const block_memory &m, int grou
 
 // same as step 29, g-pieces.cuh
 template <int D, int GROUPS>
-static __device__ __forceinline__ void attend_piece(const block_memory &m, const CUtensorMap *o_map,
-                                                    float *lse, int group, int head, int first,
-                                                    int end, int &step, int Sq, int Sk, bool causal)
+static __device__ __forceinline__ void
+attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
+             int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
 {
     constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
     const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
     const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
-    const float scale = 1.4426950408889634f / sqrtf((float)D);           // to exponents of 2
     const uint64_t q_tile = tile_descriptor(m.q_tiles + group * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);

@@ -56,9 +56,9 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
 // A consumer group: its 64 rows of a piece, from block_row on -> o, and lse, that of the head.
 // step: counts the tiles of all pieces.
 template <int D, int GROUPS, weigh_function WEIGH>
-static __device__ __forceinline__ void attend_piece(const block_memory &m, const CUtensorMap *o_map,
-                                                    float *lse, int group, int head, int block_row,
-                                                    int &step, int Sq, int Sk, bool causal);
+static __device__ __forceinline__ void
+attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
+             int block_row, int &step, int Sq, int Sk, bool causal, float scale);
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
@@ -87,6 +87,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     if (group == GROUPS - 1) {
         named_arrive(1, 256); // the turn of the first group
     }
+    const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
     int step = 0;
     for (int turn = 0;; turn++) {
         barrier_wait(m.q_full, turn % 2);
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         }
         const int block_row = __shfl_sync(0xffffffffu, handed_out->block, 0) * GROUPS * 64;
         attend_piece<D, GROUPS, WEIGH>(m, &o_map, lse + (int64_t)head * Sq, group, head, block_row,
-                                       step, Sq, Sk, causal);
+                                       step, Sq, Sk, causal, scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();
@@ -145,15 +146,14 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
 }
 
 template <int D, int GROUPS, weigh_function WEIGH>
-static __device__ __forceinline__ void attend_piece(const block_memory &m, const CUtensorMap *o_map,
-                                                    float *lse, int group, int head, int block_row,
-                                                    int &step, int Sq, int Sk, bool causal)
+static __device__ __forceinline__ void
+attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
+             int block_row, int &step, int Sq, int Sk, bool causal, float scale)
 {
     constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
     const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
     const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
-    const float scale = 1.4426950408889634f / sqrtf((float)D);           // to exponents of 2
     const uint64_t q_tile = tile_descriptor(m.q_tiles + group * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
