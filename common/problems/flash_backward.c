@@ -315,7 +315,7 @@ void kf_flash_backward_reference_of(kf_run *run, const kf_operands *of, const do
     if (kf_has(run, "dq")) {
         j.dq = kf_find(run, "dq");
         kf_sample_rows(j.dq->checked, heads, s->Sq, 2.0 * s->Sk * s->D, run->seed);
-        for (int64_t row = 0; row < queries; row++) /* rows without keys cost nothing */
+        for (int64_t row = 0; row < queries; row++) /* a row without keys is no work */
             j.dq->checked[row] |= kf_visible_keys(s, row % s->Sq) == 0;
         kf_parallel(queries, query_row, &j);
     }

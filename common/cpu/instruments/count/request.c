@@ -167,8 +167,8 @@ static int in_pairs(const uintptr_t *p, const unsigned char *lane, int n, unsign
 
 /* With 8 bytes per lane half a warp goes at a time, with 16 a quarter. Two such parts go
  * together if a load has pairs of lanes at equal addresses. No manual says so, but an H200's
- * counters do, for every pattern in tests/banks.cu. *parts is the number of wavefronts without
- * conflicts. */
+ * counters do, for every pattern in tests/banks/banks.cu. *parts is the number of wavefronts
+ * without conflicts. */
 int count_passes(const uintptr_t *p, const unsigned char *lane, int n, unsigned bytes, int loads,
                  int *parts)
 {
