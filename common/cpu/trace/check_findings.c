@@ -30,7 +30,7 @@ static const struct {
     enum { ALWAYS, LEAKS, SUMS, NEVER } counts;
     const char *meaning, *other, *end, *alone; /* NULL: the rule has none */
 } rules[] = {
-#define RULE(id, ...) [id] = {__VA_ARGS__},
+#define RULE(id, called, when, ...) [id] = {.name = called, .counts = when, .meaning = __VA_ARGS__},
 #include "rules.h"
 #undef RULE
 };
