@@ -1,10 +1,9 @@
-/* check: the rules that each load and store of a kernel is held to.
+/* check: each load and store of a kernel is held to the rules.
  *
- * Every 4 bytes of device and shared memory have a cell, which remembers the last write and two
- * reads: by which thread, where in the code, and when (order.c). Two accesses race if one is
- * a write, they are not both atomic, and nothing orders them: no barrier or warp operation between
- * threads of a block; between blocks, no atomic that the later block has seen, made after a
- * __threadfence. Blocks run one after the other, so what is found does not depend on luck. */
+ * Shadow memory: every 4 bytes of device and shared memory have a shadow cell with the last write
+ * and two reads: by which thread, where in the code, and when. Two accesses race if one of them is
+ * a write, they are not both atomic, and neither happens before the other (order.c). Blocks
+ * run one after the other, so the findings do not depend on timing. */
 #include "instruments/front/callbacks.h"
 
 #include "instruments/check/state/check.h"
@@ -21,7 +20,7 @@
 #endif
 
 static int plain_store; /* the access is the next store that is made */
-/* What a thread is about to load by way of the cache of what does not change. */
+/* What a thread is about to load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
     size_t bytes, left; /* left: not yet loaded */
@@ -50,7 +49,7 @@ void cpu_trace_cached(const volatile void *p, size_t bytes)
     cached_load.thread = (int)w->now;
 }
 
-/* Whether this load is what was announced, or a part of it. */
+/* Whether this load is the announced one, or a part of it. */
 static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
 {
     if (!cached_load.left || thread != cached_load.thread || p - cached_load.p >= cached_load.bytes)
@@ -59,7 +58,8 @@ static inline int is_cached(int thread, uintptr_t p, unsigned bytes)
     return 1;
 }
 
-/* What is known of a block that rests: which bytes of its shared memory are written. */
+/* The state of a block that waits at a grid barrier: which bytes of its shared memory are
+ * written. */
 struct trace {
     uint8_t written[ARENA / 8 + 1];
 };
@@ -81,8 +81,8 @@ const char *trace_rests(struct worker *w)
     return NULL;
 }
 
-/* What came before the barrier is behind all threads. So the block begins anew, with the same
- * shared memory. */
+/* All that the block did before the grid barrier happens before what it does now. So it begins like
+ * a new block, with its shared memory kept. */
 void trace_block_again(struct worker *w)
 {
     trace_block(w, w->place);
@@ -128,19 +128,19 @@ void trace_grids_done(void)
 
 /* --- The rules -------------------------------------------------------------------------------- */
 
-/* An access that is held to the rules, and the 4 bytes of it that a cell is for. Passed by value:
- * it stays in registers where functions are inlined. */
+/* An access, and the 4 bytes of it that one shadow cell is for. It is passed by value: as it has no
+ * address, inlined functions keep it in registers. */
 struct access {
-    int thread; /* that asks for it, or that the 4 bytes are for */
+    int thread; /* that makes the access, or gets these 4 bytes of it */
     enum kind kind;
     uint32_t code;
     uintptr_t p;
     unsigned bytes;
     const struct object *object;         /* that p belongs to or lies beside, or NULL */
     int is_atomic, is_shared, is_cached; /* is_cached: by ld.global.nc */
-    int64_t at;                          /* of the cell, counted in bytes */
-    record mine;                         /* that the cell is to have of it */
-    uint32_t start;                      /* what was done before cannot race with it */
+    int64_t at;                          /* of the shadow cell, counted in bytes */
+    shadow_entry mine;                   /* the new entry of the shadow cell */
+    uint32_t start;                      /* an entry from before that time is no race */
 };
 
 static __attribute__((cold, noinline)) void report(enum rule rule, struct access a)
@@ -152,7 +152,7 @@ static __attribute__((cold, noinline)) void report(enum rule rule, struct access
     finding_add(rule, order.kernel, &side, 1, a.bytes, o, a.p, NULL);
 }
 
-/* A race that what comes next may excuse. */
+/* A race whose report is deferred: the next access may show that it is benign. */
 struct race {
     struct side sides[2];
     const struct cpu_kernel *kernel;
@@ -160,10 +160,10 @@ struct race {
     unsigned bytes;
     int is_shared;
     struct object object; /* .what is NULL for none */
-    uint64_t value[2];    /* what lies there */
+    uint64_t value[2];    /* the memory's value then */
 };
 
-static void tell(struct race *r, enum rule rule)
+static void report_deferred(struct race *r, enum rule rule)
 {
     if (r->p)
         finding_add(rule, r->kernel, r->sides, 2, r->bytes, r->object.what ? &r->object : NULL,
@@ -171,33 +171,36 @@ static void tell(struct race *r, enum rule rule)
     r->p = 0;
 }
 
-/* Two plain stores, the second of which is about to be made: if what lies there stays the same,
- * both wrote the same value. */
-static struct race stores[4]; /* a store has at most so many cells */
+/* Races of two plain stores, the second of which is about to be made. If it leaves the value as it
+ * is, both stored the same value. */
+static struct race stores[4]; /* a store has at most four shadow cells */
 
 static void stores_made(void)
 {
     for (int i = 0; i < 4 && stores[i].p; i++) {
         const int same = memcmp((void *)stores[i].p, stores[i].value, stores[i].bytes) == 0;
-        tell(&stores[i], same ? SAME_VALUE : stores[i].is_shared ? SHARED_RACE : GLOBAL_RACE);
+        report_deferred(&stores[i], same                  ? SAME_VALUE
+                                    : stores[i].is_shared ? SHARED_RACE
+                                                          : GLOBAL_RACE);
     }
 }
 
-/* A thread's last plain load of what others change by atomics. A compare-and-swap of what it found
- * is the proof that nothing was lost: a loop of those may begin with such a load. */
+/* Each thread's last plain load of what others change by atomics. The load is no race if the thread
+ * then passes the value to a compare-and-swap, which fails if the value has changed since: loops of
+ * compare-and-swap may begin with such a load. */
 static struct race loads[MAX_THREADS];
 static int loads_noted; /* in this block */
 
-static void load_told(int thread)
+static void report_load(int thread)
 {
-    tell(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
+    report_deferred(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
 }
 
 static void races_end(void)
 {
     stores_made();
     for (int i = 0; i < MAX_THREADS && loads_noted; i++)
-        load_told(i);
+        report_load(i);
     loads_noted = 0;
 }
 
@@ -211,9 +214,10 @@ void cpu_trace_compare(const volatile void *p, uint64_t expected, size_t bytes)
         r->p = 0;
 }
 
-static __attribute__((cold, noinline)) void report_race(struct access a, record r, enum kind was)
+static __attribute__((cold, noinline)) void report_race(struct access a, shadow_entry e,
+                                                        enum kind was)
 {
-    struct race race = {.sides = {{was, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
+    struct race race = {.sides = {{was, (uint32_t)e & 0xffffff, thread_of(e), order_block_of(e)},
                                   {a.kind, a.code, a.thread, order.block}},
                         .kernel = order.kernel,
                         .p = a.p,
@@ -231,16 +235,16 @@ static __attribute__((cold, noinline)) void report_race(struct access a, record 
         stores[i] = race;
     } else if (was == ATOMIC && a.kind == READ && a.bytes <= sizeof(uint64_t)) {
         if (load->p != a.p || memcmp(load->value, race.value, a.bytes) != 0)
-            load_told(a.thread);
+            report_load(a.thread);
         *load = race;
         loads_noted = 1;
     } else {
-        tell(&race, a.is_shared ? SHARED_RACE : GLOBAL_RACE);
+        report_deferred(&race, a.is_shared ? SHARED_RACE : GLOBAL_RACE);
     }
 }
 
-/* Where p's cell is, counted in bytes; -1 when p may not be touched and -2 when it is no concern of
- * ours. *object is what p belongs to or lies beside. */
+/* The position of p's shadow cell, counted in bytes; -1 when p may not be accessed, -2 when no rule
+ * applies there. *object: what p belongs to or lies beside. */
 static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes,
                              const struct object **object)
 {
@@ -269,27 +273,27 @@ static inline int64_t locate(const struct worker *w, uintptr_t p, unsigned bytes
 }
 
 /* Whether the access races with an earlier one of this launch. */
-static inline int conflicts(struct access a, record r)
+static inline int conflicts(struct access a, shadow_entry e)
 {
-    if (when_of(r) < a.start || !((r & a.mine) >> 34 & 15) || (is_atomic(r) && is_atomic(a.mine)))
+    if (when_of(e) < a.start || !((e & a.mine) >> 34 & 15) || (is_atomic(e) && is_atomic(a.mine)))
         return 0;
-    return when_of(r) >= order.block_start ? !ordered(r, a.thread)
-                                           : !a.is_shared && !order_released(r, a.thread);
+    return when_of(e) >= order.block_start ? !happens_before(e, a.thread)
+                                           : !a.is_shared && !order_released(e, a.thread);
 }
 
 /* The access breaks a rule together with an earlier one of another launch. */
-static void report_launches(enum rule rule, struct access a, record r, enum kind was)
+static void report_launches(enum rule rule, struct access a, shadow_entry e, enum kind was)
 {
     const struct side sides[2] = {
         {a.kind, a.code, a.thread, order.block},
-        {is_atomic(r) ? ATOMIC : was, (uint32_t)r & 0xffffff, thread_of(r), 0}};
+        {is_atomic(e) ? ATOMIC : was, (uint32_t)e & 0xffffff, thread_of(e), 0}};
     finding_add(rule, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
 }
 
-/* A kernel that began early, and meets what the one in front does. */
+/* A kernel that began early accesses what a kernel in front of it still may. */
 static void early(struct access a)
 {
-    const struct cell *c = &cells[a.at / 4];
+    const struct shadow_cell *c = &shadow[a.at / 4];
     if (order_unfinished(c->write, a.thread))
         report_launches(GRID_DEPENDENCY, a, c->write, WRITE);
     for (int i = 0; i < 2 && a.kind != READ; i++)
@@ -297,14 +301,14 @@ static void early(struct access a)
             report_launches(GRID_DEPENDENCY, a, c->read[i], READ);
 }
 
-/* What a launch of another stream did, or one that has launched this one, which this one need not
- * come after. */
+/* Accesses of another stream, or of a kernel that has launched this one, which do not happen before
+ * this access. */
 static void beside(struct access a)
 {
-    const struct cell *c = &cells[a.at / 4];
-    const record others[3] = {c->write, c->read[0], c->read[1]};
+    const struct shadow_cell *c = &shadow[a.at / 4];
+    const shadow_entry others[3] = {c->write, c->read[0], c->read[1]};
     for (int i = 0; i < (a.kind == READ ? 1 : 3); i++) {
-        const record r = others[i];
+        const shadow_entry r = others[i];
         if (!((r & a.mine) >> 34 & 15) || (is_atomic(r) && is_atomic(a.mine)))
             continue;
         const int child = child_unordered(r);
@@ -313,18 +317,18 @@ static void beside(struct access a)
     }
 }
 
-/* Whether a read that was noted may make room for this one. */
-static inline int replaceable(struct access a, record r)
+/* Whether this read may replace that one in the shadow cell. */
+static inline int replaceable(struct access a, shadow_entry e)
 {
-    return when_of(r) < a.start || (when_of(r) >= order.block_start && ordered(r, a.thread));
+    return when_of(e) < a.start || (when_of(e) >= order.block_start && happens_before(e, a.thread));
 }
 
-/* ld.global.nc may find what was there before the launch, and so may a second one: what the launch
- * writes, before or after and whatever the order, it must not load. Returns whether it does. */
+/* ld.global.nc may return what memory held before the launch, at any time. So a launch must not
+ * write, in whatever order, what it loads so. Returns whether it does. */
 static int stale(struct access a)
 {
-    record *last = &cached[a.at / 4];
-    const record other = a.is_cached ? cells[a.at / 4].write : *last;
+    shadow_entry *last = &cached_reads[a.at / 4];
+    const shadow_entry other = a.is_cached ? shadow[a.at / 4].write : *last;
     const int found = when_of(other) >= order.launch_start && (other & a.mine) >> 34 & 15;
     if (found) {
         const enum kind was = !a.is_cached ? READ : is_atomic(other) ? ATOMIC : WRITE;
@@ -334,20 +338,21 @@ static int stale(struct access a)
         finding_add(STALE_LOAD, order.kernel, sides, 2, a.bytes, a.object, a.p, NULL);
     }
     if (a.is_cached)
-        *last = a.mine | (when_of(*last) >= order.launch_start ? *last & (record)15 << 34 : 0);
+        *last =
+            a.mine | (when_of(*last) >= order.launch_start ? *last & (shadow_entry)15 << 34 : 0);
     order.cached |= a.is_cached;
     return found;
 }
 
-/* told: what is wrong with reading here is told already. */
-static inline void race(struct access a, int told)
+/* reported: a fault of reading here is reported already, and a race would say the same. */
+static inline void race(struct access a, int reported)
 {
-    struct cell *c = &cells[a.at / 4];
-    if (!(told && a.kind == READ) && conflicts(a, c->write))
+    struct shadow_cell *c = &shadow[a.at / 4];
+    if (!(reported && a.kind == READ) && conflicts(a, c->write))
         report_race(a, c->write, is_atomic(c->write) ? ATOMIC : WRITE);
     if (a.kind != READ) {
         for (int i = 0; i < 2; i++)
-            if (!told && conflicts(a, c->read[i]))
+            if (!reported && conflicts(a, c->read[i]))
                 report_race(a, c->read[i], READ);
             else
                 c->read[i] = 0;
@@ -374,14 +379,14 @@ static __attribute__((cold, noinline)) void hosts_variable(int thread, enum kind
     finding_add(HOST_VARIABLE, order.kernel, &side, 1, bytes, &o, p, NULL);
 }
 
-/* Whether an access is held to the rules about other launches and about stale loads. */
+/* Whether the rules about other launches and about stale loads apply to the access. */
 static inline int more_rules(struct access a)
 {
     return !a.is_shared && (a.is_cached || (order.cached && a.kind != READ) || order.early ||
                             streams_several || child_windows);
 }
 
-/* Holds it to them. Returns whether what is wrong with reading here is told. */
+/* Applies them. Returns whether a fault of reading here is reported. */
 static __attribute__((noinline)) int hold_to_more(struct access a)
 {
     if (order.early)
@@ -391,9 +396,9 @@ static __attribute__((noinline)) int hold_to_more(struct access a)
     return (a.is_cached || (a.kind != READ && order.cached)) && stale(a);
 }
 
-/* Holds an access to the rules. Each 4 bytes of it are for a thread of their own, from `whose` on
- * in steps, where the lanes of a warp read a row together. Returns where its cells are, or a
- * negative number when it breaks a rule of addresses. */
+/* Applies all rules to an access. Each 4 bytes of it are for another thread, beginning with `whose`
+ * in steps, where the lanes of a warp read a row together. Returns the position of its shadow
+ * cells, or a negative number when an address rule is broken. */
 static inline __attribute__((always_inline)) int64_t
 access_of(struct worker *w, struct access asked, int whose, int step)
 {
@@ -403,7 +408,7 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     if (stores[0].p)
         stores_made();
     const int64_t at = locate(w, p, bytes, &o);
-    if (at == -2) { /* most accesses end here: `a` would be stored for nothing */
+    if (at == -2) { /* most accesses are to the stack: the struct is made only for the others */
         if (is_variable(p) && !is_registered(p, bytes))
             hosts_variable(asked.thread, asked.kind, p, bytes, asked.code);
         registers_touched(w, asked.thread, p, bytes, asked.kind, asked.code);
@@ -435,10 +440,10 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     const int more = more_rules(a);
     const unsigned part = bytes < 4 ? bytes : 4;
     for (unsigned i = 0; i < bytes; i += 4, whose += step) {
-        const record mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
+        const shadow_entry mask = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3);
         a.thread = whose;
         a.at = at + i;
-        a.mine = record_of(whose, a.code, a.is_atomic) | mask << 34;
+        a.mine = entry_of(whose, a.code, a.is_atomic) | mask << 34;
         if (pending_copies)
             pending_touched(whose, a.at, p + i, part, a.kind, a.code);
         if (proxy_used)
@@ -448,7 +453,8 @@ access_of(struct worker *w, struct access asked, int whose, int step)
     return at;
 }
 
-/* For nearly all: called with its arguments in registers, which the time of a check depends on. */
+/* The usual access. Its six arguments stay in registers: a struct in memory slows
+ * --check down. */
 static __attribute__((noinline)) int64_t access_seen(struct worker *w, int thread, enum kind kind,
                                                      uintptr_t p, unsigned bytes, uint32_t code)
 {
@@ -502,7 +508,7 @@ void sums_in_order(int asked)
     sums_asked = asked;
 }
 
-/* What floats add up to depends on which of two comes first. */
+/* The sum of floats depends on which of two additions comes first. */
 static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint32_t code)
 {
     static int of_all = -1; /* not known yet */
@@ -515,9 +521,9 @@ static void sum_seen(struct worker *w, int me, uintptr_t p, unsigned bytes, uint
     const int is_shared = at >= (int64_t)ARENA_AT;
     const uint32_t start = is_shared ? order.block_start : order.grid_start;
     for (unsigned i = 0; at >= 0 && i < bytes; i += 4) {
-        const record r = cells[at / 4 + i / 4].write;
+        const shadow_entry r = shadow[at / 4 + i / 4].write;
         if (!is_atomic(r) || when_of(r) < start ||
-            (when_of(r) >= order.block_start ? ordered(r, me) : order_released(r, me)))
+            (when_of(r) >= order.block_start ? happens_before(r, me) : order_released(r, me)))
             continue;
         struct side sides[2] = {{ATOMIC, (uint32_t)r & 0xffffff, thread_of(r), order_block_of(r)},
                                 {ATOMIC, code, me, order.block}};
@@ -693,8 +699,8 @@ int trace_proxy_issue(struct worker *w, int lane, enum proxy_what what)
     return proxy_issue(thread, statement[thread], what);
 }
 
-/* Whole cells, and the parts of those at the ends. False: the operation may not touch that memory,
- * which is told. */
+/* By shadow cells, and parts of cells at both ends. Memory that the operation may not access is
+ * reported. */
 static void proxy_seen(struct worker *w, int op, uintptr_t p, size_t bytes, int writes, int atomic)
 {
     const struct object *o;
@@ -835,7 +841,7 @@ void trace_registers_release(struct worker *w, int thread, const void *p, int su
 void trace_descriptor(struct worker *w, const char *text)
 {
     if (text)
-        registers_tell(DESCRIPTOR, (int)w->now, statement[w->now], text);
+        registers_report(DESCRIPTOR, (int)w->now, statement[w->now], text);
 }
 
 void trace_registers_count(struct worker *w, int count, int more)
@@ -877,10 +883,10 @@ __attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const s
     else
         snprintf(number, sizeof number, "%" PRIu64, (uint64_t)index);
     snprintf(text, sizeof text, "at %%1: index %s of %.*s", number, length, b->array->name + 1);
-    registers_tell(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
+    registers_report(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
 }
 
-/* What is told for count alone: blocks of code, and what is computed. */
+/* Hooks of count alone: blocks of code, and what is computed. */
 
 __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
@@ -896,7 +902,8 @@ void cpu_trace_named(const char *name, uint64_t amount)
     (void)name, (void)amount;
 }
 
-/* The numbers of codes[] that the threads wait at, of[thread], or -1; how many there are. */
+/* The numbers of codes[] that the threads wait at, of[thread], or -1. Returns how many there
+ * are. */
 static int find_waits(const struct worker *w, uint32_t *codes, int most, int *of)
 {
     int n = 0;
@@ -1029,23 +1036,23 @@ int trace_goes_on(void *context)
 #endif
 }
 
-/* --- What breaks no rule, and is told all the same -------------------------------------------- */
+/* --- Warnings --------------------------------------------------------------------------------- */
 
 void trace_fewer(struct worker *w)
 {
     static struct {
         const char *file;
         int line;
-    } told[64];
+    } reported[64];
     static int n;
     const struct thread *t = &w->threads[w->barriers[0].first];
     for (int i = 0; i < n; i++)
-        if (told[i].file == t->file && told[i].line == t->line)
+        if (reported[i].file == t->file && reported[i].line == t->line)
             return;
-    if (n == sizeof told / sizeof *told)
+    if (n == sizeof reported / sizeof *reported)
         return;
-    told[n].file = t->file;
-    told[n++].line = t->line;
+    reported[n].file = t->file;
+    reported[n++].line = t->line;
     char text[1000];
     snprintf(text, sizeof text,
              "%d of the block's %d threads come to the barrier at %s:%d, the others have ended: "
@@ -1055,15 +1062,15 @@ void trace_fewer(struct worker *w)
     finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
-/* A call of the API has failed, which many programs never ask. It is told once for each place: the
- * innermost frame of which a file and line are known, as the runtime is built without. */
+/* A call of the API has failed, and many programs never ask. It is reported once for each place:
+ * the innermost frame whose file and line are known, as the runtime is built without lines. */
 static void note_failed_call(cudaError_t error)
 {
     enum { DEPTH = 12, CALLS = 64 };
     static struct {
         void *frames[DEPTH];
         cudaError_t error;
-    } told[CALLS];
+    } reported[CALLS];
     static int n;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (cpu_in_kernel())
@@ -1075,10 +1082,11 @@ static void note_failed_call(cudaError_t error)
     pthread_mutex_lock(&lock);
     int known = n == CALLS, of = 0;
     for (int i = 0; i < n; i++)
-        known |= told[i].error == error && memcmp(told[i].frames, frames, sizeof frames) == 0;
+        known |=
+            reported[i].error == error && memcmp(reported[i].frames, frames, sizeof frames) == 0;
     if (!known) {
-        memcpy(told[n].frames, frames, sizeof frames);
-        told[n++].error = error;
+        memcpy(reported[n].frames, frames, sizeof frames);
+        reported[n++].error = error;
         for (int i = 0; i < depth; i++)
             codes[i] = code_of(frames[i]);
         symbols_find(codes, depth, places);
@@ -1106,13 +1114,13 @@ void trace_reset(void)
         handles_leak();
 }
 
-/* What the program was about when it was struck, it may hold locks that this needs. */
+/* The program may hold locks that this needs: it gets some seconds and no more. */
 void trace_dies(void)
 {
     enum { SECONDS = 30 };
     signal(SIGALRM, SIG_DFL);
     alarm(SECONDS);
-    findings_tell();
+    findings_report();
     alarm(0);
 }
 

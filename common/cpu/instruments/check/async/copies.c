@@ -1,11 +1,12 @@
-/* check: asynchronous copies, from issue to wait.
+/* check: asynchronous copies (cp.async), from issue to wait.
  *
- * In between, nobody may touch where a copy writes, or write where it reads. Its own thread knows
- * of the copy's end when it has waited, other threads when a barrier has followed that wait. An
- * access that is not even ordered with the issue is a race, which check.c finds. What remains is an
- * access of another thread that comes after the issue: whether it came before the wait or beside it
- * is known when the wait has come. Then a barrier lies between the two, and the wait is late; or
- * none does, and it is a race. Told so, it does not depend on which thread runs first. */
+ * In between, no thread may access where a copy writes, or write where it reads. The end of the
+ * copy happens before what its own thread does after the wait, and before what other threads do
+ * after a barrier that follows the wait. An access that is not ordered with the issue is a race,
+ * which check.c finds. Left is an access by another thread that the issue happens before. Whether
+ * it is ordered with the wait is known when the wait comes. If a barrier lies between the two, the
+ * wait is late (pending copy); if none does, it is a race. So the report does not depend on which
+ * thread runs first. */
 #include "instruments/check/state/check.h"
 
 #include "cpu/trace.h"
@@ -13,7 +14,7 @@
 enum { LINES = 4096 };
 
 struct touch {
-    record r; /* 0: none */
+    shadow_entry r; /* 0: none */
     enum kind kind;
     int64_t at;
     uintptr_t p;
@@ -21,7 +22,7 @@ struct touch {
 };
 
 static struct copy {
-    record issued;
+    shadow_entry issued;
     int64_t to, from;
     unsigned bytes, read; /* 0 once it is done */
     uint64_t group;
@@ -32,8 +33,9 @@ int pending_copies;
 static int n_copies = 1; /* 0 is none */
 static uint32_t done, first[MAX_THREADS], last[MAX_THREADS];
 static uint64_t groups[MAX_THREADS]; /* that the thread has committed */
-static uint32_t writer[ARENA / 4]; /* of each cell of shared memory, the copy that is to write it */
-static uint32_t readers[LINES];    /* how many copies read a line of 16 bytes that hashes to it */
+static uint32_t
+    writer[ARENA / 4]; /* of each shadow cell of shared memory, the copy that is to write it */
+static uint32_t readers[LINES]; /* how many copies read a line of 16 bytes that hashes to it */
 
 static uint32_t *readers_of(int64_t at)
 {
@@ -55,12 +57,12 @@ static void report(const struct copy *c, const struct touch *t, enum rule rule)
 static void touched(struct copy *c, int thread, int64_t at, uintptr_t p, unsigned bytes,
                     enum kind kind, uint32_t code)
 {
-    struct touch t = {record_of(thread, code, kind == ATOMIC), kind, at, p, bytes};
+    struct touch t = {entry_of(thread, code, kind == ATOMIC), kind, at, p, bytes};
     if (thread == thread_of(c->issued)) {
         report(c, &t, PENDING_COPY);
         return;
     }
-    if (when_of(c->issued) <= order.now && !ordered(c->issued, thread))
+    if (when_of(c->issued) <= order.now && !happens_before(c->issued, thread))
         return;
     if (!c->touch[0].r || !c->touch[1].r)
         c->touch[c->touch[0].r != 0] = t;
@@ -94,7 +96,7 @@ void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_
         copies = grown(copies, n_copies, sizeof *copies);
         i = (uint32_t)n_copies++;
     }
-    copies[i] = (struct copy){.issued = record_of(thread, code, 0),
+    copies[i] = (struct copy){.issued = entry_of(thread, code, 0),
                               .to = to,
                               .from = from,
                               .bytes = bytes,
@@ -141,15 +143,16 @@ int pending_hand_over(int thread)
     return op;
 }
 
-/* From now on other threads may know that it is done: it counts as made now. */
+/* The copy is done: its write gets the time of the wait, from where other threads are ordered with
+ * it. */
 static void finish(uint32_t i, int waited)
 {
     struct copy *c = &copies[i];
     int thread = thread_of(c->issued);
-    record now = record_of(thread, (uint32_t)c->issued & 0xffffff, 0) | (record)15 << 34;
+    shadow_entry now = entry_of(thread, (uint32_t)c->issued & 0xffffff, 0) | (shadow_entry)15 << 34;
     for (int k = 0; k < 2 && c->touch[k].r; k++) {
         const struct touch *t = &c->touch[k];
-        int beside = waited && when_of(t->r) <= order.now && !ordered(t->r, thread);
+        int beside = waited && when_of(t->r) <= order.now && !happens_before(t->r, thread);
         report(c, t,
                !beside                      ? PENDING_COPY
                : t->at >= (int64_t)ARENA_AT ? SHARED_RACE
@@ -159,11 +162,11 @@ static void finish(uint32_t i, int waited)
         uint32_t *cell = &writer[(c->to - (int64_t)ARENA_AT + k) / 4];
         if (*cell == i) {
             *cell = 0;
-            cells[(c->to + k) / 4].write = now;
+            shadow[(c->to + k) / 4].write = now;
         }
     }
     for (unsigned k = 0; k < c->read; k += 4) {
-        record *read = cells[(c->from + k) / 4].read;
+        shadow_entry *read = shadow[(c->from + k) / 4].read;
         read[thread_of(read[0]) != thread] = now;
     }
     if (c->read)

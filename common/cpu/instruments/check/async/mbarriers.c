@@ -1,28 +1,29 @@
 /* check: uses of mbarriers.
  *
- * An arrival gives what its thread knows to those who find the phase complete. Who arrives has to
- * know that the phase before is complete: if he does not, he could as well have come too early. Who
- * waits for a phase has to come before the next but one: then the parity is the same again. */
+ * All that a thread did before its arrival happens before what those do who find the phase
+ * complete. A thread that arrives has to know that the phase before is complete: if it does not, it
+ * could as well have come too early. A thread that waits for a phase has to come before the next
+ * but one: then the parity is the same again. */
 #include "instruments/check/state/check.h"
 
 #include "cpu/trace.h"
 #include <stdio.h>
 
 static struct state {
-    record made, fenced; /* 0: there was no fence.mbarrier_init */
+    shadow_entry made, fenced; /* 0: there was no fence.mbarrier_init */
     uintptr_t p;
     uint32_t phase;
-    struct clock *open,
-        *complete; /* what those know who have arrived; who have found it complete */
-    record arrivals[MAX_THREADS];
+    struct vector_clock *open, *complete; /* vector clocks: of those who have arrived; of those who
+                                             have found it complete */
+    shadow_entry arrivals[MAX_THREADS];
     int n;
-    record announced_at, brought_at;
+    shadow_entry announced_at, brought_at;
     uint64_t announced, brought; /* bytes, in this phase */
     int copies;                  /* of cp.async, which it has to wait for as well */
 } * states;
 static int n_states;
 
-static void report(const char *text, record first, int thread, uint32_t code, uintptr_t p)
+static void report(const char *text, shadow_entry first, int thread, uint32_t code, uintptr_t p)
 {
     struct side sides[2] = {
         {COPY, (uint32_t)first & 0xffffff, thread_of(first), order.block},
@@ -48,7 +49,7 @@ void phase_made(int thread, uint32_t code, int id, uintptr_t p)
         n_states = id + 1;
     }
     struct state *s = &states[id];
-    *s = (struct state){.made = record_of(thread, code, 0), .p = p};
+    *s = (struct state){.made = entry_of(thread, code, 0), .p = p};
     s->open = clock_new();
     s->complete = clock_new();
 }
@@ -57,14 +58,14 @@ void phase_fence(int thread)
 {
     order_tick();
     for (int id = 0; id < n_states; id++)
-        if (!states[id].fenced && ordered(states[id].made, thread))
-            states[id].fenced = record_of(thread, 0, 0);
+        if (!states[id].fenced && happens_before(states[id].made, thread))
+            states[id].fenced = entry_of(thread, 0, 0);
 }
 
 void phase_used(int thread, uint32_t code, int id)
 {
     const struct state *s = &states[id];
-    if (!ordered(s->made, thread))
+    if (!happens_before(s->made, thread))
         report("the mbarrier that is made at %1 is used at %2, and nothing orders the two", s->made,
                thread, code, s->p);
 }
@@ -73,7 +74,7 @@ void phase_expects(int thread, uint32_t code, int id, uint32_t bytes)
 {
     struct state *s = &states[id];
     s->announced += bytes;
-    s->announced_at = record_of(thread, code, 0);
+    s->announced_at = entry_of(thread, code, 0);
 }
 
 void phase_arrives(int thread, uint32_t code, int id)
@@ -90,16 +91,17 @@ void phase_arrives(int thread, uint32_t code, int id)
     }
     clock_release(s->open, thread);
     if (s->n < MAX_THREADS)
-        s->arrivals[s->n++] = record_of(thread, code, 0);
+        s->arrivals[s->n++] = entry_of(thread, code, 0);
 }
 
-/* The last to arrive knows it, if he knows of all others and no copy is to come. */
+/* The last to arrive knows that the phase is complete if all other arrivals happen before its own
+ * and no copy is to come. */
 void phase_complete(int thread, int id)
 {
     struct state *s = &states[id];
     int knows = s->brought == 0 && !s->copies;
     for (int i = 0; i < s->n && knows; i++)
-        knows = ordered(s->arrivals[i], thread);
+        knows = happens_before(s->arrivals[i], thread);
     s->phase++;
     s->open->phases[id % MBARRIERS] = s->phase;
     clock_merge(s->complete, s->open);
@@ -110,7 +112,7 @@ void phase_complete(int thread, int id)
     s->copies = 0;
 }
 
-/* The thread wants the first phase of that parity which it does not know. */
+/* The thread waits for the first phase of that parity which it does not know to be complete. */
 static void look_behind(int thread, uint32_t code, int id, unsigned parity)
 {
     const struct state *s = &states[id];
@@ -129,7 +131,7 @@ void phase_asked(int thread, uint32_t code, int id, unsigned parity)
 {
     const struct state *s = &states[id];
     look_behind(thread, code, id, parity);
-    proxy_asked(thread, id % MBARRIERS, record_of(thread, code, 0), parity,
+    proxy_asked(thread, id % MBARRIERS, entry_of(thread, code, 0), parity,
                 clock_phases(thread, id % MBARRIERS) == s->phase && (s->phase & 1) != parity);
 }
 
@@ -140,7 +142,8 @@ void phase_waited(int thread, uint32_t code, int id, unsigned parity)
     proxy_waited(id % MBARRIERS, states[id].phase);
 }
 
-/* What comes for a barrier whose phase before this one its thread does not know to be complete. */
+/* Bytes or copies for a barrier whose phase before this one the issuing thread does not know to be
+ * complete. */
 static int too_early(const struct state *s, const char *what, int thread, uint32_t code, int id)
 {
     char text[240];
@@ -162,7 +165,7 @@ void phase_copies(int thread, uint32_t code, int id, int op)
     s->copies = 1;
     proxy_brings(op, id % MBARRIERS, s->phase);
     if (too_early(s, "copies", thread, code, id))
-        proxy_told(op);
+        proxy_reported(op);
 }
 
 void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes)
@@ -170,15 +173,15 @@ void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, si
     struct state *s = &states[id];
     const struct mbarrier *m = runtimes(w, id);
     phase_used(thread, code, id);
-    if (!(s->fenced && ordered(s->fenced, thread)) && !clock_fenced(s->made, thread, 0))
+    if (!(s->fenced && happens_before(s->fenced, thread)) && !clock_fenced(s->made, thread, 0))
         report("the mbarrier that is made at %1 is given to a copy at %2, without a "
                "fence.mbarrier_init between",
                s->made, thread, code, s->p);
     proxy_brings(op, id % MBARRIERS, s->phase);
     if (too_early(s, "bytes", thread, code, id))
-        proxy_told(op);
+        proxy_reported(op);
     s->brought += bytes;
-    s->brought_at = record_of(thread, code, 0);
+    s->brought_at = entry_of(thread, code, 0);
     if (m && !m->pending && s->brought > s->announced) {
         char text[200];
         snprintf(text, sizeof text,

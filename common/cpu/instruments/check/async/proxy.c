@@ -1,10 +1,10 @@
-/* check: what bulk copies and wgmma do with memory, from their issue until somebody has waited.
+/* check: accesses of bulk copies and wgmma, from their issue until a thread has waited.
  *
- * Such an operation belongs to the async proxy. What ordinary stores wrote it sees only if they
- * come before it in order, and a fence.proxy.async lies between. Until it is done, what it writes
- * is not to be touched, and what it reads not to be written, by anybody who does not know that it
- * is done. Who knows is a question of order, as with all accesses: those who have waited, and those
- * who come after them. So what is found does not depend on which thread runs first. */
+ * Such an operation belongs to the async proxy. It sees what ordinary stores wrote only if they
+ * happen before it and a fence.proxy.async lies between. Until it is done, only threads that know
+ * that it is done may access what it writes, or write what it reads. Those are the threads that
+ * have waited, and the threads that are ordered after such a wait. So the findings do not depend on
+ * which thread runs first. */
 #include "instruments/check/state/check.h"
 
 #include "cpu/trace.h"
@@ -12,17 +12,17 @@
 
 enum { READERS = 4, WAITS = 4, LINES = 4096 };
 
-/* Who has waited for an operation: what comes after one of them knows that it is done. */
+/* The waits for an operation. What is ordered after one of them knows that it is done. */
 struct waits {
-    record r[WAITS];
+    shadow_entry r[WAITS];
     int n;
 };
 
 static struct op {
-    record issued;
+    shadow_entry issued;
     enum proxy_what what;
-    int mbarrier; /* which brings it, in that phase; or -1 */
-    int told;     /* why nobody waits for it rightly */
+    int mbarrier; /* that its bytes count for, in that phase; or -1 */
+    int reported; /* the cause of its missing wait is reported */
     uint32_t phase;
     struct waits read, written;
     uint64_t group; /* of TRACE_COPIES: the last one of cp.async that has a part in it */
@@ -31,8 +31,8 @@ static struct op {
 static uint32_t copying[MAX_THREADS]; /* the thread's latest of TRACE_COPIES, not waited for */
 static int n_ops = 1;                 /* of the block; 0 is none */
 int proxy_used;
-/* Of each cell of shared memory, who wrote it last, if not an ordinary store; and who may read it.
- */
+/* Of each shadow cell of shared memory: the operation that wrote it last, 0 after an ordinary
+ * store; and those that may read it. */
 static uint32_t writer[ARENA / 4], readers[ARENA / 4][READERS];
 /* Global memory in flight, and how many such pieces touch a line of 16 bytes that hashes so. */
 static struct piece {
@@ -46,7 +46,7 @@ static uint32_t lines[LINES];
 /* Of each thread, what it last asked an mbarrier; of each mbarrier, how many phases are waited for.
  */
 static struct {
-    record r;
+    shadow_entry r;
     int mbarrier;
     unsigned parity, idle;
 } asked[MAX_THREADS];
@@ -70,13 +70,12 @@ static int issuer(const struct op *o)
 static int knows(const struct op *o, const struct waits *w, int me)
 {
     for (int i = 0; i < w->n; i++)
-        if (ordered(w->r[i], me))
+        if (happens_before(w->r[i], me))
             return 1;
     return o->mbarrier >= 0 && clock_phases(me, o->mbarrier) > o->phase;
 }
 
-/* What a copy brings is touched too early, after a wait on its own mbarrier that waited for
- * nothing. */
+/* What a copy brings is accessed too early, after a wait on its mbarrier that returned at once. */
 static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
 {
     char text[200];
@@ -92,7 +91,7 @@ static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
         "at %%2",
         asked[me].parity, o->phase);
     finding_add(MBARRIER, order.kernel, sides, 2, 0, shared_at(p), p, text);
-    o->told = 1;
+    o->reported = 1;
     return 1;
 }
 
@@ -104,15 +103,15 @@ static void report(enum rule rule, struct side first, struct side second, int64_
                 NULL);
 }
 
-/* Until it is done, what it works on is its own. */
+/* The rule that an access breaks which comes before the operation is done. */
 static enum rule pending_rule(const struct op *o)
 {
     return o->what == TRACE_WGMMA ? PENDING_WGMMA : PENDING_COPY;
 }
 
-static struct side side_of(record r, enum kind kind)
+static struct side side_of(shadow_entry e, enum kind kind)
 {
-    return (struct side){kind, (uint32_t)r & 0xffffff, thread_of(r), order.block};
+    return (struct side){kind, (uint32_t)e & 0xffffff, thread_of(e), order.block};
 }
 
 static struct side side_of_op(const struct op *o)
@@ -127,7 +126,7 @@ static void touch_shared(int me, int64_t at, uintptr_t p, unsigned bytes, int wr
     const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
     uint32_t o = writer[cell];
     if (o && !knows(&ops[o], &ops[o].written, me) && !idle_wait(&ops[o], me, side, p) &&
-        !ops[o].told)
+        !ops[o].reported)
         report(PENDING_COPY, side_of_op(&ops[o]), side, at, p, bytes);
     if (!writes)
         return;
@@ -169,7 +168,7 @@ int proxy_issue(int thread, uint32_t code, enum proxy_what what)
     static int most;
     if (n_ops + 1 > most)
         ops = grown(ops, most = most ? 2 * most : 1024, sizeof *ops);
-    ops[n_ops] = (struct op){.issued = record_of(thread, code, 0), .what = what, .mbarrier = -1};
+    ops[n_ops] = (struct op){.issued = entry_of(thread, code, 0), .what = what, .mbarrier = -1};
     proxy_used = 1;
     return n_ops++;
 }
@@ -190,7 +189,7 @@ void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group)
     struct op *o = &ops[op];
     const int thread = issuer(o);
     for (unsigned k = 0; k < bytes; k += 4) {
-        cells[(at + k) / 4].write = 0;
+        shadow[(at + k) / 4].write = 0;
         writer[(at + k - (int64_t)ARENA_AT) / 4] = (uint32_t)op;
     }
     if (copying[thread] != (uint32_t)op) {
@@ -215,46 +214,46 @@ static void piece_add(int op, int64_t at, unsigned bytes, int written, int atomi
     ++*line_of(at);
 }
 
-/* The thread that issues comes after what others did here, or is about to race with them. */
-static int comes_after(record r, int me, int64_t at, int atomic)
+/* Whether e happens before the issue, or cannot race with it. */
+static int comes_after(shadow_entry e, int me, int64_t at, int atomic)
 {
-    if (when_of(r) < order.grid_start || (atomic && is_atomic(r)))
+    if (when_of(e) < order.grid_start || (atomic && is_atomic(e)))
         return 1;
-    return when_of(r) >= order.block_start ? ordered(r, me)
-                                           : is_shared(at) || order_released(r, me);
+    return when_of(e) >= order.block_start ? happens_before(e, me)
+                                           : is_shared(at) || order_released(e, me);
 }
 
-/* What an ordinary access did before, which the operation is to find done. */
-static void after(const struct op *o, record r, enum kind was, int64_t at, uintptr_t p,
+/* Checks the operation against an earlier ordinary access. */
+static void after(const struct op *o, shadow_entry e, enum kind was, int64_t at, uintptr_t p,
                   unsigned bytes, int atomic)
 {
     const int me = issuer(o);
-    if (!r)
+    if (!e)
         return;
-    if (!is_shared(at) && order_unfinished(r, me)) {
-        report(GRID_DEPENDENCY, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p,
+    if (!is_shared(at) && order_unfinished(e, me)) {
+        report(GRID_DEPENDENCY, side_of_op(o), side_of(e, is_atomic(e) ? ATOMIC : was), at, p,
                bytes);
         return;
     }
-    if (streams_several && !is_shared(at) && stream_unordered(r)) {
-        report(STREAM_RACE, side_of_op(o), side_of(r, is_atomic(r) ? ATOMIC : was), at, p, bytes);
+    if (streams_several && !is_shared(at) && stream_unordered(e)) {
+        report(STREAM_RACE, side_of_op(o), side_of(e, is_atomic(e) ? ATOMIC : was), at, p, bytes);
         return;
     }
-    if (!comes_after(r, me, at, atomic)) {
-        struct side first = side_of(r, is_atomic(r) ? ATOMIC : was);
-        first.block = order_block_of(r);
-        report(when_of(r) < order.block_start ? GLOBAL_RACE
+    if (!comes_after(e, me, at, atomic)) {
+        struct side first = side_of(e, is_atomic(e) ? ATOMIC : was);
+        first.block = order_block_of(e);
+        report(when_of(e) < order.block_start ? GLOBAL_RACE
                : o->what == TRACE_WGMMA       ? SHARED_RACE
                                               : PENDING_COPY,
                first, side_of_op(o), at, p, bytes);
-    } else if (was == WRITE && when_of(r) >= order.block_start &&
-               !clock_fenced(r, me, !is_shared(at))) {
-        report(PROXY_FENCE, side_of(r, is_atomic(r) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
+    } else if (was == WRITE && when_of(e) >= order.block_start &&
+               !clock_fenced(e, me, !is_shared(at))) {
+        report(PROXY_FENCE, side_of(e, is_atomic(e) ? ATOMIC : WRITE), side_of_op(o), at, p, bytes);
     }
 }
 
-/* Among those that read a cell there is room for a few: an operation takes the place of one that is
- * done when it is, as it was issued before by the same warps. */
+/* A shadow cell has slots for a few readers. A new operation replaces one by the same warps: that
+ * was issued before, so it is done when the new one is. */
 static void reader_add(uint32_t *slots, int op)
 {
     const struct op *o = &ops[op];
@@ -269,7 +268,7 @@ static void reader_add(uint32_t *slots, int op)
 void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes)
 {
     const struct op *o = &ops[op];
-    struct cell *c = &cells[at / 4];
+    struct shadow_cell *c = &shadow[at / 4];
     if (is_shared(at)) {
         const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
         touch_shared(issuer(o), at, p, bytes, 0, side_of_op(o));
@@ -296,7 +295,7 @@ void proxy_reads(int op, int64_t at, uintptr_t p, unsigned bytes)
 void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
 {
     const struct op *o = &ops[op];
-    struct cell *c = &cells[at / 4];
+    struct shadow_cell *c = &shadow[at / 4];
     if (is_shared(at)) {
         const uint64_t cell = (uint64_t)(at - (int64_t)ARENA_AT) / 4;
         const int ordinary = !writer[cell];
@@ -307,11 +306,11 @@ void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
     } else {
         touch_global(issuer(o), at, p, bytes, 1, atomic, side_of_op(o));
         after(o, c->write, WRITE, at, p, bytes, atomic);
-        const record mask = (record)((1u << bytes) - 1) << (34 + at % 4);
-        if (order.cached && when_of(cached[at / 4]) >= order.launch_start &&
-            (cached[at / 4] & mask)) {
-            struct side first = side_of(cached[at / 4], READ);
-            first.block = order_block_of(cached[at / 4]);
+        const shadow_entry mask = (shadow_entry)((1u << bytes) - 1) << (34 + at % 4);
+        if (order.cached && when_of(cached_reads[at / 4]) >= order.launch_start &&
+            (cached_reads[at / 4] & mask)) {
+            struct side first = side_of(cached_reads[at / 4], READ);
+            first.block = order_block_of(cached_reads[at / 4]);
             report(STALE_LOAD, first, side_of_op(o), at, p, bytes);
         }
         piece_add(op, at, bytes, 1, atomic);
@@ -326,7 +325,7 @@ void proxy_writes(int op, int64_t at, uintptr_t p, unsigned bytes, int atomic)
 
 static void waited(struct waits *w, const struct op *o, int thread)
 {
-    record now = record_of(thread, (uint32_t)o->issued & 0xffffff, 0);
+    shadow_entry now = entry_of(thread, (uint32_t)o->issued & 0xffffff, 0);
     for (int i = 0; i < w->n; i++)
         if (thread_of(w->r[i]) / WARP == thread / WARP)
             return; /* the warp's other lanes wait for the same */
@@ -339,8 +338,8 @@ void proxy_read_done(int op, int thread)
     waited(&ops[op].read, &ops[op], thread);
 }
 
-/* What it wrote to global memory counts as an ordinary write, made now by the thread that waited:
- * others, of other blocks too, know it as they know what that thread does. */
+/* What it wrote to global memory becomes an ordinary write, made now by the thread that waited:
+ * threads of other blocks too are ordered with it as with that thread. */
 void proxy_done(int op, int thread)
 {
     struct op *o = &ops[op];
@@ -355,8 +354,8 @@ void proxy_done(int op, int thread)
         for (int64_t at = x->at; at < x->at + x->bytes; at += 16)
             --*line_of(at);
         for (int64_t at = x->at / 4 * 4; at < x->at + x->bytes && x->written; at += 4)
-            cells[at / 4].write =
-                record_of(thread, (uint32_t)o->issued & 0xffffff, x->atomic) | (record)15 << 34;
+            shadow[at / 4].write = entry_of(thread, (uint32_t)o->issued & 0xffffff, x->atomic) |
+                                   (shadow_entry)15 << 34;
     }
     n_pieces = left;
     waited(&o->read, o, thread);
@@ -375,14 +374,14 @@ void proxy_copied(int thread, uint64_t group)
         }
 }
 
-void proxy_told(int op)
+void proxy_reported(int op)
 {
-    ops[op].told = 1;
+    ops[op].reported = 1;
 }
 
-void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle)
+void proxy_asked(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle)
 {
-    asked[thread].r = r;
+    asked[thread].r = e;
     asked[thread].mbarrier = mbarrier;
     asked[thread].parity = parity;
     asked[thread].idle = idle != 0;
@@ -401,7 +400,7 @@ void proxy_block(void)
         return;
     for (int i = 1; i < n_ops; i++) {
         struct op *o = &ops[i];
-        if (o->told)
+        if (o->reported)
             continue;
         if (o->what == TRACE_BULK &&
             (o->mbarrier < 0 ? !o->read.n : waited_for[o->mbarrier] <= o->phase)) {
@@ -418,10 +417,10 @@ void proxy_broken(void)
     for (int i = 0; i < n_pieces; i++)
         for (int64_t at = pieces[i].at / 4 * 4; at < pieces[i].at + pieces[i].bytes; at += 4)
             if (pieces[i].written)
-                cells[at / 4].write =
-                    record_of(issuer(&ops[pieces[i].op]),
-                              (uint32_t)ops[pieces[i].op].issued & 0xffffff, pieces[i].atomic) |
-                    (record)15 << 34;
+                shadow[at / 4].write =
+                    entry_of(issuer(&ops[pieces[i].op]),
+                             (uint32_t)ops[pieces[i].op].issued & 0xffffff, pieces[i].atomic) |
+                    (shadow_entry)15 << 34;
     n_pieces = n_written = 0;
     n_ops = 1;
     proxy_used = 0;

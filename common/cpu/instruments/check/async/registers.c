@@ -1,10 +1,10 @@
-/* check: variables that wgmma adds to or reads, which are registers on a GPU, and how many of those
- * there are.
+/* check: the variables that wgmma adds to or reads, which are registers on a GPU, and how many
+ * registers there are.
  *
- * Each 4 bytes of a stack have a place that remembers the last access to them, when it was and
- * where in the code, and whether a product holds them. A product needs a wgmma.fence of its warp
- * after the last access to what it holds, but for those of other products; and a warp's first needs
- * one. */
+ * Each 4 bytes of a stack have a shadow cell of another kind: the last access to them, when and
+ * where in the code it was, and whether a product uses them. A product needs a wgmma.fence of its
+ * warp after the last access to its variables, other than by products; and a warp's first product
+ * needs one. */
 #include "instruments/check/state/check.h"
 
 #include "cpu/trace.h"
@@ -29,8 +29,8 @@ static struct cut {
 } cuts[MAX_WARPS];
 static int cut_size, cut_entry; /* threads of the block, their registers at entry */
 static int used;
-/* There was a wgmma or a fence of it in this block. What is touched before has an earlier time than
- * every fence, and no product holds it: it need not be remembered. */
+/* There was a wgmma or a wgmma.fence in this block. An access before it is earlier than every
+ * fence, and no product uses its variable: it need not be kept. */
 static int watching;
 
 static struct held *variable_at(const struct worker *w, uintptr_t p)
@@ -127,12 +127,12 @@ void registers_release(const struct worker *w, int thread, const void *p, int su
 
 /* --- setmaxnreg ------------------------------------------------------------------------------- */
 
-void registers_tell(enum rule rule, int thread, uint32_t code, const char *text)
+void registers_report(enum rule rule, int thread, uint32_t code, const char *text)
 {
-    static uint32_t told[64];
-    if (told[code % 64] == code)
+    static uint32_t reported[64];
+    if (reported[code % 64] == code)
         return;
-    told[code % 64] = code;
+    reported[code % 64] = code;
     struct side side = {WGMMA, code, thread, order.block};
     finding_add(rule, order.kernel, &side, 1, 0, NULL, 0, text);
 }
@@ -166,7 +166,7 @@ void registers_count(struct worker *w, uint32_t code, int count, int more)
     else
         *text = '\0';
     if (*text)
-        registers_tell(SETMAXNREG, (int)w->now, code, text);
+        registers_report(SETMAXNREG, (int)w->now, code, text);
     *c = (struct cut){count, code, t->file, t->line};
 }
 
@@ -190,7 +190,7 @@ static void judge_cuts(void)
             "same in the four warps of a warpgroup",
             one->file, one->line, i / 4 * 4, first->count ? first->count : cut_entry, i,
             c->count ? c->count : cut_entry);
-        registers_tell(SETMAXNREG, i * WARP, one->code, text);
+        registers_report(SETMAXNREG, i * WARP, one->code, text);
         return;
     }
     if (!cut_entry || total <= cut_entry * cut_size)
@@ -199,7 +199,7 @@ static void judge_cuts(void)
              "%s:%d: setmaxnreg: the warps of the block ask for %d registers together, and it has "
              "%d, %d for each of %d threads: the last to ask waits for ever",
              cuts[last].file, cuts[last].line, total, cut_entry * cut_size, cut_entry, cut_size);
-    registers_tell(SETMAXNREG, last * WARP, cuts[last].code, text);
+    registers_report(SETMAXNREG, last * WARP, cuts[last].code, text);
 }
 
 void registers_block(void)

@@ -23,7 +23,7 @@ enum kind { READ, WRITE, ATOMIC, COPY, WGMMA };
 struct object {
     uintptr_t p;
     size_t bytes;
-    const char *name; /* NULL: the place that allocated it tells which it is */
+    const char *name; /* NULL: it is named by the place that allocated it */
     const char *what; /* "shared memory", "allocated", "__device__" */
     uint32_t site;    /* of allocations */
     int freed, host;  /* host: it may write there, and nobody sees when */
@@ -38,21 +38,21 @@ struct side {
     uint64_t block; /* counted through the grid */
 };
 
-/* --- findings.c: what was found, until it is told --------------------------------------------- */
+/* --- findings.c: what was found, until it is reported ----------------------------------------- */
 
 /* Notes one more of these. `first` is the side that came earlier, in a race; `text` is kept. */
 void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct side *sides, int n,
                  unsigned bytes, const struct object *object, uintptr_t p, const char *text);
 extern int kernels_ran;        /* or there was nothing to find */
-int findings_tell(void);       /* tells what is left, and returns how many findings */
-void findings_end(void);       /* tells what is left; the program ends with 1 if there is any */
+int findings_report(void);     /* reports what is left, and returns how many findings */
+void findings_end(void);       /* reports what is left; the program ends with 1 if there is any */
 int findings_print(FILE *out); /* these two: cpu/trace.h */
 int findings_of(const char *class_name);
 
-/* --- shadow.c: what there is, and what is known of each byte ---------------------------------- */
+/* --- shadow.c: shadow memory, and which bytes are written ------------------------------------- */
 
-/* Addresses for allocations; none is used twice. What is known of them takes nine times as many,
- * and on an aarch64 a process may have no more than 2^39. */
+/* Addresses for allocations; none is used twice. Their shadow memory takes nine times as many, and
+ * on an aarch64 a process may have no more than 2^39. */
 #ifdef __aarch64__
 #define REGION ((uint64_t)1 << 35)
 #else
@@ -63,17 +63,19 @@ int findings_of(const char *class_name);
 #define ARENA_AT (REGION + IMAGE)
 enum { PAGE = 4096 };
 
-/* An access: code 24 bits, thread 10, bytes of the cell 4, atomic 1, when 25. 0 is none. */
-typedef uint64_t record;
-struct cell {
-    record write, read[2];
+/* An access as the shadow memory keeps it: code 24 bits, thread 10, bytes of the cell 4, atomic 1,
+ * time 25. 0 is none. */
+typedef uint64_t shadow_entry;
+struct shadow_cell {
+    shadow_entry write, read[2];
 };
 
 extern uintptr_t region;
 extern size_t region_used;
-extern struct cell *cells;
-/* For each cell the last read by ld.global.nc, with all bytes that such reads of the launch had. */
-extern record *cached;
+extern struct shadow_cell *shadow;
+/* For each shadow cell the last read by ld.global.nc, with all bytes that such reads of the launch
+ * had. */
+extern shadow_entry *cached_reads;
 extern uint8_t *written;               /* a bit for each byte */
 extern uint32_t *owner;                /* of each page of the region, an index into objects */
 extern uint8_t in_variable[ARENA / 8]; /* a bit for each byte of shared memory */
@@ -115,11 +117,12 @@ void memory_name(void *p, const char *name);
 
 /* --- order.c: what comes before what ---------------------------------------------------------- */
 
-/* What a thread knows beyond its warp: of threads, before when it knows what they did, and what of
- * that lies behind a fence.proxy.async of shared, of global memory; of mbarriers, how many phases
- * are complete. */
+/* A thread's vector clock, beyond what its warp has in common. known[t]: what thread t did before
+ * that time happens before this thread's next access. fenced[space][t]: the same, with a
+ * fence.proxy.async of shared (0) or global (1) memory between. phases[m]: how many phases of
+ * mbarrier m the thread knows to be complete. */
 enum { MBARRIERS = 256 };
-struct clock {
+struct vector_clock {
     uint32_t known[MAX_THREADS], fenced[2][MAX_THREADS], phases[MBARRIERS];
 };
 
@@ -130,35 +133,35 @@ extern struct ordering {
     uint32_t grid_start; /* the grid's last barrier, or the launch's start */
     int cached;          /* the launch has made a ld.global.nc */
     uint32_t early;      /* when the first of the launches began that may still run; 0: none may */
-    /* What a warp did before `sees[other][warp]` is known to the other; likewise lanes of a warp.
-     */
+    /* What a warp did before time sees[other][warp] happens before what `other` does now; likewise
+     * for lanes of a warp. */
     uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
-    struct clock *clock[MAX_THREADS]; /* or NULL: it knows no more than its warp */
+    struct vector_clock *clock[MAX_THREADS]; /* or NULL: it has that of its warp */
 } order;
 
-static inline uint32_t when_of(record r)
+static inline uint32_t when_of(shadow_entry e)
 {
-    return (uint32_t)(r >> 39);
+    return (uint32_t)(e >> 39);
 }
-static inline int thread_of(record r)
+static inline int thread_of(shadow_entry e)
 {
-    return (int)(r >> 24 & 1023);
+    return (int)(e >> 24 & 1023);
 }
-static inline int is_atomic(record r)
+static inline int is_atomic(shadow_entry e)
 {
-    return r >> 38 & 1;
+    return e >> 38 & 1;
 }
-static inline record record_of(int thread, uint32_t code, int atomic)
+static inline shadow_entry entry_of(int thread, uint32_t code, int atomic)
 {
-    return (record)order.now << 39 | (record)atomic << 38 | (record)thread << 24 |
+    return (shadow_entry)order.now << 39 | (shadow_entry)atomic << 38 | (shadow_entry)thread << 24 |
            (code & 0xffffff);
 }
 
-/* Within the block: does r come before what thread `me` does now? */
-static inline int ordered(record r, int me)
+/* Within the block: whether e happens before what thread `me` does now. */
+static inline int happens_before(shadow_entry e, int me)
 {
-    int its = thread_of(r);
-    uint32_t when = when_of(r);
+    int its = thread_of(e);
+    uint32_t when = when_of(e);
     if (its == me || when < order.barrier_end || when < order.sees[me / WARP][its / WARP])
         return 1;
     if (order.clock[me] && when < order.clock[me]->known[its])
@@ -167,22 +170,22 @@ static inline int ordered(record r, int me)
            when < order.lane_sees[me / WARP][me % WARP][its % WARP];
 }
 
-/* Between blocks: r's block made an atomic after a fence that covers r, and this block has met that
- * atomic's variable before. */
-int order_released(record r, int me);
-uint64_t order_block_of(record r);
-/* Whether r was made by a launch in front that need not have ended for what `me` does now. */
-int order_unfinished(record r, int me);
+/* Between blocks: whether e happens before what thread `me` does now. It does if e's block made an
+ * atomic after a fence that covers e, and this block has accessed that atomic's variable. */
+int order_released(shadow_entry e, int me);
+uint64_t order_block_of(shadow_entry e);
+/* Whether e was made by a launch in front that need not have ended for what `me` does now. */
+int order_unfinished(shadow_entry e, int me);
 void order_grid_wait(int thread);
 void order_grids_done(void);
 void order_launch(const struct cpu_kernel *kernel);
 void order_block(uint64_t place); /* begins, or goes on after a barrier of the grid */
 void order_grid_opens(void);
 void order_tick(void);        /* time goes on */
-void order_join(int barrier); /* these three are what the hooks tell; a barrier, a warp operation */
+void order_join(int barrier); /* the hooks of a barrier and of a warp operation call these three */
 void order_barrier(struct worker *w, int barrier);
 void order_warp(struct worker *w, int warp, unsigned mask);
-/* An atomic or a store that releases is about to be made at p, which is that cell, counted in
+/* An atomic or a store that releases is about to be made at p; at: of the shadow cell, counted in
  * bytes. */
 void order_atomic(uintptr_t at, const void *p, unsigned bytes);
 /* A load that may be part of an order; returns where it finds its value. */
@@ -196,36 +199,38 @@ void handles_leak(void); /* those that are lost, and all are forgotten */
 
 extern int streams_several; /* more than one has launched a kernel */
 void streams_launch(void);
-/* Whether r was made by an earlier launch that need not have ended when this one begins. */
-int stream_unordered(record r);
+/* Whether e was made by an earlier launch that need not have ended when this one begins. */
+int stream_unordered(shadow_entry e);
 
 extern int child_windows; /* kernels above the one that runs */
-/* Whether r was made by one of them when it had launched what led to this one. */
-int child_unordered(record r);
+/* Whether e was made by one of them after it had launched what led to this one. */
+int child_unordered(shadow_entry e);
 
-/* --- clocks.c: what single threads know beyond their warps ------------------------------------ */
+/* --- clocks.c: vector clocks of single threads ------------------------------------------------ */
 
-/* The thread makes what it knows visible to the async proxy: proxy_space of hooks.h. */
+/* fence.proxy.async by a thread, of the spaces of hooks.h: what happens before it, the async proxy
+ * sees. */
 void clock_fence(int thread, int spaces);
-/* Whether a fence of that space, 0 shared or 1 global, lies between r and what `me` does now. */
-int clock_fenced(record r, int me, int space);
-/* An mbarrier's clock takes what a thread knows, and gives it to one that has waited. */
-void clock_release(struct clock *to, int thread);
-void clock_acquire(int thread, const struct clock *from);
-void clock_merge(struct clock *to, const struct clock *from);
+/* Whether a fence of that space, 0 shared or 1 global, lies between e and what `me` does now. */
+int clock_fenced(shadow_entry e, int me, int space);
+/* An mbarrier's vector clock takes in a thread's, which arrives; one that has waited takes in the
+ * mbarrier's. */
+void clock_release(struct vector_clock *to, int thread);
+void clock_acquire(int thread, const struct vector_clock *from);
+void clock_merge(struct vector_clock *to, const struct vector_clock *from);
 /* How many phases of an mbarrier the thread knows to be complete. */
 uint32_t clock_phases(int thread, int mbarrier);
 void clocks_block(struct worker *w);
-struct clock *clock_new(void); /* of one who knows nothing */
-void clock_drop(struct clock **c);
+struct vector_clock *clock_new(void); /* of one for whom nothing has happened */
+void clock_drop(struct vector_clock **c);
 
 /* --- async/copies.c: copies that are issued and not waited for -------------------------------- */
 
 extern int pending_copies;
-/* The thread makes an access to 1, 2 or 4 bytes, of the cell at `at`. */
+/* A thread accesses 1, 2 or 4 bytes of the shadow cell at `at`. */
 void pending_touched(int thread, int64_t at, uintptr_t p, unsigned bytes, enum kind kind,
                      uint32_t code);
-/* to, from: cells, counted in bytes, or -1 where there is none. */
+/* to, from: of shadow cells, counted in bytes, or -1 where there is none. */
 void pending_issue(int thread, uint32_t code, int64_t to, unsigned bytes, int64_t from,
                    unsigned read);
 void pending_commit(int thread);
@@ -233,7 +238,7 @@ void pending_commit(int thread);
 int pending_hand_over(int thread);
 void pending_wait(int thread, int pending);
 void pending_block(void);  /* the block has ended */
-void pending_broken(void); /* it is stopped, and nobody knows which waits would have come */
+void pending_broken(void); /* it is stopped, and which waits would have come is open */
 
 /* --- async/proxy.c: what bulk copies and wgmma do with memory --------------------------------- */
 
@@ -250,14 +255,14 @@ void proxy_read_done(int op, int thread);
 void proxy_done(int op, int thread);
 /* The operation is done when that phase of the mbarrier is complete. */
 void proxy_brings(int op, int mbarrier, uint32_t phase);
-/* The operation is to write a piece of shared memory, as a copy of `group` by cp.async: what came
- * before is judged. And its thread has waited for all its groups below `group`. */
+/* The operation is to write a piece of shared memory, as a copy of `group` by cp.async: accesses
+ * before it are checked. The second: its thread has waited for all its groups below `group`. */
 void proxy_takes(int op, int64_t at, unsigned bytes, uint64_t group);
 void proxy_copied(int thread, uint64_t group);
-void proxy_told(int op); /* why it is not waited for is told */
+void proxy_reported(int op); /* the cause of its missing wait is reported */
 /* A thread asks for a parity of an mbarrier; `idle` if it is answered at once, and learns nothing.
  * Somebody has found so many phases complete. */
-void proxy_asked(int thread, int mbarrier, record r, unsigned parity, int idle);
+void proxy_asked(int thread, int mbarrier, shadow_entry e, unsigned parity, int idle);
 void proxy_waited(int mbarrier, uint32_t phases);
 void proxy_block(void); /* the block has ended */
 void proxy_broken(void);
@@ -289,7 +294,7 @@ void registers_count(struct worker *w, uint32_t code, int count, int more);
 void registers_block(void); /* the block has ended */
 void registers_broken(void);
 /* A finding that is a text, once a place. */
-void registers_tell(enum rule rule, int thread, uint32_t code, const char *text);
+void registers_report(enum rule rule, int thread, uint32_t code, const char *text);
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 

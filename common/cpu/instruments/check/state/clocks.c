@@ -1,16 +1,17 @@
-/* check: what single threads know, beyond what their warps know.
+/* check: vector clocks of single threads.
  *
- * A thread that has waited on an mbarrier comes after all that those knew who had arrived there.
- * Its clock says before when it knows what each thread did; lanes that meet, and threads at a
- * barrier, share their clocks. The same clocks say what of that lies behind a fence.proxy.async: a
- * fence counts for all that its thread knows, and for all who come after it in order. */
+ * All that a thread did before it arrived at an mbarrier happens before what those do who have
+ * waited there. A vector clock has for each thread a time, and what that thread did earlier happens
+ * before the next access of the clock's owner. Lanes that meet, and threads at a barrier, merge
+ * their clocks. Part of a clock is what of that lies behind a fence.proxy.async: a fence counts for
+ * all that happens before it, and for all threads that are ordered after it. */
 #include "base/avx2.h"
 #include "instruments/check/state/check.h"
 
-static struct clock base; /* what all threads of the block know since their last __syncthreads */
-static struct clock *joined[MAX_BARRIERS], *spare[MAX_THREADS];
+static struct vector_clock base; /* of all threads of the block, since their last __syncthreads */
+static struct vector_clock *joined[MAX_BARRIERS], *spare[MAX_THREADS];
 static int spares, size, any;
-static uint8_t changed[MAX_WARPS]; /* some lane's clock has, since the lanes last met */
+static uint8_t changed[MAX_WARPS]; /* some lane's vector clock has, since the lanes last met */
 
 IN_BOTH void raise(uint32_t *to, const uint32_t *from, int n)
 {
@@ -18,7 +19,7 @@ IN_BOTH void raise(uint32_t *to, const uint32_t *from, int n)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
-IN_BOTH void merge(struct clock *to, const struct clock *from)
+IN_BOTH void merge(struct vector_clock *to, const struct vector_clock *from)
 {
     raise(to->known, from->known, size);
     for (int space = 0; space < 2; space++)
@@ -26,12 +27,12 @@ IN_BOTH void merge(struct clock *to, const struct clock *from)
     raise(to->phases, from->phases, MBARRIERS);
 }
 
-static WITH_AVX2 void merge_avx2(struct clock *to, const struct clock *from)
+static WITH_AVX2 void merge_avx2(struct vector_clock *to, const struct vector_clock *from)
 {
     merge(to, from);
 }
 
-void clock_merge(struct clock *to, const struct clock *from)
+void clock_merge(struct vector_clock *to, const struct vector_clock *from)
 {
     if (has_avx2())
         merge_avx2(to, from);
@@ -39,7 +40,7 @@ void clock_merge(struct clock *to, const struct clock *from)
         merge(to, from);
 }
 
-static void copy(struct clock *to, const struct clock *from)
+static void copy(struct vector_clock *to, const struct vector_clock *from)
 {
     const size_t n = (size_t)size * sizeof *to->known;
     memcpy(to->known, from->known, n);
@@ -48,18 +49,19 @@ static void copy(struct clock *to, const struct clock *from)
     memcpy(to->phases, from->phases, sizeof to->phases);
 }
 
-static struct clock *unset(void)
+static struct vector_clock *unset(void)
 {
     any = 1;
-    return spares ? spare[--spares] : need_memory(malloc(sizeof(struct clock)), "what check knows");
+    return spares ? spare[--spares]
+                  : need_memory(malloc(sizeof(struct vector_clock)), "what check knows");
 }
 
-struct clock *clock_new(void)
+struct vector_clock *clock_new(void)
 {
-    return memset(unset(), 0, sizeof(struct clock));
+    return memset(unset(), 0, sizeof(struct vector_clock));
 }
 
-static struct clock *clock_of(int thread)
+static struct vector_clock *clock_of(int thread)
 {
     if (!order.clock[thread]) {
         order.clock[thread] = unset();
@@ -69,7 +71,7 @@ static struct clock *clock_of(int thread)
     return order.clock[thread];
 }
 
-void clock_drop(struct clock **c)
+void clock_drop(struct vector_clock **c)
 {
     if (*c && spares < MAX_THREADS)
         spare[spares++] = *c;
@@ -78,10 +80,11 @@ void clock_drop(struct clock **c)
     *c = NULL;
 }
 
-/* Raises `to` to before when the thread knows what each other did. */
+/* Raises `to` to the times before which all that other threads did happens before what the thread
+ * does now. */
 static void raise_to_known(uint32_t *to, int thread)
 {
-    const struct clock *mine = order.clock[thread];
+    const struct vector_clock *mine = order.clock[thread];
     const int warp = thread / WARP;
     for (int i = 0; i < size; i++) {
         uint32_t when = order.sees[warp][i / WARP];
@@ -99,26 +102,26 @@ static void raise_to_known(uint32_t *to, int thread)
 void clock_fence(int thread, int spaces)
 {
     order_tick();
-    struct clock *mine = clock_of(thread);
+    struct vector_clock *mine = clock_of(thread);
     for (int space = 0; space < 2; space++)
         if (spaces >> space & 1)
             raise_to_known(mine->fenced[space], thread);
 }
 
-int clock_fenced(record r, int me, int space)
+int clock_fenced(shadow_entry e, int me, int space)
 {
-    const struct clock *mine = order.clock[me] ? order.clock[me] : &base;
-    return when_of(r) < mine->fenced[space][thread_of(r)];
+    const struct vector_clock *mine = order.clock[me] ? order.clock[me] : &base;
+    return when_of(e) < mine->fenced[space][thread_of(e)];
 }
 
-void clock_release(struct clock *to, int thread)
+void clock_release(struct vector_clock *to, int thread)
 {
     order_tick();
     clock_merge(to, order.clock[thread] ? order.clock[thread] : &base);
     raise_to_known(to->known, thread);
 }
 
-void clock_acquire(int thread, const struct clock *from)
+void clock_acquire(int thread, const struct vector_clock *from)
 {
     clock_merge(clock_of(thread), from);
 }
@@ -141,7 +144,7 @@ void clocks_block(struct worker *w)
     memset(changed, 0, sizeof changed);
 }
 
-/* --- What the runtime tells ------------------------------------------------------------------- */
+/* --- Hooks ------------------------------------------------------------------------------------ */
 
 void trace_join(struct worker *w, int barrier)
 {
@@ -158,7 +161,7 @@ void trace_join(struct worker *w, int barrier)
     }
 }
 
-/* At __syncthreads all learn the same, and nobody needs a clock of his own. */
+/* At __syncthreads all vector clocks become one, and no thread needs its own. */
 void trace_barrier(struct worker *w, int barrier)
 {
     order_barrier(w, barrier);
@@ -186,7 +189,7 @@ void trace_warp(struct worker *w, int warp, enum cpu_op op, unsigned mask)
     order_warp(w, warp, mask);
     if (!changed[warp])
         return;
-    struct clock *joint = unset();
+    struct vector_clock *joint = unset();
     copy(joint, &base);
     for (unsigned m = mask; m; m &= m - 1)
         if (order.clock[warp * WARP + __builtin_ctz(m)])

@@ -1,4 +1,4 @@
-/* check: findings, gathered while kernels run and told as one line each. */
+/* check: findings, gathered while kernels run and reported as one line each. */
 #define _GNU_SOURCE
 #include "instruments/check/state/check.h"
 
@@ -30,7 +30,7 @@ static const struct {
     enum { ALWAYS, LEAKS, SUMS, NEVER } counts;
     const char *meaning, *other, *end, *alone; /* NULL: the rule has none */
 } rules[] = {
-#define RULE(id, ...) [id] = {__VA_ARGS__},
+#define RULE(id, called, when, ...) [id] = {.name = called, .counts = when, .meaning = __VA_ARGS__},
 #include "instruments/check/state/rules.h"
 #undef RULE
 };
@@ -64,7 +64,8 @@ void finding_add(enum rule rule, const struct cpu_kernel *kernel, const struct s
     }
     if (object)
         f->object = *object;
-    const size_t name = strlen(rules[rule].name); /* the line begins with it: the text need not */
+    const size_t name =
+        strlen(rules[rule].name); /* the line begins with the rule, and its text need not */
     if (text && strncmp(text, rules[rule].name, name) == 0 && strncmp(text + name, ": ", 2) == 0)
         text += name + 2;
     f->text = text ? kept(strdup(text)) : NULL;
@@ -233,21 +234,21 @@ static int counts(enum rule rule)
     return rules[rule].counts != NEVER;
 }
 
-/* Whether it is no line by itself: the places of a race are told with that, and an index with the
- * access that it led to. */
-static int told_with_another(int i, const struct place *places)
+/* Whether it is reported with another: the places of a race that wrote the same value, and an index
+ * with the access that it led to. */
+static int reported_with_another(int i, const struct place *places)
 {
     const enum rule rule = findings[i].rule;
-    int told = 0;
+    int reported = 0;
     for (int k = 0; k < n_findings; k++)
         if (rule == SAME_VALUE)
-            told |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
-                    symbols_same(&places[3 * i], &places[3 * k]) &&
-                    symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
+            reported |= (findings[k].rule == SHARED_RACE || findings[k].rule == GLOBAL_RACE) &&
+                        symbols_same(&places[3 * i], &places[3 * k]) &&
+                        symbols_same(&places[3 * i + 1], &places[3 * k + 1]);
         else if (rule == BOUNDS && findings[i].text)
-            told |= findings[k].rule == BOUNDS && !findings[k].text &&
-                    symbols_same(&places[3 * i], &places[3 * k]);
-    return told;
+            reported |= findings[k].rule == BOUNDS && !findings[k].text &&
+                        symbols_same(&places[3 * i], &places[3 * k]);
+    return reported;
 }
 
 int findings_print(FILE *out)
@@ -271,8 +272,8 @@ int findings_print(FILE *out)
                 f->times += findings[k].times;
                 findings[k].times = 0;
             }
-        if (!f->times || told_with_another(i, places))
-            continue; /* told with another */
+        if (!f->times || reported_with_another(i, places))
+            continue; /* reported with another */
         put(out, f, places + 3 * i);
         if (f->times > 1)
             fprintf(out, " (%" PRIu64 " times)", f->times);
@@ -299,7 +300,7 @@ int findings_of(const char *rule)
     return 0;
 }
 
-int findings_tell(void)
+int findings_report(void)
 {
     int silent = printed_by_host;
     int n = findings_print(stderr);
@@ -316,6 +317,6 @@ int findings_tell(void)
 
 void findings_end(void)
 {
-    if (findings_tell())
+    if (findings_report())
         _exit(1);
 }

@@ -11,7 +11,7 @@ static struct handle {
     uint32_t site;
 } * handles; /* those that are there, by age */
 static int n_handles;
-static uintptr_t list; /* where the runtime has its own, which keeps nothing */
+static uintptr_t list; /* the list of the runtime itself, which does not count as a reference */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void trace_handle_made(const char *kind, const void *handle, const void *site)
@@ -40,8 +40,8 @@ void trace_handle_list(const void *head)
     list = (uintptr_t)head;
 }
 
-/* What a static variable holds is made once for all the program, and no end of it could be told
- * from the middle. Lost is what no variable leads to any more. */
+/* A handle that static storage refers to is reachable, and no leak. Only unreachable handles are
+ * reported. */
 static int is_kept(const void *handle)
 {
     for (uintptr_t at = (uintptr_t)__data_start; at + sizeof handle <= (uintptr_t)end;

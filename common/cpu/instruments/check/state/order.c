@@ -1,10 +1,11 @@
-/* check: which accesses come before which.
+/* check: which accesses happen before which.
  *
  * Time is a number that grows at each start of a block, barrier, warp operation and fence. Within a
- * block, what a warp or a lane did before a certain time is known to another; between blocks, what
- * came before a fence is known to those who met an atomic that was made after it: by an atomic of
- * their own on that variable, or by a load that is .acquire, or .relaxed with a fence after it. A
- * .release is a fence with an atomic or a store after it. */
+ * block, each warp and lane has a vector clock: the time before which what another did happens
+ * before its next access. Between blocks, what a thread did before a fence happens before what a
+ * later block does, if an atomic was made after the fence and the later block has accessed its
+ * variable: by an atomic, by a load that is .acquire, or by one that is .relaxed with a fence after
+ * it. A .release is a fence with an atomic or a store after it. */
 #include "instruments/check/state/check.h"
 
 #include <sys/mman.h>
@@ -20,8 +21,8 @@ static struct start {
 static int n_starts;
 /* Fences, and atomics that came after one in their thread or behind a barrier. */
 static struct sync {
-    /* barrier: the end of the last one at that time; warp: what all lanes of the thread's warp know
-     * that they did before. */
+    /* barrier: the end of the last one at that time; warp: what the lanes of the thread's warp did
+     * before happens before this. */
     uint32_t when, barrier, warp;
     int thread;
     uintptr_t p; /* or FENCE */
@@ -63,31 +64,31 @@ static void start_add(void)
     starts[n_starts++] = (struct start){order.now, order.block};
 }
 
-/* Time goes on. When it has run out, all records are forgotten. */
+/* When all 2^25 times are used, the shadow memory is emptied and time begins anew. */
 void order_tick(void)
 {
     if (++order.now < EPOCHS)
         return;
-    if (madvise(cells, (ARENA_AT + ARENA) / 4 * sizeof *cells, MADV_DONTNEED) != 0 ||
-        madvise(cached, (ARENA_AT + ARENA) / 4 * sizeof *cached, MADV_DONTNEED) != 0)
+    if (madvise(shadow, (ARENA_AT + ARENA) / 4 * sizeof *shadow, MADV_DONTNEED) != 0 ||
+        madvise(cached_reads, (ARENA_AT + ARENA) / 4 * sizeof *cached_reads, MADV_DONTNEED) != 0)
         give_up(1, "check: the system does not take back memory that is to be forgotten");
     memset(order.sees, 0, sizeof order.sees);
     for (int i = 0; i < MAX_THREADS; i++)
         if (order.clock[i])
-            memset(order.clock[i], 0, offsetof(struct clock, phases));
+            memset(order.clock[i], 0, offsetof(struct vector_clock, phases));
     order.now = order.launch_start = order.grid_start = order.block_start = order.barrier_end = 1;
     order.early = front.start = 0;
     n_starts = n_syncs = n_polls = 0;
     start_add();
 }
 
-/* The block that r belongs to: an index into starts. */
-static int start_of(record r)
+/* The block that e belongs to: an index into starts. */
+static int start_of(shadow_entry e)
 {
     int low = 0, high = n_starts;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (starts[middle].when <= when_of(r))
+        if (starts[middle].when <= when_of(e))
             low = middle;
         else
             high = middle;
@@ -95,9 +96,9 @@ static int start_of(record r)
     return low;
 }
 
-uint64_t order_block_of(record r)
+uint64_t order_block_of(shadow_entry e)
 {
-    return starts[start_of(r)].block;
+    return starts[start_of(e)].block;
 }
 
 /* Whether what a thread did at that time comes before s, in its block. */
@@ -109,10 +110,10 @@ static int comes_before(int thread, uint32_t when, const struct sync *s)
 
 static int knows(int me, int thread, uint32_t when)
 {
-    return ordered((record)when << 39 | (record)thread << 24, me);
+    return happens_before((shadow_entry)when << 39 | (shadow_entry)thread << 24, me);
 }
 
-/* Whether what a load of this block saw is known to `me`. */
+/* Whether what a load of this block saw happens before what `me` does now. */
 static int acquired(const struct poll *poll, int me)
 {
     if (poll->acquires)
@@ -124,11 +125,11 @@ static int acquired(const struct poll *poll, int me)
     return 0;
 }
 
-/* Whether the block that runs has met the variable, and `me` comes after that. */
+/* Whether the block that runs has accessed the variable, and `me` is ordered after that. */
 static int met(uintptr_t p, uint32_t made, int me)
 {
-    record mine = cells[p / 4].write;
-    if (is_atomic(mine) && when_of(mine) >= order.block_start && ordered(mine, me))
+    shadow_entry mine = shadow[p / 4].write;
+    if (is_atomic(mine) && when_of(mine) >= order.block_start && happens_before(mine, me))
         return 1;
     for (int i = 0; i < n_polls; i++)
         if (polls[i].p == p && made < polls[i].until && acquired(&polls[i], me))
@@ -136,20 +137,20 @@ static int met(uintptr_t p, uint32_t made, int me)
     return 0;
 }
 
-int order_released(record r, int me)
+int order_released(shadow_entry e, int me)
 {
-    int its = start_of(r), low = 0, high = n_syncs;
+    int its = start_of(e), low = 0, high = n_syncs;
     uint32_t end = its + 1 < n_starts ? starts[its + 1].when : UINT32_MAX;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (syncs[middle].when <= when_of(r))
+        if (syncs[middle].when <= when_of(e))
             low = middle + 1;
         else
             high = middle;
     }
     for (int f = low; f < n_syncs && syncs[f].when < end; f++) {
         const struct sync *fence = &syncs[f], *atomic = fence + 1;
-        if (fence->p != FENCE || !comes_before(thread_of(r), when_of(r), fence))
+        if (fence->p != FENCE || !comes_before(thread_of(e), when_of(e), fence))
             continue;
         for (; atomic < syncs + n_syncs && atomic->when < end; atomic++)
             if (atomic->p != FENCE && comes_before(fence->thread, fence->when, atomic) &&
@@ -192,16 +193,17 @@ void order_grid_wait(int thread)
         grid_waits[thread] = order.now;
 }
 
-int order_unfinished(record r, int me)
+int order_unfinished(shadow_entry e, int me)
 {
-    if (!order.early || when_of(r) < order.early || when_of(r) >= order.launch_start)
+    if (!order.early || when_of(e) < order.early || when_of(e) >= order.launch_start)
         return 0;
-    if (when_of(r) < unwaited)
+    if (when_of(e) < unwaited)
         return 1; /* the kernel in front has ended, but not waited for this one */
     if (grid_waits[me])
         return 0;
     for (int i = 0; i < MAX_THREADS; i++)
-        if (grid_waits[i] && ordered((record)grid_waits[i] << 39 | (record)i << 24, me)) {
+        if (grid_waits[i] &&
+            happens_before((shadow_entry)grid_waits[i] << 39 | (shadow_entry)i << 24, me)) {
             grid_waits[me] = order.now; /* me comes after a thread that has waited */
             return 0;
         }
@@ -242,8 +244,8 @@ void order_join(int barrier)
     known[warp] = order.now;
 }
 
-/* A named barrier joins what its warps knew when they came; a warp that only arrived has gone on,
- * and is not told. */
+/* A named barrier merges the vector clocks of its warps, as they were when they came. A warp that
+ * only arrived has gone on, and takes in nothing. */
 void order_barrier(struct worker *w, int barrier)
 {
     order_tick();
@@ -296,16 +298,16 @@ void order_atomic(uintptr_t at, const void *p, unsigned bytes)
     memcpy(&c->before, p, bytes);
 }
 
-/* A block that runs after all that it waits for would never find too early a value, and a wait for
- * the wrong one would go unseen. So its first load finds what was there before the last change,
- * unless that is known to come before the load. */
+/* Blocks run one after the other: a block would never load a value that is too early, and a wait
+ * for the wrong value would go unseen. So its first load returns the value before the last change,
+ * unless that change happens before the load. */
 const void *order_poll(uintptr_t at, const void *p, unsigned bytes, int acquires)
 {
     struct change *c = &changes[at / 4 % CHANGES];
     int thread = (int)cpu_worker->now, i = 0;
     int early = c->p == at && c->when >= order.grid_start && c->when < order.block_start &&
                 c->shown != order.block_start && bytes == c->bytes &&
-                !order_released(cells[at / 4].write, thread);
+                !order_released(shadow[at / 4].write, thread);
     while (i < n_polls &&
            (polls[i].p != at || polls[i].thread != thread || polls[i].acquires != acquires))
         i++;

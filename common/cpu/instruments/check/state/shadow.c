@@ -1,5 +1,6 @@
-/* check: memory. Allocations come from one region of addresses that are never used twice, so that a
- * pointer to freed memory is known as such, and an address says where its bits and its cell are. */
+/* check: memory. Allocations come from one region of addresses that are never used twice. So a
+ * pointer to freed memory is recognised, and an address gives the position of its bits and of its
+ * shadow cell. */
 #include "instruments/check/state/check.h"
 
 #include "cpu/trace.h"
@@ -9,8 +10,8 @@
 
 uintptr_t region;
 size_t region_used;
-struct cell *cells;
-record *cached;
+struct shadow_cell *shadow;
+shadow_entry *cached_reads;
 uint8_t *written, in_variable[ARENA / 8];
 uint32_t *owner;
 struct object *objects;
@@ -40,14 +41,14 @@ static void *reserve(uint64_t bytes, int protection)
 static void set_up(void)
 {
     uint64_t all = ARENA_AT + ARENA;
-    if (cells)
+    if (shadow)
         return;
     if (sysconf(_SC_PAGESIZE) > PAGE)
         give_up(1, "check: this machine's pages have %ld bytes: need a kernel with pages of %d",
                 sysconf(_SC_PAGESIZE), PAGE);
     region = (uintptr_t)reserve(REGION, PROT_NONE);
-    cells = reserve(all / 4 * sizeof *cells, PROT_READ | PROT_WRITE);
-    cached = reserve(all / 4 * sizeof *cached, PROT_READ | PROT_WRITE);
+    shadow = reserve(all / 4 * sizeof *shadow, PROT_READ | PROT_WRITE);
+    cached_reads = reserve(all / 4 * sizeof *cached_reads, PROT_READ | PROT_WRITE);
     written = reserve(all / 8, PROT_READ | PROT_WRITE);
     owner = reserve(REGION / PAGE * sizeof *owner, PROT_READ | PROT_WRITE);
     /* A page in front of the first allocation, as the others have one. */
@@ -116,8 +117,8 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
         trace_written(p, bytes);
 }
 
-/* What memory holds that the host may write, until it does: as a float NaN, as an integer nothing
- * that programs are likely to write. */
+/* The value that host memory is filled with, until the host writes: as a float NaN, as an integer
+ * nothing that programs are likely to write. */
 static const uint32_t fresh = 0xffffa5c1;
 
 void trace_host_memory(void *p, size_t bytes)
@@ -142,8 +143,9 @@ int trace_freed(void *p)
     uint64_t at = page - region, n = (o->p + o->bytes - page + PAGE - 1) / PAGE * PAGE;
     o->freed = 1;
     madvise((void *)page, n, MADV_DONTNEED);
-    madvise((char *)cached + at / 4 * sizeof *cached, n / 4 * sizeof *cached, MADV_DONTNEED);
-    madvise((char *)cells + at / 4 * sizeof *cells, n / 4 * sizeof *cells, MADV_DONTNEED);
+    madvise((char *)cached_reads + at / 4 * sizeof *cached_reads, n / 4 * sizeof *cached_reads,
+            MADV_DONTNEED);
+    madvise((char *)shadow + at / 4 * sizeof *shadow, n / 4 * sizeof *shadow, MADV_DONTNEED);
     return 1;
 }
 
@@ -159,7 +161,7 @@ void trace_written(void *p, size_t bytes)
         set_bits(written, (uintptr_t)p - region, bytes, 1);
 }
 
-/* What kernels do there is not looked at, but that they may. */
+/* Host memory that kernels may access; what they do there is not checked. */
 static struct {
     uintptr_t p;
     size_t bytes;
@@ -260,7 +262,7 @@ void memory_host_access(uintptr_t p, size_t bytes, int writes, uint32_t code)
         return;
     const struct side side = {.kind = writes ? WRITE : READ, .code = code};
     finding_add(HOST_ACCESS, NULL, &side, 1, (unsigned)bytes, o, p, NULL);
-    trace_written((void *)p, bytes); /* and so far it has told of it */
+    trace_written((void *)p, bytes); /* it is reported once */
 }
 
 int memory_leaks(void)

@@ -1,8 +1,8 @@
-/* check: which launches of other streams come before the one that runs.
+/* check: which launches of other streams happen before the one that runs.
  *
- * Of each stream is kept before when the work of each other one is known to be done, by events, by
- * what the host has waited for, or by the rules of the default stream. Work is told to the host in
- * the order of its calls, so the host is one, whatever its threads. */
+ * A vector clock for each stream: for each other stream the time before which its work is known to
+ * be done, by events, by waits of the host, or by the rules of the default stream. Calls of the
+ * host are seen in their order, so all its threads are one. */
 #include "instruments/check/state/check.h"
 
 enum { STREAMS = TRACE_STREAMS };
@@ -29,7 +29,7 @@ static void merge(uint32_t *to, const uint32_t *from)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
-/* What is known to who waits for all that the stream has been given. */
+/* Takes in what is known after a wait for all work of the stream. */
 static void merge_stream(uint32_t *to, int stream)
 {
     merge(to, known[stream]);
@@ -91,20 +91,20 @@ void streams_launch(void)
     launches[n_launches++] = (struct start){order.now, current};
 }
 
-int stream_unordered(record r)
+int stream_unordered(shadow_entry e)
 {
     int low = 0, high = n_launches;
-    if (when_of(r) >= order.launch_start || !n_launches || when_of(r) < launches[0].when)
+    if (when_of(e) >= order.launch_start || !n_launches || when_of(e) < launches[0].when)
         return 0;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (launches[middle].when <= when_of(r))
+        if (launches[middle].when <= when_of(e))
             low = middle;
         else
             high = middle;
     }
     const int its = launches[low].stream;
-    return its != current && when_of(r) >= known[current][its];
+    return its != current && when_of(e) >= known[current][its];
 }
 
 /* --- Children --------------------------------------------------------------------------------- */
@@ -126,10 +126,10 @@ void trace_child_ended(void)
     child_windows--;
 }
 
-int child_unordered(record r)
+int child_unordered(shadow_entry e)
 {
     for (int i = 0; i < child_windows; i++)
-        if (when_of(r) >= windows[i].from && when_of(r) < windows[i].end)
+        if (when_of(e) >= windows[i].from && when_of(e) < windows[i].end)
             return 1;
     return 0;
 }
