@@ -8,16 +8,8 @@
 
 #include "instruments/check/state/check.h"
 #include "cpu/trace.h"
-#include <execinfo.h>
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#if defined __linux__ && defined __x86_64__
-#include <ucontext.h>
-#endif
 
 static int plain_store; /* the access is the next store that is made */
 /* What a thread is about to load by ld.global.nc, __ldg or a texture. */
@@ -26,8 +18,7 @@ static struct {
     size_t bytes, left; /* left: not yet loaded */
     int thread;
 } cached_load;
-/* Where each thread's last statement of inline PTX stands. */
-static uint32_t statement[MAX_THREADS];
+uint32_t statement[MAX_THREADS];
 
 void trace_launch(struct launch *l)
 {
@@ -37,7 +28,7 @@ void trace_launch(struct launch *l)
     streams_launch();
 }
 
-static void races_end(void);
+void races_end(void);
 
 void cpu_trace_cached(const volatile void *p, size_t bytes)
 {
@@ -196,7 +187,7 @@ static void report_load(int thread)
     report_deferred(&loads[thread], loads[thread].is_shared ? SHARED_RACE : GLOBAL_RACE);
 }
 
-static void races_end(void)
+void races_end(void)
 {
     stores_made();
     for (int i = 0; i < MAX_THREADS && loads_noted; i++)
@@ -853,279 +844,4 @@ void trace_registers_fence(struct worker *w, int warp)
 {
     (void)w;
     registers_fence(warp);
-}
-
-/* --- Arrays of known size --------------------------------------------------------------------- */
-
-/* What g++ -fsanitize=bounds passes on. Of a type: whether it is signed, how many bits it has, as a
- * power of two; its name, in quotes. */
-struct bounds {
-    const char *file;
-    uint32_t line, column;
-    const struct type {
-        uint16_t kind, is_signed : 1, log2_bits : 15;
-        char name[];
-    } * array, *index;
-};
-
-/* An array of a thread is in no memory that is looked at, and a row that is left is in the array
- * all the same: so each index is compared with its dimension. */
-__attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(const struct bounds *b,
-                                                                         uintptr_t index)
-{
-    struct worker *w = cpu_worker;
-    if (!w || !w->running)
-        return;
-    const int unused = 64 - (1 << b->index->log2_bits), length = (int)strlen(b->array->name) - 2;
-    char number[24], text[160];
-    if (b->index->is_signed)
-        snprintf(number, sizeof number, "%" PRId64, (int64_t)((uint64_t)index << unused) >> unused);
-    else
-        snprintf(number, sizeof number, "%" PRIu64, (uint64_t)index);
-    snprintf(text, sizeof text, "at %%1: index %s of %.*s", number, length, b->array->name + 1);
-    registers_report(BOUNDS, (int)w->now, code_of(__builtin_return_address(0)), text);
-}
-
-/* Hooks of count alone: blocks of code, and what is computed. */
-
-__attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
-{
-}
-
-void cpu_trace_special(int counter)
-{
-    (void)counter;
-}
-
-void cpu_trace_named(const char *name, uint64_t amount)
-{
-    (void)name, (void)amount;
-}
-
-/* The numbers of codes[] that the threads wait at, of[thread], or -1. Returns how many there
- * are. */
-static int find_waits(const struct worker *w, uint32_t *codes, int most, int *of)
-{
-    int n = 0;
-    for (int i = 0; i < w->size; i++) {
-        int k = 0;
-        while (k < n && codes[k] != statement[i])
-            k++;
-        of[i] = statement[i] && k < most ? k : -1;
-        if (of[i] == n)
-            codes[n++] = statement[i];
-    }
-    return n;
-}
-
-static int is_place(const struct thread *t, const struct place *place)
-{
-    const char *a = strrchr(t->file, '/'), *b = strrchr(place->file, '/');
-    return t->line == place->line && strcmp(a ? a + 1 : t->file, b ? b + 1 : place->file) == 0;
-}
-
-void trace_callers(struct worker *w)
-{
-    enum { WAITS = 64 };
-    static __thread char texts[WAITS][200];
-    struct place places[WAITS];
-    uint32_t codes[WAITS];
-    int of[MAX_THREADS], n = find_waits(w, codes, WAITS, of);
-    if (n)
-        symbols_find(codes, n, places);
-    for (int k = 0; k < n; k++)
-        snprintf(texts[k], sizeof texts[k], ", called at %s:%d",
-                 places[k].caller ? places[k].caller : "", places[k].caller_line);
-    for (int i = 0; i < w->size; i++) {
-        int k = of[i];
-        w->threads[i].caller = NULL;
-        if (k < 0 || !places[k].caller || !is_place(&w->threads[i], &places[k]))
-            continue;
-        /* A loop that was unrolled has the same call several times. */
-        for (int j = 0; j < k; j++)
-            if (strcmp(texts[j], texts[k]) == 0)
-                k = j;
-        w->threads[i].caller = texts[k];
-    }
-    symbols_free(places, n);
-}
-
-/* The rule that a fault of this kind breaks, or NO_RULE. Signals are left out: the access that
- * raised one has been checked before it was made. */
-static enum rule rule_of(enum fault kind)
-{
-    switch (kind) {
-    case FAULT_DIVERGENCE:
-        return DIVERGENCE;
-    case FAULT_DEADLOCK:
-    case FAULT_MBARRIER:
-        return MBARRIER;
-    case FAULT_DESCRIPTOR:
-        return DESCRIPTOR;
-    case FAULT_REGISTERS:
-        return SETMAXNREG;
-    case FAULT_ALIGNMENT:
-        return MISALIGNED;
-    case FAULT_ADDRESS:
-        return BOUNDS;
-    case FAULT_SIGNAL:
-    case FAULT_TRAP:
-    case FAULT_OPERAND:
-    case FAULT_LAUNCH:
-    case FAULT_UNSUPPORTED:
-    case FAULT_WAIT:
-        break;
-    }
-    return NO_RULE;
-}
-
-void trace_fault(struct worker *w, enum fault kind, const char *text)
-{
-    struct side side = {READ, 0, (int)w->now, order.block};
-    const enum rule rule = rule_of(kind);
-    races_end();
-    memory_broken();
-    pending_broken();
-    proxy_broken();
-    registers_broken();
-    for (int i = w->size - 1; i >= 0; i--)
-        if (w->warps[i / WARP].live >> i % WARP & 1 &&
-            (w->threads[i].op == CPU_PTX || w->threads[i].op == CPU_MBARRIER) &&
-            !w->threads[i].caller)
-            side.code = statement[i]; /* where its function is called is worth telling */
-    if (rule != NO_RULE)
-        finding_add(rule, order.kernel, &side, 1, 0, NULL, 0, text);
-}
-
-/* An x86-64 stops at a move of 16 bytes that says its address is a multiple of 16, if it is not.
- * The finding is noted by then. Turned into the move that takes any address, which is as long, the
- * kernel goes on, as it does after other findings and as it would on other CPUs. False: the
- * instruction is not one of those. */
-int trace_goes_on(void *context)
-{
-#if defined __linux__ && defined __x86_64__
-    unsigned char *code = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    uintptr_t page = (uintptr_t)code & -(uintptr_t)4096;
-    unsigned char *prefix = NULL, *op; /* prefix: of which the last bits say 66 or F3 */
-    int whole = 0;
-    if (code[0] == 0xc5 || code[0] == 0xc4) { /* VEX, as with --check all moves are */
-        op = code + (code[0] == 0xc5 ? 2 : 3);
-        prefix = op - 1;
-        whole = (*prefix & 3) == 1;
-    } else {
-        whole = code[0] == 0x66;
-        op = code + whole;
-        op += (op[0] & 0xf0) == 0x40; /* registers from the eighth on */
-        if (*op++ != 0x0f)
-            return 0;
-    }
-    const int integers = whole && (*op == 0x6f || *op == 0x7f);
-    if ((!integers && *op != 0x28 && *op != 0x29) ||
-        mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-        return 0;
-    if (!integers)
-        *op -= 0x18; /* movaps becomes movups */
-    else if (prefix)
-        *prefix ^= 3; /* vmovdqa becomes vmovdqu */
-    else
-        code[0] = 0xf3; /* movdqa becomes movdqu */
-    return 1;
-#else
-    (void)context;
-    return 0;
-#endif
-}
-
-/* --- Warnings --------------------------------------------------------------------------------- */
-
-void trace_fewer(struct worker *w)
-{
-    static struct {
-        const char *file;
-        int line;
-    } reported[64];
-    static int n;
-    const struct thread *t = &w->threads[w->barriers[0].first];
-    for (int i = 0; i < n; i++)
-        if (reported[i].file == t->file && reported[i].line == t->line)
-            return;
-    if (n == sizeof reported / sizeof *reported)
-        return;
-    reported[n].file = t->file;
-    reported[n++].line = t->line;
-    char text[1000];
-    snprintf(text, sizeof text,
-             "%d of the block's %d threads come to the barrier at %s:%d, the others have ended: "
-             "since Volta it waits for none of those, and CUDA promises it only where all come",
-             w->live, w->size, t->file, t->line);
-    const struct side side = {READ, 0, (int)w->now, order.block};
-    finding_add(FEWER_THREADS, order.kernel, &side, 1, 0, NULL, 0, text);
-}
-
-/* A call of the API has failed, and many programs never ask. It is reported once for each place:
- * the innermost frame whose file and line are known, as the runtime is built without lines. */
-static void note_failed_call(cudaError_t error)
-{
-    enum { DEPTH = 12, CALLS = 64 };
-    static struct {
-        void *frames[DEPTH];
-        cudaError_t error;
-    } reported[CALLS];
-    static int n;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (cpu_in_kernel())
-        return; /* a block keeps its errors to itself */
-    void *frames[DEPTH] = {NULL};
-    uint32_t codes[DEPTH];
-    struct place places[DEPTH];
-    const int depth = backtrace(frames, DEPTH);
-    pthread_mutex_lock(&lock);
-    int known = n == CALLS, of = 0;
-    for (int i = 0; i < n; i++)
-        known |=
-            reported[i].error == error && memcmp(reported[i].frames, frames, sizeof frames) == 0;
-    if (!known) {
-        memcpy(reported[n].frames, frames, sizeof frames);
-        reported[n++].error = error;
-        for (int i = 0; i < depth; i++)
-            codes[i] = code_of(frames[i]);
-        symbols_find(codes, depth, places);
-        while (of < depth - 1 && !places[of].line)
-            of++;
-        symbols_free(places, depth);
-        char text[200];
-        snprintf(text, sizeof text, "returns %s: %s", cudaGetErrorName(error),
-                 cudaGetErrorString(error));
-        const struct side side = {.code = codes[of]};
-        finding_add(FAILED_CALL, NULL, &side, 1, 0, NULL, 0, text);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-static void __attribute__((constructor)) at_start(void)
-{
-    call_failed = note_failed_call;
-}
-
-void trace_reset(void)
-{
-    order_grids_done(); /* which forgets the stream of the last launch */
-    if (memory_leaks())
-        handles_leak();
-}
-
-/* The program may hold locks that this needs: it gets some seconds and no more. */
-void trace_dies(void)
-{
-    enum { SECONDS = 30 };
-    signal(SIGALRM, SIG_DFL);
-    alarm(SECONDS);
-    findings_report();
-    alarm(0);
-}
-
-static void __attribute__((destructor)) at_end(void)
-{
-    trace_reset(); /* what is still there leaks */
-    findings_end();
 }

@@ -300,4 +300,8 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
 
 void sums_in_order(int asked); /* cpu/trace.h */
 
+/* --- check.c, for faults.c -------------------------------------------------------------------- */
+extern uint32_t statement[MAX_THREADS]; /* the code of each thread's last statement of inline PTX */
+void races_end(void);                   /* reports the races that were deferred */
+
 #endif
