@@ -174,10 +174,10 @@ void graph_release(void *graph)
 /* Copies a node after the nodes that it depends on. False: it depends on itself. */
 static int copy_node(struct CUgraph_st *to, struct CUgraphNode_st *node)
 {
-    static struct CUgraphNode_st under_way;
+    static struct CUgraphNode_st in_flight;
     if (node->copy)
-        return node->copy != &under_way;
-    node->copy = &under_way;
+        return node->copy != &in_flight;
+    node->copy = &in_flight;
     for (size_t i = 0; i < node->n_after; i++)
         if (!copy_node(to, node->after[i]))
             return 0;

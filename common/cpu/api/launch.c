@@ -69,9 +69,9 @@ static cudaError_t run_kernel(void *state)
     l.id = ++launches;
     pool_order(&l);
     TRACE_CHECK(launch(&l), (void)0);
-    watch_launch(&l);
+    watchdog_begin(&l);
     pool_run(&l);
-    watch_ends();
+    watchdog_end();
     TRACE(launch_end(&l));
     pthread_mutex_lock(&table);
     if (l.static_shared > f->static_shared)

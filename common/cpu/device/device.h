@@ -168,9 +168,9 @@ struct worker {
     struct async *async; /* each thread's copies in flight, or NULL; units/async_copies.c */
     int async_used;      /* by the running block */
     uint64_t async_random;
-    struct mbarrier *mbarriers; /* the block's, in the order of their making */
-    int n_mbarriers, made;      /* made: in this block, including invalidated ones */
-    struct flights *flights;    /* bulk copies in flight, or NULL; units/bulk_copies.c */
+    struct mbarrier *mbarriers;      /* the block's, in the order of their making */
+    int n_mbarriers, made;           /* made: in this block, including invalidated ones */
+    struct bulk_copies *bulk_copies; /* bulk copies in flight, or NULL; units/bulk_copies.c */
     unsigned progress, expired; /* counts events that may end a wait; value at the last timeout */
     unsigned asked, asked_at;   /* how many tests failed in a row, and progress at the last one */
     struct variable {           /* __shared__ variables of the launch */
@@ -203,8 +203,8 @@ void fault_catch_signals(void); /* makes signals that a kernel raises its faults
 
 /* --- watchdog.c ------------------------------------------------------------------------------- */
 /* Begins to watch a launch. Stops it with a line if all that it does is to wait in vain. */
-void watch_launch(struct launch *l);
-void watch_ends(void);
+void watchdog_begin(struct launch *l);
+void watchdog_end(void);
 
 /* --- scheduler.c ------------------------------------------------------------------------------ */
 void block_run_all(struct worker *w); /* returns if no block is left or one has failed */

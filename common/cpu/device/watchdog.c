@@ -134,7 +134,7 @@ static void begin_watch(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void watch_launch(struct launch *l)
+void watchdog_begin(struct launch *l)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (CPU_TRACE || l->kernel->together)
@@ -145,19 +145,19 @@ void watch_launch(struct launch *l)
     pthread_mutex_unlock(&lock);
 }
 
-void watch_ends(void)
+void watchdog_end(void)
 {
     pthread_mutex_lock(&lock);
     watched = NULL;
     pthread_mutex_unlock(&lock);
 }
 #else
-void watch_launch(struct launch *l)
+void watchdog_begin(struct launch *l)
 {
     (void)l;
 }
 
-void watch_ends(void)
+void watchdog_end(void)
 {
 }
 #endif

@@ -26,7 +26,7 @@ struct async {
     unsigned group; /* the open group */
 };
 
-enum async_mode copies_mode(void)
+enum async_mode async_mode_now(void)
 {
     static int chosen = -1; /* threads that find it out at once find the same */
     if (chosen < 0) {
@@ -44,7 +44,7 @@ enum async_mode copies_mode(void)
 }
 
 /* Leaves the random numbers that order threads alone. */
-int copies_chance(struct worker *w)
+int async_chance(struct worker *w)
 {
     if (!w->async_random) /* the first call of this block */
         w->async_random = (w->launch->seed + 1) * 0x9e3779b97f4a7c15u ^
@@ -62,9 +62,9 @@ static void take_effect(const struct copy *c)
 /* Lets the copies of groups before `group` take effect, and in random mode some others. */
 static void finish(struct worker *w, struct async *a, unsigned group)
 {
-    int left = 0, random = copies_mode() == ASYNC_RANDOM;
+    int left = 0, random = async_mode_now() == ASYNC_RANDOM;
     for (int k = 0; k < a->n; k++)
-        if ((int)(a->copy[k].group - group) < 0 || (random && copies_chance(w)))
+        if ((int)(a->copy[k].group - group) < 0 || (random && async_chance(w)))
             take_effect(&a->copy[k]);
         else
             a->copy[left++] = a->copy[k];
@@ -78,14 +78,14 @@ static struct async *mine(struct worker *w)
     return &w->async[w->now];
 }
 
-void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read)
+void cp_async_issue(struct worker *w, void *to, const void *from, unsigned bytes, unsigned read)
 {
     struct copy c = {.to = to, .from = from, .bytes = bytes, .read = read};
     struct async *a = mine(w);
     w->async_used = 1;
-    if (copies_mode() == ASYNC_RANDOM)
+    if (async_mode_now() == ASYNC_RANDOM)
         finish(w, a, a->group - (1u << 30));
-    if (copies_mode() == ASYNC_EARLY || (copies_mode() == ASYNC_RANDOM && copies_chance(w))) {
+    if (async_mode_now() == ASYNC_EARLY || (async_mode_now() == ASYNC_RANDOM && async_chance(w))) {
         take_effect(&c);
         return;
     }
@@ -99,12 +99,12 @@ void copies_issue(struct worker *w, void *to, const void *from, unsigned bytes, 
     a->copy[a->n++] = c;
 }
 
-unsigned copies_open(struct worker *w)
+unsigned cp_async_open_group(struct worker *w)
 {
     return mine(w)->group;
 }
 
-int copies_hand_over(struct worker *w, struct copied *c)
+int cp_async_hand_over(struct worker *w, struct copied *c)
 {
     struct async *a = mine(w);
     if (!a->n)
@@ -114,7 +114,7 @@ int copies_hand_over(struct worker *w, struct copied *c)
     return 1;
 }
 
-void copies_end_block(struct worker *w)
+void cp_async_end_block(struct worker *w)
 {
     if (!w->async_used)
         return;
@@ -126,28 +126,28 @@ void copies_end_block(struct worker *w)
     }
 }
 
-void copies_forget(struct worker *w)
+void cp_async_forget(struct worker *w)
 {
     for (int t = 0; w->async && t < MAX_THREADS; t++)
         w->async[t].n = 0;
     w->async_used = 0;
 }
 
-void copies_commit(struct worker *w)
+void cp_async_commit(struct worker *w)
 {
     struct async *a = mine(w);
     a->group++;
-    if (copies_mode() == ASYNC_RANDOM)
+    if (async_mode_now() == ASYNC_RANDOM)
         finish(w, a, a->group - (1u << 30));
 }
 
-void copies_wait(struct worker *w, uint32_t pending)
+void cp_async_wait(struct worker *w, uint32_t pending)
 {
     struct async *a = mine(w);
     finish(w, a, pending < 1u << 30 ? a->group - pending : 0);
 }
 
-void copies_wait_all(struct worker *w)
+void cp_async_wait_all(struct worker *w)
 {
     struct async *a = mine(w);
     finish(w, a, a->group + 1);

@@ -25,23 +25,23 @@ struct flight {
     int written; /* of a store, which stays here until its thread has waited */
 };
 
-struct flights {
+struct bulk_copies {
     struct flight *flight;
     int n, room;
     unsigned group[MAX_THREADS]; /* the open group of each thread */
 };
 
-static struct flights *all(struct worker *w)
+static struct bulk_copies *all(struct worker *w)
 {
-    if (!w->flights)
-        w->flights = need_memory(calloc(1, sizeof *w->flights), "bulk copies");
-    return w->flights;
+    if (!w->bulk_copies)
+        w->bulk_copies = need_memory(calloc(1, sizeof *w->bulk_copies), "bulk copies");
+    return w->bulk_copies;
 }
 
 static struct flight *add(struct worker *w, const struct box *b, uint32_t tile, enum kind kind,
                           int op)
 {
-    struct flights *a = all(w);
+    struct bulk_copies *a = all(w);
     if (a->n == a->room) {
         a->room = a->room ? 2 * a->room : 16;
         a->flight =
@@ -65,7 +65,7 @@ static size_t bytes_of(const struct flight *f)
     return box_rows(&f->box) * box_row_bytes(&f->box);
 }
 
-static void remove_at(struct flights *a, int i)
+static void remove_at(struct bulk_copies *a, int i)
 {
     free(a->flight[i].taken);
     memmove(&a->flight[i], &a->flight[i + 1], (size_t)(--a->n - i) * sizeof *a->flight);
@@ -79,10 +79,10 @@ static int loads(const struct flight *f)
 /* A load arrives. Its bytes count even if they have not been announced yet. */
 static void land(struct worker *w, int i)
 {
-    struct flight f = w->flights->flight[i];
+    struct flight f = w->bulk_copies->flight[i];
     const int64_t bytes = (int64_t)bytes_of(&f);
-    struct mbarrier *m = phases_of(w, f.mbarrier);
-    remove_at(w->flights, i);
+    struct mbarrier *m = mbarrier_by_id(w, f.mbarrier);
+    remove_at(w->bulk_copies, i);
     if (f.kind == LOAD) {
         box_fetch(&f.box, w->arena, f.tile);
     } else {
@@ -92,7 +92,7 @@ static void land(struct worker *w, int i)
     if (!m)
         return;
     m->coming -= bytes;
-    phases_expect(w, m, -bytes);
+    mbarrier_expect(w, m, -bytes);
 }
 
 static void take(struct worker *w, struct flight *f)
@@ -113,14 +113,14 @@ static void put(struct worker *w, struct flight *f)
     f->written = 1;
 }
 
-void flights_go_on(struct worker *w)
+void bulk_progress(struct worker *w)
 {
-    struct flights *a = w->flights;
-    if (!a || copies_mode() != ASYNC_RANDOM)
+    struct bulk_copies *a = w->bulk_copies;
+    if (!a || async_mode_now() != ASYNC_RANDOM)
         return;
     for (int i = a->n - 1; i >= 0; i--) {
         struct flight *f = &a->flight[i];
-        if (f->written || !copies_chance(w))
+        if (f->written || !async_chance(w))
             continue;
         if (loads(f))
             land(w, i);
@@ -133,10 +133,10 @@ void flights_go_on(struct worker *w)
 
 static int at_once(struct worker *w)
 {
-    return copies_mode() == ASYNC_EARLY || (copies_mode() == ASYNC_RANDOM && copies_chance(w));
+    return async_mode_now() == ASYNC_EARLY || (async_mode_now() == ASYNC_RANDOM && async_chance(w));
 }
 
-void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m, int op)
+void bulk_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m, int op)
 {
     struct flight *f = add(w, b, tile, LOAD, op);
     f->mbarrier = m->id;
@@ -144,24 +144,24 @@ void flights_load(struct worker *w, const struct box *b, uint32_t tile, struct m
     for (size_t i = 0; i < bytes_of(f); i += 16)
         memset(w->arena + box_place(b, tile, i), 0xff, 16);
     if (at_once(w))
-        land(w, w->flights->n - 1);
+        land(w, w->bulk_copies->n - 1);
     else if (m->waiters)
-        flights_bring(w, m);
+        bulk_deliver(w, m);
 }
 
-void flights_copy(struct worker *w, const struct copied *c, struct mbarrier *m)
+void bulk_adopt_cp_async(struct worker *w, const struct copied *c, struct mbarrier *m)
 {
     struct flight *f = add(w, &(struct box){0}, 0, COPY, 0);
     f->mbarrier = m->id;
     f->copied = *c;
     f->group = c->group;
     m->coming += c->bytes;
-    phases_expect(w, m, c->bytes);
+    mbarrier_expect(w, m, c->bytes);
 }
 
-void flights_copied(struct worker *w, unsigned group)
+void bulk_adopted_waited(struct worker *w, unsigned group)
 {
-    struct flights *a = w->flights;
+    struct bulk_copies *a = w->bulk_copies;
     for (int i = 0; a && i < a->n;)
         if (a->flight[i].kind == COPY && a->flight[i].thread == (int)w->now &&
             (int)(a->flight[i].group - group) < 0)
@@ -170,39 +170,39 @@ void flights_copied(struct worker *w, unsigned group)
             i++;
 }
 
-void flights_bring(struct worker *w, struct mbarrier *m)
+void bulk_deliver(struct worker *w, struct mbarrier *m)
 {
     const int id = m->id;
     if (m->pending || !m->coming || m->bytes != m->coming)
         return;
-    for (int i = 0; i < w->flights->n;)
-        if (loads(&w->flights->flight[i]) && w->flights->flight[i].mbarrier == id)
+    for (int i = 0; i < w->bulk_copies->n;)
+        if (loads(&w->bulk_copies->flight[i]) && w->bulk_copies->flight[i].mbarrier == id)
             land(w, i);
         else
             i++;
 }
 
-void flights_store(struct worker *w, const struct box *b, uint32_t tile, int adds, int op)
+void bulk_store(struct worker *w, const struct box *b, uint32_t tile, int adds, int op)
 {
     struct flight *f = add(w, b, tile, adds ? ADD : STORE, op);
     if (at_once(w))
         put(w, f);
 }
 
-void flights_commit(struct worker *w)
+void bulk_commit(struct worker *w)
 {
     all(w)->group[w->now]++;
-    flights_go_on(w);
+    bulk_progress(w);
 }
 
-int flights_wait(struct worker *w, uint32_t pending, int read_only)
+int bulk_wait(struct worker *w, uint32_t pending, int read_only)
 {
-    struct flights *a = all(w);
+    struct bulk_copies *a = all(w);
     const unsigned open = a->group[w->now], group = open - pending;
     unsigned last = open;
     int left = 0;
     w->progress++;
-    flights_go_on(w);
+    bulk_progress(w);
     for (int i = 0; i < a->n;) {
         struct flight *f = &a->flight[i];
         if (loads(f) || f->thread != (int)w->now) {
@@ -224,9 +224,9 @@ int flights_wait(struct worker *w, uint32_t pending, int read_only)
     return left;
 }
 
-void flights_end_block(struct worker *w)
+void bulk_end_block(struct worker *w)
 {
-    struct flights *a = w->flights;
+    struct bulk_copies *a = w->bulk_copies;
     TRACE_CHECK(mbarrier_end(w), (void)0);
     while (a && a->n) {
         w->now = (unsigned)a->flight[0].thread; /* a fault is a fault of this thread */
@@ -242,8 +242,8 @@ void flights_end_block(struct worker *w)
         memset(a->group, 0, sizeof a->group);
 }
 
-void flights_forget(struct worker *w)
+void bulk_forget(struct worker *w)
 {
-    while (w->flights && w->flights->n)
-        remove_at(w->flights, w->flights->n - 1);
+    while (w->bulk_copies && w->bulk_copies->n)
+        remove_at(w->bulk_copies, w->bulk_copies->n - 1);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct mbarrier *phases_find(struct worker *w, uint32_t at)
+struct mbarrier *mbarrier_find(struct worker *w, uint32_t at)
 {
     for (int i = w->n_mbarriers - 1; i >= 0; i--)
         if (w->mbarriers[i].at == at)
@@ -17,7 +17,7 @@ struct mbarrier *phases_find(struct worker *w, uint32_t at)
     return NULL;
 }
 
-struct mbarrier *phases_of(struct worker *w, int id)
+struct mbarrier *mbarrier_by_id(struct worker *w, int id)
 {
     for (int i = 0; i < w->n_mbarriers; i++)
         if (w->mbarriers[i].id == id)
@@ -25,9 +25,9 @@ struct mbarrier *phases_of(struct worker *w, int id)
     return NULL;
 }
 
-void phases_make(struct worker *w, uint32_t at, int arrivals)
+void mbarrier_init(struct worker *w, uint32_t at, int arrivals)
 {
-    struct mbarrier *m = phases_find(w, at);
+    struct mbarrier *m = mbarrier_find(w, at);
     w->progress++;
     if (!m) {
         size_t n = (size_t)w->n_mbarriers++;
@@ -39,7 +39,7 @@ void phases_make(struct worker *w, uint32_t at, int arrivals)
     *m = (struct mbarrier){.at = at, .id = w->made++, .arrivals = arrivals, .pending = arrivals};
 }
 
-void phases_take_away(struct worker *w, struct mbarrier *m)
+void mbarrier_inval(struct worker *w, struct mbarrier *m)
 {
     *m = w->mbarriers[--w->n_mbarriers];
 }
@@ -61,25 +61,25 @@ static void settle(struct worker *w, struct mbarrier *m)
     m->waiters = 0;
 }
 
-void phases_expect(struct worker *w, struct mbarrier *m, int64_t bytes)
+void mbarrier_expect(struct worker *w, struct mbarrier *m, int64_t bytes)
 {
     m->bytes += bytes;
     m->announced += bytes > 0 ? bytes : 0;
     settle(w, m);
 }
 
-void phases_arrive(struct worker *w, struct mbarrier *m, int arrivals)
+void mbarrier_arrive(struct worker *w, struct mbarrier *m, int arrivals)
 {
     m->pending -= arrivals;
     settle(w, m);
 }
 
-int phases_complete(const struct mbarrier *m, unsigned parity)
+int mbarrier_is_complete(const struct mbarrier *m, unsigned parity)
 {
     return (m->phase & 1) != parity;
 }
 
-int phases_expire(struct worker *w)
+int mbarriers_time_out(struct worker *w)
 {
     if (w->progress == w->expired)
         return 0;
@@ -113,7 +113,7 @@ static void name_of(const struct worker *w, uint32_t at, char *text, size_t size
         snprintf(text, size, "%s", name);
 }
 
-void phases_tell(const struct worker *w, const struct mbarrier *m, char *text, size_t size)
+void mbarrier_describe(const struct worker *w, const struct mbarrier *m, char *text, size_t size)
 {
     char name[100], arrivals[60] = "", bytes[80] = "";
     const int64_t missing = m->bytes - m->coming;
@@ -133,7 +133,7 @@ void phases_tell(const struct worker *w, const struct mbarrier *m, char *text, s
                          : " has all arrivals");
 }
 
-int phases_describe(struct worker *w)
+int mbarriers_describe(struct worker *w)
 {
     static __thread char texts[MAX_BARRIERS][300]; /* any further mbarriers share the last one */
     int n = 0;
@@ -142,7 +142,7 @@ int phases_describe(struct worker *w)
         if (!m->waiters)
             continue;
         char *text = texts[n < MAX_BARRIERS ? n++ : n - 1], told[220];
-        phases_tell(w, m, told, sizeof told);
+        mbarrier_describe(w, m, told, sizeof told);
         for (int i = 0; i < w->size; i++)
             if (m->waiting[i / WARP] >> i % WARP & 1) {
                 snprintf(text, sizeof *texts, "%.40s on %s", w->threads[i].name, told);
@@ -155,7 +155,7 @@ int phases_describe(struct worker *w)
     return n;
 }
 
-void phases_block(struct worker *w)
+void mbarriers_begin_block(struct worker *w)
 {
     w->n_mbarriers = w->made = 0;
     w->expired = w->progress;

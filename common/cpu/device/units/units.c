@@ -4,27 +4,27 @@
 void units_begin_block(struct worker *w)
 {
     w->async_random = 0;
-    phases_block(w);
+    mbarriers_begin_block(w);
 }
 
 void units_end_block(struct worker *w)
 {
-    copies_end_block(w);
-    flights_end_block(w);
+    cp_async_end_block(w);
+    bulk_end_block(w);
 }
 
 void units_forget(struct worker *w)
 {
-    copies_forget(w);
-    flights_forget(w);
+    cp_async_forget(w);
+    bulk_forget(w);
 }
 
 int units_expire(struct worker *w)
 {
-    return phases_expire(w);
+    return mbarriers_time_out(w);
 }
 
 int units_describe(struct worker *w)
 {
-    return phases_describe(w);
+    return mbarriers_describe(w);
 }

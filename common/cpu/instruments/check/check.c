@@ -93,7 +93,7 @@ void trace_block(struct worker *w, uint64_t place)
     registers_block();
     cached_load.left = 0;
     order_block(place);
-    phases_forget();
+    mbarriers_forget();
     clocks_block(w);
     memory_block(w);
 }
@@ -810,7 +810,7 @@ void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t byte
 
 void trace_mbarrier_end(struct worker *w)
 {
-    phases_end(w);
+    mbarriers_end(w);
 }
 
 void trace_registers_issue(struct worker *w, int thread)

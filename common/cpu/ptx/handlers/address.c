@@ -92,7 +92,7 @@ uint64_t ptx_mbarrier_mark(const struct mbarrier *m)
 
 struct mbarrier *ptx_mbarrier(struct worker *w, const ptx_insn *i, uint32_t at)
 {
-    struct mbarrier *m = phases_find(w, at);
+    struct mbarrier *m = mbarrier_find(w, at);
     uint64_t there;
     if (!m)
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,

@@ -37,19 +37,19 @@ static int told(struct worker *w, const struct box *b, uint32_t tile, int loads,
 
 void ptx_start_load(struct worker *w, const struct box *b, uint32_t tile, struct mbarrier *m)
 {
-    flights_go_on(w);
+    bulk_progress(w);
     TRACE_COUNT(bulk(w, TRACE_BULK_LOAD, box_inside(b)), (void)0);
     int op = told(w, b, tile, 1, 0);
     TRACE_CHECK(mbarrier_load(w, (int)w->now % WARP, m->id, op, box_rows(b) * box_row_bytes(b)),
                 (void)0);
-    flights_load(w, b, tile, m, op);
+    bulk_load(w, b, tile, m, op);
 }
 
 void ptx_start_store(struct worker *w, const struct box *b, uint32_t tile, int adds)
 {
-    flights_go_on(w);
+    bulk_progress(w);
     TRACE_COUNT(bulk(w, adds ? TRACE_BULK_REDUCE : TRACE_BULK_STORE, box_inside(b)), (void)0);
-    flights_store(w, b, tile, adds, told(w, b, tile, 0, adds));
+    bulk_store(w, b, tile, adds, told(w, b, tile, 0, adds));
 }
 
 /* Consecutive bytes are a box of one dimension with elements of 16 bytes. */
@@ -91,13 +91,13 @@ void ptx_bulk_store(struct worker *w, const ptx_insn *i, uint64_t *reg)
 void ptx_bulk_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)i, (void)reg;
-    flights_commit(w);
+    bulk_commit(w);
 }
 
 void ptx_bulk_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     const int read_only = ptx_has(i, PTX_M_read);
-    int left = flights_wait(w, (uint32_t)ptx_get(&i->operand[0], reg), read_only);
+    int left = bulk_wait(w, (uint32_t)ptx_get(&i->operand[0], reg), read_only);
     if (read_only)
         ptx_counted(CPU_BULK_READ_WAITS);
     while (left-- > 0)

@@ -25,14 +25,14 @@ void ptx_cp_async(struct worker *w, const ptx_insn *i, uint64_t *reg)
     void *to = ptx_pointer(w, lane, i, PTX_SHARED, ptx_address(&i->operand[0], reg), bytes);
     const void *from = ptx_pointer(w, lane, i, PTX_GLOBAL, ptx_address(&i->operand[1], reg), bytes);
     TRACE(async_issue(w, lane, to, from, (unsigned)bytes, (unsigned)read, ptx_has(i, PTX_M_cg)));
-    copies_issue(w, to, from, (unsigned)bytes, (unsigned)read);
+    cp_async_issue(w, to, from, (unsigned)bytes, (unsigned)read);
 }
 
 void ptx_cp_async_commit(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     (void)i, (void)reg;
     TRACE(async_commit(w, (int)w->now % WARP));
-    copies_commit(w);
+    cp_async_commit(w);
 }
 
 /* Waits until at most the given number of groups, the latest ones, are pending. Without a
@@ -42,9 +42,9 @@ void ptx_cp_async_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     uint32_t pending = i->n ? (uint32_t)ptx_get(&i->operand[0], reg) : 0;
     TRACE(async_wait(w, (int)w->now % WARP, i->n ? (int)pending : -1));
     if (i->n)
-        copies_wait(w, pending);
+        cp_async_wait(w, pending);
     else
-        copies_wait_all(w);
-    if (w->flights && pending < 1u << 30)
-        flights_copied(w, copies_open(w) + !i->n - pending);
+        cp_async_wait_all(w);
+    if (w->bulk_copies && pending < 1u << 30)
+        bulk_adopted_waited(w, cp_async_open_group(w) + !i->n - pending);
 }

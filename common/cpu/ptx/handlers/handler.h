@@ -2,8 +2,9 @@
 #ifndef PTX_HANDLER_H
 #define PTX_HANDLER_H
 
-#include "base/formats.h"
 #include "device/units/units.h"
+
+#include "base/formats.h"
 #include "ptx/language/ptx.h"
 
 #define PTX_BY_LANE(name, modifiers, operands, function) ptx_lane_run function;

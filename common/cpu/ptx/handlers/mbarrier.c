@@ -31,10 +31,10 @@ void ptx_mbarrier_init(struct worker *w, const ptx_insn *i, uint64_t *reg)
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals: need 1 to %d",
                   count, (1 << 20) - 1);
     TRACE_CHECK(lane_write(w, (int)w->now % WARP, (uintptr_t)w->arena + at, 8), (void)0);
-    phases_make(w, at, (int)count);
-    const uint64_t mark = ptx_mbarrier_mark(phases_find(w, at));
+    mbarrier_init(w, at, (int)count);
+    const uint64_t mark = ptx_mbarrier_mark(mbarrier_find(w, at));
     memcpy(w->arena + at, &mark, sizeof mark);
-    TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, phases_find(w, at)->id, at), (void)0);
+    TRACE_CHECK(mbarrier_init(w, (int)w->now % WARP, mbarrier_find(w, at)->id, at), (void)0);
 }
 
 void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -44,7 +44,7 @@ void ptx_mbarrier_inval(struct worker *w, const ptx_insn *i, uint64_t *reg)
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %d threads wait for it",
                   m->waiters);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
-    phases_take_away(w, m);
+    mbarrier_inval(w, m);
 }
 
 static uint64_t state_of(const struct mbarrier *m)
@@ -59,19 +59,19 @@ static void expect(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
                   ": %lld bytes are to come: at most %d can", (long long)m->bytes + bytes,
                   (1 << 20) - 1);
-    phases_expect(w, m, bytes);
+    mbarrier_expect(w, m, bytes);
 }
 
 static void arrive(struct worker *w, const ptx_insn *i, struct mbarrier *m, uint32_t arrivals)
 {
     if (arrivals < 1 || arrivals > (uint32_t)m->pending) {
         char told[300];
-        phases_tell(w, m, told, sizeof told);
+        mbarrier_describe(w, m, told, sizeof told);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure, ": %u arrivals too many on %s",
                   arrivals - (uint32_t)m->pending, told);
     }
     TRACE_CHECK(mbarrier_arrive(w, (int)w->now % WARP, m->id), (void)0);
-    phases_arrive(w, m, (int)arrivals);
+    mbarrier_arrive(w, m, (int)arrivals);
 }
 
 /* Operands: the resulting state, or nothing; the address; the number of arrivals or of bytes. */
@@ -81,7 +81,7 @@ void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
     const int expects = ptx_has(i, PTX_M_expect_tx);
     const uint32_t number = i->n > 2 ? (uint32_t)ptx_get(&i->operand[2], reg) : 1;
     const uint32_t arrivals = expects ? 1 : number;
-    flights_go_on(w);
+    bulk_progress(w);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
     ptx_set(&i->operand[0], reg, state_of(m));
     if (expects)
@@ -90,7 +90,7 @@ void ptx_mbarrier_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
         m->arrivals -= (int)arrivals;
     arrive(w, i, m, arrivals);
     if (m->waiters)
-        flights_bring(w, m);
+        bulk_deliver(w, m);
 }
 
 /* The phase stays open until the thread's cp.async copies in flight are done. Without .noinc the
@@ -100,25 +100,25 @@ void ptx_cp_async_arrive(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 0, reg);
     struct copied c;
-    flights_go_on(w);
+    bulk_progress(w);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
     TRACE_CHECK(mbarrier_copies(w, (int)w->now % WARP, m->id), (void)0);
-    while (copies_hand_over(w, &c))
-        flights_copy(w, &c, m);
+    while (cp_async_hand_over(w, &c))
+        bulk_adopt_cp_async(w, &c, m);
     if (ptx_has(i, PTX_M_noinc))
         arrive(w, i, m, 1);
     if (m->waiters)
-        flights_bring(w, m);
+        bulk_deliver(w, m);
 }
 
 void ptx_mbarrier_expect(struct worker *w, const ptx_insn *i, uint64_t *reg)
 {
     struct mbarrier *m = barrier(w, i, 0, reg);
-    flights_go_on(w);
+    bulk_progress(w);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
     expect(w, i, m, (uint32_t)ptx_get(&i->operand[1], reg));
     if (m->waiters)
-        flights_bring(w, m);
+        bulk_deliver(w, m);
 }
 
 void ptx_mbarrier_pending(struct worker *w, const ptx_insn *i, uint64_t *reg)
@@ -133,7 +133,7 @@ static int wait(struct worker *w, const ptx_insn *i, struct mbarrier *m, unsigne
 {
     struct thread *t = &w->threads[w->now];
     const int id = m->id;
-    while (!phases_complete(m, parity)) {
+    while (!mbarrier_is_complete(m, parity)) {
         const uint32_t before = m->phase;
         t->op = CPU_MBARRIER;
         t->name = i->text;
@@ -143,13 +143,13 @@ static int wait(struct worker *w, const ptx_insn *i, struct mbarrier *m, unsigne
         block_stop(w);
         block_wait(w);
         t->op = CPU_PTX;
-        m = phases_of(w, id);
+        m = mbarrier_by_id(w, id);
         if (!m)
             ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
                       ": the mbarrier is gone while the thread waits");
         if (m->phase == before)
             return 0;
-        flights_bring(w, m);
+        bulk_deliver(w, m);
     }
     return 1;
 }
@@ -166,13 +166,14 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
                   (unsigned long long)phase);
     const unsigned parity = phase & 1;
     const int id = m->id;
-    flights_go_on(w);
+    bulk_progress(w);
     TRACE_CHECK(mbarrier_use(w, (int)w->now % WARP, m->id), (void)0);
-    if (!phases_complete(m, parity))
-        flights_bring(w, m);
+    if (!mbarrier_is_complete(m, parity))
+        bulk_deliver(w, m);
     TRACE_CHECK(mbarrier_ask(w, (int)w->now % WARP, m->id, parity), (void)0);
-    int done = ptx_has(i, PTX_M_try_wait) ? wait(w, i, m, parity) : phases_complete(m, parity);
-    m = phases_of(w, id); /* meanwhile mbarriers may have been made, and this one invalidated */
+    int done = ptx_has(i, PTX_M_try_wait) ? wait(w, i, m, parity) : mbarrier_is_complete(m, parity);
+    m = mbarrier_by_id(w,
+                       id); /* meanwhile mbarriers may have been made, and this one invalidated */
     ptx_set(&i->operand[0], reg, (uint64_t)done);
     if (done && m)
         TRACE_CHECK(mbarrier_waited(w, (int)w->now % WARP, id, parity), (void)0);
@@ -183,7 +184,7 @@ void ptx_mbarrier_wait(struct worker *w, const ptx_insn *i, uint64_t *reg)
     w->asked_at = w->progress;
     if (++w->asked == MANY) {
         char told[300];
-        phases_tell(w, m, told, sizeof told);
+        mbarrier_describe(w, m, told, sizeof told);
         ptx_fault(w, i, FAULT_MBARRIER, cudaErrorLaunchFailure,
                   ": asked %d times in vain for parity %u of %s", MANY, parity, told);
     }

@@ -151,11 +151,11 @@ static void finish(const struct worker *w, struct products *p, int n, int warp)
  * variables. */
 static void perhaps(struct worker *w, struct products *p)
 {
-    if (copies_mode() != ASYNC_RANDOM || !p->n || !copies_chance(w))
+    if (async_mode_now() != ASYNC_RANDOM || !p->n || !async_chance(w))
         return;
     for (int v = 0; v < WARPS; v++)
         finish(w, p, p->n, v);
-    for (int k = 0; k < p->n && copies_chance(w); k++)
+    for (int k = 0; k < p->n && async_chance(w); k++)
         for (int warp = 0; warp < WARPS; warp++)
             if (p->list[k]->sums->pending[warp])
                 deliver(p->list[k]->sums, warp);
@@ -345,10 +345,10 @@ void ptx_wgmma(struct worker *w, const ptx_insn *i, int warp)
     for (int v = 0; v < WARPS; v++) {
         q->sums->pending[v]++;
         q->sums->delivered[v] = 0;
-        if (copies_mode() != ASYNC_EARLY)
+        if (async_mode_now() != ASYNC_EARLY)
             move(q->sums, v, POISON);
     }
-    for (int v = 0; copies_mode() == ASYNC_EARLY && v < WARPS; v++) {
+    for (int v = 0; async_mode_now() == ASYNC_EARLY && v < WARPS; v++) {
         finish(w, p, p->n, v);
         deliver(q->sums, v);
     }

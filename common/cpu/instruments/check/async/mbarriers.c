@@ -192,7 +192,7 @@ void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, si
 }
 
 /* The block has ended: bytes that were announced and never asked for are missing all the same. */
-void phases_end(const struct worker *w)
+void mbarriers_end(const struct worker *w)
 {
     for (int i = 0; i < w->n_mbarriers; i++) {
         const struct mbarrier *m = &w->mbarriers[i];
@@ -209,7 +209,7 @@ void phases_end(const struct worker *w)
     }
 }
 
-void phases_forget(void)
+void mbarriers_forget(void)
 {
     for (int i = 0; i < n_states; i++) {
         clock_drop(&states[i].open);

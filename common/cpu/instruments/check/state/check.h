@@ -279,8 +279,8 @@ void phase_asked(int thread, uint32_t code, int id, unsigned parity);
 void phase_waited(int thread, uint32_t code, int id, unsigned parity);
 void phase_copies(int thread, uint32_t code, int id, int op); /* op 0: there are none */
 void phase_loads(struct worker *w, int thread, uint32_t code, int id, int op, size_t bytes);
-void phases_end(const struct worker *w);
-void phases_forget(void);
+void mbarriers_end(const struct worker *w);
+void mbarriers_forget(void);
 /* --- async/registers.c: the variables of wgmma, and setmaxnreg -------------------------------- */
 
 void registers_issue(int thread, uint32_t code); /* before what the product holds of the thread */
