@@ -70,7 +70,7 @@ function output(step, command, order, args,   env, file, program) {
 }
 
 # The same for a program outside of the steps, from its source.
-function own_output(source, command,   file) {
+function example_output(source, command,   file) {
     file = outputs "/" encode(source " " command) ".txt"
     print target ": " file
     if (file in made) return
@@ -114,8 +114,8 @@ script {
         need(plots "/" substr(line, RSTART + 6, RLENGTH - 6) ".gp")
         line = substr(line, RSTART + RLENGTH)
     }
-    if ($0 ~ /^```+ *\{[^}]*\.output[^}]* own=/)
-        own_output(attribute($0, "own"), attribute($0, "command"))
+    if ($0 ~ /^```+ *\{[^}]*\.output[^}]* example=/)
+        example_output(attribute($0, "example"), attribute($0, "command"))
     else if ($0 ~ /^```+ *\{[^}]*\.output/)
         output(attribute($0, "step"), attribute($0, "command"), attribute($0, "order"), \
             attribute($0, "args"))

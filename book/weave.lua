@@ -257,16 +257,16 @@ local function recorded_output(el)
     return printed(typed, lines)
 end
 
--- command=count and command=check run the program built with that instrument. own= is a source outside of the
+-- command=count and command=check run the program built with that instrument. example= is a source outside of the
 -- steps, and command= then says how cudacc builds it.
 local function output(el)
     local a = el.attributes
     local args = a.args or ""
     local command = a.command or "run"
-    if a.own then
+    if a.example then
         local flag = command == "run" and "" or "--" .. command .. " "
-        return shown_output("output of " .. a.own, "own=" .. a.own, encode(a.own .. " " .. command),
-            a.exit, "common/cpu/cudacc " .. flag .. "-run " .. a.own)
+        return shown_output("output of " .. a.example, "example=" .. a.example, encode(a.example .. " " .. command),
+            a.exit, "common/cpu/cudacc " .. flag .. "-run " .. a.example)
     end
     local setting = a.order and "CUDACPU_ORDER=" .. a.order or ""
     local what = "output of step " .. (a.step or "(no step)") .. " " .. args

@@ -1,7 +1,7 @@
-# alt: Time of a call at D = 2048 against R. V6 with one key a thread is level. Turning only R dimensions starts below it and reaches it at R = 2048; turning none lies lower still, and level. With all threads busy, turning only R dimensions is the lowest line, and meets separate with the same tiles, which is level, at R = 2048.
+# alt: Time of a call at D = 2048 against R. V6 with one key a thread is level. Rotating only R dimensions starts below it and reaches it at R = 2048; rotating none lies lower still, and level. With all threads busy, rotating only R dimensions is the lowest line, and meets separate with the same tiles, which is level, at R = 2048.
 # data: step-12.tsv
 load 'plots/style.gp'
-set xlabel 'dimensions that turn, R (of D = 2048)'
+set xlabel 'dimensions that rotate, R (of D = 2048)'
 set ylabel 'time of a call, µs'
 set logscale x 2
 set xrange [12:2900]

@@ -1,9 +1,9 @@
-# alt: A waterfall of times at D = 2048 on the call clock, from the log's baseline down to the best version. The launch saved and the rotation of q fused are slivers, the waits and q staged short steps. Wide loads, more loads under way, all threads at work and D split over blocks are the long steps.
+# alt: A waterfall of times at D = 2048 on the call clock, from the log's baseline down to the best version. The launch saved and the rotation of q fused are slivers, the waits and q staged short steps. Wide loads, more loads in flight, all threads at work and D split over blocks are the long steps.
 # data: step-14.tsv
 load 'plots/style.gp'
 if (!exists('D')) D = 2048
-ways = 'log-separate unstaged separate joined hybrid v7 once two-blocks busy split split-once'
-said = "'as in the log' 'no waiting' 'q staged' 'one launch less' 'q turned inside' '16 bytes a load' 'exponentials once' 'more loads at once' 'all threads busy' 'D split' 'k turned inside'"
+ways = 'reference-separate unstaged separate joined hybrid v7 once two-blocks busy split split-once'
+said = "'as in the log' 'no waiting' 'q staged' 'one launch less' 'q rotated inside' '16 bytes a load' 'exponentials once' 'more loads at once' 'all threads busy' 'D split' 'k rotated inside'"
 n = words(ways)
 where(i) = sprintf('clock=call l2=warm case=D%d variant=%s', D, word(ways, i))
 array t[n]

@@ -3,7 +3,7 @@
 load 'plots/style.gp'
 f = 'step-24-profile.tsv'
 cases = 'D64-S2048 D128-S2048'
-us(case, kernel) = real(cell(f, 'variant=log case=' . word(cases, case) . ' kernel=' . kernel, 'us'))
+us(case, kernel) = real(cell(f, 'variant=reference-log case=' . word(cases, case) . ' kernel=' . kernel, 'us'))
 part(case, kernel) = 100 * us(case, kernel) / (us(case, '1-backward_dq') + us(case, '2-backward_dkv'))
 set print $all
 do for [case = 1:2] {

@@ -2,7 +2,7 @@
 # data: step-25.tsv step-26.tsv peers-flash-backward.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192
-ways = 'log two-kernels b-vector flash-attention-2 cudnn'
+ways = 'reference-log two-kernels b-vector flash-attention-2 cudnn'
 said = "'the log' 'delta once' 'one pass' 'FlashAttention-2' 'cuDNN'"
 colours = '#5b626b #9c3f86 #0a5ea8 #c2480a #007a5e'
 n = words(ways)

@@ -2,7 +2,7 @@
 # data: step-21.tsv step-22.tsv step-28.tsv step-29.tsv peers-flash.tsv ceilings.tsv
 load 'plots/style.gp'
 S = 8192
-ways = 'naive flash e-registers threads tma a-one-role b-producer c-ping-pong d-overlap e-persistent g-pieces flash-attention-2 cudnn'
+ways = 'naive flash e-registers threads tma a-one-role b-producer c-ping-pong d-overlap e-persistent g-work-tiles flash-attention-2 cudnn'
 said = 'naive 21 22 23 28 a b c d e g FA2 cuDNN'
 n = words(ways)
 file(i) = i <= 2 ? 'step-21.tsv' : i == 3 ? 'step-22.tsv' : i <= 5 ? 'step-28.tsv' : i <= 11 ? 'step-29.tsv' : 'peers-flash.tsv'

@@ -2,7 +2,7 @@
 # data: step-29.tsv peers-hopper.tsv
 load 'plots/style.gp'
 S = 8192
-ways = 'a-one-role b-producer c-ping-pong d-overlap e-persistent g-pieces'
+ways = 'a-one-role b-producer c-ping-pong d-overlap e-persistent g-work-tiles'
 said = 'a b c d e g'
 n = words(ways)
 where(variant, D, causal, clock) = sprintf('step=29 variant=%s B=4 H=8 Sq=%d Sk=%d D=%d causal=%d clock=%s l2=warm', variant, S, S, D, causal, clock)

@@ -3,7 +3,7 @@
 load 'plots/style.gp'
 f = 'step-29-timeline.tsv'
 which = 'c-recorded d-recorded'
-roles = 'producer group-0 group-1'
+roles = 'producer warpgroup-0 warpgroup-1'
 said = "'producer' 'group 0' 'group 1'"
 X = 7000
 FROM = 8 # the tile at whose scores the picture begins
@@ -39,6 +39,6 @@ b(v, r, event, row) = sprintf("got(%d, %d, '%s') using (in(%d, $1)):(y(%d, %d, %
 all = ''
 do for [v = 1:2] {
     all = all . b(v, 1, 'wait', 0) . b(v, 1, 'load', 0)
-    do for [r = 2:3] { all = all . b(v, r, 'scores', 0) . b(v, r, 'values', 1) . b(v, r, 'wait', 2) . b(v, r, 'weights', 2) }
+    do for [r = 2:3] { all = all . b(v, r, 'scores', 0) . b(v, r, 'values', 1) . b(v, r, 'wait', 2) . b(v, r, 'softmax', 2) }
 }
-eval 'plot ' . all . "keyentry with boxes lc rgb '#7a6200' title 'load', keyentry with boxes lc rgb GRID title 'wait', keyentry with boxes lc rgb '#0a5ea8' title 'scores', keyentry with boxes lc rgb '#c2480a' title 'values', keyentry with boxes lc rgb '#007a5e' title 'weights'"
+eval 'plot ' . all . "keyentry with boxes lc rgb '#7a6200' title 'load', keyentry with boxes lc rgb GRID title 'wait', keyentry with boxes lc rgb '#0a5ea8' title 'scores', keyentry with boxes lc rgb '#c2480a' title 'values', keyentry with boxes lc rgb '#007a5e' title 'softmax'"

@@ -1,4 +1,4 @@
-# alt: Two groups and the tensor cores over the time of two tiles, in rung c and in rung d. In c both groups compute scores, then both weigh, and the tensor cores have nothing; then they meet, and both want dV, dK and dQ. In d one group weighs while the other has the tensor cores, and dQ is that of the tile before, so nobody waits. The same work takes less time.
+# alt: Two warpgroups and the tensor cores over the time of two tiles, in rung c and in rung d. In c both warpgroups compute scores, then both compute their softmax, and the tensor cores have nothing; then they meet, and both want dV, dK and dQ. In d one warpgroup computes its softmax while the other has the tensor cores, and dQ is that of the tile before, so nobody waits. The same work takes less time.
 # data: none
 drawing = 292
 load 'plots/style.gp'
@@ -12,7 +12,7 @@ do for [g = 0:1] {
     eval say(X - 8, y + 11, 'right', INK, sprintf('group %d', g))
     do for [i = 0:1] {
         eval piece(8 * i, y, 2, FAINT, GOOD, 'S dP')
-        eval piece(8 * i + 2, y, 2.5, PANEL, ORANGE, 'weigh')
+        eval piece(8 * i + 2, y, 2.5, PANEL, ORANGE, 'softmax')
         eval piece(8 * i + 4.5, y, 3.5, FAINT, GOOD, 'dQ dV dK')
     }
 }
@@ -31,7 +31,7 @@ do for [g = 0:1] {
         x = 6 * i + g * 3
         if (x < 13) {
             eval piece(x, y, 1.9, FAINT, GOOD, 'S dP')
-            eval piece(x + 1.9, y, 2.4, PANEL, ORANGE, 'weigh')
+            eval piece(x + 1.9, y, 2.4, PANEL, ORANGE, 'softmax')
             eval piece(x + 4.3, y, 1.7, FAINT, GOOD, 'dx')
         }
     }

@@ -1,4 +1,4 @@
-# alt: How often a key is used, and how often it is turned, against the length S, both axes logarithmic, with a causal mask and tiles of 128 queries. Used in a product: a line that rises with S. Turned inside attention: a line that becomes parallel to it, far below. Turned by a pass of its own: a flat dashed line at 1. Points that were counted lie on the lines at two small lengths.
+# alt: How often a key is used, and how often it is rotated, against the length S, both axes logarithmic, with a causal mask and tiles of 128 queries. Used in a product: a line that rises with S. Rotated inside attention: a line that becomes parallel to it, far below. Rotated by a pass of its own: a flat dashed line at 1. Points that were counted lie on the lines at two small lengths.
 # data: ../cpu/step-32-counts.tsv
 load 'plots/style.gp'
 # S must be a multiple of the tile: otherwise the last tile of queries is not full, and rotates keys for fewer queries.
@@ -19,12 +19,12 @@ set format y '%.0f'
 unset key
 note(text, x, y, side, colour) = sprintf("set label '%s' at %g, %g %s font ',12' textcolor rgb '%s'", text, x, y, side, colour)
 eval note('used in a product', 4600, 5500, 'right', '#4a5a78')
-eval note('turned inside attention', 150000, 6, 'right', '#c2480a')
-eval note('turned by a pass of its own', 131072, 2.2, 'right', INK)
+eval note('rotated inside attention', 150000, 6, 'right', '#c2480a')
+eval note('rotated by a pass of its own', 131072, 2.2, 'right', INK)
 used(S) = (S + 1) / 2
-turned(S) = S < 128 ? NaN : (S / 128 + 1) / 2
+rotated(S) = S < 128 ? NaN : (S / 128 + 1) / 2
 plot used(x) with lines ls 6, \
-     turned(x) with lines ls 2, \
+     rotated(x) with lines ls 2, \
      1 with lines ls LIMIT, \
      for [c = 1:words(cases)] counted(c, 'fused') using 1:2 with points ls 2, \
      for [c = 1:words(cases)] counted(c, 'one-kernel') using 1:2 with points ls 1

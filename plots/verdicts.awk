@@ -1,7 +1,7 @@
 # verdicts.awk: compares the verdicts of two devices, from all their files of rows.
 #   awk -f plots/verdicts.awk plots/data/ONE/step-??.tsv plots/data/OTHER/step-??.tsv
 # counts, for each clock and for all, the rows that have a ratio on both; those with the same verdict, with
-# a tie on one of the two, and turned from wins to loses or back. With -v list=1 it prints each row whose
+# a tie on one of the two, and reversed from wins to loses or back. With -v list=1 it prints each row whose
 # verdict is not the same. The rule is that of book/weave.lua; a baseline has no verdict.
 
 function verdict(ratio, low, high) {
@@ -35,7 +35,7 @@ $at["ratio"] ~ /^[0-9.]/ && $at["status"] == "ok" {
         verdicts[key] = says
     } else if (key in ratios) {
         was = verdicts[key]
-        change = was == says ? "same" : was == "ties" || says == "ties" ? "tie" : "turned"
+        change = was == says ? "same" : was == "ties" || says == "ties" ? "tie" : "reversed"
         if (list && change != "same") print key, ratios[key], ratio, was, says
         counted[$at["clock"], change]++
         counted["all", change]++
@@ -44,12 +44,12 @@ $at["ratio"] ~ /^[0-9.]/ && $at["status"] == "ok" {
 
 END {
     if (list) exit
-    print "clock", "rows", "same", "tie", "turned"
+    print "clock", "rows", "same", "tie", "reversed"
     for (n = split("graph stream call sustained all", clocks, " "); n; n--) {
         clock = clocks[n]
         same = counted[clock, "same"] + 0
         tie = counted[clock, "tie"] + 0
-        turned = counted[clock, "turned"] + 0
-        if (same + tie + turned) print clock, same + tie + turned, same, tie, turned
+        reversed = counted[clock, "reversed"] + 0
+        if (same + tie + reversed) print clock, same + tie + reversed, same, tie, reversed
     }
 }

@@ -49,7 +49,7 @@ for my $step (sort keys %kernels) {
     }
 }
 
-# Attention that turns its own tiles: all have room on a CPU, also at D = 128.
+# Attention that rotates its own tiles: all have room on a CPU, also at D = 128.
 %r = run("$cpu/step-33 --list");
 my @tiles = ($r{out} =~ s/.*^variants\n//msr) =~ /^  (tile:m\d+-n\d+-w\d+-s\d+) /mg;
 cmp_ok(scalar(@tiles), ">=", 12, "step 33: a field to choose from");
@@ -75,27 +75,27 @@ sub launches_of {
     my %times = map { /^(\S+)\t\S+\t(\d+)$/ ? ($1 => $2) : () } split /\n/, slurp("$root/launches");
     my %way = ($times{"way:fused"} => "fused", $times{"way:op-by-op"} => "op-by-op");
     my ($said) = $r{out} =~ /^  (dispatch: .*)$/m;
-    my $done = "dispatch: $way{$times{dispatch}}; dispatch-log: $way{$times{'dispatch-log'}}";
+    my $done = "dispatch: $way{$times{dispatch}}; dispatch-reference-log: $way{$times{'dispatch-reference-log'}}";
     return $said eq $done ? ($r{out} =~ /no tuned-dispatch/ ? "no table; " : "") . $done : "says $said, and does $done";
 }
-is(launches_of("small"), "no table; dispatch: fused; dispatch-log: fused", "step 36 without a table does as the log");
+is(launches_of("small"), "no table; dispatch: fused; dispatch-reference-log: fused", "step 36 without a table does as the log");
 # The log's crossover, at the large cases, of which a CPU runs none.
 my %captured = run("$cpu/step-36 --seed 1", KF_CAPTURE => 1, KF_ROOT => $root);
 my %launches;
 for my $case (split /^case /m, $captured{out}) {
     my ($name, $S) = $case =~ /\A(forward-\S+): .*\bS=(\d+)/ or next;
     my %of = $case =~ /^  variant (\S+): (\d+) launch/mg;
-    $launches{$S}{$of{"dispatch-log"} == $of{"way:fused"} ? "fused" : "op by op"} = 1;
+    $launches{$S}{$of{"dispatch-reference-log"} == $of{"way:fused"} ? "fused" : "op by op"} = 1;
 }
 ok($launches{4096}, "step 36 has a case at the log's crossover");
 is(join(" ", keys %{ $launches{$_} }), $_ <= 4096 ? "fused" : "op by op", "step 36 at $_: what the log goes")
     for sort { $a <=> $b } keys %launches;
 my $table = "$root/plots/data/cpu/tuned-dispatch.tsv";
 spew($table, "# device: cpu\n$columns" . tuned_row(64, "way:fused") . tuned_row(150, "way:op-by-op") . tuned_row(256, "dispatch"));
-is(launches_of("odd"), "dispatch: fused; dispatch-log: fused", "the way of the nearest length");
-is(launches_of("small"), "dispatch: op-by-op; dispatch-log: fused", "and of another");
-is(launches_of("S256"), "dispatch: op-by-op; dispatch-log: fused", "of those that are ways");
-is(launches_of("small-D128"), "no table; dispatch: fused; dispatch-log: fused", "another D has no row");
+is(launches_of("odd"), "dispatch: fused; dispatch-reference-log: fused", "the way of the nearest length");
+is(launches_of("small"), "dispatch: op-by-op; dispatch-reference-log: fused", "and of another");
+is(launches_of("S256"), "dispatch: op-by-op; dispatch-reference-log: fused", "of those that are ways");
+is(launches_of("small-D128"), "no table; dispatch: fused; dispatch-reference-log: fused", "another D has no row");
 spew($table, "# device: cpu\n$columns" . tuned_row(128, "way:one-kernel"));
 is(launches_of("small"), "1 36-dispatch-by-length: tuned-dispatch.tsv: there is no way:one-kernel; way:fused or way:op-by-op is right\n", "a way that is none");
 done_testing();

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# cudacc --check finds every planted fault of check/, names its line, and says nothing of the twins.
+# cudacc --check finds every planted fault of check/, names its line, and says nothing of the fixed versions.
 # The examples of common/cpu/instruments/README.md print what stands there.
 # Reads: common/cuda common/harness tests/check tests/cpu plots/data
 use strict;
@@ -65,7 +65,7 @@ for my $file (@files) {
         push @unmarked, $line if $code =~ /\bfault\b/ && !/\/\/ fault here/;
     }
     is_deeply(\%planted, { map { $_->{name} => 1 } @table }, "$file.cu: one line is marked for each fault");
-    is("@unmarked", "", "$file.cu: no other line tells a fault from its twin");
+    is("@unmarked", "", "$file.cu: no other line tells a fault from its fixed version");
 }
 my $subtle = grep { $_->{kind} eq "subtle" } @faults;
 cmp_ok(scalar @faults, ">=", 40, "at least 40 faults");
@@ -84,12 +84,12 @@ for my $recorded (glob "$root/plots/data/*/check-suite.tsv") {
 }
 is_deeply([grep { !$names{$_} } sort keys %marks], [], "no mark without a fault");
 
-# --- Every fault and every twin ------------------------------------------------------------------
+# --- Every fault and every fixed version ---------------------------------------------------------
 my %runs = (
     fault => ["forward", "again", "reverse", "random"],
     right => ["forward", "reverse", "random"],
 );
-# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait; a twin does
+# What is asynchronous takes effect when it is issued, or at some time, instead of at the wait; a fixed version does
 # so in each order of threads.
 my %modes = (early => "forward CUDACPU_ASYNC=early", sometime => "random CUDACPU_ASYNC=random");
 my %more = (%modes, map { my $mode = $_; map { ("$_-$mode" => "$_ CUDACPU_ASYNC=$mode") } @{$runs{right}} }
@@ -144,7 +144,7 @@ for my $f (@faults) {
     for my $order (orders($f, "right")) {
         my %r = said("$name.right.$order");
         ok($r{code} == 0 && !@{$r{findings}} && $r{last} eq "check: no findings",
-            "no $f->{rule}: the twin of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
+            "no $f->{rule}: the fixed version of $name, $order") or diag("exit code $r{code}\n", $r{out}, $r{err});
     }
 }
 

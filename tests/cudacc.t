@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # cudacc as a command: nvcc's flags, --help, where it may be called from, programs that are kept, and
 # mistakes told as a compiler says them of the user's own file.
-# Reads: common/own tests/cpu
+# Reads: common/examples tests/cpu
 use strict;
 use warnings;
 use Cwd qw(getcwd);
@@ -127,10 +127,10 @@ ok(-e glob("$dir/home/cudacpu/*/rewriter"), "what is built lies in the user's ca
 # --- The book's program of one's own: wrong as it stands, right with the barrier ---
 SKIP: {
     skip "there is no g++", 2 unless have("g++");
-    %r = run("CXX=g++ $cudacc --check -run common/own/reverse.cu");
+    %r = run("CXX=g++ $cudacc --check -run common/examples/reverse.cu");
     ok($r{code} == 1 && $r{out} eq "512 of 1024 wrong\n" && $r{err} =~ /^shared race: .*reverse\.cu:12 .*reverse\.cu:11 /m,
         "a reversal without a barrier is a race") or diag($r{err});
-    spew("$dir/reverse.cu", slurp("common/own/reverse.cu") =~ s/(\n    y\[)/\n    __syncthreads();$1/r);
+    spew("$dir/reverse.cu", slurp("common/examples/reverse.cu") =~ s/(\n    y\[)/\n    __syncthreads();$1/r);
     %r = run("CXX=g++ $cudacc --check -run $dir/reverse.cu");
     is("$r{code} $r{out}$r{err}", "0 0 of 1024 wrong\ncheck: no findings\n", "and with it none");
 }

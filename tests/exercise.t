@@ -209,7 +209,7 @@ my @planted = (
         qr/a kernel reaches for memory that is not there/, qr/^case odd: .*\n(?s:.*)illegal access at address/m, "", ""],
     ["16 bytes at an odd address", "13", "S63", qr/\Q(const float4 *)(own.k +/, sub { "(const float4 *)(own.k + 1 +" },
         qr/(?:a kernel.s access is not aligned to its size|a kernel reaches for memory that is not there)/,
-        qr/^case S63: .*\n(?s:.*)    misaligned: read at work\/13-v7-hybrid\.cu:\d+ .* of k_turned /m, "check", ""],
+        qr/^case S63: .*\n(?s:.*)    misaligned: read at work\/13-v7-hybrid\.cu:\d+ .* of k_rotated /m, "check", ""],
     # A step may ask for what neither results nor counts show, in a try.sh of its own.
     ["a choice without the table", "36", "forward-small --variant dispatch",
         qr/\Qkf_tuned("dispatch", s, "way", name, sizeof name)/, sub { "name[0] = 0" },

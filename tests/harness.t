@@ -362,23 +362,23 @@ is_deeply(\%on, {D8 => {"-" => 3, graph => 6, stream => 3, call => 3},
     D16 => {"-" => 3, graph => 6, stream => 3, call => 3, sustained => 3, cool => 3}},
     "rows say which clock; a case that does not ask for them has none");
 my @rates = map { [split /\t/, $_, -1] } grep { !/^#/ } split /\n/, slurp("$dir/rates.tsv");
-is("@{$rates[0]}", "variant case B H Sq Sk D R causal pos0 clock place turn median_us p5_us p95_us n readings " .
+is("@{$rates[0]}", "variant case B H Sq Sk D R causal pos0 clock place repetition median_us p5_us p95_us n readings " .
     "mhz mhz_p5 mhz_p95 watts watts_p5 watts_p95 capped_pct", "--rates names its columns");
 is(join(" ", map { $_->[0] } @rates[1 .. 7]), join(" ", reverse map { $_->[0] } @rates[1 .. 7]),
-    "the order of a turn and of the next are mirrored");
+    "the order of a repetition and of the next are mirrored");
 is(join(" ", map { $_->[0] } @rates[1, 4, 7]), "right right right", "and the first variant is in front, between and behind");
 like(join(" ", @{$rates[7]}[1, 10 .. 13, 16]), qr/^D16 sustained 7 3 25(\.00\d+)? 10$/, "a row a place");
 is(join(" ", @{$rates[7]}[18 .. 24]), "1500 1500 1500 695 695 695 100", "with clock rate and power");
 is(join(" ", $rates[8][10], @{$rates[8]}[18 .. 24]), "cool 1980 1980 1980 - - - 0", "cool ones too");
 is(scalar(@rates), 1 + 2 * 7, "and none of other clocks");
-%r = run("$alone --rates $dir/rates.tsv --clock cool --turns 1");
+%r = run("$alone --rates $dir/rates.tsv --clock cool --repetitions 1");
 like($r{out}, qr/^  no clock rates and no power: FAKE_RATES is not set$/m, "a device that says nothing: one line");
 @rates = map { [split /\t/, $_, -1] } grep { !/^#/ } split /\n/, slurp("$dir/rates.tsv");
-is(scalar(@rates), 1 + 4, "--clock leaves out others, and --turns says how often");
+is(scalar(@rates), 1 + 4, "--clock leaves out others, and --repetitions says how often");
 is(join(" ", @{$rates[1]}[10, 13, 16 .. 24]), "cool 20 20 0 - - - - - - -", "and its times are kept");
 unlike($r{out}, qr/graph|stream|sustained/, "nothing of the others is printed");
 fails("a clock that is not there", "$toy --clock sustained", 2, "--clock sustained: this program does not time on it; one of graph, stream, call");
-fails("no turns", "$alone --turns 0", 2, "--turns 0: a whole number from 1 to 9");
+fails("no repetitions", "$alone --repetitions 0", 2, "--repetitions 0: a whole number from 1 to 9");
 fails("--rates without such a clock", "$toy --rates $dir/rates.tsv", 2, "times on neither sustained nor cool");
 fails("--rates and --once", "$alone --rates $dir/rates.tsv --once", 2, "nothing is timed with --once");
 fails("--rates on a CPU", "$alone --rates $dir/rates.tsv", 77, "a CPU has no times", FAKE_CPU => 1);

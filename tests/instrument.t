@@ -302,7 +302,7 @@ for my $cxx (grep { have($_) } "clang++", grep { !$ENV{TEST_PLAN} } map { "clang
         like($r{err}, qr/^$rule: .*\b$file\.cu:(?:$lines)\b/m, "$cxx: $name of $source is found")
             or diag($r{err});
         %r = run("$dir/faults $name right");
-        is($r{err}, "check: no findings\n", "$cxx: and nothing in its twin");
+        is($r{err}, "check: no findings\n", "$cxx: and nothing in its fixed version");
     }
 }
 done_testing();

@@ -47,7 +47,7 @@ my $known = scratch_dir() . "/known";
 spew($known, join "", map { "$_\n" } @known);
 my %r = run("make lint", LINT_PROVEN => $known);
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
-like($r{out}, qr/^lint: $_: all is fine$/m, "$_ was looked at") for qw(headings launches indices asm holds), "shared headers";
+like($r{out}, qr/^lint: $_: all is fine$/m, "$_ was looked at") for qw(headings launches indices asm fences), "shared headers";
 for my $tool (grep { !$reads{$_} } sort keys %depends) {
     like($r{out}, qr/^lint: $tool\b.*skipped$/m, "$tool was skipped with a word");
 }
@@ -88,18 +88,18 @@ my @planted = (
         '("cp.async.wait_all;" ::: "memory")'),
     # Sums that are read behind a wait, in front of the right one, in the next round, of a function that
     # starts a product; and that are written in front of a product that adds.
-    map({ ["holds", "steps/00-planted/planted-" . $n++ . ".cuh", "static void add(float (&c)[8][4])\n{\n    wgmma<0, 0>(c, 0, 0, 1);\n}\n\n"
-            . "static void multiply(void)\n{\n    float c[8][4] = {};\n    hold(c);\n$_}\n"] }
+    map({ ["fences", "steps/00-planted/planted-" . $n++ . ".cuh", "static void add(float (&c)[8][4])\n{\n    wgmma<0, 0>(c, 0, 0, 1);\n}\n\n"
+            . "static void multiply(void)\n{\n    float c[8][4] = {};\n    fence_registers(c);\n$_}\n"] }
         "    wgmma<0, 0>(c, 0, 0, 1);\n    wgmma_commit();\n    wgmma_wait<0>();\n    use(c);\n",
-        "    add(c);\n    wgmma_commit();\n    wgmma_wait<1>(); // for the one before\n    hold(c);\n    use(c);\n",
-        "    for (;;) { // rounds\n        store(c);\n        hold(c);\n        add(c);\n        wgmma_commit();\n"
+        "    add(c);\n    wgmma_commit();\n    wgmma_wait<1>(); // for the one before\n    fence_registers(c);\n    use(c);\n",
+        "    for (;;) { // rounds\n        store(c);\n        fence_registers(c);\n        add(c);\n        wgmma_commit();\n"
             . "        wgmma_wait<0>();\n    }\n",
         "    use(c);\n    add(c);\n"),
 );
 my $tree;
 for my $tool (sort keys %{ { map { $_->[0] => 1 } @planted } }) {
     my @here = grep { $_->[0] eq $tool } @planted;
-    my @rules = ("common/make/build/holds.awk", ".clang-format", ".clang-tidy", "Makefile", $flags, $script);
+    my @rules = ("common/make/build/register_fences.awk", ".clang-format", ".clang-tidy", "Makefile", $flags, $script);
     proved("$tool: planted flaws", \@rules, have($tool) ? version_of($tool) : "", sub {
         if (!$tree) {
             $tree = small_tree();

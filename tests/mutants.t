@@ -34,7 +34,7 @@ my %evidence = (
     'repeats'    => qr/^.*\brepeats: \d+ runs, .*\bdiffers in\b.*$/m,
     'cost'       => qr/^  (?:costs more|left out|waits for more): .*$/m,
     'kernels'    => qr/^not ok .*$/m,
-    'corners'    => qr/^.*\billegal access\b.*$/m,
+    'large-index'    => qr/^.*\billegal access\b.*$/m,
     'older'      => qr/^.*\b[1-9]\d* of \d+ elements wrong.*$/m,
 );
 my $classes = join '|', map { $_->{name} } grep { $_->{counts} ne 'NEVER' } check_rules();
@@ -140,7 +140,7 @@ sub try_mutant
     return (1, 'passed before, and nothing of it has changed') if is_proven($proof);
     my $began = cpu_seconds();
     my $dir = "$temp/$name";
-    my $whole = $check =~ /^(?:corners|kernels)$/ || ($check eq 'illegal' && $edit->{finds} =~ /misaligned/);
+    my $whole = $check =~ /^(?:large-index|kernels)$/ || ($check eq 'illegal' && $edit->{finds} =~ /misaligned/);
     my @needed = $whole ? () : needed($step, $source, $args);
     copy_step($dir, $source, $whole ? 'all' : 'needed', \%text, @files);
     my ($passed, $line);
@@ -252,7 +252,7 @@ sub judge
     my ($dir, $edit, $source) = @_;
     my $check = $edit->{check};
     return dear_mutant($dir, $edit) if $check eq 'cost';
-    return narrow_index($dir, $edit) if $check eq 'corners';
+    return narrow_index($dir, $edit) if $check eq 'large-index';
     return inexact_kernel($dir, $edit, $source) if $check eq 'kernels';
     # A program that checks verifies as well, so one build serves both. But it passes over an illegal
     # access, which ends a plain program, and has no guards around its outputs.
@@ -286,17 +286,17 @@ sub dear_mutant
         : $status == 3 ? 'no counts are recorded of what it runs' : "ends with code $status: " . first_line("$dir/log"));
 }
 
-# Right wherever an int counts the elements: the corners of larger arrays tell.
+# Right wherever an int counts the elements: larger arrays tell.
 sub narrow_index
 {
     my ($dir, $edit) = @_;
     return (0, "needs '-' where others say what check finds") if $edit->{finds} ne '-';
     my $error = build_step($dir, '');
     return (0, $error) if $error;
-    my $status = system("KF_CORNERS=1 timeout 60 '$dir/step' $edit->{args} >'$dir/log' 2>&1") >> 8;
+    my $status = system("KF_LARGE_INDEX=1 timeout 60 '$dir/step' $edit->{args} >'$dir/log' 2>&1") >> 8;
     my $report = slurp_if("$dir/log") // die;
     return (0, $status == 0 ? 'survives' : "ends with code $status: " . first_line("$dir/log"))
-        if $status != 1 || $report !~ $evidence{corners};
+        if $status != 1 || $report !~ $evidence{'large-index'};
     return (1, $& =~ s/^\s+//r);
 }
 

@@ -191,10 +191,10 @@ __global__ void __launch_bounds__(128, PLANT == 8 ? 0 : PLANT == 1 ? 5 : 1)
         more[i] = y[i * n];
     }
     if (PLANT == 8) {
-        give_up_registers<24>();
+        setmaxnreg_dec<24>();
     }
     for (int i = 0; i < n; i++) {
-        hold(c);
+        fence_registers(c);
         if (PLANT != 19) {
             wgmma_fence();
         }
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(128, PLANT == 8 ? 0 : PLANT == 1 ? 5 : 1)
             y[i] = c[0][0];
         }
         wgmma_wait<0>();
-        hold(c);
+        fence_registers(c);
         y[i + 1] = c[1][1];
     }
     for (int i = 0; i < 64; i++) {

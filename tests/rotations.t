@@ -15,7 +15,7 @@ sub min { $_[0] < $_[1] ? $_[0] : $_[1] }
 
 # Keys that blocks of ROWS queries turn in all, in tiles of KEYS: those of each tile that a block sees. How
 # many rows of the table are read for that: of whole tiles.
-sub turned_keys {
+sub rotated_keys {
     my ($Sq, $Sk, $causal, $ROWS, $KEYS) = @_;
     my ($turned, $read) = (0, 0);
     for (my $row = 0; $row < $Sq; $row += $ROWS) {
@@ -28,7 +28,7 @@ sub turned_keys {
 }
 
 # Queries that blocks of KEYS keys turn in all, in tiles of ROWS, in the backward pass.
-sub turned_queries {
+sub rotated_queries {
     my ($Sq, $Sk, $causal, $KEYS, $ROWS) = @_;
     my ($turned, $read) = (0, 0);
     for (my $key = 0; $key < $Sk; $key += $KEYS) {
@@ -54,7 +54,7 @@ sub table {
     my @shapes = $cases =~ /KF_ROPE_FLASH_ONE\(pass, (\d+), (\d+), (\d+), (\d+), \w+\)/g;
     while (my ($B, $H, $S, $D) = splice @shapes, 0, 4) {
         for my $tile ([256, 64], [128, 64], [64, 64], [64, 32], [32, 32]) {
-            my ($turned) = turned_keys($S, $S, 1, @$tile);
+            my ($turned) = rotated_keys($S, $S, 1, @$tile);
             my $all = $turned * $B * $H;
             # A row of the tables is D/2 cosines and as many sines in fp32, one of k or v D halves.
             push @lines, join("\t", $B, $H, $S, $D, @$tile, $all, $turned / $S,
@@ -95,8 +95,8 @@ my %sum = sums_of(32);
 
 for my $case (sort keys %small) {
     my ($Sq, $Sk, $D, $heads, $causal) = @{ $small{$case} };
-    my ($k, $k_read) = turned_keys($Sq, $Sk, $causal, 128, 64);
-    my ($q, $q_read) = turned_queries($Sq, $Sk, $causal, 128, 64);
+    my ($k, $k_read) = rotated_keys($Sq, $Sk, $causal, 128, 64);
+    my ($q, $q_read) = rotated_queries($Sq, $Sk, $causal, 128, 64);
     # Rows of q, k, dq and dk that are turned, and rows of the tables that are read.
     my %want = (
         "fused forward"       => [$Sq, $k, 0, 0, whole($Sq, 128) + $k_read],
@@ -109,7 +109,7 @@ for my $case (sort keys %small) {
         my $c = $sum{"$variant $pass-$case"} or fail("$variant, $pass-$case: it is counted"), next;
         my @rows = map { $_ // 0 } @$c{qw(Q_rotations K_rotations dQ_rotations dK_rotations)};
         my @expected = map { $_ * $heads } @{ $want{$_} }[0 .. 3];
-        is("@rows", "@expected", "$variant, $pass-$case: rows of q, k, dq, dk that are turned");
+        is("@rows", "@expected", "$variant, $pass-$case: rows of q, k, dq, dk that are rotated");
         my $rows = 0;
         $rows += $_ for @rows;
         is($c->{element_rotations}, $rows * $D, "$variant, $pass-$case: and every element of a row");
@@ -128,8 +128,8 @@ my $compared = 0;
 for (sort keys %of_tile) {
     my ($name, $rows, $keys, $case) = /^(tile:m(\d+)-n(\d+)-\S+) forward-(\S+)$/ or next;
     my ($Sq, $Sk, $D, $heads, $causal) = @{ $small{$case} || next };
-    my ($turned) = turned_keys($Sq, $Sk, $causal, $rows, $keys);
-    is($of_tile{$_}{K_rotations}, $turned * $heads, "$name, forward-$case: rows of k that are turned");
+    my ($turned) = rotated_keys($Sq, $Sk, $causal, $rows, $keys);
+    is($of_tile{$_}{K_rotations}, $turned * $heads, "$name, forward-$case: rows of k that are rotated");
     is($of_tile{$_}{Q_rotations}, $Sq * $heads, "$name, forward-$case: each row of q once");
     $compared++;
 }
@@ -137,7 +137,7 @@ cmp_ok($compared, ">=", 80, "tiles of step 33 and shapes");
 
 # What follows for whole blocks: a key is turned by each block that sees it, half of them and a half more.
 for my $S (512, 65536, 131072) {
-    my ($turned) = turned_keys($S, $S, 1, 128, 64);
+    my ($turned) = rotated_keys($S, $S, 1, 128, 64);
     is($turned / $S, ($S / 128 + 1) / 2, "S = $S: how often a key is turned");
 }
 is(slurp($recorded), table(), "$recorded is what the formula says; perl tests/rotations.t --write");

@@ -23,7 +23,7 @@ my %cases = map { $_ => 1 } drawn("cases", @steps);
 my %launches = map { $_ => 1 } drawn("launches", @steps);
 my %orders = map { $_ => 1 } drawn("orders", @steps);
 my %fixed = asked("fixed");
-my %corners = map { $_ => 1 } drawn("corners", grep { !$fixed{$_} && !has_model($source{$_}) } @steps);
+my %large_index = map { $_ => 1 } drawn("large-index", grep { !$fixed{$_} && !has_model($source{$_}) } @steps);
 my %once = asked("once");
 my %race = asked("race");
 my %in_turn = asked("in turn");
@@ -104,10 +104,10 @@ for my $number (@steps) {
     }) if $cases{$number};
 
     # --- No index is an int where the elements are more.
-    proved("corners $number", \@reads, sub {
-        my $output = right("$name: more than 2^31 elements are no trouble", $step, KF_CORNERS => 1);
+    proved("large-index $number", \@reads, sub {
+        my $output = right("$name: more than 2^31 elements are no trouble", $step, KF_LARGE_INDEX => 1);
         like($output, qr/^  variant \S+, [23]\.\d billion elements of \w/m, "$name: they are as many");
-    }) if $corners{$number};
+    }) if $large_index{$number};
 
     # --- In other thread orders.
     proved("orders $number", \@reads, sub {

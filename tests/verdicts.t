@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# What chapter 25 counts is what the recorded rows of both devices say, and a turned verdict is counted.
+# What chapter 25 counts is what the recorded rows of both devices say, and a reversed verdict is counted.
 # Reads: plots chapters
 use strict;
 use warnings;
@@ -28,5 +28,5 @@ for (["one", 1.2, 1.1], ["other", 0.8, 0.9]) {
         ["01", "same", "a", "graph", "warm", 1.1, 1.1, 1.2, "ok"]));
 }
 %r = run("awk -f plots/verdicts.awk $dir/one/step-01.tsv $dir/other/step-01.tsv");
-like($r{out}, qr/^graph\t3\t1\t1\t1$/m, "a turned verdict, a tie and one that stays are counted");
+like($r{out}, qr/^graph\t3\t1\t1\t1$/m, "a reversed verdict, a tie and one that stays are counted");
 done_testing();

@@ -44,7 +44,7 @@ static __device__ __forceinline__ block_rows rows_of_block(attention_args a, int
     return own;
 }
 
-/* The arguments for a run, with q and k from these tensors, of which R dimensions are to turn. */
+/* The arguments for a run, with q and k from these tensors, of which R dimensions are to rotate. */
 static inline attention_args arguments(const kf_run *run, const char *q, const char *k, int R)
 {
     const kf_shape s = run->shape;
@@ -65,15 +65,15 @@ static inline attention_args arguments(const kf_run *run, const char *q, const c
     return a;
 }
 
-/* As they came, for a version that turns both itself; and turned, by launch_rope_q and _k. */
-static inline attention_args arguments_to_turn(const kf_run *run)
+/* As they came, for a version that rotates both itself; and rotated, by launch_rope_q and _k. */
+static inline attention_args arguments_to_rotate(const kf_run *run)
 {
     return arguments(run, "q", "k", run->shape.R);
 }
 
-static inline attention_args arguments_turned(const kf_run *run)
+static inline attention_args arguments_rotated(const kf_run *run)
 {
-    return arguments(run, "q_turned", "k_turned", 0);
+    return arguments(run, "q_rotated", "k_rotated", 0);
 }
 
 /* Bytes of shared memory for `queries` queries and their scores. */

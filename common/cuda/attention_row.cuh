@@ -1,6 +1,6 @@
 /* attention_row.cuh: the half of attention that no step of Part II changes.
  *
- * A kernel stages its query, scores the keys, and then weighs the values. The first two are what
+ * A kernel stages its query, scores the keys, and then multiplies P by V. The first two are what
  * the steps change. The last is here, the same in all of them, so that a ratio of two kernels says
  * something about what differs. V1 to V4 and the baseline do not inline the function that scores:
  * inlined, nvcc schedules its loads anew with whatever surrounds it, and a comparison measures
@@ -12,16 +12,16 @@
 #include "cuda/block_reduce.cuh"
 #include "cuda/count.cuh"
 
-// snippet: weigh-values
+// snippet: softmax-times-v
 // score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D], softmax and the
 // weighted sum of the values, one column a thread. Every thread of the block must call it. At least
 // one key is visible, for with RoPE there are no fewer keys than queries. Eight loads in a row,
-// written down before the first is used: left to nvcc, one, two or four are under way, whatever the
+// written down before the first is used: left to nvcc, one, two or four are in flight, whatever the
 // registers of the kernel allow, and a comparison of kernels measures that.
 // cost: Sk exponentials a column, 2 Sk flops a column; reads v once
-static __device__ __forceinline__ void weigh_values(const float *score, float largest,
-                                                    const float *v, float *o, int visible, int D,
-                                                    float *scratch)
+static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
+                                                       const float *v, float *o, int visible, int D,
+                                                       float *scratch)
 {
     enum { BATCH = 8 };
     largest = block_max(largest, scratch);
@@ -52,4 +52,4 @@ static __device__ __forceinline__ void weigh_values(const float *score, float la
         o[d] = out / sum;
     }
 }
-// end snippet: weigh-values
+// end snippet: softmax-times-v

@@ -16,13 +16,14 @@ static __device__ __forceinline__ float own_largest(const float *score, int visi
 
 // score [rows][Sk] -> o [rows][D], row after row. Not
 // inlined, so that it is the same machine code whatever came before it: chapter 2 has a reason.
-static __device__ __noinline__ void weigh_values_of_rows(const float *score, const float *v,
-                                                         float *o, int rows, int visible,
-                                                         bool causal, int Sk, int D, float *scratch)
+static __device__ __noinline__ void softmax_times_v_of_rows(const float *score, const float *v,
+                                                            float *o, int rows, int visible,
+                                                            bool causal, int Sk, int D,
+                                                            float *scratch)
 {
     for (int n = 0; n < rows; n++) {
         const int seen = visible + (causal ? n : 0);
         const float *of_row = score + (int64_t)n * Sk;
-        weigh_values(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen, D, scratch);
+        softmax_times_v(of_row, own_largest(of_row, seen), v, o + (int64_t)n * D, seen, D, scratch);
     }
 }

@@ -116,7 +116,7 @@ static __device__ __forceinline__ void warp_add_scores(float (*c)[N / 8][4], uin
 }
 
 // c [STRIPS * 16][D] += p b, with p [STRIPS * 16][N] in fragments and b [N][D] in shared memory: a
-// sum of rows, each with its weight.
+// sum of rows, each with its probability.
 template <int D, int STRIPS, int N>
 static __device__ __forceinline__ void warp_add_rows(float (*c)[D / 8][4],
                                                      const uint32_t (*p)[N / 16][4], uint32_t b)
@@ -159,11 +159,11 @@ warp_store_operand(__half *tile, const uint32_t (*operand)[N / 16][4], int m)
     }
 }
 
-// c [STRIPS * 16][WIDTH] += columns m and after of a, turned over, times columns d and after of b;
-// a [N][W] and b [N][D] in shared memory.
+// c [STRIPS * 16][WIDTH] += columns m and after of a, transposed, times columns d and after of b; a
+// [N][W] and b [N][D] in shared memory.
 template <int D, int N, int W, int STRIPS, int WIDTH>
-static __device__ __forceinline__ void warp_add_turned(float (*c)[WIDTH / 8][4], uint32_t a, int m,
-                                                       uint32_t b, int d)
+static __device__ __forceinline__ void warp_add_transposed(float (*c)[WIDTH / 8][4], uint32_t a,
+                                                           int m, uint32_t b, int d)
 {
 #pragma unroll
     for (int n = 0; n < N / 16; n++) {
@@ -187,13 +187,13 @@ static __device__ __forceinline__ void warp_add_turned(float (*c)[WIDTH / 8][4],
     }
 }
 
-// snippet: weights
-// s, scores, become weights: 2^(scale s - lse log2(e)), which is exp(s / sqrt(D) - lse). Queries
-// are the rows of a fragment, and lse and delta those of row and row + 8 of each strip; or queries
-// are its columns, and lse and delta those of N neighbours in shared memory.
+// snippet: probabilities
+// s, scores, become probabilities: 2^(scale s - lse log2(e)), which is exp(s / sqrt(D) - lse).
+// Queries are the rows of a fragment, and lse and delta those of row and row + 8 of each strip; or
+// queries are its columns, and lse and delta those of N neighbours in shared memory.
 template <int STRIPS, int N>
-static __device__ __forceinline__ void weights_by_row(float (*s)[N / 8][4], const float (*lse)[2],
-                                                      float scale)
+static __device__ __forceinline__ void probabilities_by_row(float (*s)[N / 8][4],
+                                                            const float (*lse)[2], float scale)
 {
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
@@ -206,11 +206,11 @@ static __device__ __forceinline__ void weights_by_row(float (*s)[N / 8][4], cons
         }
     }
 }
-// end snippet: weights
+// end snippet: probabilities
 
 template <int STRIPS, int N>
-static __device__ __forceinline__ void weights_by_column(float (*s)[N / 8][4], const float *lse,
-                                                         float scale)
+static __device__ __forceinline__ void probabilities_by_column(float (*s)[N / 8][4],
+                                                               const float *lse, float scale)
 {
 #pragma unroll
     for (int n = 0; n < N / 8; n++) {
@@ -254,9 +254,9 @@ static __device__ __forceinline__ void minus_by_column(float (*dp)[N / 8][4], co
     }
 }
 
-// Weights of keys that a query may not see, or that do not exist, become 0. query, key: the first
-// of the warp's strips. TURNED: rows of a fragment are keys.
-template <bool TURNED, int STRIPS, int N>
+// Probabilities of keys that a query may not see, or that do not exist, become 0. query, key: the
+// first of the warp's strips. TURNED: rows of a fragment are keys.
+template <bool TRANSPOSED, int STRIPS, int N>
 static __device__ __forceinline__ void hide(float (*p)[N / 8][4], backward_args a, int query,
                                             int key)
 {
@@ -268,8 +268,9 @@ static __device__ __forceinline__ void hide(float (*p)[N / 8][4], backward_args 
             for (int c = 0; c < 4; c++) {
                 const int row = i * 16 + c / 2 * 8 + threadIdx.x % 32 / 4;
                 const int column = n * 8 + threadIdx.x % 4 * 2 + c % 2;
-                const int k = key + (TURNED ? row : column);
-                if (k >= a.Sk || (a.causal && k > a.Sk - a.Sq + query + (TURNED ? column : row))) {
+                const int k = key + (TRANSPOSED ? row : column);
+                if (k >= a.Sk ||
+                    (a.causal && k > a.Sk - a.Sq + query + (TRANSPOSED ? column : row))) {
                     p[i][n][c] = 0.0f;
                 }
             }

@@ -42,16 +42,16 @@ static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int f
 }
 
 // snippet: online-softmax
-// s, the scores of a tile, become 2^(scale (s - largest)); largest, sum and out, of the tiles
-// before, are brought to the new maximum. sum is of this lane's keys only. cost: a multiplication
-// and an exponential a score, D / 4 multiplications a lane
+// s, the scores of a tile, become 2^(scale (s - row_max)); row_max, row_sum and out, of the tiles
+// before, are brought to the new maximum. row_sum is of this lane's keys only. cost: a
+// multiplication and an exponential a score, D / 4 multiplications a lane
 template <int D, int KEYS>
 static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out)[4],
-                                                      float *largest, float *sum, float scale)
+                                                      float *row_max, float *row_sum, float scale)
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) { // row, then row + 8
-        float now = largest[half];
+        float now = row_max[half];
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
@@ -62,9 +62,9 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
         // Exactly 1 where the maximum stays. The difference of two products would not be: nvcc
         // makes an FMA of it, one of the two is rounded, and every tile multiplies the sum by a
         // little more.
-        const float shrink = exp2_approx((largest[half] - top) * scale);
+        const float correction = exp2_approx((row_max[half] - top) * scale);
         const float base = top * scale;
-        largest[half] = now;
+        row_max[half] = now;
         float of_tile = 0.0f;
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
@@ -72,21 +72,21 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
             s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
             of_tile += s[n][2 * half] + s[n][2 * half + 1];
         }
-        sum[half] = sum[half] * shrink + of_tile;
+        row_sum[half] = row_sum[half] * correction + of_tile;
 #pragma unroll
         for (int d = 0; d < D / 8; d++) {
-            out[d][2 * half] *= shrink;
-            out[d][2 * half + 1] *= shrink;
+            out[d][2 * half] *= correction;
+            out[d][2 * half + 1] *= correction;
         }
     }
 }
 // end snippet: online-softmax
 
-// out / sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row without
+// out / row_sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row without
 // keys has o = 0 and lse = -INFINITY.
 template <int D>
 static __device__ __forceinline__ void store_rows(__half *o, float *lse, float (*out)[4],
-                                                  const float *largest, const float *sum,
+                                                  const float *row_max, const float *row_sum,
                                                   float scale, int row, int Sq)
 {
     const float LN2 = 0.6931471805599453f;
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void store_rows(__half *o, float *lse, float (
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const int i_row = row + half * 8;
-        const float total = quad_sum(sum[half]);
+        const float total = quad_sum(row_sum[half]);
         const float share = total > 0.0f ? 1.0f / total : 0.0f;
         if (i_row >= Sq) {
             continue;
@@ -105,7 +105,7 @@ static __device__ __forceinline__ void store_rows(__half *o, float *lse, float (
                 pack_halves(out[d][2 * half] * share, out[d][2 * half + 1] * share);
         }
         if (t == 0) {
-            lse[i_row] = total > 0.0f ? largest[half] * scale * LN2 + logf(total) : -INFINITY;
+            lse[i_row] = total > 0.0f ? row_max[half] * scale * LN2 + logf(total) : -INFINITY;
         }
     }
 }

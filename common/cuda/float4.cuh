@@ -30,13 +30,13 @@ static __device__ __forceinline__ float add_products(float dot, float4 a, float4
 }
 
 // x c - y s and y c + x s: the lower elements of four pairs, then the upper
-static __device__ __forceinline__ float4 turn_lower(float4 x, float4 y, float4 c, float4 s)
+static __device__ __forceinline__ float4 rotate_lower(float4 x, float4 y, float4 c, float4 s)
 {
     return make_float4(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y, x.z * c.z - y.z * s.z,
                        x.w * c.w - y.w * s.w);
 }
 
-static __device__ __forceinline__ float4 turn_upper(float4 x, float4 y, float4 c, float4 s)
+static __device__ __forceinline__ float4 rotate_upper(float4 x, float4 y, float4 c, float4 s)
 {
     return make_float4(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y, y.z * c.z + x.z * s.z,
                        y.w * c.w + x.w * s.w);
@@ -47,12 +47,12 @@ static __device__ __forceinline__ float add_products(float dot, float a, float b
     return dot + a * b;
 }
 
-static __device__ __forceinline__ float turn_lower(float x, float y, float c, float s)
+static __device__ __forceinline__ float rotate_lower(float x, float y, float c, float s)
 {
     return x * c - y * s;
 }
 
-static __device__ __forceinline__ float turn_upper(float x, float y, float c, float s)
+static __device__ __forceinline__ float rotate_upper(float x, float y, float c, float s)
 {
     return y * c + x * s;
 }

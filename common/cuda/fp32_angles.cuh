@@ -11,8 +11,8 @@
 #include <math.h>
 
 // snippet: frequencies
-// -> frequency [n] in shared memory: pair i turns by position * frequency[i], those from R/2 on by
-// nothing
+// -> frequency [n] in shared memory: pair i rotates by position * frequency[i], those from R/2 on
+// by nothing
 // cost: n powers a block
 static __device__ __forceinline__ void list_frequencies(float *frequency, int n, int R)
 {
@@ -21,9 +21,9 @@ static __device__ __forceinline__ void list_frequencies(float *frequency, int n,
     }
 }
 
-// The pair (x, y) turned by an angle -> *first, *second
-static __device__ __forceinline__ void turn_pair(float x, float y, float angle, float *first,
-                                                 float *second)
+// The pair (x, y) rotated by an angle -> *first, *second
+static __device__ __forceinline__ void rotate_pair(float x, float y, float angle, float *first,
+                                                   float *second)
 {
     float s, c;
     __sincosf(angle, &s, &c);

@@ -1,4 +1,4 @@
-/* fused_attention.cuh: the fused kernel that remedies are compared with: attention that turns its
+/* fused_attention.cuh: the fused kernel that remedies are compared with: attention that rotates its
  * own tiles of q and k, with the tile's size as parameters.
  */
 #pragma once
@@ -14,7 +14,7 @@ namespace fused_attention
 // same as step 33
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// turned: 3 D flops, 4 D bytes of tables
+// rotated: 3 D flops, 4 D bytes of tables
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
@@ -44,11 +44,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     copy_async_commit();
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
         rotate_tile<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2, cosine, sine, first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
-        __syncthreads(); // all of it is turned
+        __syncthreads(); // all of it is rotated
 
         float s[STRIPS][KEYS / 8][4] = {};
 #pragma unroll
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
     }
 }

@@ -39,8 +39,8 @@ static __device__ __forceinline__ float score_keys(const float *query, const flo
 
 // score [visible], v [Sk][D] -> o [D], one column a thread. Each thread weighs the keys with its
 // own copy of largest and sum.
-static __device__ __forceinline__ void weigh_values(const float *score, const float *v, float *o,
-                                                    int visible, int D, float largest, float sum)
+static __device__ __forceinline__ void softmax_times_v(const float *score, const float *v, float *o,
+                                                       int visible, int D, float largest, float sum)
 {
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
         float out = 0.0f;
@@ -57,10 +57,11 @@ static __device__ __noinline__ float score_keys_apart(const float *query, const 
     return score_keys(query, k, score, visible, D, scale);
 }
 
-static __device__ __noinline__ void weigh_values_apart(const float *score, const float *v, float *o,
-                                                       int visible, int D, float largest, float sum)
+static __device__ __noinline__ void softmax_times_v_apart(const float *score, const float *v,
+                                                          float *o, int visible, int D,
+                                                          float largest, float sum)
 {
-    weigh_values(score, v, o, visible, D, largest, sum);
+    softmax_times_v(score, v, o, visible, D, largest, sum);
 }
 
 // The second half of attention: softmax, then the weighted sum of the values. Every thread of the
@@ -79,9 +80,9 @@ static __device__ __forceinline__ void finish_row(const float *score, float larg
     sum = Reduce::sum(sum, scratch);
 
     if (loops == LOOPS_INLINED) {
-        weigh_values(score, v, o, visible, D, largest, sum);
+        softmax_times_v(score, v, o, visible, D, largest, sum);
     } else {
-        weigh_values_apart(score, v, o, visible, D, largest, sum);
+        softmax_times_v_apart(score, v, o, visible, D, largest, sum);
     }
 }
 

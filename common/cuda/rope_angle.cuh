@@ -34,27 +34,27 @@ static inline __host__ __device__ rope_frequency rope_frequency_of(int i, int R)
     return (rope_frequency)(revolutions * 0x1p64);
 }
 
-// snippet: turn
+// snippet: revolutions
 // The angle in revolutions, in [-1/2, 1/2]; position >= 0
 // cost: a 64-bit product by a 32-bit number, a conversion, a multiplication
-static __device__ __forceinline__ float rope_turn(int position, rope_frequency frequency)
+static __device__ __forceinline__ float rope_revolutions(int position, rope_frequency frequency)
 {
-    const uint64_t turn = frequency * (unsigned)position;
-    return (float)(int)(turn >> 32) * 0x1p-32f;
+    const uint64_t revolutions = frequency * (unsigned)position;
+    return (float)(int)(revolutions >> 32) * 0x1p-32f;
 }
 
 static __device__ __forceinline__ void rope_cos_sin(int position, rope_frequency frequency,
                                                     float *cosine, float *sine)
 {
-    sincospif(2.0f * rope_turn(position, frequency), sine, cosine);
+    sincospif(2.0f * rope_revolutions(position, frequency), sine, cosine);
 }
 
 static __device__ __forceinline__ void rope_cos_sin_fast(int position, rope_frequency frequency,
                                                          float *cosine, float *sine)
 {
-    __sincosf(6.2831853f * rope_turn(position, frequency), sine, cosine);
+    __sincosf(6.2831853f * rope_revolutions(position, frequency), sine, cosine);
 }
-// end snippet: turn
+// end snippet: revolutions
 
 /* kf_variant's extra_error for kernels that call rope_cos_sin ... */
 static inline double rope_angle_error(const kf_case *c)

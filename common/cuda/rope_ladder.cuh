@@ -16,7 +16,7 @@
 // --- The baseline --------------------------------------------------------------------------------
 
 // x [D] at one position, cosine and sine [R/2] there -> y [D], global or shared memory; one thread
-// a pair, and one a dimension that is not turned
+// a pair, and one a dimension that is not rotated
 // cost: a load and a store an element, 2 table loads and 6 flops a pair
 static __device__ __forceinline__ void rotate_row(const float *x, const float *cosine,
                                                   const float *sine, float *y, int D, int R)
@@ -58,30 +58,30 @@ static __global__ void rope_k(const float *x, const float *cosine, const float *
     rotate_row(x + row, cosine + angles, sine + angles, y + row, D, R);
 }
 
-/* Enqueues the rotation of all queries into the scratch tensor q_turned. */
+/* Enqueues the rotation of all queries into the scratch tensor q_rotated. */
 static inline void launch_rope_q(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     rope_q<<<dim3(s.Sq, s.H), THREADS, 0, stream>>>(kf_f32(run, "q"), kf_f32(run, "cos"),
-                                                    kf_f32(run, "sin"), kf_f32(run, "q_turned"),
+                                                    kf_f32(run, "sin"), kf_f32(run, "q_rotated"),
                                                     s.Sq, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
 }
 
-/* The same for all keys, into k_turned. */
+/* The same for all keys, into k_rotated. */
 static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     rope_k<<<dim3(s.Sk, s.H), THREADS, 0, stream>>>(kf_f32(run, "k"), kf_f32(run, "cos"),
-                                                    kf_f32(run, "sin"), kf_f32(run, "k_turned"),
+                                                    kf_f32(run, "sin"), kf_f32(run, "k_rotated"),
                                                     s.Sk, s.D, s.R);
     CUDA_CHECK_LAUNCH();
 }
 
-// query [D] and k [Sk][D], both turned -> score [visible], one key a thread. Returns the thread's
+// query [D] and k [Sk][D], both rotated -> score [visible], one key a thread. Returns the thread's
 // largest score.
-static __device__ __noinline__ float score_turned_keys(attention_args a, block_rows own,
-                                                       const float *query, float *score)
+static __device__ __noinline__ float score_rotated_keys(attention_args a, block_rows own,
+                                                        const float *query, float *score)
 {
     float largest = -INFINITY;
     for (int j = threadIdx.x; j < own.visible; j += blockDim.x) {
@@ -96,7 +96,7 @@ static __device__ __noinline__ float score_turned_keys(attention_args a, block_r
     return largest;
 }
 
-// Step 02's attention on q and k that are turned, or need not be: grid (Sq, H), THREADS threads,
+// Step 02's attention on q and k that are rotated, or need not be: grid (Sq, H), THREADS threads,
 // (D + Sk) floats of dynamic shared memory
 // cost: 4 D Sk flops a block; reads k and v of one head once a block
 static __global__ void attention(attention_args a)
@@ -112,21 +112,21 @@ static __global__ void attention(attention_args a)
     }
     __syncthreads();
 
-    const float largest = score_turned_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float largest = score_rotated_keys(a, own, query, score);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 /* The baseline: three launches. */
 static inline void launch_separate(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_turned(run);
+    const attention_args a = arguments_rotated(run);
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
     attention<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
-/* Tensors: inputs q, k, v, cos and sin, output o, scratch q_turned and k_turned. */
+/* Tensors: inputs q, k, v, cos and sin, output o, scratch q_rotated and k_rotated. */
 static inline void ladder_setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -134,8 +134,8 @@ static inline void ladder_setup(kf_run *run)
     const int64_t k[] = {s.B, s.H, s.Sk, s.D};
     kf_attention_setup(run);
     kf_rope_tables(run);
-    kf_scratch(run, "q_turned", "BHSD", KF_F32, q);
-    kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
+    kf_scratch(run, "q_rotated", "BHSD", KF_F32, q);
+    kf_scratch(run, "k_rotated", "BHSD", KF_F32, k);
 }
 
 /* For variants that compute their angles in fp32: so far out that the bound of a score exceeds the
@@ -160,7 +160,7 @@ static inline bool ladder_explains(const kf_case *c)
     return c->shape.Sq < 20 || (timed && (!kf_on_cpu() || chosen));
 }
 
-/* Named after D, and R where only a part is turned; odd shapes after what is odd in them. Those
+/* Named after D, and R where only a part is rotated; odd shapes after what is odd in them. Those
  * that a CPU passes over are large, and "head" is one head of the largest partial case, to be
  * counted. */
 static const kf_case ladder_cases[] = {

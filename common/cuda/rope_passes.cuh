@@ -10,7 +10,7 @@
 
 #include "cuda/count.cuh"
 #include "cuda/rope_angle.cuh"
-#include "cuda/turn_halves.cuh"
+#include "cuda/rotate_halves.cuh"
 #include "harness/harness.h"
 
 namespace op_by_op
@@ -35,32 +35,32 @@ static __global__ void make_positions(int *position, int S, int first)
     }
 }
 
-// position [S], frequency [half] -> turn [S][half], in revolutions
-static __global__ void make_turns(const int *position, const rope_frequency *frequency, float *turn,
-                                  int S, int half)
+// position [S], frequency [half] -> revolutions [S][half], in revolutions
+static __global__ void make_revolutions(const int *position, const rope_frequency *frequency,
+                                        float *revolutions, int S, int half)
 {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i < S * half) {
-        turn[i] = rope_turn(position[i / half], frequency[i % half]);
+        revolutions[i] = rope_revolutions(position[i / half], frequency[i % half]);
     }
 }
 
-// turn [n][4] -> y [n][4]
-static __global__ void cosine_of(const float4 *turn, float4 *y, int n)
+// revolutions [n][4] -> y [n][4]
+static __global__ void cosine_of(const float4 *revolutions, float4 *y, int n)
 {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i < n) {
-        const float4 t = turn[i];
+        const float4 t = revolutions[i];
         y[i] = make_float4(cospif(2.0f * t.x), cospif(2.0f * t.y), cospif(2.0f * t.z),
                            cospif(2.0f * t.w));
     }
 }
 
-static __global__ void sine_of(const float4 *turn, float4 *y, int n)
+static __global__ void sine_of(const float4 *revolutions, float4 *y, int n)
 {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i < n) {
-        const float4 t = turn[i];
+        const float4 t = revolutions[i];
         y[i] = make_float4(sinpif(2.0f * t.x), sinpif(2.0f * t.y), sinpif(2.0f * t.z),
                            sinpif(2.0f * t.w));
     }
@@ -161,8 +161,8 @@ static inline void setup(kf_run *run)
     setup_back(run);
     rope_frequency_table(run);
     kf_scratch(run, "position", "P", KF_I32, position);
-    kf_scratch(run, "turn", "PR", KF_F32, half);
-    kf_scratch(run, "turns", "PR", KF_F32, whole);
+    kf_scratch(run, "revolutions", "PR", KF_F32, half);
+    kf_scratch(run, "both_revolutions", "PR", KF_F32, whole);
     kf_scratch(run, "cosine", "PR", KF_F32, whole);
     kf_scratch(run, "sine", "PR", KF_F32, whole);
 }
@@ -178,24 +178,26 @@ static inline void launch_tables(const kf_run *run, cudaStream_t stream)
     const int S = run->shape.Sk, D = run->shape.D;
     const int n = S * D;
     int *position = (int *)kf_memory(run, "position", KF_I32);
-    float *turn = kf_f32(run, "turn");
-    float4 *turns = (float4 *)kf_f32(run, "turns");
+    float *revolutions = kf_f32(run, "revolutions");
+    float4 *both_revolutions = (float4 *)kf_f32(run, "both_revolutions");
     make_positions<<<blocks_for(S), THREADS, 0, stream>>>(position, S, run->shape.pos0);
     CUDA_CHECK_LAUNCH();
-    make_turns<<<blocks_for(n / 2), THREADS, 0, stream>>>(position, rope_frequencies(run), turn, S,
-                                                          D / 2);
+    make_revolutions<<<blocks_for(n / 2), THREADS, 0, stream>>>(position, rope_frequencies(run),
+                                                                revolutions, S, D / 2);
     CUDA_CHECK_LAUNCH();
-    join_halves<<<blocks_for(n / 4), THREADS, 0, stream>>>(
-        (const float4 *)turn, D / 8, (const float4 *)turn, D / 8, turns, S, D / 8);
+    join_halves<<<blocks_for(n / 4), THREADS, 0, stream>>>((const float4 *)revolutions, D / 8,
+                                                           (const float4 *)revolutions, D / 8,
+                                                           both_revolutions, S, D / 8);
     CUDA_CHECK_LAUNCH();
-    cosine_of<<<blocks_for(n / 4), THREADS, 0, stream>>>(turns, (float4 *)kf_f32(run, "cosine"),
-                                                         n / 4);
+    cosine_of<<<blocks_for(n / 4), THREADS, 0, stream>>>(both_revolutions,
+                                                         (float4 *)kf_f32(run, "cosine"), n / 4);
     CUDA_CHECK_LAUNCH();
-    sine_of<<<blocks_for(n / 4), THREADS, 0, stream>>>(turns, (float4 *)kf_f32(run, "sine"), n / 4);
+    sine_of<<<blocks_for(n / 4), THREADS, 0, stream>>>(both_revolutions,
+                                                       (float4 *)kf_f32(run, "sine"), n / 4);
     CUDA_CHECK_LAUNCH();
 }
 
-// Rows that are turned, and by what: tables [S][width], from the row of the first on.
+// Rows that are rotated, and by what: tables [S][width], from the row of the first on.
 typedef struct rows {
     const __half *from; // [BH][S][D]
     __half *to;         // may be from
@@ -262,7 +264,7 @@ static inline void launch(const kf_run *run, cudaStream_t stream)
     launch_chain(run, k, false, stream);
 }
 
-// dq and dk, by turned q and k, are turned back where they lie: 12 launches, by the tables of the
+// dq and dk, by rotated q and k, are rotated back where they lie: 12 launches, by the tables of the
 // run, as if the forward pass had kept them.
 static inline void launch_back(const kf_run *run, cudaStream_t stream)
 {
@@ -284,15 +286,15 @@ namespace one_kernel
 
 enum { THREADS = 256, HEADS = 4 }; // HEADS: of a thread
 
-// q [BH][Sq][D], k [BH][Sk][D], cosine and sine [Sk][D/2] -> q_to, k_to: turned, or BACK; they may
+// q [BH][Sq][D], k [BH][Sk][D], cosine and sine [Sk][D/2] -> q_to, k_to: rotated, or BACK; they may
 // be q and k
 // grid (blocks for Sk rows, BH / HEADS, 2): q, then k. A thread has 8 neighbours and their partners
 // of one position, in HEADS heads, for which it loads their angles once
 // cost: reads and writes q and k
 template <int D, bool BACK>
 __global__ void __launch_bounds__(THREADS)
-    turn_rows(const __half *q, __half *q_to, const __half *k, __half *k_to, const float *cosine,
-              const float *sine, int heads, int Sq, int Sk)
+    rotate_rows(const __half *q, __half *q_to, const __half *k, __half *k_to, const float *cosine,
+                const float *sine, int heads, int Sq, int Sk)
 {
     constexpr int CHUNKS = D / 16; // of 8 pairs, a row
     const bool keys = blockIdx.z == 1;
@@ -323,8 +325,8 @@ __global__ void __launch_bounds__(THREADS)
         if (head + i < heads) {
             uint2 x[2] = {make_uint2(low[i].x, low[i].y), make_uint2(low[i].z, low[i].w)};
             uint2 y[2] = {make_uint2(high[i].x, high[i].y), make_uint2(high[i].z, high[i].w)};
-            turn_four<BACK>(&x[0], &y[0], by[0]);
-            turn_four<BACK>(&x[1], &y[1], by[1]);
+            rotate_four<BACK>(&x[0], &y[0], by[0]);
+            rotate_four<BACK>(&x[1], &y[1], by[1]);
             COUNT("element rotations", 16);
             COUNT(BACK ? "dK rotations" : "K rotations", keys && chunk == 0);
             COUNT(BACK ? "dQ rotations" : "Q rotations", !keys && chunk == 0);
@@ -342,8 +344,8 @@ static void launch_for(const kf_run *run, const __half *q, __half *q_to, const _
     const kf_shape s = run->shape;
     const int rows = THREADS / (D / 16), heads = s.B * s.H;
     const dim3 grid((s.Sk + rows - 1) / rows, (heads + HEADS - 1) / HEADS, 2);
-    turn_rows<D, BACK><<<grid, THREADS, 0, stream>>>(q, q_to, k, k_to, kf_f32(run, "cos"),
-                                                     kf_f32(run, "sin"), heads, s.Sq, s.Sk);
+    rotate_rows<D, BACK><<<grid, THREADS, 0, stream>>>(q, q_to, k, k_to, kf_f32(run, "cos"),
+                                                       kf_f32(run, "sin"), heads, s.Sq, s.Sk);
     CUDA_CHECK_LAUNCH();
 }
 
@@ -358,7 +360,7 @@ static inline void launch(const kf_run *run, cudaStream_t stream)
                                                   stream);
 }
 
-// dq and dk, by turned q and k, are turned back where they lie.
+// dq and dk, by rotated q and k, are rotated back where they lie.
 static inline void launch_back(const kf_run *run, cudaStream_t stream)
 {
     __half *dq = (__half *)kf_memory(run, "dq", KF_F16);

@@ -1,13 +1,13 @@
-/* rotate_tile.cuh: how a fused kernel of step 32 and later turns a tile in shared memory. Tiles are
- * swizzled as in step 22: chunk c of 8 halves of a row stands at c ^ row % 8.
+/* rotate_tile.cuh: how a fused kernel of step 32 and later rotates a tile in shared memory. Tiles
+ * are swizzled as in step 22: chunk c of 8 halves of a row stands at c ^ row % 8.
  */
 #pragma once
 
 #include "cuda/count.cuh"
-#include "cuda/turn_halves.cuh"
+#include "cuda/rotate_halves.cuh"
 
 // snippet: rotate-tile
-// Rows first to first + ROWS of x [S][D], which are the tile [ROWS][D], are turned where they lie,
+// Rows first to first + ROWS of x [S][D], which are the tile [ROWS][D], are rotated where they lie,
 // row r by row r of cosine and sine [S][D/2]. A thread has four neighbours of a row and their
 // partners, so that a warp reads tables without a gap. A barrier is before and behind it, for the
 // tile came by other threads. cost: 4 D bytes of tables a row, as many as a row of k and one of v
@@ -41,8 +41,8 @@ static __device__ __forceinline__ void rotate_tile(__half *tile, const float *co
         for (int j = 0; j < LOADED; j++) {
             const int row = i + j * STEP;
             const int here = at ^ j * STEP % 8 * 8; // at, but where STEP is 4
-            turn_four<false>((uint2 *)(tile + row * D + here),
-                             (uint2 *)(tile + row * D + (here ^ D / 2)), by[j]);
+            rotate_four<false>((uint2 *)(tile + row * D + here),
+                               (uint2 *)(tile + row * D + (here ^ D / 2)), by[j]);
             COUNT("element rotations", first + row + thread_row < S ? 8 : 0);
         }
     }

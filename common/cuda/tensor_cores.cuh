@@ -108,11 +108,11 @@ static __device__ __forceinline__ void copy_async_commit()
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most GROUPS of this thread's groups, the youngest, are under way.
+// Waits until at most GROUPS of this thread's groups, the youngest, are in flight.
 template <int GROUPS>
 static __device__ __forceinline__ void copy_async_wait()
 {
-    static_assert(GROUPS >= 0, "a wait leaves 0 groups under way, or more");
+    static_assert(GROUPS >= 0, "a wait leaves 0 groups in flight, or more");
     asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
 }
 // end snippet: cp-async

@@ -162,7 +162,7 @@ static __device__ __forceinline__ void bulk_commit()
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until at most GROUPS of this thread's groups, the youngest, are under way.
+// Waits until at most GROUPS of this thread's groups, the youngest, are in flight.
 template <int GROUPS>
 static __device__ __forceinline__ void bulk_wait()
 {

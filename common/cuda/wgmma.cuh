@@ -12,7 +12,7 @@
 
 // A tile in shared memory of boxes [rows][64] as TMA leaves them, swizzled by 128 bytes; base is a
 // multiple of 1024. Along k, 16 further on is 32 bytes within a box where rows of the tile are rows
-// of a or columns of b. Where they lie along k, and the tile is `turned`, it is 16 rows, 2048
+// of a or columns of b. Where they lie along k, and the tile is `transposed`, it is 16 rows, 2048
 // bytes; box: bytes of a box, from which the next 64 columns are found. The 1024 are 8 rows. Bits:
 // PTX ISA, matrix descriptor format.
 static __device__ __forceinline__ uint64_t tile_descriptor(uint32_t base, int box)
@@ -22,7 +22,7 @@ static __device__ __forceinline__ uint64_t tile_descriptor(uint32_t base, int bo
 }
 
 // Descriptors count in 16 bytes: this many bytes on.
-static __host__ __device__ constexpr uint64_t further(int bytes)
+static __host__ __device__ constexpr uint64_t advance(int bytes)
 {
     return (uint64_t)bytes >> 4;
 }
@@ -40,16 +40,16 @@ static __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Waits until at most GROUPS of the groups, the youngest, are under way.
+// Waits until at most GROUPS of the groups, the youngest, are in flight.
 template <int GROUPS>
 static __device__ __forceinline__ void wgmma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(GROUPS) : "memory");
 }
 
-// To the compiler c is made here: it moves no access to c across, to where products are under way.
+// To the compiler c is made here: it moves no access to c across, to where products are in flight.
 template <int TILES>
-static __device__ __forceinline__ void hold(float (&c)[TILES][4])
+static __device__ __forceinline__ void fence_registers(float (&c)[TILES][4])
 {
     (void)c; // of a CPU's compiler nothing is asked
 #pragma unroll
@@ -62,20 +62,20 @@ static __device__ __forceinline__ void hold(float (&c)[TILES][4])
 // Registers that each thread of this warpgroup has from here on, a multiple of 8. What one gives up
 // another may take; it waits until they are there.
 template <int COUNT>
-static __device__ __forceinline__ void take_registers()
+static __device__ __forceinline__ void setmaxnreg_inc()
 {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(COUNT));
 }
 
 template <int COUNT>
-static __device__ __forceinline__ void give_up_registers()
+static __device__ __forceinline__ void setmaxnreg_dec()
 {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(COUNT));
 }
 
-// c = a b, or c += a b where `add`. TURN_A, TURN_B: 1 where that tile's rows lie along k. One
-// function for each number of columns; the compiler chooses by c. cost: 2 x 64 x 16 x N flops
-template <int TURN_A, int TURN_B>
+// c = a b, or c += a b where `add`. TRANSPOSE_A, TRANSPOSE_B: 1 where that tile's rows lie along k.
+// One function for each number of columns; the compiler chooses by c. cost: 2 x 64 x 16 x N flops
+template <int TRANSPOSE_A, int TRANSPOSE_B>
 static __device__ __forceinline__ void wgmma(float (&d)[8][4], uint64_t a, uint64_t b, int add)
 {
     asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0; "
@@ -90,10 +90,10 @@ static __device__ __forceinline__ void wgmma(float (&d)[8][4], uint64_t a, uint6
                    "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]), "+f"(d[6][0]),
                    "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
                    "+f"(d[7][2]), "+f"(d[7][3])
-                 : "l"(a), "l"(b), "r"(add), "n"(TURN_A), "n"(TURN_B));
+                 : "l"(a), "l"(b), "r"(add), "n"(TRANSPOSE_A), "n"(TRANSPOSE_B));
 }
 
-template <int TURN_B>
+template <int TRANSPOSE_B>
 static __device__ __forceinline__ void wgmma(float (&d)[8][4], const uint32_t *a, uint64_t b,
                                              int add)
 {
@@ -109,10 +109,10 @@ static __device__ __forceinline__ void wgmma(float (&d)[8][4], const uint32_t *a
                    "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]), "+f"(d[6][0]),
                    "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
                    "+f"(d[7][2]), "+f"(d[7][3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(TURN_B));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(TRANSPOSE_B));
 }
 
-template <int TURN_A, int TURN_B>
+template <int TRANSPOSE_A, int TRANSPOSE_B>
 static __device__ __forceinline__ void wgmma(float (&d)[16][4], uint64_t a, uint64_t b, int add)
 {
     asm volatile("{ .reg .pred p; setp.ne.b32 p, %66, 0; "
@@ -135,10 +135,10 @@ static __device__ __forceinline__ void wgmma(float (&d)[16][4], uint64_t a, uint
                    "+f"(d[12][2]), "+f"(d[12][3]), "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]),
                    "+f"(d[13][3]), "+f"(d[14][0]), "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]),
                    "+f"(d[15][0]), "+f"(d[15][1]), "+f"(d[15][2]), "+f"(d[15][3])
-                 : "l"(a), "l"(b), "r"(add), "n"(TURN_A), "n"(TURN_B));
+                 : "l"(a), "l"(b), "r"(add), "n"(TRANSPOSE_A), "n"(TRANSPOSE_B));
 }
 
-template <int TURN_B>
+template <int TRANSPOSE_B>
 static __device__ __forceinline__ void wgmma(float (&d)[16][4], const uint32_t *a, uint64_t b,
                                              int add)
 {
@@ -162,5 +162,5 @@ static __device__ __forceinline__ void wgmma(float (&d)[16][4], const uint32_t *
                    "+f"(d[12][2]), "+f"(d[12][3]), "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]),
                    "+f"(d[13][3]), "+f"(d[14][0]), "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]),
                    "+f"(d[15][0]), "+f"(d[15][1]), "+f"(d[15][2]), "+f"(d[15][3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(TURN_B));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(TRANSPOSE_B));
 }

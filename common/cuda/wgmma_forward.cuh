@@ -1,38 +1,38 @@
-/* wgmma_forward.cuh: attention, step 29's g-pieces, where it is explained: what steps 31 and 37
+/* wgmma_forward.cuh: attention, step 29's g-work-tiles, where it is explained: what steps 31 and 37
  * compare others with.
  */
 #pragma once
 
-#include "cuda/pieces.cuh"
+#include "cuda/work_tiles.cuh"
 #include "cuda/wgmma_ring.cuh"
 #include "cuda/wgmma_rows.cuh"
 
 namespace pieces
 {
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 enum { KEYS = 128, STAGES = 2 };
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 // Rows first to end - 1 of a head.
 typedef struct piece {
     int head, first, end;
 } piece;
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 template <int D, int GROUPS>
 static constexpr int bytes_of_block()
 {
     return bytes_of_memory<D, GROUPS, KEYS, STAGES>() + (int)sizeof(piece);
 }
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 // Pieces in the order in which they are handed out: all large ones, then the small ones; of both
 // at_once heads together, and of these the last rows first, which under a mask see most keys.
 static __device__ __forceinline__ piece piece_of(int number, int heads, int at_once, int Sq,
                                                  int small, int large)
 {
-    int of_head = large_pieces(Sq, small, large), first_row = small * SMALL, rows = large;
+    int of_head = large_tiles(Sq, small, large), first_row = small * SMALL, rows = large;
     if (number >= of_head * heads) {
         number -= of_head * heads;
         of_head = small;
@@ -47,7 +47,7 @@ static __device__ __forceinline__ piece piece_of(int number, int heads, int at_o
     return p;
 }
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 // Pieces handed out beside the first of each block, and blocks that have none left. A launch leaves
 // zeros for the next.
 static __device__ int counters[2];
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void
 attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
              int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
 // cost: as step 29's d-overlap, without the products of tiles that a group does not see
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     cudaGridDependencySynchronize();
 
     if (group == GROUPS) { // the producer
-        give_up_registers<GROUPS == 3 ? 32 : 24>();
+        setmaxnreg_dec<GROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
             bring_pieces<D, GROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once, small,
                                     Sq, Sk, causal);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         return;
     }
 
-    take_registers<GROUPS == 3 ? 160 : 240>();
+    setmaxnreg_inc<GROUPS == 3 ? 160 : 240>();
     if (group == GROUPS - 1) {
         named_arrive(1, 256); // the turn of the first group
     }
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     }
 }
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 template <int D, int GROUPS>
 static __device__ __forceinline__ void
 bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
@@ -124,7 +124,7 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
              int Sk, bool causal)
 {
     constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2; // bytes
-    const int pieces = (large_pieces(Sq, small, QUERIES) + small) * heads;
+    const int pieces = (large_tiles(Sq, small, QUERIES) + small) * heads;
     int step = 0;
     int number = blockIdx.x;
     for (int turn = 0;; turn++) {
@@ -150,20 +150,20 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
     }
 }
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 // A consumer group: tiles, from the last one down, that begin behind the keys that it sees, `mine`.
 template <int GROUPS>
 static __device__ __forceinline__ void pass_over(const block_memory &m, int group, int mine,
                                                  int &tile, int &step)
 {
     const bool leader = threadIdx.x % 128 == 0;
-    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS;
+    const int own_handoff = 1 + group, next_turn = 1 + (group + 1) % GROUPS;
 #pragma unroll 1
     for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
         barrier_wait(m.v_full + 8 * stage, filled);
-        named_sync(my_turn, 256);
+        named_sync(own_handoff, 256);
         named_arrive(next_turn, 256);
         if (leader) {
             barrier_arrive(m.k_empty + 8 * stage);
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void pass_over(const block_memory &m, int grou
     }
 }
 
-// same as step 29, g-pieces.cuh
+// same as step 29, g-work-tiles.cuh
 template <int D, int GROUPS>
 static __device__ __forceinline__ void
 attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
@@ -181,8 +181,8 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
     constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
-    const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
-    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
+    const bool leader = threadIdx.x % 128 == 0;                              // speaks for its group
+    const int own_handoff = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
     const uint64_t q_tile = tile_descriptor(m.q_tiles + group * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
@@ -214,9 +214,9 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
     if (tile >= 0) {
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
-        named_sync(my_turn, 256);
+        named_sync(own_handoff, 256);
         wgmma_fence();
-        start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+        start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
         wgmma_commit();
         named_arrive(next_turn, 256);
         wgmma_wait<0>();
@@ -226,7 +226,7 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
         }
         mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
         weigh<KEYS>(s, largest, sum, shrink, scale);
-        pack_weights<KEYS>(p, s);
+        pack_probabilities<KEYS>(p, s);
         tile--;
     }
 #pragma unroll
@@ -236,14 +236,14 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
             step++;
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(m.k_full + 8 * stage, filled);
-            named_sync(my_turn, 256); // with the group that passes it
+            named_sync(own_handoff, 256); // with the group that passes it
             wgmma_fence();
-            start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+            start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             barrier_wait(m.v_full + 8 * before, before_filled);
             hold(out);
             wgmma_fence(); // again: between products there was a wait
-            start_values<D, KEYS>(out, p, v_tile + before * further(TILE));
+            start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
             wgmma_commit();
             named_arrive(next_turn, 256);
 
@@ -261,7 +261,7 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
             if (leader) {
                 barrier_arrive(m.v_empty + 8 * before);
             }
-            pack_weights<KEYS>(p, s);
+            pack_probabilities<KEYS>(p, s);
             rescale<D>(out, shrink);
         }
     }
@@ -277,7 +277,7 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
         barrier_wait(m.v_full + 8 * stage, filled);
         hold(out);
         wgmma_fence();
-        start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+        start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
         wgmma_commit();
         wgmma_wait<0>();
         hold(out);

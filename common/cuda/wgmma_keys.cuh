@@ -2,7 +2,7 @@
  * and later; and the kernels before and after.
  *
  * A block has 128 keys, two warpgroups of consumers, and takes tiles of queries one after the
- * other. Scores are computed turned over, rows are keys: so P and dS are operands as they come, and
+ * other. Scores are computed transposed, rows are keys: so P and dS are operands as they come, and
  * never leave the registers on their way to dv and dk. Only for dq dS goes through shared memory.
  * Tiles in shared memory are boxes [rows][64] of TMA, swizzled by 128 bytes, D / 64 of them one
  * after the other. Fragments: tensor_cores.cuh.
@@ -50,36 +50,37 @@ static __device__ __forceinline__ uint64_t recomputed(uint64_t descriptor)
 
 // snippet: products
 // c += a b^T, 64 keys times a tile of queries. a: descriptor of 64 rows of k or v, b: of the tile
-// of q or dout. Starts the products; those of start_scores begin from nothing.
+// of q or dout. Starts the products; those of start_qk begin from nothing.
 template <int D>
 static __device__ __forceinline__ void start_adding(float (&c)[tile_queries<D>() / 8][4],
                                                     uint64_t a, uint64_t b)
 {
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {
-        wgmma<0, 0>(c, a + further(d / 4 * 64 * 128 + d % 4 * 32),
-                    b + further(d / 4 * tile_queries<D>() * 128 + d % 4 * 32), 1);
+        wgmma<0, 0>(c, a + advance(d / 4 * 64 * 128 + d % 4 * 32),
+                    b + advance(d / 4 * tile_queries<D>() * 128 + d % 4 * 32), 1);
     }
 }
 
-// dq = dS k, the share of a group: 64 queries of the tile at D = 64, half of the columns at D =
+// dq = dS k, the share of a warpgroup: 64 queries of the tile at D = 64, half of the columns at D =
 // 128. ds: descriptor of the tile of dS, k: of all keys of the block, both where that share begins.
 template <int D>
 static __device__ __forceinline__ void start_dq(float (&dq)[8][4], uint64_t ds, uint64_t k)
 {
 #pragma unroll
     for (int n = 0; n < BLOCK_KEYS / 16; n++) {
-        wgmma<0, 1>(dq, ds + further(n / 4 * tile_queries<D>() * 128 + n % 4 * 32),
-                    k + further(n / 4 * bytes_of_keys<D>() + n % 4 * 16 * 128), n > 0);
+        wgmma<0, 1>(dq, ds + advance(n / 4 * tile_queries<D>() * 128 + n % 4 * 32),
+                    k + advance(n / 4 * bytes_of_keys<D>() + n % 4 * 16 * 128), n > 0);
     }
 }
 // end snippet: products
 
 // snippet: columns
-// Queries are columns here. s, scores, become weights: 2^(scale s - lse); what dP starts from, so
-// that the product leaves dP - delta. lse, minus_delta: of the tile's queries, in shared memory.
+// Queries are columns here. s, scores, become probabilities: 2^(scale s - lse); what dP starts
+// from, so that the product leaves dP - delta. lse, minus_delta: of the tile's queries, in shared
+// memory.
 template <int ROWS>
-static __device__ __forceinline__ void weigh_columns(float (*s)[4], const float *lse, float scale)
+static __device__ __forceinline__ void softmax_columns(float (*s)[4], const float *lse, float scale)
 {
 #pragma unroll
     for (int n = 0; n < ROWS / 8; n++) {
@@ -103,14 +104,14 @@ static __device__ __forceinline__ void start_from(float (*dp)[4], const float *m
 }
 // end snippet: columns
 
-// Weights p and dP - delta -> p and dS as operands of 16 queries each.
+// Probabilities p and dP - delta -> p and dS as operands of 16 queries each.
 template <int ROWS>
 static __device__ __forceinline__ void pack_slopes(uint32_t (*p)[4], uint32_t (*ds)[4],
-                                                   float (*weight)[4], float (*dp)[4])
+                                                   float (*probability)[4], float (*dp)[4])
 {
 #pragma unroll
     for (int n = 0; n < ROWS / 8; n++) {
-        const float *w = weight[n];
+        const float *w = probability[n];
         uint32_t *const to_p = &p[n / 2][n % 2 * 2];
         uint32_t *const to_ds = &ds[n / 2][n % 2 * 2];
         to_p[0] = pack_halves(w[0], w[1]);
@@ -121,7 +122,7 @@ static __device__ __forceinline__ void pack_slopes(uint32_t (*p)[4], uint32_t (*
 }
 
 // snippet: slopes
-// The operand dS^T of this warp's 16 keys -> the tile of dS, rows are queries: turned over on the
+// The operand dS^T of this warp's 16 keys -> the tile of dS, rows are queries: transposed on the
 // way. slopes: where the tile of these 64 keys begins.
 template <int ROWS>
 static __device__ __forceinline__ void store_slopes(uint32_t slopes, const uint32_t (*ds)[4])
@@ -161,7 +162,7 @@ static __device__ __forceinline__ void add_rows(float *sums, float4 *staged, flo
 }
 // end snippet: add-rows
 
-// scale c, the 16 rows of this warp, in fp16 -> the tile [64][D] of its group.
+// scale c, the 16 rows of this warp, in fp16 -> the tile [64][D] of its warpgroup.
 template <int D>
 static __device__ __forceinline__ void store_keys(uint32_t tile, float (&c)[D / 8][4], float scale)
 {
@@ -198,7 +199,7 @@ static __device__ __forceinline__ void let_next_begin()
 // end snippet: dependent
 
 // o, dout [BH][Sq][D], lse [BH][Sq] -> lse2, in exponents of 2, and minus_delta [BH][padded]; zeros
-// -> sums [BH][padded][D]. Of rows past the end lse2 is infinite: weights become 0.
+// -> sums [BH][padded][D]. Of rows past the end lse2 is infinite: probabilities become 0.
 // grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 8 bytes an element
 template <int D>
 __global__ void before(const __half *o, const __half *dout, const float *lse, float *lse2,
@@ -249,12 +250,12 @@ __global__ void after(const float *sums, __half *dq, int Sq)
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int64_t head = blockIdx.y;
-    const int piece = blockIdx.x * 8 + warp; // of 8 tiles
-    const int row = piece / (D / 64) * 16;
-    const int column = piece % (D / 64) * 64;
+    const int chunk = blockIdx.x * 8 + warp; // of 8 tiles
+    const int row = chunk / (D / 64) * 16;
+    const int column = chunk % (D / 64) * 64;
     const float scale = 1.0f / sqrtf((float)D);
     wait_for_previous();
-    const float4 *from = (const float4 *)(sums + head * padded_rows(Sq) * D) + piece * 256;
+    const float4 *from = (const float4 *)(sums + head * padded_rows(Sq) * D) + chunk * 256;
 #pragma unroll
     for (int n = 0; n < 8; n++) {
         const float4 c = from[n * 32 + lane];

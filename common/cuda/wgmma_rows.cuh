@@ -11,28 +11,28 @@
 // snippet: products
 // s = q k^T. q, k: descriptors of tiles [64][D] and [KEYS][D]. Starts the products.
 template <int D, int KEYS>
-static __device__ __forceinline__ void start_scores(float (&s)[KEYS / 8][4], uint64_t q, uint64_t k)
+static __device__ __forceinline__ void start_qk(float (&s)[KEYS / 8][4], uint64_t q, uint64_t k)
 {
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {
-        wgmma<0, 0>(s, q + further(d / 4 * 64 * 128 + d % 4 * 32),
-                    k + further(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
+        wgmma<0, 0>(s, q + advance(d / 4 * 64 * 128 + d % 4 * 32),
+                    k + advance(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
     }
 }
 
 // out += p v. p: fragments of 16 keys each; v: of a tile [KEYS][D], its boxes told. Starts them.
 template <int D, int KEYS>
-static __device__ __forceinline__ void start_values(float (&out)[D / 8][4],
-                                                    uint32_t (&p)[KEYS / 16][4], uint64_t v)
+static __device__ __forceinline__ void start_pv(float (&out)[D / 8][4], uint32_t (&p)[KEYS / 16][4],
+                                                uint64_t v)
 {
 #pragma unroll
     for (int n = 0; n < KEYS / 16; n++) {
-        wgmma<1>(out, p[n], v + further(n * 16 * 128), 1);
+        wgmma<1>(out, p[n], v + advance(n * 16 * 128), 1);
     }
 }
 // end snippet: products
 
-// The tile [64][D] of this group's queries -> fragments of 16 columns each.
+// The tile [64][D] of this warpgroup's queries -> fragments of 16 columns each.
 template <int D>
 static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], uint32_t tile)
 {
@@ -45,38 +45,39 @@ static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], ui
     }
 }
 
-// start_scores with q as fragments where they are HELD, else from its tile.
+// start_qk with q as fragments where they are HELD, else from its tile.
 template <int D, int KEYS, bool HELD>
-static __device__ __forceinline__ void
-start_scores(float (&s)[KEYS / 8][4], uint32_t (&q)[D / 16][4], uint64_t q_tile, uint64_t k)
+static __device__ __forceinline__ void start_qk(float (&s)[KEYS / 8][4], uint32_t (&q)[D / 16][4],
+                                                uint64_t q_tile, uint64_t k)
 {
     if constexpr (HELD) {
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
-            wgmma<0>(s, q[d], k + further(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
+            wgmma<0>(s, q[d], k + advance(d / 4 * KEYS * 128 + d % 4 * 32), d > 0);
         }
     } else {
-        start_scores<D, KEYS>(s, q_tile, k);
+        start_qk<D, KEYS>(s, q_tile, k);
     }
 }
 
-// As online_softmax, but for out, which may be in use: what it is to be multiplied by -> shrink.
+// As online_softmax, but for out, which may be in use: what it is to be multiplied by ->
+// correction.
 template <int KEYS>
-static __device__ __forceinline__ void weigh(float (*s)[4], float *largest, float *sum,
-                                             float *shrink, float scale)
+static __device__ __forceinline__ void softmax_step(float (*s)[4], float *row_max, float *row_sum,
+                                                    float *correction, float scale)
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) { // row, then row + 8
-        float now = largest[half];
+        float now = row_max[half];
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
         }
         now = quad_max(now);
         const float top = now == -INFINITY ? 0.0f : now; // see online_softmax
-        shrink[half] = exp2_approx((largest[half] - top) * scale);
+        correction[half] = exp2_approx((row_max[half] - top) * scale);
         const float base = top * scale;
-        largest[half] = now;
+        row_max[half] = now;
         float of_tile = 0.0f;
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
@@ -84,25 +85,26 @@ static __device__ __forceinline__ void weigh(float (*s)[4], float *largest, floa
             s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
             of_tile += s[n][2 * half] + s[n][2 * half + 1];
         }
-        sum[half] = sum[half] * shrink[half] + of_tile;
+        row_sum[half] = row_sum[half] * correction[half] + of_tile;
     }
 }
 
 template <int D>
-static __device__ __forceinline__ void rescale(float (&out)[D / 8][4], const float *shrink)
+static __device__ __forceinline__ void rescale(float (&out)[D / 8][4], const float *correction)
 {
 #pragma unroll
     for (int d = 0; d < D / 8; d++) {
-        out[d][0] *= shrink[0];
-        out[d][1] *= shrink[0];
-        out[d][2] *= shrink[1];
-        out[d][3] *= shrink[1];
+        out[d][0] *= correction[0];
+        out[d][1] *= correction[0];
+        out[d][2] *= correction[1];
+        out[d][3] *= correction[1];
     }
 }
 
 // s rounded -> p, fragments of 16 keys each.
 template <int KEYS>
-static __device__ __forceinline__ void pack_weights(uint32_t (&p)[KEYS / 16][4], float (*s)[4])
+static __device__ __forceinline__ void pack_probabilities(uint32_t (&p)[KEYS / 16][4],
+                                                          float (*s)[4])
 {
 #pragma unroll
     for (int n = 0; n < KEYS / 16; n++) {
@@ -113,12 +115,12 @@ static __device__ __forceinline__ void pack_weights(uint32_t (&p)[KEYS / 16][4],
     }
 }
 
-// out / sum, 64 rows in fp16 -> a tile [64][D]; and lse [Sq] as store_rows makes it. row: of this
-// lane, and row + 8.
+// out / row_sum, 64 rows in fp16 -> a tile [64][D]; and lse [Sq] as store_rows makes it. row: of
+// this lane, and row + 8.
 template <int D>
-static __device__ __forceinline__ void rows_to_tile(uint32_t tile, float *lse,
-                                                    float (&out)[D / 8][4], const float *largest,
-                                                    const float *sum, float scale, int row, int Sq)
+static __device__ __forceinline__ void
+rows_to_tile(uint32_t tile, float *lse, float (&out)[D / 8][4], const float *row_max,
+             const float *row_sum, float scale, int row, int Sq)
 {
     const float LN2 = 0.6931471805599453f;
     const int lane = threadIdx.x % 32;
@@ -126,10 +128,10 @@ static __device__ __forceinline__ void rows_to_tile(uint32_t tile, float *lse,
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const int i_row = row + half * 8;
-        const float total = quad_sum(sum[half]);
+        const float total = quad_sum(row_sum[half]);
         share[half] = total > 0.0f ? 1.0f / total : 0.0f;
         if (i_row < Sq && lane % 4 == 0) {
-            lse[i_row] = total > 0.0f ? largest[half] * scale * LN2 + logf(total) : -INFINITY;
+            lse[i_row] = total > 0.0f ? row_max[half] * scale * LN2 + logf(total) : -INFINITY;
         }
     }
     const int tile_row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix

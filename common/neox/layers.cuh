@@ -23,7 +23,7 @@ static __global__ void embed(const int *tokens, const int *past, const half *emb
 // end snippet: embed
 
 // Rotates the pair (a, b).
-static __device__ inline void turn_pair(half *a, half *b, float cosine, float sine)
+static __device__ inline void rotate_pair(half *a, half *b, float cosine, float sine)
 {
     const float first = __half2float(*a);
     const float second = __half2float(*b);
@@ -41,10 +41,10 @@ static __device__ __forceinline__ void rotate_one(half *q, half *key, half *valu
     if (d < R / 2) {
         half a = q[D + d];
         half b = q[D + d + R / 2];
-        turn_pair(&a, &b, cosine[d], sine[d]);
+        rotate_pair(&a, &b, cosine[d], sine[d]);
         key[d] = a;
         key[d + R / 2] = b;
-        turn_pair(q + d, q + d + R / 2, cosine[d], sine[d]);
+        rotate_pair(q + d, q + d + R / 2, cosine[d], sine[d]);
     } else if (d >= R) {
         key[d] = q[D + d];
     }
@@ -71,7 +71,7 @@ static __global__ void rotate_and_append(half *qkv, const int *past, const float
 // end snippet: rotate-and-append
 
 // snippet: cached-attention
-enum { LANES_A_KEY = 8, MOST_PIECES = 4, KEYS_AT_ONCE = NEOX_THREADS / LANES_A_KEY };
+enum { LANES_A_KEY = 8, MOST_CHUNKS = 4, KEYS_AT_ONCE = NEOX_THREADS / LANES_A_KEY };
 
 // Four of a row's elements, from a multiple of 8 bytes on.
 static __device__ __forceinline__ float4 load_four(const half *from)
@@ -106,8 +106,8 @@ attend(const half *query, const half *keys, const half *values, half *o, int n, 
         const int j = first + t / LANES_A_KEY;
         float score = 0.0f;
 #pragma unroll
-        for (int piece = 0; piece < MOST_PIECES; piece++) {
-            const int d = piece * LANES_A_KEY + t % LANES_A_KEY;
+        for (int chunk = 0; chunk < MOST_CHUNKS; chunk++) {
+            const int d = chunk * LANES_A_KEY + t % LANES_A_KEY;
             if (d < D / 4 && j < n) {
                 const float4 k = load_four(keys + (int64_t)j * D + d * 4);
                 score += q[d].x * k.x + q[d].y * k.y + q[d].z * k.z + q[d].w * k.w;
@@ -269,7 +269,7 @@ static inline size_t attention_memory(const neox_net *net)
     return (size_t)(net->c.positions + net->D + 4 * NEOX_THREADS) * sizeof(float);
 }
 
-static_assert(4 * LANES_A_KEY * MOST_PIECES == NEOX_MOST_WIDTH,
+static_assert(4 * LANES_A_KEY * MOST_CHUNKS == NEOX_MOST_WIDTH,
               "attend() leaves out what is wider");
 
 static inline void launch_cached_attention(const neox_net *net, int layer, cudaStream_t stream)

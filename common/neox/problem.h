@@ -1,7 +1,7 @@
 /* problem.h: the model as a problem for the harness: tensors, reference, least cost.
  *
  * A case names its model by its data, and its shape is that of the model: H heads of D dimensions,
- * R of them turned. Sq is the number of new tokens, and Sk - Sq the number of those that the cache
+ * R of them rotated. Sq is the number of new tokens, and Sk - Sq the number of those that the cache
  * holds already, so Sk is also how many positions the cache has.
  *
  * Tensors, with T = Sq, P = Sk, L layers, all fp16 unless said otherwise:

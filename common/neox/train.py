@@ -4,7 +4,7 @@
     python3 common/neox/train.py --out FILE [--steps N] [--dropout P] [--seed N] [--batch N]
 
 A token is a byte of ASCII. The model is that of neox.h, written out: parallel residual, the first
-`rotary` dimensions of a head turned, exact GELU, an output matrix of its own. One paragraph of
+`rotary` dimensions of a head rotated, exact GELU, an output matrix of its own. One paragraph of
 twenty is held out, for the loss on text that the model never saw.
 
 The seed fixes the first weights, the batches and the order of everything; but sums on a GPU are not
@@ -116,7 +116,7 @@ def angles(device):
     return angle.cos().float().to(device), angle.sin().float().to(device)
 
 
-def turned(x, cosine, sine):
+def rotated(x, cosine, sine):
     """x [B, heads, T, DIMENSION]: dimension i is paired with i + ROTARY / 2."""
     part, rest = x[..., :ROTARY], x[..., ROTARY:]
     first, second = part.chunk(2, dim=-1)
@@ -137,7 +137,7 @@ def forward(w, tokens, table, dropout=0.0):
         qkv = F.linear(normed, of("qkv"), of("qkv_bias"))
         qkv = qkv.view(B, T, HEADS, 3 * DIMENSION).transpose(1, 2)
         q, k, v = qkv.split(DIMENSION, dim=-1)
-        q, k = turned(q, cosine, sine), turned(k, cosine, sine)
+        q, k = rotated(q, cosine, sine), rotated(k, cosine, sine)
         a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         a = a.transpose(1, 2).reshape(B, T, HIDDEN)
         a = F.linear(a, of("dense"), of("dense_bias"))

@@ -136,7 +136,7 @@ typedef struct factor {
     double value, error;
 } factor;
 
-static factor weight_of(const job *j, int64_t query, int64_t key)
+static factor probability_of(const job *j, int64_t query, int64_t key)
 {
     double u = kf_unit_roundoff(KF_F32), abs_dot, lse = j->lse[query];
     int D = j->s->D;
@@ -203,7 +203,7 @@ static void add(const job *j, const row_sums *sums, factor w, const float *x, co
 }
 
 /* Rotates a row and its error bounds in fp32 back, by the angles of table row `position`. */
-static void turn_back(const job *j, double *want, double *bound, int64_t position)
+static void rotate_back(const job *j, double *want, double *bound, int64_t position)
 {
     int half = j->s->D / 2;
     double u = kf_unit_roundoff(KF_F32);
@@ -212,17 +212,17 @@ static void turn_back(const job *j, double *want, double *bound, int64_t positio
         double a = want[i], b = want[i + half];
         double a_off = bound[i] + half_step(fabs(a) + bound[i]);
         double b_off = bound[i + half] + half_step(fabs(b) + bound[i + half]);
-        double turned =
+        double rotated =
             kf_rotation_error(fabs(a) + a_off, fabs(b) + b_off, c, s, u, j->angle_error);
         want[i] = a * c + b * s;
         want[i + half] = b * c - a * s;
-        bound[i] = fabs(c) * a_off + fabs(s) * b_off + turned;
-        turned = kf_rotation_error(fabs(b) + b_off, fabs(a) + a_off, c, s, u, j->angle_error);
-        bound[i + half] = fabs(c) * b_off + fabs(s) * a_off + turned;
+        bound[i] = fabs(c) * a_off + fabs(s) * b_off + rotated;
+        rotated = kf_rotation_error(fabs(b) + b_off, fabs(a) + a_off, c, s, u, j->angle_error);
+        bound[i + half] = fabs(c) * b_off + fabs(s) * a_off + rotated;
     }
 }
 
-/* Computes the row of an output from its sums, and frees the sums. position: see turn_back; -1:
+/* Computes the row of an output from its sums, and frees the sums. position: see rotate_back; -1:
  * no rotation. */
 static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_tensor *to,
                    int64_t row, int64_t position)
@@ -235,7 +235,7 @@ static void finish(const job *j, row_sums *sums, double scale, bool empty, kf_te
         bound[d] = (j->exact ? 0.0 : scale * off) + 4 * u * fabs(want[d]);
     }
     if (j->cosines && position >= 0)
-        turn_back(j, want, bound, position);
+        rotate_back(j, want, bound, position);
     for (int d = 0; d < j->s->D; d++) {
         bound[d] += half_step(fabs(want[d]) + bound[d]);
         if (j->exact && exp2(nearbyint(log2(scale))) == scale) { /* only one rounding is left */
@@ -257,7 +257,7 @@ static void query_row(void *context, int64_t row)
         return;
     row_sums dq = begin(D, keys);
     for (int64_t key = first; key < first + keys; key++)
-        add(j, &dq, slope_of(j, row, key, weight_of(j, row, key)), j->k + key * D,
+        add(j, &dq, slope_of(j, row, key, probability_of(j, row, key)), j->k + key * D,
             j->k_off ? j->k_off + key * D : NULL);
     finish(j, &dq, j->scale, keys == 0, j->dq, row, j->s->Sk - j->s->Sq + row % j->s->Sq);
 }
@@ -274,7 +274,7 @@ static void key_row(void *context, int64_t row)
         from++;
     row_sums dk = begin(D, s->Sq - from), dv = begin(D, s->Sq - from);
     for (int64_t query = head + from; query < head + s->Sq; query++) {
-        factor p = weight_of(j, query, row);
+        factor p = probability_of(j, query, row);
         add(j, &dv, p, j->dout + query * D, NULL);
         add(j, &dk, slope_of(j, query, row, p), j->q + query * D,
             j->q_off ? j->q_off + query * D : NULL);

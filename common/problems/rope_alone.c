@@ -29,7 +29,7 @@ typedef struct job {
     const double *cosines, *sines; /* [S][D/2] */
 } job;
 
-static void turn_row(void *context, int64_t row)
+static void rotate_row(void *context, int64_t row)
 {
     const job *j = context;
     if (!j->y->checked[row])
@@ -66,7 +66,7 @@ static void reference(kf_run *run, int next, int other)
              .angle_error = run->extra_error,
              .cosines = cosines,
              .sines = sines};
-    kf_parallel(y->rows, turn_row, &j);
+    kf_parallel(y->rows, rotate_row, &j);
     free(cosines);
     free(sines);
 }

@@ -11,23 +11,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct turning {
+typedef struct rotation {
     const kf_shape *s;
     const float *from;             /* [heads][S][D] */
     float *to, *off;               /* likewise; NULL: not wanted */
     int64_t S, first;              /* first: row of the tables of a head's first row */
     const double *cosines, *sines; /* [Sk][D/2] */
     double angle_error;
-} turning;
+} rotation;
 
 static float half_of(double value)
 {
     return kf_round_to(KF_F16, (float)value);
 }
 
-static void turn_row(void *context, int64_t row)
+static void rotate_row(void *context, int64_t row)
 {
-    const turning *t = context;
+    const rotation *t = context;
     const double u = kf_unit_roundoff(KF_F32);
     int64_t D = t->s->D, half = D / 2, at = (t->first + row % t->S) * half;
     for (int64_t i = 0; i < D; i++) {
@@ -47,27 +47,27 @@ static void turn_row(void *context, int64_t row)
 }
 
 /* Rotates rows of q or k; to, off: [rows][D] or NULL. */
-static void turn_rows(const kf_run *run, bool is_query, const float *from, int64_t rows,
-                      const double *cosines, const double *sines, float *to, float *off)
+static void rotate_rows(const kf_run *run, bool is_query, const float *from, int64_t rows,
+                        const double *cosines, const double *sines, float *to, float *off)
 {
     const kf_shape *s = &run->shape;
-    turning t = {.s = s,
-                 .from = from,
-                 .to = to,
-                 .off = off,
-                 .S = is_query ? s->Sq : s->Sk,
-                 .first = is_query ? s->Sk - s->Sq : 0,
-                 .cosines = cosines,
-                 .sines = sines,
-                 .angle_error = run->extra_error};
-    kf_parallel(rows, turn_row, &t);
+    rotation t = {.s = s,
+                  .from = from,
+                  .to = to,
+                  .off = off,
+                  .S = is_query ? s->Sq : s->Sk,
+                  .first = is_query ? s->Sk - s->Sq : 0,
+                  .cosines = cosines,
+                  .sines = sines,
+                  .angle_error = run->extra_error};
+    kf_parallel(rows, rotate_row, &t);
 }
 
-static void turn(const kf_run *run, const char *name, const double *cosines, const double *sines,
-                 float *to, float *off)
+static void rotate_tensor(const kf_run *run, const char *name, const double *cosines,
+                          const double *sines, float *to, float *off)
 {
     const kf_tensor *x = kf_find(run, name);
-    turn_rows(run, name[0] == 'q', x->host, x->rows, cosines, sines, to, off);
+    rotate_rows(run, name[0] == 'q', x->host, x->rows, cosines, sines, to, off);
 }
 
 /* cos and sin [Sk][D/2] in one array, which the caller frees. */
@@ -92,10 +92,10 @@ void kf_rope_flash_setup(kf_run *run)
     kf_rope_tables(run);
     const kf_tensor *q = kf_find(run, "q"), *k = kf_find(run, "k");
     double *both = angles(run), *sines = both + (int64_t)s->Sk * (s->D / 2);
-    turn(run, "q", both, sines, kf_zero_input(run, "q_turned", q->axes, KF_F16, q->dim)->host,
-         NULL);
-    turn(run, "k", both, sines, kf_zero_input(run, "k_turned", k->axes, KF_F16, k->dim)->host,
-         NULL);
+    rotate_tensor(run, "q", both, sines,
+                  kf_zero_input(run, "q_prerotated", q->axes, KF_F16, q->dim)->host, NULL);
+    rotate_tensor(run, "k", both, sines,
+                  kf_zero_input(run, "k_prerotated", k->axes, KF_F16, k->dim)->host, NULL);
     free(both);
     kf_scratch(run, "q_rotated", q->axes, KF_F16, q->dim);
     kf_scratch(run, "k_rotated", k->axes, KF_F16, k->dim);
@@ -104,10 +104,10 @@ void kf_rope_flash_setup(kf_run *run)
 /* q and k as the product takes them; q_off and k_off are one array, which the caller frees. */
 static kf_operands operands(const kf_run *run, const double *cosines, const double *sines)
 {
-    const kf_tensor *q = kf_find(run, "q_turned"), *k = kf_find(run, "k_turned");
+    const kf_tensor *q = kf_find(run, "q_prerotated"), *k = kf_find(run, "k_prerotated");
     float *off = kf_alloc(q->count + k->count, sizeof *off);
-    turn(run, "q", cosines, sines, NULL, off);
-    turn(run, "k", cosines, sines, NULL, off + q->count);
+    rotate_tensor(run, "q", cosines, sines, NULL, off);
+    rotate_tensor(run, "k", cosines, sines, NULL, off + q->count);
     return (kf_operands){.q = q->host, .k = k->host, .q_off = off, .k_off = off + q->count};
 }
 
@@ -125,18 +125,18 @@ void kf_rope_flash_reference_head(kf_run *run, int64_t head, const float *k, con
     const kf_shape *s = &run->shape;
     int64_t queries = (int64_t)s->Sq * s->D, keys = (int64_t)s->Sk * s->D;
     double *both = angles(run), *sines = both + keys / 2;
-    float *q_turned = kf_alloc(2 * (queries + keys), sizeof *q_turned);
-    float *k_turned = q_turned + queries, *q_off = k_turned + keys, *k_off = q_off + queries;
-    turn_rows(run, true, kf_find(run, "q")->host + head * queries, s->Sq, both, sines, q_turned,
-              q_off);
-    turn_rows(run, false, k, s->Sk, both, sines, k_turned, k_off);
-    const kf_operands of = {q_turned, k_turned, q_off, k_off, v, head, 1};
+    float *q_rotated = kf_alloc(2 * (queries + keys), sizeof *q_rotated);
+    float *k_rotated = q_rotated + queries, *q_off = k_rotated + keys, *k_off = q_off + queries;
+    rotate_rows(run, true, kf_find(run, "q")->host + head * queries, s->Sq, both, sines, q_rotated,
+                q_off);
+    rotate_rows(run, false, k, s->Sk, both, sines, k_rotated, k_off);
+    const kf_operands of = {q_rotated, k_rotated, q_off, k_off, v, head, 1};
     kf_flash_reference_of(run, &of);
-    free(q_turned);
+    free(q_rotated);
     free(both);
 }
 
-static kf_case without_turning(const kf_case *c)
+static kf_case without_rotation(const kf_case *c)
 {
     kf_case plain = *c;
     plain.shape.R = 0;
@@ -145,7 +145,7 @@ static kf_case without_turning(const kf_case *c)
 
 kf_cost kf_rope_flash_cost(const kf_case *c)
 {
-    kf_case plain = without_turning(c);
+    kf_case plain = without_rotation(c);
     return kf_flash_cost(&plain);
 }
 
@@ -167,6 +167,6 @@ void kf_rope_flash_backward_reference(kf_run *run)
 
 kf_cost kf_rope_flash_backward_cost(const kf_case *c)
 {
-    kf_case plain = without_turning(c);
+    kf_case plain = without_rotation(c);
     return kf_flash_backward_cost(&plain);
 }

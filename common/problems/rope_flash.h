@@ -7,12 +7,13 @@
  * key j is at pos0 + j, query i at pos0 + Sk - Sq + i, so Sq <= Sk. Tensors besides q, k, v, o and
  * lse:
  *     cos, sin [Sk][D/2] fp32 in, row p for position pos0 + p, from fp64 and rounded once
- *     q_turned, k_turned in, like q and k: rotated in fp64 and rounded once. For passes that begin
- *         with rotated rows: attention alone, and gradients if the forward pass kept them
+ *     q_prerotated, k_prerotated in, like q and k: rotated in fp64 and rounded once. For passes
+ *         that begin with rotated rows: attention alone, and gradients if the forward pass kept
+ *         them
  *     q_rotated, k_rotated scratch, like q and k: for passes that first rotate them
  *
  * A right kernel rotates in fp32 and rounds once to fp16, since the tensor cores need fp16. So
- * its elements are those of q_turned and k_turned, unless the exact value is so near to the
+ * its elements are those of q_prerotated and k_prerotated, unless the exact value is so near to the
  * middle between two fp16 numbers that fp32 may fall on the other side: then the element may be
  * the other number. Bounds allow only for that. The run's extra error is the error of a cosine or
  * sine. A gradient may be rounded to fp16 once before it is rotated back, as happens if two
@@ -37,8 +38,8 @@ void kf_rope_flash_reference_head(kf_run *run, int64_t head, const float *k, con
  * flash.h; the rotation is not counted. */
 kf_cost kf_rope_flash_cost(const kf_case *c);
 
-/* Inputs q, k, v, o, lse, dout, cos, sin, q_turned, k_turned; outputs dq, dk, dv. forward: as in
- * flash_backward.h; it may use all tensors of kf_rope_flash_setup. */
+/* Inputs q, k, v, o, lse, dout, cos, sin, q_prerotated, k_prerotated; outputs dq, dk, dv. forward:
+ * as in flash_backward.h; it may use all tensors of kf_rope_flash_setup. */
 void kf_rope_flash_backward_setup(kf_run *run, kf_launch *forward);
 void kf_rope_flash_backward_reference(kf_run *run);
 kf_cost kf_rope_flash_backward_cost(const kf_case *c);

@@ -31,7 +31,7 @@ class FieldValue(ctypes.Structure):
 
 @dataclasses.dataclass
 class Place:
-    """What one turn of one call gave."""
+    """What one repetition of one call gave."""
 
     samples: list  # microseconds
     readings: list  # (MHz, W, held down)
@@ -134,11 +134,11 @@ class Alone:
         return Place(samples, [reading for at, reading in self.seen if at >= start])
 
 
-def in_turns(lanes, clock, turns):
+def in_repetitions(lanes, clock, repetitions):
     """Places of each lane, by name, in an order that favours none: A B, then B A."""
     places = {name: [] for name in lanes}
-    for turn in range(turns):
-        for name in list(lanes)[::-1] if turn % 2 else lanes:
+    for repetition in range(repetitions):
+        for name in list(lanes)[::-1] if repetition % 2 else lanes:
             places[name].append(getattr(lanes[name], clock)())
     return places
 

@@ -6,8 +6,8 @@ TFLOP/s are flops / median_us / 1e6.
 
 The clock is `graph` of peers.py, the L2 warm. At the power limit a device clocks down, for one
 kernel further than for another, and in turn, sample by sample, both would run at a clock rate in
-between. So each is timed alone, in TURNS turns of TURN_S, the other in between; the first half of a
-turn, in which the clock rate settles, does not count. The device is never idle, as it is not where
+between. So each is timed alone, in REPETITIONS repetitions of REPETITION_S, the other in between; the first half of a
+repetition, in which the clock rate settles, does not count. The device is never idle, as it is not where
 the steps are timed.
 
 Every output is compared with fp64 of the same inputs before and after timing. Without a GPU no
@@ -30,7 +30,7 @@ LONGEST_ON_CPU = 512
 ALL_ROWS = 1024  # up to this S every row is compared
 TAIL, SAMPLED = 128, 64  # beyond it the last tile, rows that are drawn, and the borders of tiles
 HEADS = 4  # at a time: fp64 takes four times the memory
-TURN_S, TURNS = 0.3, 2
+REPETITION_S, REPETITIONS = 0.3, 2
 U16 = 2.0**-11  # unit roundoff of fp16
 HALF_STEP = 2.0**-25  # of the numbers below its smallest normal one
 
@@ -110,13 +110,13 @@ def ran(kernels, variant, names):
 # --- Time -----------------------------------------------------------------------------------------
 def measure(lanes):
     """Each alone, in an order that favours neither: A B, then B A."""
-    for turn in range(TURNS):
-        for lane in lanes[::-1] if turn % 2 else lanes:
+    for repetition in range(REPETITIONS):
+        for lane in lanes[::-1] if repetition % 2 else lanes:
             began, kept = time.perf_counter(), len(lane.samples)
-            while (spent := time.perf_counter() - began) < TURN_S or \
+            while (spent := time.perf_counter() - began) < REPETITION_S or \
                     len(lane.samples) < kept + peers.LEAST:
                 sample = lane.sample()
-                if spent > TURN_S / 2:
+                if spent > REPETITION_S / 2:
                     lane.samples.append(sample)
 
 

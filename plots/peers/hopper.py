@@ -2,7 +2,7 @@
 """hopper.py: FlashAttention-2 and cuDNN as steps 29 to 31 are timed: sustained, cool, and in graphs.
 
     python3 plots/peers/hopper.py [--out FILE] [--place NAME] [--pass NAME] [--length S] [--clock NAME]
-                                  [--turns N] [--seed N] [--verify-only] [--once]
+                                  [--repetitions N] [--seed N] [--verify-only] [--once]
 
 Forward, backward, and both in one call; in the column `step` they are 29, 30 and 31. Shapes, how a
 backend is forced and shown to have run, and what is right: flash_common.py, flash.py and

@@ -2,7 +2,7 @@
 """long.py: RoPE and attention from S = 512 to 131072, as steps 32 to 37 are timed.
 
     python3 plots/peers/long.py [--out FILE] [--place NAME] [--pass NAME] [--length S]
-                                [--clock NAME] [--variant NAME] [--turns N] [--seed N]
+                                [--clock NAME] [--variant NAME] [--repetitions N] [--seed N]
                                 [--longest S] [--verify-only] [--once]
 
 Cases are those of common/problems/rope_flash_cases.h, by the same names: causal, fp16, B and H
@@ -14,16 +14,16 @@ of parts.py.
                               each call, products in fp32, halves again; then FlashAttention-2
   compiled-cudnn              RoPE of q and k by what torch.compile makes of it for this shape, from
                               a table; then cuDNN
-  cudnn                       cuDNN alone, on q and k that are turned; only on `graph`
+  cudnn                       cuDNN alone, on q and k that are rotated; only on `graph`
   compiled-flash-attention-2  only if it is named: --variant, which leaves out the others
 
 Backward is what autograd would run, on what forward saved: the backward pass of attention by the
-turned q and k, then dq and dk turned back, op by op with the cosines and sines of the forward pass,
+rotated q and k, then dq and dk rotated back, op by op with the cosines and sines of the forward pass,
 or by one compiled function. `cudnn` leaves them as they are.
 
-What is right: flash.py and flash_backward.py, on q and k turned in fp64. The inputs are such that
+What is right: flash.py and flash_backward.py, on q and k rotated in fp64. The inputs are such that
 fp32 turns them into the same halves as fp64, and these must be equal, bit for bit. dq and dk may be
-off by what those of the turned q and k may be, turned back, by that rotation in fp32, and by one
+off by what those of the rotated q and k may be, rotated back, by that rotation in fp32, and by one
 more rounding.
 """
 import collections
@@ -49,7 +49,7 @@ LENGTHS = tuple(SHAPES[128])
 PASSES = ("forward", "backward")
 LONG = 2048  # from this S on a call is long enough to be launched back to back
 ALL_HEADS = 16384  # up to this S gradients of all heads are compared, then of the first and last
-# What turns q and k, and what multiplies them; of a CPU what PyTorch has there.
+# What rotates q and k, and what multiplies them; of a CPU what PyTorch has there.
 VARIANTS = {
     "eager-flash-attention-2": ("eager", "flash-attention-2"),
     "compiled-cudnn": ("compiled", "cudnn"),
@@ -64,11 +64,11 @@ USUAL = {  # of each clock, unless --variant names others
 IN_FP32 = 3.0 * peers.U / (1.0 - 3.0 * peers.U)  # rope.c: of a rotation
 
 # cosine, sine [S][D/2] in fp64.
-Inputs = collections.namedtuple("Inputs", "q k v dout q_turned k_turned cosine sine")
+Inputs = collections.namedtuple("Inputs", "q k v dout q_rotated k_rotated cosine sine")
 
 
 # --- What is right --------------------------------------------------------------------------------
-def turned(x, cosine, sine):
+def rotated(x, cosine, sine):
     """Of each pair (a, b): a cosine - b sine, b cosine + a sine. Of -sine: back."""
     a, b = x.chunk(2, dim=-1)
     return torch.cat((a * cosine - b * sine, b * cosine + a * sine), dim=-1)
@@ -86,11 +86,11 @@ def half_of(x):
     return x.float().half()
 
 
-def rows_and_turned(shape, table):
+def rows_and_rotated(shape, table):
     """A pair whose exact value lies where fp32 may round it to another half is drawn again."""
     x = peers.random_input(shape).half()
     while True:
-        y, off = turned(x.double(), *table), IN_FP32 * sizes(x.double(), *table)
+        y, off = rotated(x.double(), *table), IN_FP32 * sizes(x.double(), *table)
         either = half_of(y - off) != half_of(y + off)
         pairs = either.unflatten(-1, (2, -1)).any(dim=-2)
         if not pairs.any():
@@ -101,41 +101,41 @@ def rows_and_turned(shape, table):
 
 def inputs(B, H, S, D):
     table = [x[:, : D // 2] for x in peers.table64(torch.arange(S, device=device), D)]
-    (q, q_turned), (k, k_turned) = (rows_and_turned((B, H, S, D), table) for _ in range(2))
+    (q, q_rotated), (k, k_rotated) = (rows_and_rotated((B, H, S, D), table) for _ in range(2))
     v, dout = (peers.random_input((B, H, S, D)).half() for _ in range(2))
-    return Inputs(q, k, v, dout, q_turned, k_turned, *table)
+    return Inputs(q, k, v, dout, q_rotated, k_rotated, *table)
 
 
 def output_checker(t):
-    of_output = flash.checker((t.q_turned, t.k_turned, t.v), True)
-    turns = {name: turn for name, (turn, _) in rotations(t).items()}
+    of_output = flash.checker((t.q_rotated, t.k_rotated, t.v), True)
+    rotate_by = {name: rotate for name, (rotate, _) in rotations(t).items()}
 
     def check(got, name):
-        verdict, halves = of_output(got, name), turns[named()[name][0]]()
-        verdict.right = verdict.right and all(map(torch.equal, halves, (t.q_turned, t.k_turned)))
+        verdict, halves = of_output(got, name), rotate_by[named()[name][0]]()
+        verdict.right = verdict.right and all(map(torch.equal, halves, (t.q_rotated, t.k_rotated)))
         return verdict
 
     check.compared = of_output.compared
     return check
 
 
-def turned_back(want, bound, cosine, sine):
-    """Of a gradient by turned rows that was rounded to fp16, and how far off it may be."""
-    back = turned(want, cosine, -sine)
+def rotated_back(want, bound, cosine, sine):
+    """Of a gradient by rotated rows that was rounded to fp16, and how far off it may be."""
+    back = rotated(want, cosine, -sine)
     off = sizes(bound, cosine, sine) + IN_FP32 * sizes(want.abs() + bound, cosine, sine)
     return back, off + U16 * (back.abs() + off) + HALF_STEP
 
 
 def gradients_checker(t):
-    """Of (dq, dk, dv); where nothing turns them back, of those by the turned q and k."""
+    """Of (dq, dk, dv); where nothing rotates them back, of those by the rotated q and k."""
     B, H, S, D = t.q.shape
     rows, keys = common.rows_of(S), common.rows_of(S)
     heads = torch.arange(0, B * H, 1 if S <= ALL_HEADS else B * H - 1, device=device)
-    flat = [x.reshape(-1, S, D)[heads] for x in (t.q_turned, t.k_turned, t.v, t.dout)]
+    flat = [x.reshape(-1, S, D)[heads] for x in (t.q_rotated, t.k_rotated, t.v, t.dout)]
     found = flash_backward.gradients(*flat, True, rows, keys, flash_backward.FP16)
     bounds = [[torch.cat(x) for x in zip(*(flash_backward.criterion(*one) for one in of_one))]
               for of_one in zip(*found)]
-    back = [turned_back(*of_one, t.cosine[at], t.sine[at])
+    back = [rotated_back(*of_one, t.cosine[at], t.sine[at])
             for of_one, at in zip(bounds, (rows, keys))] + bounds[2:]
 
     def check(got, name):
@@ -165,12 +165,12 @@ def eager_back(gradient, cosine, sine):
     return (gradient * cosine + torch.cat((second, -first), dim=-1)).half()
 
 
-def both_turned(q, k, cosine, sine):
-    return tuple(turned(x.float(), cosine, sine).half() for x in (q, k))
+def both_rotated(q, k, cosine, sine):
+    return tuple(rotated(x.float(), cosine, sine).half() for x in (q, k))
 
 
 def rotations(t):
-    """{turner: (function that turns q and k, function of dq and dk that turns them back)}"""
+    """{rotation: (function that rotates q and k, function of dq and dk that rotates them back)}"""
     S, D = t.q.shape[-2:]
     frequency = peers.BASE ** -(torch.arange(0, D, 2, device=device, dtype=torch.float64) / D)
     cosine, sine, kept = t.cosine.float(), t.sine.float(), eager_table(S, frequency)
@@ -183,7 +183,7 @@ def rotations(t):
         "eager": (eager, lambda dq, dk: tuple(eager_back(x, *kept) for x in (dq, dk))),
         "compiled": (lambda: compiled(t.q, t.k, cosine, sine),
                      lambda dq, dk, back=-sine: compiled(dq, dk, cosine, back)),
-        "nothing": (lambda: (t.q_turned, t.k_turned), lambda dq, dk: (dq, dk)),
+        "nothing": (lambda: (t.q_rotated, t.k_rotated), lambda dq, dk: (dq, dk)),
     }
 
 
@@ -196,7 +196,7 @@ def timed_on(clock):
 
 
 def named():
-    """{variant: (turner, backend)} of those that are run at all."""
+    """{variant: (rotation, backend)} of those that are run at all."""
     if device == "cpu":
         return ON_CPU
     return {name: VARIANTS[name] for clock in asked_clocks() for name in timed_on(clock)}
@@ -208,25 +208,25 @@ def meant(calls, backend):
 
 
 def forward_calls(t):
-    turners = rotations(t)
+    rotations_of = rotations(t)
 
-    def call(turner, backend):
-        turn, _ = turners[turner]
-        return lambda: meant(flash.calls_for((*turn(), t.v), True), backend)()
+    def call(rotation, backend):
+        rotate, _ = rotations_of[rotation]
+        return lambda: meant(flash.calls_for((*rotate(), t.v), True), backend)()
 
     return {name: call(*of) for name, of in named().items()}
 
 
 def backward_calls(t):
-    turners = rotations(t)
-    attention = flash_backward.calls_for((t.q_turned, t.k_turned, t.v, t.dout), True)
+    rotations_of = rotations(t)
+    attention = flash_backward.calls_for((t.q_rotated, t.k_rotated, t.v, t.dout), True)
 
-    def call(turner, backend):
+    def call(rotation, backend):
         def gradients():
-            dq, dk, dv = of_turned()
+            dq, dk, dv = of_rotated()
             return (*back(dq, dk), dv)
 
-        (_, back), of_turned = turners[turner], meant(attention, backend)
+        (_, back), of_rotated = rotations_of[rotation], meant(attention, backend)
         return gradients
 
     return {name: call(*of) for name, of in named().items()}
@@ -275,5 +275,5 @@ if __name__ == "__main__":
                                 add_arguments, LENGTHS)
     import torch._dynamo
 
-    compiled = torch.compile(both_turned, dynamic=False, fullgraph=True)
+    compiled = torch.compile(both_rotated, dynamic=False, fullgraph=True)
     sys.exit(main())

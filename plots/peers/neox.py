@@ -109,9 +109,9 @@ def make(shape, dtype, attention, where):
             model = GPTNeoXForCausalLM(config).eval()
     finally:
         torch.set_default_dtype(before)
-    turned = model.gpt_neox.layers[0].attention.rotary_ndims
-    if turned != shape["rotary"]:
-        raise ValueError(f"transformers turns {turned} dimensions, not {shape['rotary']}")
+    rotated = model.gpt_neox.layers[0].attention.rotary_ndims
+    if rotated != shape["rotary"]:
+        raise ValueError(f"transformers rotates {rotated} dimensions, not {shape['rotary']}")
     return model
 
 

@@ -49,7 +49,7 @@ def add_arguments(parser, lengths, passes, clocks):
                         help="only this S; again for more")
     parser.add_argument("--clock", action="append", choices=clocks,
                         help="only this; again for more")
-    parser.add_argument("--turns", type=int, default=1, choices=range(1, 10), metavar="1..9",
+    parser.add_argument("--repetitions", type=int, default=1, choices=range(1, 10), metavar="1..9",
                         help="of each on a clock that it has to itself")
     parser.add_argument("--place", default="only", help="in the run: a word for the column place")
     parser.add_argument("--once", action="store_true",
@@ -91,7 +91,7 @@ def timed(case, calls, clock, rates, in_turn):
     if clock == "graph":
         in_turn(list(lanes.values()))
         return {name: (lane.samples, ["-"] * 3) for name, lane in lanes.items()}
-    places = alone.in_turns(lanes, clock, options.turns)
+    places = alone.in_repetitions(lanes, clock, options.repetitions)
     return {name: ([sample for place in mine for sample in place.samples], alone.cells(mine, clock))
             for name, mine in places.items()}
 

@@ -73,8 +73,8 @@ def rope(x, cosine, sine):
     R = cosine.shape[-1]
     if R == x.shape[-1]:
         return x * cosine + rotate_half(x) * sine
-    turned, rest = x[..., :R], x[..., R:]
-    return torch.cat((turned * cosine + rotate_half(turned) * sine, rest), dim=-1)
+    rotated, rest = x[..., :R], x[..., R:]
+    return torch.cat((rotated * cosine + rotate_half(rotated) * sine, rest), dim=-1)
 
 
 def rope_rebuilt(x):
@@ -121,15 +121,15 @@ def gamma(n, u=U):
     return math.expm1(8.0 * math.sqrt(n) * u + n * u * u / (1.0 - u))
 
 
-def attention64(q, k, v, turns):
+def attention64(q, k, v, rotations):
     """softmax(q k^T / sqrt(D)) v in fp64, and the largest bound of an element as tolerance.c has
-    it. turns: how many of q and k were rotated in fp32."""
+    it. rotations: how many of q and k were rotated in fp32."""
     D, keys = q.shape[-1], k.shape[-2]
     score = q @ k.transpose(-1, -2) / math.sqrt(D)
     p = torch.softmax(score, dim=-1)
     norms = q.norm(dim=-1, keepdim=True) * k.norm(dim=-1).unsqueeze(-2)
     abs_dot = q.abs() @ k.abs().transpose(-1, -2)
-    rotation = turns * math.sqrt(2.0) * 3.0 * U
+    rotation = rotations * math.sqrt(2.0) * 3.0 * U
     ds = ((gamma(D) + 4.0 * U) * abs_dot + rotation * norms) / math.sqrt(D)
     least = (p * (-ds).exp()).sum(dim=-1, keepdim=True)
     weight = p * (ds.exp() / least - 1.0 + 2.0 * gamma(keys) + 8.0 * U)
@@ -173,10 +173,10 @@ def check_rope(x, rebuilt):
         verdict = Verdict()
         for b in range(0, x.shape[0], 16):  # a part at a time: fp64 takes twice the memory
             part = x[b : b + 16].double()
-            turned = rotate_half(part)
+            rotated = rotate_half(part)
             g = 3.0 * U / (1.0 - 3.0 * U)
-            bound = g * ((part * cosine).abs() + (turned * sine).abs())
-            bound += (1.0 + g) * angle_error * (part.abs() + turned.abs())
+            bound = g * ((part * cosine).abs() + (rotated * sine).abs())
+            bound += (1.0 + g) * angle_error * (part.abs() + rotated.abs())
             verdict.add(got[b : b + 16], rope(part, cosine, sine), bound)
         return verdict
 
@@ -363,7 +363,7 @@ def attention_cases():
         cosine, sine = cosine64.float(), sine64.float()
         tensors = (q, k, v, cosine, sine)
         want = attention64(rope(q.double(), cosine64, sine64), rope(k.double(), cosine64, sine64),
-                           v.double(), turns=2)
+                           v.double(), rotations=2)
         peers = {"eager": lambda t=tensors: rope_then_attention(*t)}
         fused = compiled(rope_then_attention)
         peers["compiled"] = lambda t=tensors, f=fused: f(*t)
@@ -402,7 +402,7 @@ def decode_cases():
         for h in range(H):  # a head at a time: fp64 takes twice the memory
             one = slice(h, h + 1)
             of_head = attention64(rope(q[:, one].double(), cosine64, sine64), k[:, one].double(),
-                                  v[:, one].double(), turns=1)
+                                  v[:, one].double(), rotations=1)
             want[0][:, one], want[1][:, one] = of_head
         peers = {"eager-sdpa": lambda t=tensors: rope_q_then_attention(*t)}
         run_case("15", f"{keys // 1024}k", (B, H, 1, keys, D, D), (2 * keys + 2) * B * H * D * 4,

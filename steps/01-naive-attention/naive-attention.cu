@@ -74,7 +74,7 @@ __global__ void softmax(float *s, int64_t rows, int Sk)
     }
     sum = warp_sum(sum);
 
-    // A query that sees no key, under a mask with more queries than keys, has weights of 0.
+    // A query that sees no key, under a mask with more queries than keys, has probabilities of 0.
     for (int j = lane; j < Sk; j += 32) {
         s[j] = largest > -INFINITY ? s[j] / sum : 0.0f;
     }

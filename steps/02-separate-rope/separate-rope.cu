@@ -21,7 +21,7 @@
 
 // snippet: rope
 // x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
-// tables; one thread a pair, and one a dimension that is not turned
+// tables; one thread a pair, and one a dimension that is not rotated
 // cost: 8 bytes an element and 8 a pair of the table; 6 flops a pair
 __device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
                          int R)
@@ -29,7 +29,7 @@ __device__ void rope_row(const float *x, const float *cosine, const float *sine,
     const int half = R / 2;
     COUNT("row rotations", threadIdx.x == 0);
     for (int t = threadIdx.x; t < D - half; t += blockDim.x) {
-        // solution: rotate -- turn the pair (x[t], x[t + half]); copy what lies beyond R
+        // solution: rotate -- rotate the pair (x[t], x[t + half]); copy what lies beyond R
         if (t < half) {
             const float c = cosine[t];
             const float s = sine[t];
@@ -80,9 +80,9 @@ __device__ float block_tree(float v, float *values)
 // What the kernel calls, in its order; each is explained where it is defined, below.
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score);
-static __device__ __forceinline__ void weigh_values(const float *score, float largest,
-                                                    const float *v, float *o, int visible, int D,
-                                                    float *scratch);
+static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
+                                                       const float *v, float *o, int visible, int D,
+                                                       float *scratch);
 
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
@@ -100,7 +100,7 @@ static __global__ void attention(attention_args a)
     }
     __syncthreads();
     const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // query [D], k [Sk][D] -> score [visible], one key a thread: with 64 keys, 192 of the 256 threads
@@ -126,9 +126,9 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 // the values, one column a thread. Each thread weighs the keys with its own copy of largest and
 // sum. A query that sees no key at all has the result 0.
 // cost: Sk exponentials and 2 Sk flops a column
-static __device__ __forceinline__ void weigh_values(const float *score, float largest,
-                                                    const float *v, float *o, int visible, int D,
-                                                    float *scratch)
+static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
+                                                       const float *v, float *o, int visible, int D,
+                                                       float *scratch)
 {
     largest = block_tree<false>(largest, scratch);
 
@@ -161,20 +161,21 @@ static void launch_separate(const kf_run *run, cudaStream_t stream)
     const float *cosine = kf_f32(run, "cos");
     const float *sine = kf_f32(run, "sin");
     rope<<<dim3(s.Sq, s.H), THREADS, 0, stream>>>(
-        kf_f32(run, "q"), cosine, sine, kf_f32(run, "q_turned"), s.Sq, s.D, s.R, s.Sk - s.Sq);
+        kf_f32(run, "q"), cosine, sine, kf_f32(run, "q_rotated"), s.Sq, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
     rope<<<dim3(s.Sk, s.H), THREADS, 0, stream>>>(kf_f32(run, "k"), cosine, sine,
-                                                  kf_f32(run, "k_turned"), s.Sk, s.D, s.R, 0);
+                                                  kf_f32(run, "k_rotated"), s.Sk, s.D, s.R, 0);
     CUDA_CHECK_LAUNCH();
-    launch_attention(run, arguments_turned(run), stream);
+    launch_attention(run, arguments_rotated(run), stream);
 }
 // end snippet: separate
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// Both rotations in one launch: grid (Sq + Sk, H), the first Sq blocks of a head turn q.
+// Both rotations in one launch: grid (Sq + Sk, H), the first Sq blocks of a head rotate q.
 __global__ void rope_both(const float *q, const float *k, const float *cosine, const float *sine,
-                          float *q_turned, float *k_turned, int Sq, int Sk, int D, int R, int first)
+                          float *q_rotated, float *k_rotated, int Sq, int Sk, int D, int R,
+                          int first)
 {
     const bool is_query = (int)blockIdx.x < Sq;
     const int S = is_query ? Sq : Sk;
@@ -182,7 +183,7 @@ __global__ void rope_both(const float *q, const float *k, const float *cosine, c
     const int64_t row = ((int64_t)blockIdx.y * S + i) * D;
     const int64_t angles = (int64_t)(is_query ? first + i : i) * (R / 2);
     rope_row((is_query ? q : k) + row, cosine + angles, sine + angles,
-             (is_query ? q_turned : k_turned) + row, D, R);
+             (is_query ? q_rotated : k_rotated) + row, D, R);
 }
 
 static void launch_two(const kf_run *run, cudaStream_t stream)
@@ -190,15 +191,15 @@ static void launch_two(const kf_run *run, cudaStream_t stream)
     const kf_shape s = run->shape;
     rope_both<<<dim3(s.Sq + s.Sk, s.H), THREADS, 0, stream>>>(
         kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"),
-        kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
+        kf_f32(run, "q_rotated"), kf_f32(run, "k_rotated"), s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
-    launch_attention(run, arguments_turned(run), stream);
+    launch_attention(run, arguments_rotated(run), stream);
 }
 
-// Nothing to turn at R = 0: attention alone, to see what the two rotations cost beside it.
+// Nothing to rotate at R = 0: attention alone, to see what the two rotations cost beside it.
 static void launch_alone(const kf_run *run, cudaStream_t stream)
 {
-    launch_attention(run, arguments_to_turn(run), stream);
+    launch_attention(run, arguments_to_rotate(run), stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -215,8 +216,8 @@ static void setup(kf_run *run)
     const int64_t k[] = {s.B, s.H, s.Sk, s.D};
     kf_attention_setup(run);
     kf_rope_tables(run);
-    kf_scratch(run, "q_turned", "BHSD", KF_F32, q);
-    kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
+    kf_scratch(run, "q_rotated", "BHSD", KF_F32, q);
+    kf_scratch(run, "k_rotated", "BHSD", KF_F32, k);
 }
 
 #define FULL(n)                                                                                    \
@@ -244,7 +245,7 @@ static const kf_case cases[] = {
     PARTIAL(128, 0),
     PARTIAL(512, 0),
     PARTIAL(2048, 0),
-    // Odd shapes: D = 80 with a quarter turned as in GPT-NeoX, few queries over many keys, a mask,
+    // Odd shapes: D = 80 with a quarter rotated as in GPT-NeoX, few queries over many keys, a mask,
     // and the largest position a 131072-token context has.
     {.name = "neox",
      .shape = {.H = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 20, .causal = true},
@@ -280,7 +281,7 @@ static const kf_variant variants[] = {
      .launch = launch_two,
      .block = THREADS},
     {.name = "attention-alone",
-     .about = "one launch, where there is nothing to turn (R = 0)",
+     .about = "one launch, where there is nothing to rotate (R = 0)",
      .launch = launch_alone,
      .applies = without_rope,
      .block = THREADS},

@@ -110,7 +110,8 @@ static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, si
         const int64_t lost = expected == NOT_FINITE ? rows : 0;
         not_finite += lost;
         bool as_expected = seen->nonfinite_in_column[d] == lost;
-        // A row whose largest weights all lie among the warp's own keys is right all the same.
+        // A row whose largest probabilities all lie among the warp's own keys is right all the
+        // same.
         as_expected = as_expected && (expected != TOO_LARGE || wrong > 0);
         // With the right maximum, warp 0 holds the right sum as well.
         as_expected = as_expected && (expected != RIGHT || !max_is_right || wrong == 0);

@@ -38,7 +38,7 @@ static __global__ void attention_v1(attention_args a)
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
@@ -103,7 +103,7 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
 
 static void launch_v1(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     attention_v1<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
@@ -175,7 +175,7 @@ static __global__ void attention_v1_by(attention_args a, const float *cosine, co
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = score_keys_by<lanes, lies>(a, own, cosine, sine, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // By layout.
@@ -193,25 +193,25 @@ static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
 
 static void launch_padded(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<1, PADDED>(run, arguments_to_turn(run), stream);
+    enqueue<1, PADDED>(run, arguments_to_rotate(run), stream);
 }
 
 static void launch_by_pair(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<1, BY_PAIR>(run, arguments_to_turn(run), stream);
+    enqueue<1, BY_PAIR>(run, arguments_to_rotate(run), stream);
 }
 
 static void launch_busy(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<4, BY_POSITION>(run, arguments_to_turn(run), stream);
+    enqueue<4, BY_POSITION>(run, arguments_to_rotate(run), stream);
 }
 
-// The same kernel with nothing left to turn, behind the two kernels that turn.
+// The same kernel with nothing left to rotate, behind the two kernels that rotate.
 static void launch_separate_busy(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue<4, BY_POSITION>(run, arguments_turned(run), stream);
+    enqueue<4, BY_POSITION>(run, arguments_rotated(run), stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -220,10 +220,10 @@ static void other_layouts(kf_run *run, const char *const *name)
 {
     const kf_tensor *table = kf_find(run, name[BY_POSITION]);
     const int64_t positions = table->dim[0], half = table->dim[1];
-    const int64_t wide[] = {positions, half + 1}, turned[] = {half, positions};
+    const int64_t wide[] = {positions, half + 1}, transposed[] = {half, positions};
     const float *from = table->host;
     float *padded = kf_input(run, name[PADDED], "PR", KF_F32, wide)->host;
-    float *by_pair = kf_input(run, name[BY_PAIR], "RP", KF_F32, turned)->host;
+    float *by_pair = kf_input(run, name[BY_PAIR], "RP", KF_F32, transposed)->host;
     for (int64_t p = 0; p < positions; p++) {
         for (int64_t i = 0; i < half; i++) {
             padded[p * (half + 1) + i] = by_pair[i * positions + p] = from[p * half + i];

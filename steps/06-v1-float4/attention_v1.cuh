@@ -78,7 +78,7 @@ static __global__ void attention_v1(attention_args a)
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 } // namespace step_05

@@ -38,7 +38,7 @@ static __global__ void attention_v1(attention_args a)
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
@@ -58,8 +58,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
             const float4 s = load_four(sine + t);
             COUNT("table loads", 8);
             COUNT("element rotations", 8);
-            store_four(query + t, turn_lower(x, y, c, s));
-            store_four(query + t + half, turn_upper(x, y, c, s));
+            store_four(query + t, rotate_lower(x, y, c, s));
+            store_four(query + t + half, rotate_upper(x, y, c, s));
         } else {
             store_four(query + t + half, y);
         }
@@ -90,8 +90,8 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
             const float4 s = load_four(sine + i);
             COUNT("table loads", 8);
             COUNT("element rotations", 8);
-            dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
-            dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+            dot = add_products(dot, load_four(query + i), rotate_lower(x, y, c, s));
+            dot = add_products(dot, load_four(query + i + half), rotate_upper(x, y, c, s));
         }
         // end solution: rotate-four
         for (int d = a.R; d < a.D; d += 4) {
@@ -125,24 +125,24 @@ static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
 
 static void launch_v1_float4(const kf_run *run, cudaStream_t stream)
 {
-    enqueue(run, arguments_to_turn(run), stream);
+    enqueue(run, arguments_to_rotate(run), stream);
 }
 
 // --- Variants that explain -----------------------------------------------------------------------
 
 static void launch_v1(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     step_05::attention_v1<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
 
-// The same kernel with nothing left to turn, behind the two kernels that turn.
+// The same kernel with nothing left to rotate, behind the two kernels that rotate.
 static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue(run, arguments_turned(run), stream);
+    enqueue(run, arguments_rotated(run), stream);
 }
 
 // Which loads are 16 bytes wide: ways to write float4 that may gain less, and the two versions
@@ -208,8 +208,8 @@ static __device__ __noinline__ float score_keys_by(attention_args a, block_rows 
             if (wide == VIA_ARRAYS) {
                 dot = add_four_by_index(dot, query + i, x, y, c, s, half);
             } else {
-                dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
-                dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+                dot = add_products(dot, load_four(query + i), rotate_lower(x, y, c, s));
+                dot = add_products(dot, load_four(query + i + half), rotate_upper(x, y, c, s));
             }
         }
         // end solution: rotate-four-by
@@ -240,7 +240,7 @@ static __global__ void attention_v1_by(attention_args a)
     const float largest = wide == NARROW || wide == WIDE_Q
                               ? step_05::score_keys(a, own, query, score)
                               : score_keys_by<wide>(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <loads wide>
@@ -253,7 +253,7 @@ static void enqueue_by(const kf_run *run, attention_args a, cudaStream_t stream)
 template <loads wide>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     if (is_wide(a)) {
         enqueue_by<wide>(run, a, stream);
     } else {
@@ -273,7 +273,7 @@ template <loads wide>
 static void launch_small_l1(const kf_run *run, cudaStream_t stream)
 {
     small_l1<wide>();
-    enqueue_by<wide>(run, arguments_to_turn(run), stream);
+    enqueue_by<wide>(run, arguments_to_rotate(run), stream);
 }
 
 static void launch_separate_small_l1(const kf_run *run, cudaStream_t stream)
@@ -281,7 +281,7 @@ static void launch_separate_small_l1(const kf_run *run, cudaStream_t stream)
     small_l1<WIDE>();
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue_by<WIDE>(run, arguments_turned(run), stream);
+    enqueue_by<WIDE>(run, arguments_rotated(run), stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ static __global__ void attention_v2(attention_args a)
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = score_keys(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // snippet: angle
@@ -78,8 +78,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
             float4 c, s;
             four_angles(a.pos0 + own.position, t, a.R, &c, &s);
             COUNT("element rotations", 8);
-            store_four(query + t, turn_lower(x, y, c, s));
-            store_four(query + t + half, turn_upper(x, y, c, s));
+            store_four(query + t, rotate_lower(x, y, c, s));
+            store_four(query + t + half, rotate_upper(x, y, c, s));
         } else {
             store_four(query + t + half, y);
         }
@@ -105,8 +105,8 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
             float4 c, s;
             four_angles(a.pos0 + j, i, a.R, &c, &s);
             COUNT("element rotations", 8);
-            dot = add_products(dot, load_four(query + i), turn_lower(x, y, c, s));
-            dot = add_products(dot, load_four(query + i + half), turn_upper(x, y, c, s));
+            dot = add_products(dot, load_four(query + i), rotate_lower(x, y, c, s));
+            dot = add_products(dot, load_four(query + i + half), rotate_upper(x, y, c, s));
         }
         for (int d = a.R; d < a.D; d += 4) {
             dot = add_products(dot, load_four(query + d), load_four(key + d));
@@ -130,7 +130,7 @@ static void launch_v2_narrow(const kf_run *run, cudaStream_t stream);
 
 static void launch_v2(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     if (!is_wide(a)) {
         launch_v2_narrow(run, stream);
         return;
@@ -147,7 +147,7 @@ enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF, INTEGER };
 // Frequencies that are handed in, [R/2]: radians a position, and rope_angle.cuh's.
 struct frequencies {
     const float *radians;
-    const rope_frequency *turn;
+    const rope_frequency *revolutions;
 };
 
 // The cosine and sine of pair i in row j, at position pos0 + j -> *c, *s
@@ -162,7 +162,7 @@ static __device__ __forceinline__ void angle_by(attention_args a, frequencies gi
         return;
     }
     if (from == INTEGER) {
-        rope_cos_sin_fast(a.pos0 + j, given.turn[i], c, s);
+        rope_cos_sin_fast(a.pos0 + j, given.revolutions[i], c, s);
         return;
     }
     // solution: compute-angle-by -- the same, with what each variant computes
@@ -208,8 +208,8 @@ static __device__ __forceinline__ void rotate_query_by(attention_args a, block_r
             floats c, s;
             angle_by<from>(a, given, own.position, t, &c, &s);
             COUNT("element rotations", 2 * width);
-            store(query + t, turn_lower(x, y, c, s));
-            store(query + t + half, turn_upper(x, y, c, s));
+            store(query + t, rotate_lower(x, y, c, s));
+            store(query + t + half, rotate_upper(x, y, c, s));
         } else {
             store(query + t + half, y);
         }
@@ -233,8 +233,8 @@ score_keys_by(attention_args a, block_rows own, frequencies given, const float *
             floats c, s;
             angle_by<from>(a, given, j, i, &c, &s);
             COUNT("element rotations", 2 * width);
-            dot = add_products(dot, load<floats>(query + i), turn_lower(x, y, c, s));
-            dot = add_products(dot, load<floats>(query + i + half), turn_upper(x, y, c, s));
+            dot = add_products(dot, load<floats>(query + i), rotate_lower(x, y, c, s));
+            dot = add_products(dot, load<floats>(query + i + half), rotate_upper(x, y, c, s));
         }
         for (int d = a.R; d < a.D; d += width) {
             dot = add_products(dot, load<floats>(query + d), load<floats>(key + d));
@@ -260,7 +260,7 @@ static __global__ void attention_v2_by(attention_args a, frequencies given)
     rotate_query_by<from, floats>(a, own, given, query);
     __syncthreads();
     const float largest = score_keys_by<from, floats>(a, own, given, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <angles from, typename floats, l1_cache l1>
@@ -280,7 +280,7 @@ static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
 template <angles from, l1_cache l1 = USUAL_L1>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     if (is_wide(a)) {
         enqueue<from, float4, l1>(run, a, stream);
     } else {
@@ -290,18 +290,18 @@ static void launch_by(const kf_run *run, cudaStream_t stream)
 
 static void launch_v2_narrow(const kf_run *run, cudaStream_t stream)
 {
-    enqueue<FAST, float, USUAL_L1>(run, arguments_to_turn(run), stream);
+    enqueue<FAST, float, USUAL_L1>(run, arguments_to_rotate(run), stream);
 }
 
-// Step 06's: its kernel with nothing left to turn, behind the two kernels that turn.
+// Step 06's: its kernel with nothing left to rotate, behind the two kernels that rotate.
 static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
     if (run->shape.D % 4 == 0) {
-        enqueue<FROM_TABLE, float4, USUAL_L1>(run, arguments_turned(run), stream);
+        enqueue<FROM_TABLE, float4, USUAL_L1>(run, arguments_rotated(run), stream);
     } else {
-        enqueue<FROM_TABLE, float, USUAL_L1>(run, arguments_turned(run), stream);
+        enqueue<FROM_TABLE, float, USUAL_L1>(run, arguments_rotated(run), stream);
     }
 }
 

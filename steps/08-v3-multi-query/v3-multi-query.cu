@@ -4,7 +4,7 @@
  * Architecture: 75, without queries-8
  *
  * Idea     A block owns four queries in place of one. It stages all four, and a thread that has
- *          turned a pair of its key uses the pair four times. So a head rotates its keys S/4 times
+ *          rotated a pair of its key uses the pair four times. So a head rotates its keys S/4 times
  *          in place of S times, with a quarter of the calls of powf and __sincosf. The log's V3
  *          reads a float a load, so this one does as well; V2 and V3 are here both ways.
  * Predict  Counts: a quarter of V2's. Time: four heads of 64 queries are 64 blocks of four, too few
@@ -45,7 +45,8 @@ static __global__ void __launch_bounds__(THREADS) attention_v3(attention_args a)
     rotate_queries(a, own, query);
     __syncthreads();
     score_keys(a, own, query, score);
-    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
+    softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
+                            scratch);
 }
 // end snippet: kernel
 
@@ -101,7 +102,7 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
         const float *key = own.k + (int64_t)j * a.D;
         float dot[QUERIES] = {};
         COUNT("K rotations", a.R > 0);
-        // solution: share -- turn each pair of the key once, and use it for all the queries
+        // solution: share -- rotate each pair of the key once, and use it for all the queries
         for (int i = 0; i < half; i++) {
             const float x = key[i];
             const float y = key[i + half];
@@ -134,7 +135,7 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
 
 static void launch_v3(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const dim3 grid((a.Sq + QUERIES - 1) / QUERIES, run->shape.H);
     attention_v3<<<grid, THREADS, query_and_scores(a, QUERIES), stream>>>(a);
     CUDA_CHECK_LAUNCH();
@@ -142,10 +143,10 @@ static void launch_v3(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// V3 with nothing left to turn, behind the two kernels that turn.
+// V3 with nothing left to rotate, behind the two kernels that rotate.
 static void launch_separate_four(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_turned(run);
+    const attention_args a = arguments_rotated(run);
     const dim3 grid((a.Sq + QUERIES - 1) / QUERIES, run->shape.H);
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
@@ -200,15 +201,16 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
         const float *key = own.k + (int64_t)j * a.D;
         float dot[queries] = {};
         COUNT("K rotations", a.R > 0);
-        // solution: share-by -- the same, with load<floats>, turn_lower, turn_upper, add_products
+        // solution: share-by -- the same, with load<floats>, rotate_lower, rotate_upper,
+        // add_products
         for (int i = 0; i < half; i += width) {
             const floats x = load<floats>(key + i);
             const floats y = load<floats>(key + i + half);
             floats c, s;
             angle(a.pos0 + j, i, a.R, &c, &s);
             COUNT("element rotations", 2 * width);
-            const floats lower = turn_lower(x, y, c, s);
-            const floats upper = turn_upper(x, y, c, s);
+            const floats lower = rotate_lower(x, y, c, s);
+            const floats upper = rotate_upper(x, y, c, s);
 #pragma unroll
             for (int n = 0; n < queries; n++) {
                 const float *of = query + n * a.D + i;
@@ -243,7 +245,8 @@ static __global__ void __launch_bounds__(THREADS) attention_v3_by(attention_args
     rotate_queries_by<queries>(a, own, query);
     __syncthreads();
     score_keys_by<queries, floats>(a, own, query, score);
-    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
+    softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
+                            scratch);
 }
 
 // snippet: launch
@@ -252,7 +255,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v3_by(attention_args
 template <int queries, typename floats>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const dim3 grid((a.Sq + queries - 1) / queries, run->shape.H);
     const size_t shared = query_and_scores(a, queries);
     CUDA_CHECK(cudaFuncSetAttribute(attention_v3_by<queries, floats>,

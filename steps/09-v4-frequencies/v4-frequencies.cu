@@ -5,12 +5,12 @@
  *
  * Idea     Two changes, timed apart and together. The frequencies are the same for every key: a
  *          block computes them once, into shared memory, and powf leaves the inner loop. And all
- *          256 threads turn pairs of one key, where V3 gave a thread a key of its own and left 192
- *          threads idle; then they have to add up what each has found, at every key.
+ *          256 threads rotate pairs of one key, where V3 gave a thread a key of its own and left
+ *          192 threads idle; then they have to add up what each has found, at every key.
  * Predict  Without powf a thread's loop should take two thirds of its time at every D. A key that
  *          all threads share takes as long at D = 512 as at D = 8, for a load, the shuffles and the
  *          barrier: slower than V3 up to D = 128, faster from 512 on. A warp a key needs no barrier
- *          and has eight keys under way: it should be the fastest at every D.
+ *          and has eight keys in flight: it should be the fastest at every D.
  * Outcome  Listing gains at every D, so it is no overhead where D is small. Sharing a key among all
  *          threads loses at D = 128 and wins at 2048, by less than predicted. The barriers are not
  *          why, but that there is one key at a time: v4-four-keys and v4-barriers show it. A warp a
@@ -48,7 +48,8 @@ static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
     __syncthreads();
     score_keys(a, own, query, frequency, scratch, score);
     __syncthreads(); // from here on a thread reads what others wrote
-    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
+    softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
+                            scratch);
 }
 
 // snippet: frequency
@@ -165,7 +166,7 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
 
 static void launch_v4(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const dim3 grid((a.Sq + QUERIES - 1) / QUERIES, run->shape.H);
     const size_t shared = query_and_scores(a, QUERIES) + a.R / 2 * sizeof(float);
     attention_v4<<<grid, THREADS, shared, stream>>>(a);
@@ -231,9 +232,9 @@ static __device__ __forceinline__ void add_up_by(attention_args a, const float *
     }
 }
 
-// As score_keys. The threads that share a key, a crew, have `keys` keys under way, and their loads;
-// beyond the last key they turn the last one again, and store nothing. idle: barriers at every key
-// that nothing needs.
+// As score_keys. The threads that share a key, a crew, have `keys` keys in flight, and their loads;
+// beyond the last key they rotate the last one again, and store nothing. idle: barriers at every
+// key that nothing needs.
 template <crew_size crew, powers from, int keys, int idle>
 static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
                                                   const float *query, const float *frequency,
@@ -317,13 +318,14 @@ static __global__ void __launch_bounds__(THREADS) attention_v4_by(attention_args
     if (crew > ONE_THREAD) {
         __syncthreads();
     }
-    weigh_values_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D, scratch);
+    softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
+                            scratch);
 }
 
 template <crew_size crew, powers from, int keys = 1, int idle = 0>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const dim3 grid((a.Sq + QUERIES - 1) / QUERIES, run->shape.H);
     const size_t shared = query_and_scores(a, QUERIES) + a.R / 2 * sizeof(float);
     attention_v4_by<crew, from, keys, idle><<<grid, THREADS, shared, stream>>>(a);
@@ -393,7 +395,7 @@ static const kf_variant variants[] = {
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v4-four-keys",
-     .about = "v4, the loads of four keys under way at once",
+     .about = "v4, the loads of four keys in flight at once",
      .launch = launch_four_keys,
      .applies = worth_a_try,
      .block = THREADS,

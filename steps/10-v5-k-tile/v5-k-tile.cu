@@ -9,11 +9,11 @@
  * Predict  At D = 2048 that is 3 keys, so 64 are 22 tiles with two barriers each, and 3 of 256
  *          threads do all the dot products: slower than separate by about 3. At D = 128 all keys
  *          fit in one tile: about level. With all the shared memory of an H200 26 fit, but then a
- *          multiprocessor holds one block, and 256 blocks take two turns of 3 tiles. Half of it
- *          gives 6 tiles and one turn: level with that, and near separate. Idle threads should be
+ *          multiprocessor holds one block, and 256 blocks take two waves of 3 tiles. Half of it
+ *          gives 6 tiles and one wave: level with that, and near separate. Idle threads should be
  *          nearly all of the loss, barriers and blocks alone little.
  * Outcome  As predicted at D = 2048, but that V5 wins over separate in 113 KB, and that all the
- *          memory of the device is worse than half of it: the second turn repeats what is around
+ *          memory of the device is worse than half of it: the second wave repeats what is around
  *          the tiles as well. So the log's verdict was one about 40 KB. Barriers cost next to
  *          nothing, and with every thread busy on the same 3 keys V5 wins even there. At D = 128
  *          and 512 it wins in 40 KB, which was not predicted.
@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest = score_keys(a, own, plan, query, frequency, score, tile);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
@@ -74,8 +74,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
     COUNT("Q rotations", threadIdx.x == 0 && a.R > 0);
     for (int t = threadIdx.x; t < a.D - half; t += blockDim.x) {
         if (t < half) {
-            turn_pair(own.q[t], own.q[t + half], position * frequency[t], &query[t],
-                      &query[t + half]);
+            rotate_pair(own.q[t], own.q[t + half], position * frequency[t], &query[t],
+                        &query[t + half]);
         } else {
             query[t + half] = own.q[t + half];
         }
@@ -174,7 +174,7 @@ static tile_plan plan_tile(attention_args a, int budget, int beside, int stride)
 
 static void launch_v5(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
     attention_v5<<<dim3(a.Sq, run->shape.H), THREADS, plan.bytes, stream>>>(a, plan);
     CUDA_CHECK_LAUNCH();
@@ -213,7 +213,7 @@ static void enqueue(const kf_run *run, attention_args a, tile_plan plan, cudaStr
 template <int budget>
 static void launch_within(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     enqueue(run, a, plan_tile(a, bytes_of(budget), beside_tile(a), a.D + 1), stream);
 }
 
@@ -221,7 +221,7 @@ static void launch_within(const kf_run *run, cudaStream_t stream)
 // single block.
 static void launch_alone(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
     plan.bytes = bytes_of(EVERYTHING) - THREADS * sizeof(float);
     enqueue(run, a, plan, stream);
@@ -229,7 +229,7 @@ static void launch_alone(const kf_run *run, cudaStream_t stream)
 
 static void launch_unpadded(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     enqueue(run, a, plan_tile(a, LOG_BUDGET, beside_tile(a), a.D), stream);
 }
 
@@ -257,37 +257,37 @@ static __device__ __forceinline__ float rotated_share(attention_args a, const fl
     return dot;
 }
 
-// Every key is cut in as many pieces as there are warps to take one; see score_pieces.
-static __host__ __device__ int pieces_of(int D)
+// Every key is cut in as many chunks as there are warps to take one; see score_chunks.
+static __host__ __device__ int chunks_of(int D)
 {
-    const int pieces = D / 64;
-    return pieces < 1 ? 1 : pieces < WARPS ? pieces : WARPS;
+    const int chunks = D / 64;
+    return chunks < 1 ? 1 : chunks < WARPS ? chunks : WARPS;
 }
 
 // snippet: all-threads
-// query [D], tile [n][stride], frequency [R/2] -> partial [pieces][Sk], columns first ...
-// first + n - 1: a warp takes a piece of a key, so all threads work even on a single row
-static __device__ __forceinline__ void score_pieces(attention_args a, int first, int n, int stride,
+// query [D], tile [n][stride], frequency [R/2] -> partial [chunks][Sk], columns first ...
+// first + n - 1: a warp takes a chunk of a key, so all threads work even on a single row
+static __device__ __forceinline__ void score_chunks(attention_args a, int first, int n, int stride,
                                                     const float *query, const float *frequency,
                                                     float *partial, const float *tile)
 {
     const int lane = threadIdx.x % 32;
-    const int pieces = pieces_of(a.D);
-    for (int item = threadIdx.x / 32; item < n * pieces; item += WARPS) {
-        const int r = item / pieces;
-        const int piece = item % pieces;
-        COUNT("K rotations", piece == 0 && lane == 0 && a.R > 0);
+    const int chunks = chunks_of(a.D);
+    for (int item = threadIdx.x / 32; item < n * chunks; item += WARPS) {
+        const int r = item / chunks;
+        const int chunk = item % chunks;
+        COUNT("K rotations", chunk == 0 && lane == 0 && a.R > 0);
         const float dot =
             warp_sum(rotated_share(a, query, tile + r * stride, frequency,
-                                   (float)(a.pos0 + first + r), piece * 32 + lane, pieces * 32));
+                                   (float)(a.pos0 + first + r), chunk * 32 + lane, chunks * 32));
         if (lane == 0) {
-            partial[piece * a.Sk + first + r] = dot;
+            partial[chunk * a.Sk + first + r] = dot;
         }
     }
 }
 // end snippet: all-threads
 
-// As score_keys; partial [pieces][Sk] if all threads have work
+// As score_keys; partial [chunks][Sk] if all threads have work
 template <difference by>
 static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *query,
@@ -302,7 +302,7 @@ score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *que
             __syncthreads();
         }
         if (by == ALL_THREADS) {
-            score_pieces(a, first, n, plan.stride, query, frequency, partial, tile);
+            score_chunks(a, first, n, plan.stride, query, frequency, partial, tile);
         } else {
             for (int r = threadIdx.x; r < n; r += blockDim.x) {
                 COUNT("K rotations", a.R > 0);
@@ -319,8 +319,8 @@ score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *que
     }
     for (int j = threadIdx.x; by == ALL_THREADS && j < own.visible; j += blockDim.x) {
         float dot = 0.0f;
-        for (int piece = 0; piece < pieces_of(a.D); piece++) {
-            dot += partial[piece * a.Sk + j];
+        for (int chunk = 0; chunk < chunks_of(a.D); chunk++) {
+            dot += partial[chunk * a.Sk + j];
         }
         score[j] = dot * a.scale;
         largest = fmaxf(largest, score[j]);
@@ -338,14 +338,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float *frequency = query + a.D;
     float *score = frequency + a.R / 2;
     float *partial = score + a.Sk;
-    float *tile = partial + (by == ALL_THREADS ? pieces_of(a.D) * a.Sk : 0);
+    float *tile = partial + (by == ALL_THREADS ? chunks_of(a.D) * a.Sk : 0);
     const block_rows own = rows_of_block(a);
 
     list_frequencies(frequency, a.R / 2, a.R);
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest = score_keys_by<by>(a, own, plan, query, frequency, score, partial, tile);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <difference by>
@@ -358,7 +358,7 @@ static void enqueue_by(const kf_run *run, attention_args a, tile_plan plan, cuda
 
 static void launch_barriers(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const tile_plan plan = plan_tile(a, LOG_BUDGET, beside_tile(a), a.D + 1);
     enqueue_by<TWICE_THE_BARRIERS>(run, a, plan, stream);
 }
@@ -366,8 +366,8 @@ static void launch_barriers(const kf_run *run, cudaStream_t stream)
 template <int budget>
 static void launch_all_within(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
-    const int beside = beside_tile(a) + pieces_of(a.D) * a.Sk;
+    const attention_args a = arguments_to_rotate(run);
+    const int beside = beside_tile(a) + chunks_of(a.D) * a.Sk;
     enqueue_by<ALL_THREADS>(run, a, plan_tile(a, bytes_of(budget), beside, a.D + 1), stream);
 }
 
@@ -466,7 +466,7 @@ static const kf_variant variants[] = {
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v5-all",
-     .about = "v5's tile of 40 KB, all threads on it: a warp a piece of a key",
+     .about = "v5's tile of 40 KB, all threads on it: a warp a chunk of a key",
      .launch = launch_all_within<LOG_BUDGET>,
      .applies = near,
      .block = THREADS,

@@ -5,7 +5,7 @@
  *
  * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33
  *          KB at every D, so 32 threads have a key where V5 had 3. A dot product runs over several
- *          chunks, its partial sum stays in a register. Dimension i turns together with i + R/2,
+ *          chunks, its partial sum stays in a register. Dimension i rotates together with i + R/2,
  *          so a chunk of consecutive dimensions would hold halves of pairs: chunks are made of
  *          pairs.
  * Predict  At D = 2048: 2 tiles of keys x 8 chunks, 32 barriers instead of 44, and 2 x 1024 pairs
@@ -56,13 +56,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest = score_keys(a, own, query, frequency, score, tile);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
 // snippet: pairs
-// D/2 pairs in all: first those that turn, (p, p + R/2), then the rest of the dimensions, halves
-// again, which turn by nothing. member 0 or 1 -> the dimension
+// D/2 pairs in all: first those that rotate, (p, p + R/2), then the rest of the dimensions, halves
+// again, which rotate by nothing. member 0 or 1 -> the dimension
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
@@ -88,7 +88,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
     for (int p = threadIdx.x; p < a.D / 2; p += blockDim.x) {
         const float x = own.q[dimension_of(p, 0, a.D, a.R)];
         const float y = own.q[dimension_of(p, 1, a.D, a.R)];
-        turn_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
+        rotate_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
     }
 }
 // end snippet: pairs
@@ -172,7 +172,7 @@ static size_t shared_memory(attention_args a)
 
 static void launch_v6(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     attention_v6<<<dim3(a.Sq, run->shape.H), THREADS, shared_memory(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
 }
@@ -294,13 +294,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
     rotate_query(a, own, frequency, query);
     const float largest =
         score_keys_by<keys, pairs, by>(a, own, query, frequency, score, tile, partial);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <int keys, int pairs, difference by>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_to_turn(run);
+    const attention_args a = arguments_to_rotate(run);
     const size_t shared = (a.D + a.D / 2 + a.Sk + keys * (2 * pairs + 1)) * sizeof(float);
     attention_v6_by<keys, pairs, by><<<dim3(a.Sq, run->shape.H), THREADS, shared, stream>>>(a);
     CUDA_CHECK_LAUNCH();

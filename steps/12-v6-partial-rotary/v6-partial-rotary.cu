@@ -1,9 +1,9 @@
-/* 12-v6-partial-rotary: V6 that turns only the first R dimensions
+/* 12-v6-partial-rotary: V6 that rotates only the first R dimensions
  *
  * Grows from: 11-v6-dimension-tiles, at most 40 % of its story new
  * Architecture: 75
  *
- * Idea     Step 11 turned the dimensions beyond R as well, by nothing. Stop the rotating loop at R
+ * Idea     Step 11 rotated the dimensions beyond R as well, by nothing. Stop the rotating loop at R
  *          and let the rest be a plain product. At (D, R) = (2048, 128) that leaves a sixteenth of
  *          the rotations.
  * Predict  The log saw no gain (0.567 against 0.583 ms) and concluded that the recomputation
@@ -58,12 +58,12 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
     __syncthreads();
     rotate_query(a, own, frequency, query);
     const float largest = score_keys(a, own, query, frequency, score, tile);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // same as step 11
-// D/2 pairs in all: first those that turn, (p, p + R/2), then the rest of the dimensions, halves
-// again, which turn by nothing. member 0 or 1 -> the dimension
+// D/2 pairs in all: first those that rotate, (p, p + R/2), then the rest of the dimensions, halves
+// again, which rotate by nothing. member 0 or 1 -> the dimension
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
@@ -88,7 +88,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
         const float x = own.q[dimension_of(p, 0, a.D, a.R)];
         const float y = own.q[dimension_of(p, 1, a.D, a.R)];
         if (p < a.R / 2) {
-            turn_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
+            rotate_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
         } else {
             query[p] = x;
             query[a.D / 2 + p] = y;
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
     }
 }
 
-// query [2][D/2], of which R turned, frequency [D/2], k [Sk][D] as it came -> score [visible], one
+// query [2][D/2], of which R rotated, frequency [D/2], k [Sk][D] as it came -> score [visible], one
 // key a thread, rotated on its way from tile [KEYS][STRIDE]. Returns the thread's largest score.
 // cost: Sk K rotations a block, S Sk a head; R/2 sincos and 3 R flops each; two barriers a chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
@@ -145,10 +145,10 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
             __syncthreads();
             if (r < n) {
                 // snippet: split
-                const int turned = max(0, min(width, a.R / 2 - p0)); // pairs of this chunk
+                const int rotated = max(0, min(width, a.R / 2 - p0)); // pairs of this chunk
                 int i = 0;
-                // solution: split -- the pairs that turn, then those that do not
-                for (; i < turned; i++) {
+                // solution: split -- the pairs that rotate, then those that do not
+                for (; i < rotated; i++) {
                     const int p = p0 + i;
                     float s, c;
                     __sincosf(position * frequency[p], &s, &c);
@@ -187,16 +187,16 @@ static void enqueue(const kf_run *run, attention_args a, cudaStream_t stream)
 
 static void launch_v6_partial(const kf_run *run, cudaStream_t stream)
 {
-    enqueue(run, arguments_to_turn(run), stream);
+    enqueue(run, arguments_to_rotate(run), stream);
 }
 
 // snippet: tiled
-// Separate with V6's tiles: rotated by kernels of their own, q and k have nothing left to turn.
+// Separate with V6's tiles: rotated by kernels of their own, q and k have nothing left to rotate.
 static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue(run, arguments_turned(run), stream);
+    enqueue(run, arguments_rotated(run), stream);
 }
 // end snippet: tiled
 
@@ -204,9 +204,9 @@ static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
 
 // What differs from this V6, one thing or two.
 enum differences {
-    ALL_PAIRS = 1,  // all pairs turn, those beyond R by nothing, as in step 11
-    NO_PAIRS = 2,   // no pair of a key turns, which is wrong and shows what all the turning costs
-    DIRECT = 4,     // the pairs beyond R are not staged
+    ALL_PAIRS = 1, // all pairs rotate, those beyond R by nothing, as in step 11
+    NO_PAIRS = 2,  // no pair of a key rotates, which is wrong and shows what all the rotation costs
+    DIRECT = 4,    // the pairs beyond R are not staged
     ALL_THREADS = 8 // all threads have work: a lane has a key and a warp every eighth pair of it
 };
 
@@ -225,7 +225,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
     for (int p = threadIdx.x; p < a.D / 2; p += blockDim.x) {
         const float x = own.q[dimension_of(p, 0, a.D, a.R)];
         const float y = own.q[dimension_of(p, 1, a.D, a.R)];
-        turn_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
+        rotate_pair(x, y, position * frequency[p], &query[p], &query[a.D / 2 + p]);
     }
 }
 
@@ -268,12 +268,12 @@ score_keys_by(attention_args a, block_rows own, const float *query, const float 
             stage_keys(a, own.k + (int64_t)first * a.D, tile, n, p0, width);
             __syncthreads();
             if (r < n) {
-                const int turned = by & ALL_PAIRS  ? width
-                                   : by & NO_PAIRS ? 0
-                                                   : max(0, min(width, a.R / 2 - p0));
+                const int rotated = by & ALL_PAIRS  ? width
+                                    : by & NO_PAIRS ? 0
+                                                    : max(0, min(width, a.R / 2 - p0));
                 int i = part;
                 // solution: split-part -- the same, for the pairs part, part + parts, ...
-                for (; i < turned; i += parts) {
+                for (; i < rotated; i += parts) {
                     const int p = p0 + i;
                     float s, c;
                     __sincosf(position * frequency[p], &s, &c);
@@ -330,7 +330,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
         __syncthreads(); // with R = 0 there is no chunk, so no other barrier before query is read
     }
     const float largest = score_keys_by<by>(a, own, query, frequency, score, tile, partial);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 template <int by>
@@ -343,21 +343,22 @@ static void enqueue_by(const kf_run *run, attention_args a, cudaStream_t stream)
 template <int by>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    enqueue_by<by>(run, arguments_to_turn(run), stream);
+    enqueue_by<by>(run, arguments_to_rotate(run), stream);
 }
 
 static void launch_separate_tiled_all(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
-    enqueue_by<ALL_THREADS>(run, arguments_turned(run), stream);
+    enqueue_by<ALL_THREADS>(run, arguments_rotated(run), stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
 
 // snippet: predict
-// Attention over keys that are not turned: that over keys turned back, which the reference turns.
-static void unturned_reference(kf_run *run)
+// Attention over keys that are not rotated: that over keys rotated back, which the reference
+// rotates.
+static void unrotated_reference(kf_run *run)
 {
     const kf_shape s = run->shape;
     const int half = s.R / 2;
@@ -389,18 +390,19 @@ static void unturned_reference(kf_run *run)
     free(key);
 }
 
-// Keys that do not turn give other scores. With nothing to turn, or with a single key, whose weight
-// is 1 whatever its score, all is right.
-static bool unturned_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why,
-                                  size_t size)
+// Keys that do not rotate give other scores. With nothing to rotate, or with a single key, whose
+// probability is 1 whatever its score, all is right.
+static bool unrotated_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why,
+                                   size_t size)
 {
     const kf_shape s = run->shape;
     const bool shows = s.R > 0 && s.Sk > 1;
-    const int64_t others = kf_wrong_by(run, "o", unturned_reference);
-    snprintf(why, size,
-             "predicted %s, and attention over keys that are not turned; seen %lld wrong, and %lld "
-             "that this is not",
-             shows ? "wrong elements" : "none wrong", (long long)seen->wrong, (long long)others);
+    const int64_t others = kf_wrong_by(run, "o", unrotated_reference);
+    snprintf(
+        why, size,
+        "predicted %s, and attention over keys that are not rotated; seen %lld wrong, and %lld "
+        "that this is not",
+        shows ? "wrong elements" : "none wrong", (long long)seen->wrong, (long long)others);
     return others == 0 && shows == (seen->wrong > 0);
 }
 // end snippet: predict
@@ -423,13 +425,13 @@ static const kf_variant variants[] = {
      .launch = launch_separate,
      .block = THREADS},
     {.name = "v6",
-     .about = "step 11: turns all pairs, those beyond R by nothing",
+     .about = "step 11: rotates all pairs, those beyond R by nothing",
      .launch = launch_by<ALL_PAIRS>,
      .applies = ladder_near,
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-partial",
-     .about = "turns the first R/2 pairs",
+     .about = "rotates the first R/2 pairs",
      .launch = launch_v6_partial,
      .applies = ladder_near,
      .block = THREADS,
@@ -441,11 +443,11 @@ static const kf_variant variants[] = {
      .block = THREADS,
      .extra_error = ladder_angle_error},
     {.name = "v6-none",
-     .about = "v6 without turning any key, which is wrong",
+     .about = "v6 without rotating any key, which is wrong",
      .launch = launch_by<NO_PAIRS>,
      .applies = explains,
      .block = THREADS,
-     .predicted = unturned_as_predicted,
+     .predicted = unrotated_as_predicted,
      .extra_error = ladder_angle_error},
     {.name = "v6-all",
      .about = "v6 with all threads on the chunk",
@@ -464,7 +466,7 @@ static const kf_variant variants[] = {
      .launch = launch_by<NO_PAIRS | ALL_THREADS>,
      .applies = explains,
      .block = THREADS,
-     .predicted = unturned_as_predicted,
+     .predicted = unrotated_as_predicted,
      .extra_error = ladder_angle_error},
     {.name = "separate-tiled",
      .about = "separate, its attention with v6's tiles",
@@ -549,7 +551,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "12-v6-partial-rotary",
-        .title = "V6 that turns only the first R dimensions",
+        .title = "V6 that rotates only the first R dimensions",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),
         .variants = variants,

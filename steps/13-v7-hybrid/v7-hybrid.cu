@@ -13,10 +13,10 @@
  *          goes into scores, and they get twice as fast, that gives 1.3x, at 512 and 2048 too.
  *          So V7 wins everywhere, and what wins is the width of a load.
  * Outcome  V7 beats separate by more than predicted, and what wins is the width of a load: where
- *          separate has it too, the verdict is that of the loads which nvcc keeps under way. The
- *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v under
- *          way, has its times. With 12 heads in place of 4 there are blocks enough to hide most of
- *          the waiting. See chapter 7.
+ *          separate has it too, the verdict is that of the loads which nvcc keeps in flight. The
+ *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v in
+ *          flight, has its times. With 12 heads in place of 4 there are blocks enough to hide most
+ *          of the waiting. See chapter 7.
  */
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = score_keys<64>(a, own, query, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 // end snippet: kernel
 
@@ -101,7 +101,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 // snippet: launch
 static void launch_v7(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments(run, "q", "k_turned", run->shape.R);
+    const attention_args a = arguments(run, "q", "k_rotated", run->shape.R);
     launch_rope_k(run, stream);
     attention_v7<<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
@@ -111,10 +111,10 @@ static void launch_v7(const kf_run *run, cudaStream_t stream)
 // --- Variants that explain -----------------------------------------------------------------------
 
 // snippet: serial
-// As weigh_values, one load of v under way at a time
-static __device__ __forceinline__ void weigh_values_serially(const float *score, float largest,
-                                                             const float *v, float *o, int visible,
-                                                             int D, float *scratch)
+// As softmax_times_v, one load of v in flight at a time
+static __device__ __forceinline__ void softmax_times_v_serially(const float *score, float largest,
+                                                                const float *v, float *o,
+                                                                int visible, int D, float *scratch)
 {
     largest = block_max(largest, scratch);
 
@@ -138,7 +138,7 @@ static __device__ __forceinline__ void weigh_values_serially(const float *score,
 // snippet: variants
 // V7, and what each variant does in another way.
 struct v7 {
-    static const bool TURNS_QUERY = true;
+    static const bool ROTATES_QUERY = true;
     static const int BLOCKS = 0; // that it is compiled for, a multiprocessor; 0: not said
     static const bool SERIAL = false;
     static __device__ __forceinline__ float score(attention_args a, block_rows own,
@@ -152,7 +152,7 @@ struct v7_scalar : v7 {
     static __device__ __forceinline__ float score(attention_args a, block_rows own,
                                                   const float *query, float *score)
     {
-        return score_turned_keys(a, own, query, score);
+        return score_rotated_keys(a, own, query, score);
     }
 };
 
@@ -173,7 +173,7 @@ struct v7_serial : v7 {
 };
 
 struct separate_float4 : v7 {
-    static const bool TURNS_QUERY = false;
+    static const bool ROTATES_QUERY = false;
 };
 
 struct separate_two_blocks : separate_float4 {
@@ -190,7 +190,7 @@ static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(atte
     float *score = shared + a.D;
     const block_rows own = rows_of_block(a);
 
-    if (way::TURNS_QUERY) {
+    if (way::ROTATES_QUERY) {
         rotate_query(a, own, query);
     } else {
         for (int d = threadIdx.x; d < a.D; d += blockDim.x) {
@@ -200,18 +200,18 @@ static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(atte
     __syncthreads();
     const float largest = way::score(a, own, query, score);
     if (way::SERIAL) {
-        weigh_values_serially(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v_serially(score, largest, own.v, own.o, own.visible, a.D, scratch);
     } else {
-        weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
     }
 }
 
 template <typename way>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    attention_args a = arguments_turned(run);
-    if (way::TURNS_QUERY) {
-        a = arguments(run, "q", "k_turned", run->shape.R);
+    attention_args a = arguments_rotated(run);
+    if (way::ROTATES_QUERY) {
+        a = arguments(run, "q", "k_rotated", run->shape.R);
     } else {
         launch_rope_q(run, stream);
     }
@@ -271,7 +271,7 @@ static const kf_variant variants[] = {
      .applies = explains,
      .block = THREADS},
     {.name = "v7-serial",
-     .about = "v7, one load of v under way at a time",
+     .about = "v7, one load of v in flight at a time",
      .launch = launch_by<v7_serial>,
      .applies = explains,
      .block = THREADS},

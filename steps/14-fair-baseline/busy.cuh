@@ -19,7 +19,7 @@ static __device__ __forceinline__ void add_weighted(float4 *sum, float w, float4
 }
 
 // query [QUERIES][D] in shared memory, k [Sk][D] rotated -> score [QUERIES][Sk]
-// cost: KEYS_AT_ONCE keys are under way together, so that a warp waits once for all of them
+// cost: KEYS_AT_ONCE keys are in flight together, so that a warp waits once for all of them
 template <int QUERIES>
 static __device__ __forceinline__ void score_keys_by_warp(const float *query, const float *k,
                                                           float *score, int Sk, int D, float scale)
@@ -60,7 +60,8 @@ static __device__ __forceinline__ void score_keys_by_warp(const float *query, co
     }
 }
 
-// score [Sk] -> weights in its place; one warp. A key that the query does not see weighs nothing.
+// score [Sk] -> probabilities in its place; one warp. A key that the query does not see has
+// probability 0.
 static __device__ __forceinline__ void softmax_by_warp(float *score, int visible, int Sk)
 {
     const int lane = threadIdx.x % 32;
@@ -80,13 +81,13 @@ static __device__ __forceinline__ void softmax_by_warp(float *score, int visible
     }
 }
 
-// weight [QUERIES][Sk], v [Sk][D] -> o [queries][D], or partial [QUERIES][groups][D] if groups of
-// threads share the keys, as they do where there are fewer columns of 4 than threads
+// probability [QUERIES][Sk], v [Sk][D] -> o [queries][D], or partial [QUERIES][groups][D] if groups
+// of threads share the keys, as they do where there are fewer columns of 4 than threads
 // cost: each value is loaded once for all queries
 template <int QUERIES>
-static __device__ __forceinline__ void weigh_by_groups(const float *weight, const float *v,
-                                                       float *o, float *partial, int groups,
-                                                       int queries, int Sk, int D)
+static __device__ __forceinline__ void
+probabilities_times_v_by_groups(const float *probability, const float *v, float *o, float *partial,
+                                int groups, int queries, int Sk, int D)
 {
     const int width = D / 4;
     const int group = threadIdx.x / width;
@@ -98,7 +99,7 @@ static __device__ __forceinline__ void weigh_by_groups(const float *weight, cons
             for (int j = groups > 1 ? group : 0; j < Sk; j += groups) {
                 const float4 x = load_four(v + (int64_t)j * D + 4 * column);
                 for (int m = 0; m < QUERIES; m++) {
-                    add_weighted(&out[m], weight[m * Sk + j], x);
+                    add_weighted(&out[m], probability[m * Sk + j], x);
                 }
             }
         }
@@ -159,7 +160,8 @@ static __global__ void __launch_bounds__(THREADS, 2) attention_busy(attention_ar
     const int width = a.D / 4;
     const int groups = width < THREADS ? THREADS / width : 1;
     float *partial = shared + (QUERIES * (a.D + a.Sk) + 3) / 4 * 4;
-    weigh_by_groups<QUERIES>(score, own.v, own.o, partial, groups, own.rows, a.Sk, a.D);
+    probabilities_times_v_by_groups<QUERIES>(score, own.v, own.o, partial, groups, own.rows, a.Sk,
+                                             a.D);
     if (groups > 1) {
         __syncthreads();
         add_groups(partial, own.o, groups, own.rows, a.D);
@@ -169,7 +171,7 @@ static __global__ void __launch_bounds__(THREADS, 2) attention_busy(attention_ar
 template <int QUERIES>
 static void launch_busy(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments(run, "q", "k_turned", run->shape.R);
+    const attention_args a = arguments(run, "q", "k_rotated", run->shape.R);
     const size_t sums = a.D / 4 < THREADS ? QUERIES * THREADS * 4 : 0;
     const size_t shared = query_and_scores(a, QUERIES) + (4 + sums) * sizeof(float);
     launch_rope_k(run, stream);

@@ -36,8 +36,8 @@ static __global__ void attention_unstaged(attention_args a)
     __shared__ float scratch[THREADS];
     const block_rows own = rows_of_block(a);
 
-    const float largest = score_turned_keys(a, own, own.q, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    const float largest = score_rotated_keys(a, own, own.q, score);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // The same, 16 bytes a load in the dot product
@@ -48,7 +48,7 @@ static __global__ void attention_unstaged_float4(attention_args a)
     const block_rows own = rows_of_block(a);
 
     const float largest = score_keys_float4(a, own, own.q, score);
-    weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+    softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
 // snippet: synchronise
@@ -65,7 +65,7 @@ static void synchronise(cudaStream_t stream)
 
 static void launch_log_separate(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_turned(run);
+    const attention_args a = arguments_rotated(run);
     launch_rope_q(run, stream);
     synchronise(stream);
     launch_rope_k(run, stream);
@@ -76,7 +76,7 @@ static void launch_log_separate(const kf_run *run, cudaStream_t stream)
 
 static void launch_log_separate_float4(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_turned(run);
+    const attention_args a = arguments_rotated(run);
     launch_rope_q(run, stream);
     synchronise(stream);
     launch_rope_k(run, stream);
@@ -88,7 +88,7 @@ static void launch_log_separate_float4(const kf_run *run, cudaStream_t stream)
 
 static void launch_unstaged(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments_turned(run);
+    const attention_args a = arguments_rotated(run);
     launch_rope_q(run, stream);
     launch_rope_k(run, stream);
     attention_unstaged<<<dim3(a.Sq, run->shape.H), THREADS, a.Sk * sizeof(float), stream>>>(a);
@@ -97,10 +97,10 @@ static void launch_unstaged(const kf_run *run, cudaStream_t stream)
 
 // --- One launch less -----------------------------------------------------------------------------
 
-// q [H][Sq][D], k [H][Sk][D] -> q_turned, k_turned; grid (Sq + Sk, H): the first Sq blocks turn q
-// cost: that of both kernels which it joins
+// q [H][Sq][D], k [H][Sk][D] -> q_rotated, k_rotated; grid (Sq + Sk, H): the first Sq blocks rotate
+// q cost: that of both kernels which it joins
 static __global__ void rope_both(const float *q, const float *k, const float *cosine,
-                                 const float *sine, float *q_turned, float *k_turned, int Sq,
+                                 const float *sine, float *q_rotated, float *k_rotated, int Sq,
                                  int Sk, int D, int R, int first)
 {
     const bool is_query = (int)blockIdx.x < Sq;
@@ -111,17 +111,17 @@ static __global__ void rope_both(const float *q, const float *k, const float *co
     COUNT("Q rotations", is_query && threadIdx.x == 0);
     COUNT("K rotations", !is_query && threadIdx.x == 0);
     rotate_row((is_query ? q : k) + row, cosine + angles, sine + angles,
-               (is_query ? q_turned : k_turned) + row, D, R);
+               (is_query ? q_rotated : k_rotated) + row, D, R);
 }
 
 /* Separate, two launches of three. */
 static void launch_joined(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    const attention_args a = arguments_turned(run);
+    const attention_args a = arguments_rotated(run);
     rope_both<<<dim3(s.Sq + s.Sk, s.H), THREADS, 0, stream>>>(
         kf_f32(run, "q"), kf_f32(run, "k"), kf_f32(run, "cos"), kf_f32(run, "sin"),
-        kf_f32(run, "q_turned"), kf_f32(run, "k_turned"), s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
+        kf_f32(run, "q_rotated"), kf_f32(run, "k_rotated"), s.Sq, s.Sk, s.D, s.R, s.Sk - s.Sq);
     CUDA_CHECK_LAUNCH();
     attention<<<dim3(s.Sq, s.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();
@@ -152,10 +152,10 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
     }
 }
 
-// weight [visible] in shared memory, v [Sk][D] -> o [D], one column a thread: weigh_values
+// probability [visible] in shared memory, v [Sk][D] -> o [D], one column a thread: softmax_times_v
 // of the other versions, its exponentials taken out
-static __device__ __forceinline__ void add_values(const float *weight, const float *v, float *o,
-                                                  int visible, int D)
+static __device__ __forceinline__ void add_values(const float *probability, const float *v,
+                                                  float *o, int visible, int D)
 {
     enum { BATCH = 8 };
     for (int d = threadIdx.x; d < D; d += blockDim.x) {
@@ -169,21 +169,21 @@ static __device__ __forceinline__ void add_values(const float *weight, const flo
             }
 #pragma unroll
             for (int i = 0; i < BATCH; i++) {
-                out += weight[j + i] * value[i];
+                out += probability[j + i] * value[i];
             }
         }
         for (; j < visible; j++) {
-            out += weight[j] * v[(int64_t)j * D + d];
+            out += probability[j] * v[(int64_t)j * D + d];
         }
         o[d] = out;
     }
 }
 
-// As weigh_values, and the scores become weights.
+// As softmax_times_v, and the scores become probabilities.
 // cost: one exponential a key, where the baseline has one a key and column
-static __device__ __forceinline__ void weigh_values_once(float *score, float largest,
-                                                         const float *v, float *o, int visible,
-                                                         int D, float *scratch)
+static __device__ __forceinline__ void softmax_times_v_once(float *score, float largest,
+                                                            const float *v, float *o, int visible,
+                                                            int D, float *scratch)
 {
     largest = block_max(largest, scratch);
     float sum = 0.0f;
@@ -233,18 +233,18 @@ static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(atte
     rotate_query(a, own, query);
     __syncthreads();
     const float largest = way::FLOAT4 ? score_keys_float4(a, own, query, score)
-                                      : score_turned_keys(a, own, query, score);
+                                      : score_rotated_keys(a, own, query, score);
     if (way::ONCE) {
-        weigh_values_once(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v_once(score, largest, own.v, own.o, own.visible, a.D, scratch);
     } else {
-        weigh_values(score, largest, own.v, own.o, own.visible, a.D, scratch);
+        softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
     }
 }
 
 template <typename way>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
-    const attention_args a = arguments(run, "q", "k_turned", run->shape.R);
+    const attention_args a = arguments(run, "q", "k_rotated", run->shape.R);
     launch_rope_k(run, stream);
     attention_by<way><<<dim3(a.Sq, run->shape.H), THREADS, query_and_scores(a), stream>>>(a);
     CUDA_CHECK_LAUNCH();

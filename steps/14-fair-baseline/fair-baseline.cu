@@ -6,9 +6,9 @@
  *
  * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel
  *          that we have. Each changes one thing of the one before: the waits of the host, q
- *          staged, a launch less, q turned inside, loads of 16 bytes (V7), exponentials once a
- *          key, more loads under way, all threads at work, D split over blocks.
- * Predict  A wait costs 5 us, and there are two. q staged and q turned inside save little, a
+ *          staged, a launch less, q rotated inside, loads of 16 bytes (V7), exponentials once a
+ *          key, more loads in flight, all threads at work, D split over blocks.
+ * Predict  A wait costs 5 us, and there are two. q staged and q rotated inside save little, a
  *          launch less 1 us in a graph. Loads of 16 bytes: 1.3x. Exponentials once: 5 %. All
  *          threads at work: 2x. Two queries a block, half the traffic: 1.5x at D = 2048. D
  *          split: 5 us at any D, for what is left is latency.
@@ -20,26 +20,26 @@
  */
 #include "busy.cuh"
 #include "chain.cuh"
-#include "weigh_parts.cuh"
+#include "softmax_parts.cuh"
 
 // The subject is D split over blocks, the end of the chain. What leads there from the log's
 // baseline is in chain.cuh, "busy" in busy.cuh; both stand beside this file.
 
 // A row's D dimensions are taken as D / 2 couples. Couple t is the pair (t, t + R/2) where it is
-// turned, and two neighbours (2t, 2t + 1) where not. A dot product does not mind the order.
+// rotated, and two neighbours (2t, 2t + 1) where not. A dot product does not mind the order.
 enum { TILE = 64, PAD = 4 };
 
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
                                      float *tile, int first, int S, int couple, int D, int R,
-                                     bool turn);
+                                     bool rotating);
 
 // snippet: partial-scores
 // q [H][Sq][D] as it came, k [H][Sk][D] as it came or rotated -> partial [chunks][H][Sq][pitch]
 // grid (chunks, tiles of queries x tiles of keys, H), THREADS threads
 // cost: a block multiplies 64 queries by 64 keys over 2 COUPLES dimensions, 16 sums a thread. Each
-// element of q and k is read, and turned, by one block for each 64 rows of the other
-template <int COUPLES, bool turn_keys>
+// element of q and k is read, and rotated, by one block for each 64 rows of the other
+template <int COUPLES, bool rotate_keys>
 __global__ void __launch_bounds__(THREADS, 1)
     partial_scores(const float *q, const float *k, const float *cosine, const float *sine,
                    float *partial, int Sq, int Sk, int D, int R, int pitch)
@@ -55,11 +55,11 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int64_t angles = (int64_t)(Sk - Sq) * (R / 2);
     COUNT("Q rotations", threadIdx.x == 0 && couple == 0 ? min(TILE, Sq - first_query) : 0);
     COUNT("K rotations",
-          turn_keys && threadIdx.x == 0 && couple == 0 ? min(TILE, Sk - first_key) : 0);
+          rotate_keys && threadIdx.x == 0 && couple == 0 ? min(TILE, Sk - first_key) : 0);
     stage_couples<COUPLES>(q + head * Sq * D, cosine + angles, sine + angles, query, first_query,
                            Sq, couple, D, R, true);
     stage_couples<COUPLES>(k + head * Sk * D, cosine, sine, key, first_key, Sk, couple, D, R,
-                           turn_keys);
+                           rotate_keys);
     __syncthreads();
 
     // Thread (x, y) of 16 x 16 owns queries y + 16 i and keys x + 16 j. Neighbours in pairs, of one
@@ -97,29 +97,29 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // snippet: stage-couples
 // x [S][D] from row first on, COUPLES couples from couple on -> tile [TILE][2 COUPLES + PAD], their
-// first elements and then their second ones; turned on the way if turn says so. What lies beyond S
-// or D counts as zero.
-// cost: all the loads of a thread are under way before it waits for the first
+// first elements and then their second ones; rotated on the way if `rotating` says so. What lies
+// beyond S or D counts as zero.
+// cost: all the loads of a thread are in flight before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
                                      float *tile, int first, int S, int couple, int D, int R,
-                                     bool turn)
+                                     bool rotating)
 {
     const int MINE = TILE * COUPLES / THREADS;
     const int half = R / 2;
     const int t = couple + threadIdx.x % COUPLES;
     const int column = min(t, D / 2 - 1);
-    const bool turned = column < half;
+    const bool paired = column < half;
     float a[MINE], b[MINE], c[MINE], s[MINE];
 #pragma unroll
     for (int i = 0; i < MINE; i++) {
         const int row = min(first + (threadIdx.x + i * THREADS) / COUPLES, S - 1);
         const float *p = x + (int64_t)row * D;
-        a[i] = p[turned ? column : 2 * column];
-        b[i] = p[turned ? column + half : 2 * column + 1];
+        a[i] = p[paired ? column : 2 * column];
+        b[i] = p[paired ? column + half : 2 * column + 1];
         c[i] = 1.0f;
         s[i] = 0.0f;
-        if (turn && couple < half) {
+        if (rotating && couple < half) {
             const int64_t angle = (int64_t)row * half + min(column, half - 1);
             COUNT("table loads", 2);
             c[i] = cosine[angle];
@@ -130,42 +130,43 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
     for (int i = 0; i < MINE; i++) {
         const int row = (threadIdx.x + i * THREADS) / COUPLES;
         const bool inside = first + row < S && t < D / 2;
-        const bool rotate = turn && turned;
+        const bool rotate = rotating && paired;
         COUNT("element rotations", rotate && inside ? 2 : 0);
         float *y = tile + row * (2 * COUPLES + PAD) + threadIdx.x % COUPLES;
-        // solution: turn-couple -- a couple that is turned, one that is not, one that is not there
+        // solution: rotate-couple -- a couple that is rotated, one that is not, one that is not
+        // there
         const float u = rotate ? a[i] * c[i] - b[i] * s[i] : a[i];
         const float v = rotate ? b[i] * c[i] + a[i] * s[i] : b[i];
         y[0] = inside ? u : 0.0f;
         y[COUPLES] = inside ? v : 0.0f;
-        // end solution: turn-couple
+        // end solution: rotate-couple
     }
 }
 // end snippet: stage-couples
 
-// snippet: weigh-partial
+// snippet: softmax-partial
 // partial [chunks][H][Sq][pitch], v [H][Sk][D] -> o [H][Sq][D]
-// grid (D / COLUMNS, Sq / WEIGH_ROWS, H), THREADS threads. A thread owns 4 columns, all of
+// grid (D / COLUMNS, Sq / SOFTMAX_ROWS, H), THREADS threads. A thread owns 4 columns, all of
 // the block's queries, and the keys of its group; the groups' sums meet in shared memory.
-// dynamic shared memory: WEIGH_ROWS floats for each of Sk weights, rounded up to TILE, and of
-// SHARES pitches of scores; or for each thread's 4 columns, whichever is more
-// cost: reads chunks WEIGH_ROWS pitch floats and Sk COLUMNS of v a block; Sk WEIGH_ROWS
+// dynamic shared memory: SOFTMAX_ROWS floats for each of Sk probabilities, rounded up to TILE, and
+// of SHARES pitches of scores; or for each thread's 4 columns, whichever is more
+// cost: reads chunks SOFTMAX_ROWS pitch floats and Sk COLUMNS of v a block; Sk SOFTMAX_ROWS
 // exponentials
 template <int COLUMNS>
 __global__ void __launch_bounds__(THREADS, 1)
-    weigh_partial(const float *partial, const float *v, float *o, int chunks, int Sq, int Sk, int D,
-                  int pitch, bool causal, float scale)
+    softmax_partial(const float *partial, const float *v, float *o, int chunks, int Sq, int Sk,
+                    int D, int pitch, bool causal, float scale)
 {
     const int ACROSS = COLUMNS / 4;
     const int GROUPS = THREADS / ACROSS;
-    const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS; // values and chunks under way together, for
+    const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS; // values and chunks in flight together, for
     const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16; // the cases that are timed
     extern __shared__ float shared[];
-    float *weight = shared;
+    float *probability = shared;
     const int keys = (Sk + TILE - 1) / TILE * TILE;
-    float *score = shared + WEIGH_ROWS * keys;
-    const int first = blockIdx.y * WEIGH_ROWS;
-    const int rows = min(WEIGH_ROWS, Sq - first);
+    float *score = shared + SOFTMAX_ROWS * keys;
+    const int first = blockIdx.y * SOFTMAX_ROWS;
+    const int rows = min(SOFTMAX_ROWS, Sq - first);
     const int64_t head = blockIdx.z;
     const int64_t stride = (int64_t)gridDim.z * Sq * pitch;
     const int group = threadIdx.x / ACROSS;
@@ -178,17 +179,17 @@ __global__ void __launch_bounds__(THREADS, 1)
     load_values<EARLY, GROUPS>(v, x, group, Sk, D);
     add_chunks<BATCH>(partial, score, chunks, stride, rows, pitch);
     __syncthreads();
-    for (int m = threadIdx.x / 32; m < WEIGH_ROWS; m += BUSY_WARPS) {
+    for (int m = threadIdx.x / 32; m < SOFTMAX_ROWS; m += BUSY_WARPS) {
         const int visible = causal ? Sk - Sq + first + min(m, rows - 1) + 1 : Sk;
-        softmax_of_shares(score, weight, m, visible, keys, pitch, scale);
+        softmax_of_shares(score, probability, m, visible, keys, pitch, scale);
     }
     __syncthreads();
-    float4 out[WEIGH_ROWS] = {};
-    weigh_group<EARLY, GROUPS>(weight, v, x, out, group, Sk, D);
-    __syncthreads(); // the weights have been read: their place takes the groups' sums
+    float4 out[SOFTMAX_ROWS] = {};
+    probabilities_times_v<EARLY, GROUPS>(probability, v, x, out, group, Sk, D);
+    __syncthreads(); // the probabilities have been read: their place takes the groups' sums
     join_groups<COLUMNS, GROUPS>(out, shared, o, blockIdx.x * COLUMNS, rows, D);
 }
-// end snippet: weigh-partial
+// end snippet: softmax-partial
 
 static int couples_of(const kf_shape *s)
 {
@@ -205,63 +206,63 @@ static int pitch_of(const kf_shape *s)
     return (s->Sk + 3) / 4 * 4;
 }
 
-template <int COUPLES, bool turn_keys>
+template <int COUPLES, bool rotate_keys>
 static void launch_partial(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int tiles = (s.Sq + TILE - 1) / TILE * ((s.Sk + TILE - 1) / TILE);
-    partial_scores<COUPLES, turn_keys>
+    partial_scores<COUPLES, rotate_keys>
         <<<dim3(chunks_of(&s, COUPLES), tiles, s.H), THREADS, 0, stream>>>(
-            kf_f32(run, "q"), kf_f32(run, turn_keys ? "k" : "k_turned"), kf_f32(run, "cos"),
+            kf_f32(run, "q"), kf_f32(run, rotate_keys ? "k" : "k_rotated"), kf_f32(run, "cos"),
             kf_f32(run, "sin"), kf_f32(run, "partial"), s.Sq, s.Sk, s.D, s.R, pitch_of(&s));
     CUDA_CHECK_LAUNCH();
 }
 
 // Floats in a block's shared memory.
-static int scores_and_weights(const kf_shape *s)
+static int scores_and_probabilities(const kf_shape *s)
 {
     const int keys = (s->Sk + TILE - 1) / TILE * TILE;
-    return WEIGH_ROWS * (keys + SHARES * pitch_of(s));
+    return SOFTMAX_ROWS * (keys + SHARES * pitch_of(s));
 }
 
 template <int COLUMNS>
-static void launch_weigh(const kf_run *run, int chunks, cudaStream_t stream)
+static void launch_softmax(const kf_run *run, int chunks, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const int pitch = pitch_of(&s);
-    const int scores = scores_and_weights(&s);
-    const int sums = WEIGH_ROWS * 4 * THREADS;
-    const dim3 grid((s.D + COLUMNS - 1) / COLUMNS, (s.Sq + WEIGH_ROWS - 1) / WEIGH_ROWS, s.H);
-    weigh_partial<COLUMNS><<<grid, THREADS, max(scores, sums) * sizeof(float), stream>>>(
+    const int scores = scores_and_probabilities(&s);
+    const int sums = SOFTMAX_ROWS * 4 * THREADS;
+    const dim3 grid((s.D + COLUMNS - 1) / COLUMNS, (s.Sq + SOFTMAX_ROWS - 1) / SOFTMAX_ROWS, s.H);
+    softmax_partial<COLUMNS><<<grid, THREADS, max(scores, sums) * sizeof(float), stream>>>(
         kf_f32(run, "partial"), kf_f32(run, "v"), kf_f32(run, "o"), chunks, s.Sq, s.Sk, s.D, pitch,
         s.causal, 1.0f / sqrtf((float)s.D));
     CUDA_CHECK_LAUNCH();
 }
 
 // snippet: launch-split
-template <bool turn_keys, int COUPLES, int COLUMNS>
+template <bool rotate_keys, int COUPLES, int COLUMNS>
 static void launch_tiles(const kf_run *run, cudaStream_t stream)
 {
-    if (!turn_keys) {
+    if (!rotate_keys) {
         launch_rope_k(run, stream);
     }
-    launch_partial<COUPLES, turn_keys>(run, stream);
-    launch_weigh<COLUMNS>(run, chunks_of(&run->shape, COUPLES), stream);
+    launch_partial<COUPLES, rotate_keys>(run, stream);
+    launch_softmax<COLUMNS>(run, chunks_of(&run->shape, COUPLES), stream);
 }
 
 // The smaller D, the smaller a tile, so that there are blocks for all multiprocessors.
-template <bool turn_keys>
+template <bool rotate_keys>
 static void launch_split(const kf_run *run, cudaStream_t stream)
 {
     switch (couples_of(&run->shape)) {
     case 32:
-        launch_tiles<turn_keys, 32, 512>(run, stream);
+        launch_tiles<rotate_keys, 32, 512>(run, stream);
         break;
     case 16:
-        launch_tiles<turn_keys, 16, 128>(run, stream);
+        launch_tiles<rotate_keys, 16, 128>(run, stream);
         break;
     default:
-        launch_tiles<turn_keys, 8, 32>(run, stream);
+        launch_tiles<rotate_keys, 8, 32>(run, stream);
     }
 }
 // end snippet: launch-split
@@ -276,7 +277,7 @@ static bool by_four(const kf_case *c)
 // Split, which asks for no more shared memory than the 48 KB that every kernel may have.
 static bool in_shares(const kf_case *c)
 {
-    return by_four(c) && scores_and_weights(&c->shape) * sizeof(float) <= 48 * 1024;
+    return by_four(c) && scores_and_probabilities(&c->shape) * sizeof(float) <= 48 * 1024;
 }
 
 // For variants that only explain a time: they are verified where they are timed, at the dimensions
@@ -311,18 +312,18 @@ static const kf_variant variants[] = {
      .about = "RoPE on q, RoPE on k, attention: three launches",
      .launch = launch_separate,
      .block = THREADS},
-    {.name = "log-separate",
+    {.name = "reference-separate",
      .about = "q from global memory, the host waits after each kernel",
      .launch = launch_log_separate,
      .applies = explains,
      .block = THREADS},
-    {.name = "log-separate-float4",
+    {.name = "reference-separate-float4",
      .about = "the same, 16 bytes a load in the dot product",
      .launch = launch_log_separate_float4,
      .applies = explains,
      .block = THREADS},
     {.name = "unstaged",
-     .about = "log-separate without the waiting",
+     .about = "reference-separate without the waiting",
      .launch = launch_unstaged,
      .applies = explains,
      .block = THREADS},

@@ -6,7 +6,7 @@
  *
  * Idea     A model that writes text has one new query, or a few, and a cache of all keys so far.
  *          Blocks share the keys of a head, and a second kernel joins what they leave. A block
- *          takes all the queries at once, so it reads each key once and turns it once: the
+ *          takes all the queries at once, so it reads each key once and rotates it once: the
  *          multiplier of S that sank V1 is 1 here.
  * Predict  k and v must be read. `separate` moves k three times: twice the time. `cached` reads k
  *          and v once, within 10% of the copy bandwidth. `fused-table` loads a float of the table
@@ -23,7 +23,7 @@
 #include "rotate_rows.cuh"
 
 enum {
-    BATCH = 4,          // keys and values that a thread has under way
+    BATCH = 4,          // keys and values that a thread has in flight
     MOST_SPLITS = 64,   // of the keys of a head
     BLOCKS_ON_A_CPU = 8 // so that counts are those of any CPU
 };
@@ -31,9 +31,9 @@ enum {
 // What a group of lanes has summed up for one query.
 template <int D>
 struct summed_up {
-    float largest = -INFINITY; // of the scores
-    float sum = 0.0f;          // of the weights, with it subtracted
-    pieces<D> out = {};
+    float row_max = -INFINITY; // of the scores
+    float row_sum = 0.0f;      // of the probabilities, with it subtracted
+    chunks<D> out = {};
 };
 
 // snippet: attend
@@ -50,13 +50,13 @@ __global__ void attend_share(const decode_args a)
     const block_share own = share_of_block(a, QUERIES);
     const lane_of<D> mine = this_lane<D>(a.R);
     const int group = threadIdx.x / row_of<D>::LANES;
-    pieces<D> query[QUERIES];
+    chunks<D> query[QUERIES];
     summed_up<D> so_far[QUERIES];
 
     rotate_queries(a, own, mine, query);
     for (int first = own.begin + group; first - group < own.end; first += GROUPS * BATCH) {
-        pieces<D> key[BATCH];
-        pieces<D> value[BATCH];
+        chunks<D> key[BATCH];
+        chunks<D> value[BATCH];
         rotate_keys(a, own, mine, first, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
@@ -71,21 +71,21 @@ __global__ void attend_share(const decode_args a)
 
 // What it calls, in this order. (Templates may be called above the line in which they stand.)
 
-// q [H][Sq][D] -> query [QUERIES], turned
+// q [H][Sq][D] -> query [QUERIES], rotated
 template <int D, int QUERIES>
 static __device__ __forceinline__ void rotate_queries(const decode_args &a, const block_share &own,
                                                       const lane_of<D> &mine,
-                                                      pieces<D> (&query)[QUERIES])
+                                                      chunks<D> (&query)[QUERIES])
 {
 #pragma unroll
     for (int i = 0; i < QUERIES; i++) {
         load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
         COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
-        if (mine.turns) {
+        if (mine.rotates) {
             float c[row_of<D>::WIDTH];
             float s[row_of<D>::WIDTH];
             load_angles(a, mine, a.Sk - a.Sq + own.first_query + i, c, s);
-            turn(query[i].at[0], query[i].at[1], c, s);
+            rotate(query[i].at[0], query[i].at[1], c, s);
         }
     }
 }
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void load_angles(const decode_args &a, const l
 template <int D, int N>
 static __device__ __forceinline__ void load_rows(const decode_args &a, const block_share &own,
                                                  const lane_of<D> &mine, int first,
-                                                 pieces<D> (&key)[N], pieces<D> (&value)[N])
+                                                 chunks<D> (&key)[N], chunks<D> (&value)[N])
 {
     const float *k = a.k + own.head * a.Sk * D;
     const float *v = a.v + own.head * a.Sk * D;
@@ -119,17 +119,17 @@ static __device__ __forceinline__ void load_rows(const decode_args &a, const blo
     }
 }
 
-// The same, the keys turned. All loads are under way at the same time, those of the table first.
+// The same, the keys rotated. All loads are in flight at the same time, those of the table first.
 template <int D, int N>
 static __device__ __forceinline__ void rotate_keys(const decode_args &a, const block_share &own,
                                                    const lane_of<D> &mine, int first,
-                                                   pieces<D> (&key)[N], pieces<D> (&value)[N])
+                                                   chunks<D> (&key)[N], chunks<D> (&value)[N])
 {
     float c[N][row_of<D>::WIDTH];
     float s[N][row_of<D>::WIDTH];
 #pragma unroll
     for (int m = 0; m < N; m++) {
-        if (mine.turns) {
+        if (mine.rotates) {
             load_angles(a, mine, min(first + m * row_of<D>::GROUPS, a.Sk - 1), c[m], s[m]);
         }
     }
@@ -137,8 +137,8 @@ static __device__ __forceinline__ void rotate_keys(const decode_args &a, const b
 #pragma unroll
     for (int m = 0; m < N; m++) {
         COUNT("K rotations", mine.lane == 0);
-        if (mine.turns) {
-            turn(key[m].at[0], key[m].at[1], c[m], s[m]);
+        if (mine.rotates) {
+            rotate(key[m].at[0], key[m].at[1], c[m], s[m]);
         }
     }
 }
@@ -147,8 +147,8 @@ static __device__ __forceinline__ void rotate_keys(const decode_args &a, const b
 // query, key [N] of rows first, first + GROUPS and so on -> score [N] of the block's query i
 template <int D, int N>
 static __device__ __forceinline__ void score_keys(const decode_args &a, const block_share &own,
-                                                  int i, int first, const pieces<D> &query,
-                                                  const pieces<D> (&key)[N], float (&score)[N])
+                                                  int i, int first, const chunks<D> &query,
+                                                  const chunks<D> (&key)[N], float (&score)[N])
 {
     const int visible = a.causal ? a.Sk - a.Sq + own.first_query + i + 1 : a.Sk;
 #pragma unroll
@@ -160,33 +160,33 @@ static __device__ __forceinline__ void score_keys(const decode_args &a, const bl
 
 // snippet: merge
 // The weight of what was summed up with `mine` subtracted, when `largest` is to be. Where no key
-// was seen both are minus infinity, and the weight is 0.
-static __device__ __forceinline__ float weight_of(float mine, float largest)
+// was seen both are minus infinity, and the probability is 0.
+static __device__ __forceinline__ float exp_difference(float mine, float row_max)
 {
-    return exp2f(mine - (largest == -INFINITY ? 0.0f : largest));
+    return exp2f(mine - (row_max == -INFINITY ? 0.0f : row_max));
 }
 
 // Parts p < n, stat [n][rows] and part [n][rows][D], both handed over at the element wanted -> the
-// weighted value of all, and in *whole their largest score and the sum of their weights.
+// weighted value of all, and in *whole their largest score and the sum of their probabilities.
 // cost: an exponential, 3 loads and 4 flops a part
 static __device__ __forceinline__ float merge(const float2 *stat, const float *part, int n,
                                               int rows, int D, float2 *whole)
 {
-    float largest = -INFINITY;
-    float sum = 0.0f;
+    float row_max = -INFINITY;
+    float row_sum = 0.0f;
     float out = 0.0f;
     // solution: merge -- join the n parts: each had another maximum subtracted
     for (int p = 0; p < n; p++) {
-        largest = fmaxf(largest, stat[p * rows].x);
+        row_max = fmaxf(row_max, stat[p * rows].x);
     }
     for (int p = 0; p < n; p++) {
         const float2 mine = stat[p * rows];
-        const float weight = weight_of(mine.x, largest);
-        sum += weight * mine.y;
+        const float weight = exp_difference(mine.x, row_max);
+        row_sum += weight * mine.y;
         out += weight * part[p * rows * D];
     }
     // end solution: merge
-    *whole = make_float2(largest, sum);
+    *whole = make_float2(row_max, row_sum);
     return out;
 }
 // end snippet: merge
@@ -196,17 +196,17 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 // cost: an exponential a key, and one more
 template <int D, int N>
 static __device__ __forceinline__ void add_values(const float (&score)[N],
-                                                  const pieces<D> (&value)[N], summed_up<D> *q)
+                                                  const chunks<D> (&value)[N], summed_up<D> *q)
 {
-    float most = q->largest;
+    float most = q->row_max;
 #pragma unroll
     for (int m = 0; m < N; m++) {
         most = fmaxf(most, score[m]);
     }
     // solution: rescale -- what is summed up so far was weighted with q->largest subtracted
-    const float before = weight_of(q->largest, most);
-    q->largest = most;
-    q->sum *= before;
+    const float before = exp_difference(q->row_max, most);
+    q->row_max = most;
+    q->row_sum *= before;
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
         for (int e = 0; e < row_of<D>::WIDTH; e++) {
             q->out.at[n][e] *= before;
@@ -215,8 +215,8 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
     // end solution: rescale
 #pragma unroll
     for (int m = 0; m < N; m++) {
-        const float weight = weight_of(score[m], most);
-        q->sum += weight;
+        const float weight = exp_difference(score[m], most);
+        q->row_sum += weight;
         for (int n = 0; n < row_of<D>::SLOTS; n++) {
             for (int e = 0; e < row_of<D>::WIDTH; e++) {
                 q->out.at[n][e] += weight * value[m].at[n][e];
@@ -237,7 +237,7 @@ join_groups(const decode_args &a, const block_share &own, const lane_of<D> &mine
     for (int i = 0; i < QUERIES; i++) {
         store_row(so_far[i].out, mine, part[group][i]);
         if (mine.lane == 0) {
-            stat[group][i] = make_float2(so_far[i].largest, so_far[i].sum);
+            stat[group][i] = make_float2(so_far[i].row_max, so_far[i].row_sum);
         }
     }
     __syncthreads();
@@ -341,7 +341,7 @@ static void launch_fused_table(const kf_run *run, cudaStream_t stream)
     pick(fused, run, run->shape.Sq)(run, arguments(run), stream);
 }
 
-// A block has one query, as in V1: every key is read and turned once a query.
+// A block has one query, as in V1: every key is read and rotated once a query.
 static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
 {
     pick(fused, run, 1)(run, arguments(run), stream);
@@ -349,9 +349,9 @@ static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// How a kernel finds the keys. If it turns them: with cosines and sines that are loaded before the
-// keys, loaded when the keys have come, or computed then.
-enum keys_are { TURNED, TO_TURN, TO_TURN_TABLE_LAST, TO_TURN_COMPUTED };
+// How a kernel finds the keys. If it rotates them: with cosines and sines that are loaded before
+// the keys, loaded when the keys have come, or computed then.
+enum keys_are { ROTATED, TO_ROTATE, TO_ROTATE_TABLE_LAST, TO_ROTATE_COMPUTED };
 
 // snippet: batch-by
 // Of a lane's pairs in a row, computed or from the table.
@@ -360,7 +360,7 @@ static __device__ __forceinline__ void angles_by(const decode_args &a, const lan
                                                  int pos0, const rope_frequency (&frequency)[WIDTH],
                                                  int row, float (&c)[WIDTH], float (&s)[WIDTH])
 {
-    if (KEYS == TO_TURN_COMPUTED) {
+    if (KEYS == TO_ROTATE_COMPUTED) {
         for (int e = 0; e < WIDTH; e++) {
             rope_cos_sin(pos0 + row, frequency[e], &c[e], &s[e]);
         }
@@ -373,30 +373,30 @@ static __device__ __forceinline__ void angles_by(const decode_args &a, const lan
 template <keys_are KEYS, int D, int N, int WIDTH>
 static __device__ __forceinline__ void
 rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &mine, int pos0,
-               const rope_frequency (&frequency)[WIDTH], int first, pieces<D> (&key)[N],
-               pieces<D> (&value)[N])
+               const rope_frequency (&frequency)[WIDTH], int first, chunks<D> (&key)[N],
+               chunks<D> (&value)[N])
 {
-    if (KEYS == TO_TURN) {
+    if (KEYS == TO_ROTATE) {
         rotate_keys(a, own, mine, first, key, value);
         return;
     }
     load_rows(a, own, mine, first, key, value);
 #pragma unroll
-    for (int m = 0; m < N && KEYS != TURNED; m++) {
+    for (int m = 0; m < N && KEYS != ROTATED; m++) {
         // In the branch it would have nvcc make one branch of all, and load all of the table there.
         const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
         COUNT("K rotations", mine.lane == 0);
-        if (mine.turns) {
+        if (mine.rotates) {
             float c[WIDTH];
             float s[WIDTH];
             angles_by<KEYS>(a, mine, pos0, frequency, row, c, s);
-            turn(key[m].at[0], key[m].at[1], c, s);
+            rotate(key[m].at[0], key[m].at[1], c, s);
         }
     }
 }
 // end snippet: batch-by
 
-// As attend_share, but keys are found so, and a thread has N keys and values under way. Row 0 of
+// As attend_share, but keys are found so, and a thread has N keys and values in flight. Row 0 of
 // the keys is at position pos0; frequencies [R/2], where angles are computed.
 template <int D, int QUERIES, keys_are KEYS, int N>
 __global__ void attend_share_by(const decode_args a, const rope_frequency *frequencies, int pos0)
@@ -408,11 +408,11 @@ __global__ void attend_share_by(const decode_args a, const rope_frequency *frequ
     const block_share own = share_of_block(a, QUERIES);
     const lane_of<D> mine = this_lane<D>(a.R);
     const int group = threadIdx.x / row_of<D>::LANES;
-    pieces<D> query[QUERIES];
+    chunks<D> query[QUERIES];
     summed_up<D> so_far[QUERIES];
     rope_frequency frequency[WIDTH];
 
-    if (KEYS == TO_TURN_COMPUTED && mine.turns) {
+    if (KEYS == TO_ROTATE_COMPUTED && mine.rotates) {
         for (int e = 0; e < WIDTH; e++) {
             frequency[e] = frequencies[mine.lane * WIDTH + e];
         }
@@ -421,16 +421,16 @@ __global__ void attend_share_by(const decode_args a, const rope_frequency *frequ
     for (int i = 0; i < QUERIES; i++) {
         load_row(a.q + (own.head * a.Sq + own.first_query + i) * D, mine, &query[i]);
         COUNT("Q rotations", a.R > 0 && threadIdx.x == 0);
-        if (mine.turns) {
+        if (mine.rotates) {
             float c[WIDTH];
             float s[WIDTH];
             angles_by<KEYS>(a, mine, pos0, frequency, a.Sk - a.Sq + own.first_query + i, c, s);
-            turn(query[i].at[0], query[i].at[1], c, s);
+            rotate(query[i].at[0], query[i].at[1], c, s);
         }
     }
     for (int first = own.begin + group; first - group < own.end; first += GROUPS * N) {
-        pieces<D> key[N];
-        pieces<D> value[N];
+        chunks<D> key[N];
+        chunks<D> value[N];
         rotate_keys_by<KEYS>(a, own, mine, pos0, frequency, first, key, value);
 #pragma unroll
         for (int i = 0; i < QUERIES; i++) {
@@ -473,57 +473,57 @@ static void launch_by(const kf_run *run, const decode_args &a, cudaStream_t stre
 }
 
 // snippet: variants
-// All keys and queries turned by kernels of their own: what a cache of unturned keys needs.
+// All keys and queries rotated by kernels of their own: what a cache of unrotated keys needs.
 template <grid_order order>
 static void launch_separate(const kf_run *run, cudaStream_t stream)
 {
     decode_args a = arguments(run);
     launch_rotate_q(run, order, stream);
-    launch_rotate_k(run, "k_turned", 0, order, stream);
-    a.q = kf_f32(run, "q_turned");
-    a.k = kf_f32(run, "k_turned");
-    a.R = 0; // nothing is left to turn
-    launch_by<TURNED>(run, a, stream);
+    launch_rotate_k(run, "k_rotated", 0, order, stream);
+    a.q = kf_f32(run, "q_rotated");
+    a.k = kf_f32(run, "k_rotated");
+    a.R = 0; // nothing is left to rotate
+    launch_by<ROTATED>(run, a, stream);
 }
 
-// The cache holds turned keys. The newest are turned as they are appended.
+// The cache holds rotated keys. The newest are rotated as they are appended.
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
     decode_args a = arguments(run);
     launch_rotate_k(run, "k_cache", a.Sk - a.Sq, ROWS_FIRST, stream);
     a.k = kf_f32(run, "k_cache");
-    launch_by<TURNED>(run, a, stream);
+    launch_by<ROTATED>(run, a, stream);
 }
 
 static void launch_fused_table_last(const kf_run *run, cudaStream_t stream)
 {
-    pick(by_one<TO_TURN_TABLE_LAST, BATCH>, run, 1)(run, arguments(run), stream);
+    pick(by_one<TO_ROTATE_TABLE_LAST, BATCH>, run, 1)(run, arguments(run), stream);
 }
 
 static void launch_fused_computed(const kf_run *run, cudaStream_t stream)
 {
-    launch_by<TO_TURN_COMPUTED>(run, arguments(run), stream);
+    launch_by<TO_ROTATE_COMPUTED>(run, arguments(run), stream);
 }
 
-// As fused-per-query, with half as many keys a thread under way, and shares of about `wanted` keys.
+// As fused-per-query, with half as many keys a thread in flight, and shares of about `wanted` keys.
 template <int wanted>
 static void launch_fused_per_query_2(const kf_run *run, cudaStream_t stream)
 {
     decode_args a = arguments(run);
     a.share = wanted;
-    pick(by_one<TO_TURN, 2>, run, 1)(run, a, stream);
+    pick(by_one<TO_ROTATE, 2>, run, 1)(run, a, stream);
 }
 // end snippet: variants
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// Three shapes of a head: 128 dimensions, all turned or half of them, and 80 of which 20 are
-// turned. Cases are named after keys and queries, and after the shape where it is not the first.
-#define TIMED(label, queries, keys, dimensions, turned)                                            \
+// Three shapes of a head: 128 dimensions, all rotated or half of them, and 80 of which 20 are
+// rotated. Cases are named after keys and queries, and after the shape where it is not the first.
+#define TIMED(label, queries, keys, dimensions, rotated)                                           \
     {                                                                                              \
         .name = label,                                                                             \
         .shape =                                                                                   \
-            {.H = 32, .Sq = queries, .Sk = keys, .D = dimensions, .R = turned, .causal = true},    \
+            {.H = 32, .Sq = queries, .Sk = keys, .D = dimensions, .R = rotated, .causal = true},   \
         .flags = KF_LARGE | (keys < 100000 ? 0 : KF_MAY_NOT_FIT)                                   \
     }
 
@@ -632,14 +632,14 @@ static const kf_variant variants[] = {
      .about = "RoPE on q, RoPE on all of k, attention, join: four launches",
      .launch = launch_separate<ROWS_FIRST>},
     {.name = "separate-by-head",
-     .about = "the same, k turned one head after the other",
+     .about = "the same, k rotated one head after the other",
      .launch = launch_separate<HEAD_BY_HEAD>,
      .applies = one_query_of_some},
     {.name = "cached",
-     .about = "k turned when it was appended: append, attention, join",
+     .about = "k rotated when it was appended: append, attention, join",
      .launch = launch_cached},
     {.name = "fused-table",
-     .about = "k turned inside attention, from the table",
+     .about = "k rotated inside attention, from the table",
      .launch = launch_fused_table},
     {.name = "fused-table-last",
      .about = "the same, the table loaded after the keys",
@@ -650,7 +650,7 @@ static const kf_variant variants[] = {
      .launch = launch_fused_per_query,
      .applies = several_queries},
     {.name = "fused-per-query-2",
-     .about = "the same, two keys a thread under way in place of four",
+     .about = "the same, two keys a thread in flight in place of four",
      .launch = launch_fused_per_query_2<0>,
      .applies = several_queries},
     {.name = "fused-per-query-short",
@@ -658,7 +658,7 @@ static const kf_variant variants[] = {
      .launch = launch_fused_per_query_2<512>,
      .applies = short_shares},
     {.name = "fused-computed",
-     .about = "k turned inside attention, angles computed",
+     .about = "k rotated inside attention, angles computed",
      .launch = launch_fused_computed,
      .extra_error = rope_angle_error},
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "problems/attention.h"
-#include "row_pieces.cuh"
+#include "row_chunks.cuh"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 struct decode_args {
     const float *q, *k, *v, *cosine, *sine;
     float *part;  // [H][splits][Sq][D] weighted values, not divided yet
-    float2 *stat; // [H][splits][Sq] the largest score and the sum of the weights
+    float2 *stat; // [H][splits][Sq] the largest score and the sum of probabilities
     int Sq, Sk, R;
     // The keys of a head are shared out among `splits` blocks, `share` each. Before a launch
     // `share` is how many are wanted; 0: as it suits the device.

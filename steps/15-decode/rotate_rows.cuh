@@ -1,4 +1,4 @@
-/* rotate_rows.cuh: RoPE in a kernel of its own, a thread for each piece of a row.
+/* rotate_rows.cuh: RoPE in a kernel of its own, a thread for each chunk of a row.
  *
  * The baseline of attention over a long cache. Step 02's kernel gives a block to a row; this one
  * has no idle threads, and goes through the table once for all heads.
@@ -7,9 +7,9 @@
 
 #include "problems/attention.h"
 #include "problems/rope.h"
-#include "row_pieces.cuh"
+#include "row_chunks.cuh"
 
-// x [H][S][D] -> y, rows begin to S - 1, turned. Row r of x stands in row first + r of the tables.
+// x [H][S][D] -> y, rows begin to S - 1, rotated. Row r of x stands in row first + r of the tables.
 struct rotation {
     const float *x, *cosine, *sine;
     float *y;
@@ -18,35 +18,35 @@ struct rotation {
 };
 
 // snippet: rotate-rows
-// Thread t of a head has a pair of pieces, or a piece that is not turned.
+// Thread t of a head has a pair of chunks, or a chunk that is not rotated.
 template <int WIDTH>
-static __device__ __forceinline__ void rotate_piece(const rotation &r, int64_t head, int t)
+static __device__ __forceinline__ void rotate_chunk(const rotation &r, int64_t head, int t)
 {
     const int pairs = r.R / 2 / WIDTH;
     const int in_row = r.D / WIDTH - pairs;
     const int row = r.begin + t / in_row;
-    const int piece = t % in_row;
+    const int chunk = t % in_row;
     if (row >= r.S) {
         return;
     }
-    COUNT("K rotations", r.of_keys && piece == 0);
-    COUNT("Q rotations", !r.of_keys && piece == 0);
+    COUNT("K rotations", r.of_keys && chunk == 0);
+    COUNT("Q rotations", !r.of_keys && chunk == 0);
     const int64_t at = (head * r.S + row) * r.D;
     float a[WIDTH];
     float b[WIDTH];
-    load(r.x + at + (pairs + piece) * WIDTH, b);
-    if (piece < pairs) {
-        const int64_t entry = (int64_t)(r.first + row) * (r.R / 2) + piece * WIDTH;
+    load(r.x + at + (pairs + chunk) * WIDTH, b);
+    if (chunk < pairs) {
+        const int64_t entry = (int64_t)(r.first + row) * (r.R / 2) + chunk * WIDTH;
         float c[WIDTH];
         float s[WIDTH];
-        load(r.x + at + piece * WIDTH, a);
+        load(r.x + at + chunk * WIDTH, a);
         load(r.cosine + entry, c);
         load(r.sine + entry, s);
         COUNT("table loads", 2 * WIDTH);
-        turn(a, b, c, s);
-        store(a, r.y + at + piece * WIDTH);
+        rotate(a, b, c, s);
+        store(a, r.y + at + chunk * WIDTH);
     }
-    store(b, r.y + at + (pairs + piece) * WIDTH);
+    store(b, r.y + at + (pairs + chunk) * WIDTH);
 }
 
 // grid (H, any), THREADS threads: all heads of some rows, then the next rows
@@ -54,14 +54,14 @@ static __device__ __forceinline__ void rotate_piece(const rotation &r, int64_t h
 template <int WIDTH>
 __global__ void rotate_rows(const rotation r)
 {
-    rotate_piece<WIDTH>(r, blockIdx.x, blockIdx.y * blockDim.x + threadIdx.x);
+    rotate_chunk<WIDTH>(r, blockIdx.x, blockIdx.y * blockDim.x + threadIdx.x);
 }
 
 // grid (any, H), THREADS threads: all rows of a head, then the next head
 template <int WIDTH>
 __global__ void rotate_rows_by_head(const rotation r)
 {
-    rotate_piece<WIDTH>(r, blockIdx.y, blockIdx.x * blockDim.x + threadIdx.x);
+    rotate_chunk<WIDTH>(r, blockIdx.y, blockIdx.x * blockDim.x + threadIdx.x);
 }
 // end snippet: rotate-rows
 
@@ -82,7 +82,7 @@ static rotation rotation_of(const kf_run *run, const char *from, const char *to,
 enum grid_order { ROWS_FIRST, HEAD_BY_HEAD };
 
 template <int WIDTH>
-static void launch_pieces(const rotation &r, int H, grid_order order, cudaStream_t stream)
+static void launch_chunks(const rotation &r, int H, grid_order order, cudaStream_t stream)
 {
     const int64_t work = (int64_t)(r.S - r.begin) * (r.D / WIDTH - r.R / 2 / WIDTH);
     const int blocks = (int)((work + THREADS - 1) / THREADS);
@@ -97,14 +97,14 @@ static void launch_pieces(const rotation &r, int H, grid_order order, cudaStream
 static void launch_rotation(const rotation &r, int H, grid_order order, cudaStream_t stream)
 {
     const bool wide = r.D % 4 == 0 && r.R / 2 % 4 == 0;
-    (wide ? launch_pieces<4> : launch_pieces<2>)(r, H, order, stream);
+    (wide ? launch_chunks<4> : launch_chunks<2>)(r, H, order, stream);
 }
 
-/* q -> q_turned */
+/* q -> q_rotated */
 static void launch_rotate_q(const kf_run *run, grid_order order, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
-    rotation r = rotation_of(run, "q", "q_turned", s.Sq);
+    rotation r = rotation_of(run, "q", "q_rotated", s.Sq);
     r.first = s.Sk - s.Sq;
     launch_rotation(r, s.H, order, stream);
 }
@@ -119,7 +119,7 @@ static void launch_rotate_k(const kf_run *run, const char *to, int begin, grid_o
     launch_rotation(r, run->shape.H, order, stream);
 }
 
-/* Tensors: inputs q, k, v, cos and sin, output o, scratch q_turned and k_turned. */
+/* Tensors: inputs q, k, v, cos and sin, output o, scratch q_rotated and k_rotated. */
 static inline void rotation_setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -127,6 +127,6 @@ static inline void rotation_setup(kf_run *run)
     const int64_t k[] = {s.B, s.H, s.Sk, s.D};
     kf_attention_setup(run);
     kf_rope_tables(run);
-    kf_scratch(run, "q_turned", "BHSD", KF_F32, q);
-    kf_scratch(run, "k_turned", "BHSD", KF_F32, k);
+    kf_scratch(run, "q_rotated", "BHSD", KF_F32, q);
+    kf_scratch(run, "k_rotated", "BHSD", KF_F32, k);
 }

@@ -11,7 +11,7 @@
  * Predict  The chain moves 10 N, where N is the bytes of x, and reading x and writing y takes 2 N:
  *          no more than a fifth of the limit. The kernels for the tables do not show on the large
  *          tensor. On a single sequence ten launches cost more than the bytes.
- * Outcome  10 N, and less than the fifth: with one float a thread, too few bytes are under way.
+ * Outcome  10 N, and less than the fifth: with one float a thread, too few bytes are in flight.
  *          With four (four-each) the chain comes near it. On a single sequence launching does not
  *          cost most: ten kernels start, wait for their loads and end, one after the other.
  */

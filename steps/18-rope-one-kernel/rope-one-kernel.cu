@@ -5,14 +5,14 @@
  * Profile: --case large
  * Tests: clang++ counts other requests
  *
- * Idea     A thread takes a pair, turns it and stores it. Nothing that lies between x and y goes to
- *          memory. The cosine and the sine come from a table, or are computed on the spot.
+ * Idea     A thread takes a pair, rotates it and stores it. Nothing that lies between x and y goes
+ *          to memory. The cosine and the sine come from a table, or are computed on the spot.
  * Predict  2 N in place of 10 N, so 5 times as fast as the chain where the bytes decide, and near
  *          the limit: the table comes from the L2, which is free as long as the L2 keeps up.
  *          Computing, which the log chose, should lose: some 150 instructions a pair take longer
  *          to issue than the bytes take to move. With __sincosf some 70 fit under the bytes.
  * Outcome  2 N, and more than five times as fast as the chain, which was not at its own limit. Not
- *          near the limit: one pair a thread is not enough under way. The first version (unrolled)
+ *          near the limit: one pair a thread is not enough in flight. The first version (unrolled)
  *          was slower still: its loop runs once, and unrolled copies that never run took registers.
  *          Computing loses, as predicted; __sincosf loses too: the power and a division cost most.
  */
@@ -25,11 +25,11 @@
 enum { PAIRS = 64, ROWS = 4 };
 
 // snippet: pair
-// The pair (x[i], x[i + half]) of a row, turned, to the same place in y.
-static __device__ void turn_pair(const float *x, float *y, int i, int half, float c, float s)
+// The pair (x[i], x[i + half]) of a row, rotated, to the same place in y.
+static __device__ void rotate_pair(const float *x, float *y, int i, int half, float c, float s)
 {
     COUNT("element rotations", 2);
-    // solution: pair -- read both elements once, store both turned
+    // solution: pair -- read both elements once, store both rotated
     const float first = x[i];
     const float second = x[i + half];
     y[i] = first * c - second * s;
@@ -54,7 +54,7 @@ __global__ void rope_table(const float *x, const float *cosine, const float *sin
     for (int i = threadIdx.x; i < half; i += PAIRS) {
         const int64_t at = (int64_t)s * half + i;
         COUNT("table loads", 2);
-        turn_pair(x + row, y + row, i, half, cosine[at], sine[at]);
+        rotate_pair(x + row, y + row, i, half, cosine[at], sine[at]);
     }
 }
 // end snippet: table
@@ -75,7 +75,7 @@ __global__ void rope_computed(const float *x, float *y, int S, int D, int pos0)
         const float angle = (float)(pos0 + s) * powf(10000.0f, -2.0f * i / D);
         float cosine, sine;
         sincosf(angle, &sine, &cosine);
-        turn_pair(x + row, y + row, i, half, cosine, sine);
+        rotate_pair(x + row, y + row, i, half, cosine, sine);
     }
 }
 // end snippet: computed
@@ -93,7 +93,7 @@ static void launch_table(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// y takes x first, and is then turned where it lies. The copy is not RoPE: this is never timed.
+// y takes x first, and is then rotated where it lies. The copy is not RoPE: this is never timed.
 static void launch_in_place(const kf_run *run, cudaStream_t stream)
 {
     float *y = kf_f32(run, "y");
@@ -132,7 +132,7 @@ __global__ void rope_unrolled(const float *x, const float *cosine, const float *
     for (int i = threadIdx.x; i < half; i += PAIRS) {
         const int64_t at = (int64_t)s * half + i;
         COUNT("table loads", 2);
-        turn_pair(x + row, y + row, i, half, cosine[at], sine[at]);
+        rotate_pair(x + row, y + row, i, half, cosine[at], sine[at]);
     }
 }
 
@@ -158,7 +158,7 @@ __global__ void rope_fast(const float *x, float *y, int S, int D, int pos0)
         const float angle = (float)(pos0 + s) * powf(10000.0f, -2.0f * i / D);
         float cosine, sine;
         __sincosf(angle, &sine, &cosine);
-        turn_pair(x + row, y + row, i, half, cosine, sine);
+        rotate_pair(x + row, y + row, i, half, cosine, sine);
     }
 }
 

@@ -29,8 +29,8 @@
 enum { THREADS4 = 128, MOST_THREADS = 1024, SEQUENCES = 4 };
 
 // snippet: four-pairs
-// Four pairs: their first elements p and second elements q, turned by cosines c and sines t.
-static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t)
+// Four pairs: their first elements p and second elements q, rotated by cosines c and sines t.
+static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 c, float4 t)
 {
     const float4 a = *p;
     const float4 b = *q;
@@ -65,14 +65,14 @@ __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 
     float4 p = x[at];
     float4 q = x[at + half];
     COUNT("table loads", 8);
-    turn_four(&p, &q, cosine[(int64_t)s * half + i], sine[(int64_t)s * half + i]);
+    rotate_four(&p, &q, cosine[(int64_t)s * half + i], sine[(int64_t)s * half + i]);
     y[at] = p;
     y[at + half] = q;
 }
 // end snippet: float4
 
 // snippet: reuse
-// The same for SEQUENCES sequences: a thread turns the same pairs of each, and loads all of them
+// The same for SEQUENCES sequences: a thread rotates the same pairs of each, and loads all of them
 // before it stores the first; the last group may have fewer
 // grid (blocks for S rows, groups of sequences)
 // cost: 2 N, and the table once a group
@@ -102,7 +102,7 @@ __global__ void rope_reuse(const float4 *x, const float4 *cosine, const float4 *
 #pragma unroll
     for (int k = 0; k < SEQUENCES; k++) {
         if (k == 0 || first + k < B) {
-            turn_four(&p[k], &q[k], c, t);
+            rotate_four(&p[k], &q[k], c, t);
             y[at + k * sequence] = p[k];
             y[at + k * sequence + half] = q[k];
         }
@@ -166,7 +166,7 @@ __global__ void rope_streaming(const float4 *x, const float4 *cosine, const floa
     float4 p = __ldcs(&x[at]);
     float4 q = __ldcs(&x[at + half]);
     COUNT("table loads", 8);
-    turn_four(&p, &q, cosine[(int64_t)s * half + i], sine[(int64_t)s * half + i]);
+    rotate_four(&p, &q, cosine[(int64_t)s * half + i], sine[(int64_t)s * half + i]);
     __stcs(&y[at], p);
     __stcs(&y[at + half], q);
 }
@@ -214,8 +214,8 @@ __global__ void rope_computed(const float4 *x, float4 *y, int B, int S, int D, i
 #pragma unroll
     for (int k = 0; k < SEQUENCES; k++) {
         if (k == 0 || first + k < B) {
-            turn_four(&p[k], &q[k], make_float4(c[0], c[1], c[2], c[3]),
-                      make_float4(t[0], t[1], t[2], t[3]));
+            rotate_four(&p[k], &q[k], make_float4(c[0], c[1], c[2], c[3]),
+                        make_float4(t[0], t[1], t[2], t[3]));
             y[at + k * sequence] = p[k];
             y[at + k * sequence + half] = q[k];
         }
@@ -235,17 +235,17 @@ static void launch_computed(const kf_run *run, cudaStream_t stream)
 
 // snippet: neighbours
 // Two pairs of neighbours (v.x, v.y) and (v.z, v.w).
-static __device__ __forceinline__ float4 turn_neighbours(float4 v, float2 c, float2 t)
+static __device__ __forceinline__ float4 rotate_neighbours(float4 v, float2 c, float2 t)
 {
-    float4 turned = v;
+    float4 rotated = v;
     COUNT("element rotations", 4);
     // solution: neighbours -- both pairs
-    turned.x = v.x * c.x - v.y * t.x;
-    turned.y = v.y * c.x + v.x * t.x;
-    turned.z = v.z * c.y - v.w * t.y;
-    turned.w = v.w * c.y + v.z * t.y;
+    rotated.x = v.x * c.x - v.y * t.x;
+    rotated.y = v.y * c.x + v.x * t.x;
+    rotated.z = v.z * c.y - v.w * t.y;
+    rotated.w = v.w * c.y + v.z * t.y;
     // end solution: neighbours
-    return turned;
+    return rotated;
 }
 // end snippet: neighbours
 
@@ -287,11 +287,11 @@ __global__ void rope_neighbours(const float4 *x, const float2 *cosine, const flo
 #pragma unroll
     for (int k = 0; k < sequences; k++) {
         if (k == 0 || first + k < B) {
-            const float4 turned = turn_neighbours(v[k], c, t);
+            const float4 rotated = rotate_neighbours(v[k], c, t);
             if (kind == STREAMING) {
-                __stcs(&y[at + k * sequence], turned);
+                __stcs(&y[at + k * sequence], rotated);
             } else {
-                y[at + k * sequence] = turned;
+                y[at + k * sequence] = rotated;
             }
         }
     }
@@ -332,19 +332,19 @@ static void other_reference(kf_run *run)
     (layout_of(run->c) == HALVES ? kf_rope_reference_interleaved : kf_rope_reference)(run);
 }
 
-// All comes out as the other layout has it. At position 0 nothing is turned, so it does not matter
+// All comes out as the other layout has it. At position 0 nothing is rotated, so it does not matter
 // which elements are a pair. Everywhere else nothing but chance makes an element right.
 static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_shape s = run->shape;
-    const int64_t turned = (int64_t)s.B * s.D * (s.pos0 == 0 ? s.Sq - 1 : s.Sq);
+    const int64_t rotated = (int64_t)s.B * s.D * (s.pos0 == 0 ? s.Sq - 1 : s.Sq);
     const bool origin_right = s.pos0 > 0 || seen->wrong_at[1][0] == 0;
     const int64_t others = kf_wrong_by(run, "y", other_reference);
     snprintf(why, size,
-             "predicted wrong: 99%% or more of %lld elements that are turned, and no others, all "
+             "predicted wrong: 99%% or more of %lld elements that are rotated, and no others, all "
              "as the other layout has them; seen %lld wrong, and %lld that it has not",
-             (long long)turned, (long long)seen->wrong, (long long)others);
-    return origin_right && others == 0 && seen->wrong > 0.99 * turned;
+             (long long)rotated, (long long)seen->wrong, (long long)others);
+    return origin_right && others == 0 && seen->wrong > 0.99 * rotated;
 }
 // end snippet: wrong-layout
 

@@ -43,7 +43,7 @@ static __device__ __forceinline__ void cos_sin(path way, const angles &a, int ro
                                                float *cosine, float *sine);
 static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, int row, int i,
                                                     float *cosine, float *sine);
-static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t);
+static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 c, float4 t);
 
 // snippet: bare
 // angles -> cosine and sine [rows][half]; each output is a sum over every rows-th position from its
@@ -90,7 +90,7 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
     float t[4];
     four_cos_sin(PATH, a, s, 4 * threadIdx.x, c, t);
     COUNT("table loads", PATH == TABLE || PATH == TABLE_BF16 ? 8 : 0);
-    turn_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(t[0], t[1], t[2], t[3]));
+    rotate_four(&p, &q, make_float4(c[0], c[1], c[2], c[3]), make_float4(t[0], t[1], t[2], t[3]));
     y[at] = p;
     y[at + half] = q;
 }
@@ -99,19 +99,21 @@ __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 // snippet: two-word
 // position below 2^24; frequency = high.x + low.y in revolutions -> revolutions in [-1/2, 1/2]
 // cost: 7 instructions, one of them (rintf) on a unit an eighth as wide
-static __device__ float two_word_turn(int position, float2 frequency)
+static __device__ float two_word_revolutions(int position, float2 frequency)
 {
-    float turn = 0.0f;
-    // solution: reduce -- turn = position * (x + y) less its whole revolutions, rounded at the end
+    float in_revolutions = 0.0f;
+    // solution: reduce -- rotate = position * (x + y) less its whole revolutions, rounded at the
+    // end
     const float p = (float)position;
     // A product that the compiler must not fuse with the subtraction behind it.
     const float product = __fmul_rn(p, frequency.x);
     const float rest = fmaf(p, frequency.x, -product);
     const float part = product - rintf(product);
-    turn = part + fmaf(p, frequency.y, rest);
+    in_revolutions = part + fmaf(p, frequency.y, rest);
     // end solution: reduce
-    COUNT("turns past a half", fabsf(turn) > 0.51f); // the parts behind the point may add a little
-    return turn;
+    COUNT("revolutions past a half",
+          fabsf(in_revolutions) > 0.51f); // the parts behind the point may add a little
+    return in_revolutions;
 }
 // end snippet: two-word
 
@@ -142,7 +144,7 @@ static __device__ __forceinline__ void cos_sin(path way, const angles &a, int ro
         break;
     case TWO_WORDS: {
         const float2 frequency = a.revolutions[i];
-        sincospif(2.0f * two_word_turn(position, frequency), sine, cosine);
+        sincospif(2.0f * two_word_revolutions(position, frequency), sine, cosine);
         break;
     }
     case INTEGER:
@@ -192,8 +194,8 @@ static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, i
 }
 
 // same as step 19
-// Four pairs: their first elements p and second elements q, turned by cosines c and sines t.
-static __device__ __forceinline__ void turn_four(float4 *p, float4 *q, float4 c, float4 t)
+// Four pairs: their first elements p and second elements q, rotated by cosines c and sines t.
+static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 c, float4 t)
 {
     const float4 a = *p;
     const float4 b = *q;
@@ -318,10 +320,10 @@ static void declare_frequencies(kf_run *run)
     float *radians = kf_input(run, "radians", "R", KF_F32, one)->host;
     float *revolutions = kf_input(run, "revolutions", "RW", KF_F32, two)->host;
     for (int i = 0; i < R / 2; i++) {
-        const double turn = frequency_fp64(i, R) / TWO_PI;
+        const double in_revolutions = frequency_fp64(i, R) / TWO_PI;
         radians[i] = (float)frequency_fp64(i, R);
-        revolutions[2 * i] = (float)turn;
-        revolutions[2 * i + 1] = (float)(turn - revolutions[2 * i]);
+        revolutions[2 * i] = (float)in_revolutions;
+        revolutions[2 * i + 1] = (float)(in_revolutions - revolutions[2 * i]);
     }
     rope_frequency_table(run);
 }

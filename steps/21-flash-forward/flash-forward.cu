@@ -5,9 +5,9 @@
  * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
- *          shared memory. A softmax needs the largest score before the first weight; it starts with
- *          the largest so far, and where a tile has a larger one, what is summed up is scaled down.
- *          fp16 in and out, fp32 and plain threads in between, each with 8 x 4 scores in registers.
+ *          shared memory. A softmax needs the largest score first; it starts with the largest so
+ *          far, and where a tile has a larger one, what is summed up is scaled down. fp16 in and
+ *          out, fp32 and plain threads in between, each with 8 x 4 scores in registers.
  * Predict  No matrix: memory grows with S. At 32 heads of S = 4096, 2 GiB of it and 28 bytes of
  *          traffic a score go. For 128 multiply-adds a warp loads 12 times 16 bytes a lane from
  *          shared memory, 32 wavefronts: with four schedulers to one shared memory both are as
@@ -40,12 +40,12 @@ __global__ void flash(const flash_args a)
     const int row = threadIdx.x / LANES * ROWS; // the first of its queries in the tile
     const int lane = threadIdx.x % LANES;
     const int end = a.causal ? min(a.Sk, a.Sk - a.Sq + first_query + TILE) : a.Sk;
-    float largest[ROWS];
+    float row_max[ROWS];
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        largest[i] = -INFINITY;
+        row_max[i] = -INFINITY;
     }
-    float sum[ROWS] = {}; // of its own keys
+    float row_sum[ROWS] = {}; // of its own keys
     float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
@@ -68,16 +68,16 @@ __global__ void flash(const flash_args a)
                 most = fmaxf(most, p[i][j]);
             }
             // end solution: mask
-            // solution: online -- the new maximum; weights; what is summed up so far, scaled
-            const float was = largest[i];
-            largest[i] = fmaxf(was, max_of_row(most));
-            const float base = largest[i] > -INFINITY ? largest[i] : 0.0f; // no key so far
+            // solution: online -- the new maximum; probabilities; what is summed up so far, scaled
+            const float was = row_max[i];
+            row_max[i] = fmaxf(was, max_of_row(most));
+            const float base = row_max[i] > -INFINITY ? row_max[i] : 0.0f; // no key so far
             const float keep = expf(was - base);
-            sum[i] *= keep;
+            row_sum[i] *= keep;
 #pragma unroll
             for (int j = 0; j < KEYS; j++) {
                 p[i][j] = expf(p[i][j] - base);
-                sum[i] += p[i][j];
+                row_sum[i] += p[i][j];
                 t.p[row + i][lane + j * LANES] = p[i][j];
             }
 #pragma unroll
@@ -94,13 +94,13 @@ __global__ void flash(const flash_args a)
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int query = first_query + row + i;
-        const float all = sum_of_row(sum[i]);
+        const float all = sum_of_row(row_sum[i]);
         if (query < a.Sq) {
             // solution: end -- o and lse; a query without keys has 0 and -Inf
             const int64_t at = head * a.Sq + query;
             store_row<D>(a.o + at * D, lane, out[i], all > 0.0f ? 1.0f / all : 0.0f);
             if (lane == 0) {
-                a.lse[at] = largest[i] + logf(all);
+                a.lse[at] = row_max[i] + logf(all);
             }
             // end solution: end
         }
@@ -150,27 +150,28 @@ static void say_four_numbers(void)
 {
     const float score[4] = {1.0f, 3.0f, 2.0f, 5.0f};
     const float value[4] = {1.0f, 2.0f, 3.0f, 4.0f};
-    float largest = -INFINITY, sum = 0.0f, out = 0.0f, true_sum = 0.0f, true_out = 0.0f;
+    float row_max = -INFINITY, row_sum = 0.0f, out = 0.0f, true_sum = 0.0f, true_out = 0.0f;
     kf_say("  scores %g %g %g %g, values %g %g %g %g, tiles of two\n", score[0], score[1], score[2],
            score[3], value[0], value[1], value[2], value[3]);
     for (int tile = 0; tile < 4; tile += 2) {
-        const float was = largest;
-        largest = fmaxf(was, fmaxf(score[tile], score[tile + 1]));
-        const float keep = expf(was - largest);
-        const float a = expf(score[tile] - largest);
-        const float b = expf(score[tile + 1] - largest);
-        sum = sum * keep + a + b;
+        const float was = row_max;
+        row_max = fmaxf(was, fmaxf(score[tile], score[tile + 1]));
+        const float keep = expf(was - row_max);
+        const float a = expf(score[tile] - row_max);
+        const float b = expf(score[tile + 1] - row_max);
+        row_sum = row_sum * keep + a + b;
         out = out * keep + a * value[tile] + b * value[tile + 1];
-        kf_say("  maximum %g: times %.5f, then weights %.5f %.5f; sum %.5f, weighted sum %.5f\n",
-               largest, keep, a, b, sum, out);
+        kf_say(
+            "  maximum %g: times %.5f, then probabilities %.5f %.5f; sum %.5f, weighted sum %.5f\n",
+            row_max, keep, a, b, row_sum, out);
     }
     for (int i = 0; i < 4; i++) {
-        true_sum += expf(score[i] - largest);
-        true_out += expf(score[i] - largest) * value[i];
+        true_sum += expf(score[i] - row_max);
+        true_out += expf(score[i] - row_max) * value[i];
     }
     kf_say("  all four at once: sum %.5f, weighted sum %.5f\n", true_sum, true_out);
-    kf_say("  o = %.5f and %.5f, lse = %.5f\n", out / sum, true_out / true_sum,
-           largest + logf(sum));
+    kf_say("  o = %.5f and %.5f, lse = %.5f\n", out / row_sum, true_out / true_sum,
+           row_max + logf(row_sum));
 }
 // end snippet: four
 
@@ -196,7 +197,7 @@ static int64_t rows_that_rise(const kf_run *run, double by)
     return rows;
 }
 
-// lse shows it alone: a sum of weights with different maxima is too large.
+// lse shows it alone: a sum of probabilities with different maxima is too large.
 static bool rises_show(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_diagnosis *lse = kf_seen(run, seen, "lse");

@@ -64,7 +64,7 @@ static __global__ void softmax_and_lse(float *s, float *lse, int64_t rows, int S
     }
     sum = warp_sum(sum);
 
-    // A query that sees no key has weights of 0, and -Inf is the logarithm of their sum.
+    // A query that sees no key has probabilities of 0, and -Inf is the logarithm of their sum.
     const bool sees_some = largest > -INFINITY;
     for (int j = lane; j < Sk; j += 32) {
         s[j] = sees_some ? s[j] / sum : 0.0f;

@@ -25,41 +25,41 @@ static __device__ __forceinline__ float mask_row(const flash_args &a, int query,
     return most;
 }
 
-// p becomes weights, in shared memory too; their sum is returned.
+// p becomes probabilities, in shared memory too; their sum is returned.
 template <int D>
-static __device__ __forceinline__ float weigh_row(tiles<D> &t, int row, int lane, float base,
-                                                  float *p)
+static __device__ __forceinline__ float softmax_row(tiles<D> &t, int row, int lane, float base,
+                                                    float *p)
 {
-    float sum = 0.0f;
+    float row_sum = 0.0f;
 #pragma unroll
     for (int j = 0; j < KEYS; j++) {
         p[j] = expf(p[j] - base);
-        sum += p[j];
+        row_sum += p[j];
         t.p[row][lane + j * LANES] = p[j];
     }
-    return sum;
+    return row_sum;
 }
 
 template <int D>
 static __device__ __forceinline__ void
-store_queries(const flash_args &a, int64_t head, int first_query, int lane, const float *largest,
-              const float *sum, float (&out)[ROWS][D / LANES])
+store_queries(const flash_args &a, int64_t head, int first_query, int lane, const float *row_max,
+              const float *row_sum, float (&out)[ROWS][D / LANES])
 {
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const float all = sum_of_row(sum[i]);
+        const float all = sum_of_row(row_sum[i]);
         const int64_t at = head * a.Sq + first_query + i;
         if (first_query + i < a.Sq) {
             store_row<D>(a.o + at * D, lane, out[i], all > 0.0f ? 1.0f / all : 0.0f);
             if (lane == 0) {
-                a.lse[at] = largest[i] + logf(all);
+                a.lse[at] = row_max[i] + logf(all);
             }
         }
     }
 }
 
 // q [BH][Sq][D], k and v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]; the first pass over the keys
-// finds each query's largest score, the second weighs and adds: nothing is ever rescaled
+// finds each query's largest score, the second multiplies by V: nothing is ever rescaled
 // cost: 6 D flops and an exponential a pair; reads k twice and v once for TILE queries
 template <int D>
 __global__ void two_passes(const flash_args a)
@@ -71,12 +71,12 @@ __global__ void two_passes(const flash_args a)
     const int row = threadIdx.x / LANES * ROWS;
     const int lane = threadIdx.x % LANES;
     const int end = keys_seen(a, first_query + TILE - 1);
-    float largest[ROWS];
+    float row_max[ROWS];
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        largest[i] = -INFINITY;
+        row_max[i] = -INFINITY;
     }
-    float sum[ROWS] = {};
+    float row_sum[ROWS] = {};
     float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
@@ -91,10 +91,10 @@ __global__ void two_passes(const flash_args a)
             for (int i = 0; i < ROWS; i++) {
                 const float most = mask_row(a, first_query + row + i, first_key, lane, p[i]);
                 if (pass == 0) {
-                    largest[i] = fmaxf(largest[i], max_of_row(most));
+                    row_max[i] = fmaxf(row_max[i], max_of_row(most));
                 } else {
-                    const float base = largest[i] > -INFINITY ? largest[i] : 0.0f;
-                    sum[i] += weigh_row<D>(t, row + i, lane, base, p[i]);
+                    const float base = row_max[i] > -INFINITY ? row_max[i] : 0.0f;
+                    row_sum[i] += softmax_row<D>(t, row + i, lane, base, p[i]);
                 }
             }
             if (pass == 0) {
@@ -106,7 +106,7 @@ __global__ void two_passes(const flash_args a)
             add_values<D>(t, row, lane, out);
         }
     }
-    store_queries<D>(a, head, first_query + row, lane, largest, sum, out);
+    store_queries<D>(a, head, first_query + row, lane, row_max, row_sum, out);
 }
 
 // One pass that goes wrong: what is summed up keeps the maximum that it was weighted with, or no
@@ -122,8 +122,8 @@ __global__ void wrong(const flash_args a)
     const int first_query = blockIdx.x * TILE;
     const int row = threadIdx.x / LANES * ROWS;
     const int lane = threadIdx.x % LANES;
-    float largest[ROWS] = {};
-    float sum[ROWS] = {};
+    float row_max[ROWS] = {};
+    float row_sum[ROWS] = {};
     float out[ROWS][D / LANES] = {};
 
     load_tile<D>(a.q + head * a.Sq * D, first_query, a.Sq, t.q);
@@ -138,14 +138,14 @@ __global__ void wrong(const flash_args a)
             const float most =
                 max_of_row(mask_row(a, first_query + row + i, first_key, lane, p[i]));
             if (MISTAKE == NO_RESCALE) {
-                largest[i] = first_key == 0 ? most : fmaxf(largest[i], most);
+                row_max[i] = first_key == 0 ? most : fmaxf(row_max[i], most);
             }
-            sum[i] += weigh_row<D>(t, row + i, lane, largest[i], p[i]);
+            row_sum[i] += softmax_row<D>(t, row + i, lane, row_max[i], p[i]);
         }
         __syncthreads();
         load_tile<D>(a.v + head * a.Sk * D, first_key, a.Sk, t.kv);
         __syncthreads();
         add_values<D>(t, row, lane, out);
     }
-    store_queries<D>(a, head, first_query + row, lane, largest, sum, out);
+    store_queries<D>(a, head, first_query + row, lane, row_max, row_sum, out);
 }

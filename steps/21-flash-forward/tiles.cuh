@@ -85,12 +85,12 @@ static __device__ __forceinline__ void score_tile(const tiles<D> &t, int row, in
 }
 // end snippet: scores
 
-static __device__ __forceinline__ void add_four(float weight, float4 value, float *sum)
+static __device__ __forceinline__ void add_four(float probability, float4 value, float *sum)
 {
-    sum[0] += weight * value.x;
-    sum[1] += weight * value.y;
-    sum[2] += weight * value.z;
-    sum[3] += weight * value.w;
+    sum[0] += probability * value.x;
+    sum[1] += probability * value.y;
+    sum[2] += probability * value.z;
+    sum[3] += probability * value.w;
 }
 
 // p [TILE][TILE], kv [TILE][D] -> out [ROWS][D / LANES] += p kv; columns 4 lane to 4 lane + 3 of
@@ -100,10 +100,10 @@ static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, in
                                                   float (&out)[ROWS][D / LANES])
 {
     for (int j = 0; j < TILE; j += 4) {
-        float4 weight[ROWS];
+        float4 probability[ROWS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            weight[i] = four_of(&t.p[row + i][j]);
+            probability[i] = four_of(&t.p[row + i][j]);
         }
 #pragma unroll
         for (int c = 0; c < D / LANES; c += 4) {
@@ -115,10 +115,10 @@ static __device__ __forceinline__ void add_values(const tiles<D> &t, int row, in
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i++) {
-                add_four(weight[i].x, value[0], &out[i][c]);
-                add_four(weight[i].y, value[1], &out[i][c]);
-                add_four(weight[i].z, value[2], &out[i][c]);
-                add_four(weight[i].w, value[3], &out[i][c]);
+                add_four(probability[i].x, value[0], &out[i][c]);
+                add_four(probability[i].y, value[1], &out[i][c]);
+                add_four(probability[i].z, value[2], &out[i][c]);
+                add_four(probability[i].w, value[3], &out[i][c]);
             }
         }
     }

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
           bool causal)
 {
-    __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];
+    __shared__ __align__(16) __half all_probabilities[THREADS / 32][16][KEYS];
     const int lane = threadIdx.x % 32;
     const int g = lane / 4;
     const int t = lane % 4;
@@ -42,14 +42,14 @@ __global__ void __launch_bounds__(THREADS, 3)
     q += head * Sq * D;
     k += head * Sk * D;
     v += head * Sk * D;
-    __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
+    __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
 
     uint32_t query[D / 16][4];
     load_query<D>(query, q, row, Sq);
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
@@ -72,20 +72,20 @@ __global__ void __launch_bounds__(THREADS, 3)
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
         }
-        online_softmax<D, KEYS>(s, out, largest, sum, scale);
+        online_softmax<D, KEYS>(s, out, row_max, row_sum, scale);
 
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
-            *(uint32_t *)&weights[g][n * 8 + 2 * t] = pack_halves(s[n][0], s[n][1]);
-            *(uint32_t *)&weights[g + 8][n * 8 + 2 * t] = pack_halves(s[n][2], s[n][3]);
+            *(uint32_t *)&probabilities[g][n * 8 + 2 * t] = pack_halves(s[n][0], s[n][1]);
+            *(uint32_t *)&probabilities[g + 8][n * 8 + 2 * t] = pack_halves(s[n][2], s[n][3]);
         }
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
             uint32_t p[4]; // 16 rows, keys 16n to 16n+15
-            p[0] = *(const uint32_t *)&weights[g][n * 16 + 2 * t];
-            p[1] = *(const uint32_t *)&weights[g + 8][n * 16 + 2 * t];
-            p[2] = *(const uint32_t *)&weights[g][n * 16 + 2 * t + 8];
-            p[3] = *(const uint32_t *)&weights[g + 8][n * 16 + 2 * t + 8];
+            p[0] = *(const uint32_t *)&probabilities[g][n * 16 + 2 * t];
+            p[1] = *(const uint32_t *)&probabilities[g + 8][n * 16 + 2 * t];
+            p[2] = *(const uint32_t *)&probabilities[g][n * 16 + 2 * t + 8];
+            p[3] = *(const uint32_t *)&probabilities[g + 8][n * 16 + 2 * t + 8];
             const int key = first + n * 16 + 2 * t;
 #pragma unroll
             for (int d = 0; d < D / 8; d++) {
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(THREADS, 3)
             }
         }
     }
-    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
 }
 // end snippet: fragments
 

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(THREADS, 3)
           bool causal)
 {
     extern __shared__ __align__(16) __half tiles[]; // k [KEYS][D], v [KEYS][D]
-    __shared__ __align__(16) __half all_weights[THREADS / 32][16][KEYS];
+    __shared__ __align__(16) __half all_probabilities[THREADS / 32][16][KEYS];
     const int lane = threadIdx.x % 32;
     const int g = lane / 4;
     const int t = lane % 4;
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     v += head * Sk * D;
     const uint32_t k_now = shared_address(tiles);
     const uint32_t v_now = k_now + KEYS * D * 2;
-    __half(*weights)[KEYS] = all_weights[threadIdx.x / 32];
+    __half(*probabilities)[KEYS] = all_probabilities[threadIdx.x / 32];
     // snippet: lanes
     // Where, in bytes, the row that this lane names to ldmatrix lies in a tile; ^ 32 d is its chunk
     // 2 d further on. K: lanes 0-7 name keys 0-7, 8-15 their next chunk, 16-31 keys 8-15 likewise.
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(THREADS, 3)
     uint32_t query[D / 16][4];
     load_query<D>(query, q, row, Sq);
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     for (int first = 0; first < visible; first += KEYS) {
@@ -97,21 +97,21 @@ __global__ void __launch_bounds__(THREADS, 3)
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
         }
-        online_softmax<D, KEYS>(s, out, largest, sum, scale);
+        online_softmax<D, KEYS>(s, out, row_max, row_sum, scale);
 
         __syncwarp(); // the warp has read the P before
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             const int at = (n ^ g) * 8 + 2 * t;
-            *(uint32_t *)&weights[g][at] = pack_halves(s[n][0], s[n][1]);
-            *(uint32_t *)&weights[g + 8][at] = pack_halves(s[n][2], s[n][3]);
+            *(uint32_t *)&probabilities[g][at] = pack_halves(s[n][0], s[n][1]);
+            *(uint32_t *)&probabilities[g + 8][at] = pack_halves(s[n][2], s[n][3]);
         }
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
             uint32_t p[4]; // 16 rows, keys 16n to 16n+15
             const int p_chunk = (n * 2 + lane / 16) ^ lane % 8;
-            warp_load_matrices(p, shared_address(&weights[lane % 16][p_chunk * 8]));
+            warp_load_matrices(p, shared_address(&probabilities[lane % 16][p_chunk * 8]));
 #pragma unroll
             for (int d = 0; d < D / 16; d++) {
                 uint32_t b[4]; // two operands: dimensions 16d to 16d+7 and the next 8
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THREADS, 3)
             }
         }
     }
-    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
 }
 
 } // namespace swizzle

@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(THREADS, 3)
     uint32_t query[D / 16][4];
     load_query<D>(query, q, row, Sq);
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
 
     const int visible = causal ? min(Sk, Sk - Sq + block_row + ROWS) : Sk; // to the last row
     if (visible > 0) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(THREADS, 3)
         if (first + KEYS > Sk || (causal && first + KEYS - 1 > Sk - Sq + block_row)) {
             mask_scores<KEYS>(s, row, first, Sq, Sk, causal);
         }
-        online_softmax<D, KEYS>(s, out, largest, sum, scale);
+        online_softmax<D, KEYS>(s, out, row_max, row_sum, scale);
 
 #pragma unroll
         for (int n = 0; n < KEYS / 16; n++) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(THREADS, 3)
             }
         }
     }
-    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    store_rows<D>(o + head * Sq * D, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
 }
 
 } // namespace registers

@@ -11,7 +11,7 @@
  * Predict  a: a warp reads all of K and V in pieces of 4 and 2 bytes: the L1 cache is the limit.
  *          b: a quarter of those reads reach the cache, but eight lanes share each bank: no gain.
  *          c: no conflicts, and one request for four matrices: several times as fast. d: loads are
- *          under way during the products: a fifth. e: without P, a fifth of what goes through
+ *          in flight during the products: a fifth. e: without P, a fifth of what goes through
  *          shared memory at D = 64: a tenth.
  * Outcome  In this order, and c is most of it. b gains nothing: what the cache is spared, the
  *          conflicts take. e gains more than the bytes that it saves. At D = 128 the compiler is

@@ -5,7 +5,7 @@
  * Record: --tuned tuned-flash-backward.tsv
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
- * Idea     From o, lse and the gradient of o, the gradients of q, k and v. A weight is one
+ * Idea     From o, lse and the gradient of o, the gradients of q, k and v. A probability is one
  *          exponential of a score and lse, so no matrix has to be kept. As the log has it: one
  *          kernel owns queries and makes dq, one owns keys and makes dk and dv; both make the
  *          scores again, and delta.
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {};  // scores, then weights
+            float p[STRIPS][PART / 8][4] = {};  // scores, then probabilities
             float ds[STRIPS][PART / 8][4] = {}; // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dq(backward_ar
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
-            weights_by_row<STRIPS, PART>(p, lse, scale);
+            probabilities_by_row<STRIPS, PART>(p, lse, scale);
             if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }
@@ -137,8 +137,8 @@ static __device__ __forceinline__ void delta_of_tile(float *delta, const __half 
 }
 
 // The same -> dk, dv [BH][Sk][D]
-// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is turned
-// over: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
+// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is
+// transposed: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
 // exponential a score; 2 D flops a query and block for delta
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_args all)
@@ -196,13 +196,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS) backward_dkv(backward_a
         // snippet: dkv
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
             minus_by_column<STRIPS, PART>(ds, delta + m);
             warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
-            weights_by_column<STRIPS, PART>(p, lse + stage * ROWS + m, scale);
+            probabilities_by_column<STRIPS, PART>(p, lse + stage * ROWS + m, scale);
             if (block_key + KEYS > a.Sk ||
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
@@ -343,7 +343,9 @@ static const kf_case cases[] = {
     }
 
 static const kf_variant variants[] = {
-    {.name = "log", .about = "as the log has it: two kernels, delta in both", .launch = launch_log},
+    {.name = "reference-log",
+     .about = "as the log has it: two kernels, delta in both",
+     .launch = launch_log},
     DQ(64, 64, 4),
     DQ(64, 32, 4),
     DQ(64, 128, 4),

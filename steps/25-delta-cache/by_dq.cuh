@@ -80,14 +80,14 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
-            weights_by_row<STRIPS, PART>(p, lse, scale);
+            probabilities_by_row<STRIPS, PART>(p, lse, scale);
             if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }

@@ -11,9 +11,9 @@
 namespace ordered
 {
 
-// snippet: turn
+// snippet: order
 // All threads of the block call these. What was added before a post is seen after the wait for it.
-static __device__ __forceinline__ void wait_for(const int *counter, int turn)
+static __device__ __forceinline__ void wait_for(const int *counter, int place)
 {
     if (threadIdx.x == 0) {
         int now;
@@ -22,10 +22,10 @@ static __device__ __forceinline__ void wait_for(const int *counter, int turn)
                          : "=r"(now)
                          : "l"(counter)
                          : "memory");
-            if (now != turn) {
+            if (now != place) {
                 __nanosleep(100);
             }
-        } while (now != turn);
+        } while (now != place);
     }
     __syncthreads();
 }
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void post(int *counter)
         asm volatile("red.release.gpu.global.add.s32 [%0], 1;" : : "l"(counter) : "memory");
     }
 }
-// end snippet: turn
+// end snippet: order
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
 //     -> dk, dv [BH][Sk][D]; dq without its scale is added to sums [BH][padded][D], in tiles of 16
@@ -122,13 +122,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         uint32_t ds_operand[ROWS / PART][STRIPS][PART / 16][4];
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
             minus_by_column<STRIPS, PART>(ds, delta_rows + stage * ROWS + m);
             warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
-            weights_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
+            probabilities_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
             if (block_key + KEYS > a.Sk ||
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
-        warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
-        // solution: turn -- wait until those before have added, add, and let the next one add
+        warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+        // solution: order -- wait until those before have added, add, and let the next one add
         // The block that sees the last of the keys that this tile sees is the first, under a mask.
         const int last = (min(a.Sk, a.Sk - a.Sq + min(next, a.Sq)) - 1) / KEYS;
         int *counter = counters + 1 + head * ((a.Sq + ROWS - 1) / ROWS) + first / ROWS;
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             }
         }
         post(counter);
-        // end solution: turn
+        // end solution: order
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
             warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);

@@ -76,14 +76,14 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
-            weights_by_row<STRIPS, PART>(p, lse, scale);
+            probabilities_by_row<STRIPS, PART>(p, lse, scale);
             if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }
@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // same as step 25
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq] -> dk, dv [BH][Sk][D]
-// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is turned
-// over: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
+// grid (Sk / KEYS, BH), WARPS * 32 threads, a warp for STRIPS times 16 keys. Everything is
+// transposed: rows of a fragment are keys, columns queries. cost: four products, 8 D flops, and an
 // exponential a score
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
@@ -154,13 +154,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
             minus_by_column<STRIPS, PART>(ds, delta_rows + stage * ROWS + m);
             warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
-            weights_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
+            probabilities_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
             if (block_key + KEYS > a.Sk ||
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);

@@ -1,19 +1,20 @@
-/* 27-k-pretranspose: K turned over in memory, so that no tile is turned on the chip
+/* 27-k-pretranspose: K transposed in memory, so that no tile is transposed on the chip
  *
  * Grows from: 25-delta-cache
  * Architecture: 80
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
  * Idea     For q k^T k's rows are operands as they lie, for dS k its columns. A transposed copy
- *          of k in memory, made by a pass of its own, has its columns as rows: nothing is turned
+ *          of k in memory, made by a pass of its own, has its columns as rows: nothing is
+ *          transposed
  *          on the chip.
  * Predict  It loses. The pass costs 4 bytes an element, and the kernel loads three tiles for two.
- *          If only the copy is loaded, the other product has to be turned. ldmatrix.trans costs
+ *          If only the copy is loaded, the other product has to be transposed. ldmatrix.trans costs
  *          what ldmatrix costs, so there is nothing to gain.
  * Outcome  It loses: by the pass at short S, and at D = 128 by a quarter at any, for the third
  *          tile takes the room of a second block. The copy alone is a draw at long S. What would
- *          pay for a copy is a machine without ldmatrix: by hand the turning costs a tenth to a
- *          quarter.
+ *          pay for a copy is a machine without ldmatrix: by hand the transposition costs a tenth to
+ *          a quarter.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
@@ -68,17 +69,18 @@ static __device__ __forceinline__ void load_columns(uint32_t tile, const __half 
 // columns of kt [D][KEYS] in shared memory: operands as they lie.
 template <int D, int KEYS, int STRIPS, int N>
 static __device__ __forceinline__ void
-warp_add_turned_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint32_t kt, int n)
+warp_add_transposed_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint32_t kt, int n)
 {
 #pragma unroll
     for (int j = 0; j < N / 16; j++) {
 #pragma unroll
         for (int d = 0; d < D / 16; d++) {
             uint32_t columns[4] = {};
-            // solution: turned -- keys n + 16 j and after, dimensions 16 d and after, as operands
+            // solution: transposed -- keys n + 16 j and after, dimensions 16 d and after, as
+            // operands
             const uint32_t at = lane_of_b<KEYS>() ^ (n + j * 16) * 2;
             warp_load_matrices(columns, kt + d * 16 * KEYS * 2 + at);
-            // end solution: turned
+            // end solution: transposed
 #pragma unroll
             for (int i = 0; i < STRIPS; i++) {
                 warp_mma(c[i][2 * d], p[i][j], columns);
@@ -87,12 +89,12 @@ warp_add_turned_rows(float (*c)[D / 8][4], const uint32_t (*p)[N / 16][4], uint3
         }
     }
 }
-// snippet: turned
+// snippet: transposed
 // c [STRIPS * 16][N] += a K^T, with a [STRIPS * 16][D] and kt as above: now these are the operands
-// that ldmatrix has to turn.
+// that ldmatrix has to transpose.
 template <int D, int KEYS, int STRIPS, int N>
-static __device__ __forceinline__ void warp_add_turned_scores(float (*c)[N / 8][4], uint32_t a,
-                                                              uint32_t kt, int n)
+static __device__ __forceinline__ void warp_add_transposed_scores(float (*c)[N / 8][4], uint32_t a,
+                                                                  uint32_t kt, int n)
 {
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {
@@ -114,7 +116,7 @@ static __device__ __forceinline__ void warp_add_turned_scores(float (*c)[N / 8][
         }
     }
 }
-// end snippet: turned
+// end snippet: transposed
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
@@ -173,20 +175,20 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
-            weights_by_row<STRIPS, PART>(p, lse, scale);
+            probabilities_by_row<STRIPS, PART>(p, lse, scale);
             if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }
             multiply<STRIPS, PART>(ds, p);
             pack<STRIPS, PART>(operand, ds);
-            warp_add_turned_rows<D, KEYS, STRIPS, PART>(dq, operand, kt_tiles + stage, n);
+            warp_add_transposed_rows<D, KEYS, STRIPS, PART>(dq, operand, kt_tiles + stage, n);
         }
     }
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
@@ -195,7 +197,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// K comes turned over, and only so: no byte more than before.
+// K comes transposed, and only so: no byte more than before.
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq],
 // kt [BH][D][padded] -> dq [BH][Sq][D]
 // grid (Sq / ROWS, BH), WARPS * 32 threads, a warp for STRIPS times 16 queries. cost: three
@@ -249,21 +251,21 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
-            warp_add_turned_scores<D, KEYS, STRIPS, PART>(p, q_tile + warp_row * D * 2,
-                                                          kt_tiles + stage, n);
+            warp_add_transposed_scores<D, KEYS, STRIPS, PART>(p, q_tile + warp_row * D * 2,
+                                                              kt_tiles + stage, n);
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
-            weights_by_row<STRIPS, PART>(p, lse, scale);
+            probabilities_by_row<STRIPS, PART>(p, lse, scale);
             if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }
             multiply<STRIPS, PART>(ds, p);
             pack<STRIPS, PART>(operand, ds);
-            warp_add_turned_rows<D, KEYS, STRIPS, PART>(dq, operand, kt_tiles + stage, n);
+            warp_add_transposed_rows<D, KEYS, STRIPS, PART>(dq, operand, kt_tiles + stage, n);
         }
     }
     warp_store_rows<D, STRIPS>(a.dq + (int64_t)blockIdx.y * a.Sq * D, dq, 1.0f / sqrtf((float)D),
@@ -349,14 +351,14 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 #pragma unroll
         for (int n = 0; n < KEYS; n += PART) {
             const uint32_t k_part = k_tiles + stage + n * D * 2;
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, q_tile + warp_row * D * 2, k_part);
             minus_by_row<STRIPS, PART>(ds, delta);
             warp_add_scores<D, STRIPS, PART>(ds, dout_tile + warp_row * D * 2,
                                              v_tiles + stage + n * D * 2);
-            weights_by_row<STRIPS, PART>(p, lse, scale);
+            probabilities_by_row<STRIPS, PART>(p, lse, scale);
             if (first + KEYS > a.Sk || (a.causal && first + KEYS - 1 > a.Sk - a.Sq + block_row)) {
                 hide<false, STRIPS, PART>(p, a, block_row + warp_row, first + n);
             }
@@ -443,10 +445,10 @@ static void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
     const int64_t rows[4] = {s.B, s.H, s.Sq, 1};
-    const int64_t turned[4] = {s.B, s.H, s.D, padded_rows(s.Sk)};
+    const int64_t transposed[4] = {s.B, s.H, s.D, padded_rows(s.Sk)};
     kf_flash_dq_setup(run, flash_forward::launch);
     kf_scratch(run, "delta", "BHSD", KF_F32, rows);
-    kf_scratch(run, "kt", "BHDS", KF_F16, turned);
+    kf_scratch(run, "kt", "BHDS", KF_F16, transposed);
 }
 
 #define LENGTHS(shape, d) shape(d, 512), shape(d, 2048), shape(d, 8192)
@@ -458,13 +460,13 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {.name = "k-rows",
-     .about = "K as it lies in memory; ldmatrix turns it",
+     .about = "K as it lies in memory; ldmatrix transposes it",
      .launch = launch<ROWS>},
     {.name = "k-both",
-     .about = "turned over by a pass of its own, and both are loaded",
+     .about = "transposed by a pass of its own, and both are loaded",
      .launch = launch<BOTH>},
     {.name = "k-columns",
-     .about = "turned over, and only that is loaded",
+     .about = "transposed, and only that is loaded",
      .launch = launch<COLUMNS>},
     {.name = "by-hand",
      .about = "as it lies, and operands put together from single halves",
@@ -477,7 +479,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "27-k-pretranspose",
-        .title = "K turned over in memory, so that no tile is turned on the chip",
+        .title = "K transposed in memory, so that no tile is transposed on the chip",
         .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),

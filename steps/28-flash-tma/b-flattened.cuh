@@ -100,7 +100,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
     uint32_t query[KEPT ? STRIPS : 1][D / 16][4];
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
 #pragma unroll
@@ -108,8 +109,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             warp_load_matrices(query[KEPT ? i : 0][d],
                                q_tile + (warp_row + i * 16) * 128 + columns_of<ROWS>(qv_lane, d));
         }
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     // snippet: loop
     for (int tile = 0; tile * KEYS < visible; tile++) {
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
         rows_to_tile<D, ROWS>(q_tile, (warp_row + i * 16) * 128 + qv_lane, lse + (int64_t)head * Sq,
-                              out[i], largest[i], sum[i], scale, row + i * 16, Sq);
+                              out[i], row_max[i], row_sum[i], scale, row + i * 16, Sq);
     }
     fence_async_proxy(); // the copy engine sees what this thread has written
     __syncthreads();

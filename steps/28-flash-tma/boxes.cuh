@@ -24,22 +24,23 @@ static __device__ __forceinline__ uint32_t columns_of(uint32_t lane, int d)
 }
 // end snippet: box
 
-// out / sum, 16 rows in fp16 -> a tile [ROWS][D] of boxes; and lse as store_rows makes it. strip:
-// where these rows lie in the tile, for this lane as for ldmatrix. row: of this lane, and row + 8.
+// out / row_sum, 16 rows in fp16 -> a tile [ROWS][D] of boxes; and lse as store_rows makes it.
+// strip: where these rows lie in the tile, for this lane as for ldmatrix. row: of this lane, and
+// row + 8.
 template <int D, int ROWS>
-static __device__ __forceinline__ void rows_to_tile(uint32_t tile, uint32_t strip, float *lse,
-                                                    float (*out)[4], const float *largest,
-                                                    const float *sum, float scale, int row, int Sq)
+static __device__ __forceinline__ void
+rows_to_tile(uint32_t tile, uint32_t strip, float *lse, float (*out)[4], const float *row_max,
+             const float *row_sum, float scale, int row, int Sq)
 {
     const float LN2 = 0.6931471805599453f;
     float share[2];
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const int i_row = row + half * 8;
-        const float total = quad_sum(sum[half]);
+        const float total = quad_sum(row_sum[half]);
         share[half] = total > 0.0f ? 1.0f / total : 0.0f;
         if (i_row < Sq && threadIdx.x % 4 == 0) {
-            lse[i_row] = total > 0.0f ? largest[half] * scale * LN2 + logf(total) : -INFINITY;
+            lse[i_row] = total > 0.0f ? row_max[half] * scale * LN2 + logf(total) : -INFINITY;
         }
     }
 #pragma unroll

@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 
     uint32_t query[KEPT ? STRIPS : 1][D / 16][4];
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
 #pragma unroll
@@ -76,8 +77,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             warp_load_matrices(query[KEPT ? i : 0][d],
                                q_tile + (warp_row + i * 16) * 128 + columns_of<ROWS>(qv_lane, d));
         }
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     for (int tile = 0; tile * KEYS < visible; tile++) {
         const int first = tile * KEYS;
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -154,8 +155,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + (int64_t)head * Sq * D, lse + (int64_t)head * Sq, out[i], largest[i],
-                      sum[i], scale, row + i * 16, Sq);
+        store_rows<D>(o + (int64_t)head * Sq * D, lse + (int64_t)head * Sq, out[i], row_max[i],
+                      row_sum[i], scale, row + i * 16, Sq);
     }
 }
 

@@ -1,8 +1,8 @@
 /* a-one-role: wgmma, tiles brought by TMA, and all warps do the same.
  *
  * A warpgroup has 64 queries. One thread asks for the next tiles of K and V when all have finished
- * with those that lay there; between the two products of a tile everyone computes weights, and the
- * tensor cores have what the other warpgroups left them. */
+ * with those that lay there; between the two products of a tile everyone computes probabilities,
+ * and the tensor cores have what the other warpgroups left them. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
@@ -12,40 +12,40 @@ namespace one_role
 
 enum { KEYS = 128, STAGES = 2 };
 
-// In shared memory: q [GROUPS][64][D], k and v [STAGES][KEYS][D], barriers.
-template <int D, int GROUPS>
+// In shared memory: q [WARPGROUPS][64][D], k and v [STAGES][KEYS][D], barriers.
+template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
-    return (GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (1 + STAGES) * 8;
+    return (WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (1 + STAGES) * 8;
 }
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
 // cost: 4 D flops a score on tensor cores, an exponential a score; K and V from the L2 cache once
-// for 64 GROUPS queries
-template <int D, int GROUPS>
-__global__ void __launch_bounds__(GROUPS * 128, 1)
+// for 64 WARPGROUPS queries
+template <int D, int WARPGROUPS>
+__global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
           float *lse, int Sq, int Sk, bool causal)
 {
-    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
     const uint32_t q_tiles = shared_address(memory);
-    const uint32_t k_tiles = q_tiles + GROUPS * Q_TILE;
+    const uint32_t k_tiles = q_tiles + WARPGROUPS * Q_TILE;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
     const uint32_t q_full = v_tiles + STAGES * TILE; // barriers
     const uint32_t full = q_full + 8;                // [STAGES], of k and v
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
     const float scale = 1.4426950408889634f / sqrtf((float)D);    // to exponents of 2
     const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk; // to the last row
     const int tiles = max(0, (visible + KEYS - 1) / KEYS);
-    // The first query of the group sees so many, and tiles from `whole` on are not all seen.
-    const int seen = causal ? min(Sk, Sk - Sq + block_row + group * 64 + 1) : Sk;
+    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
+    const int seen = causal ? min(Sk, Sk - Sq + block_row + warpgroup * 64 + 1) : Sk;
     const int whole = max(0, seen) / KEYS;
 
     if (threadIdx.x == 0) {
@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(GROUPS * 128, 1)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        barrier_expect(q_full, GROUPS * Q_TILE);
-        for (int i = 0; i < GROUPS; i++) {
+        barrier_expect(q_full, WARPGROUPS * Q_TILE);
+        for (int i = 0; i < WARPGROUPS; i++) {
             tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, head);
         }
         if (tiles > 0) {
@@ -71,12 +71,12 @@ __global__ void __launch_bounds__(GROUPS * 128, 1)
     float s[KEYS / 8][4];
     uint32_t p[KEYS / 16][4];
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
-    float shrink[2];
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    float correction[2];
     uint64_t q_tile = 0, k_tile = 0, v_tile = 0; // descriptors, of the first stage
-    // solution: descriptors -- 64 bits for each of the three tiles, of this group's queries
-    q_tile = tile_descriptor(q_tiles + group * Q_TILE, 64 * 128);
+    // solution: descriptors -- 64 bits for each of the three tiles, of this warpgroup's queries
+    q_tile = tile_descriptor(q_tiles + warpgroup * Q_TILE, 64 * 128);
     k_tile = tile_descriptor(k_tiles, KEYS * 128);
     v_tile = tile_descriptor(v_tiles, KEYS * 128);
     // end solution: descriptors
@@ -99,35 +99,35 @@ __global__ void __launch_bounds__(GROUPS * 128, 1)
             // snippet: tile
             barrier_wait(full + 8 * stage, step / STAGES % 2);
             wgmma_fence();
-            start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
+            start_qk<D, KEYS>(s, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             wgmma_wait<0>();
-            hold(s);
+            fence_registers(s);
 
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
-            weigh<KEYS>(s, largest, sum, shrink, scale);
-            pack_weights<KEYS>(p, s);
-            rescale<D>(out, shrink);
+            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+            pack_probabilities<KEYS>(p, s);
+            rescale<D>(out, correction);
 
-            hold(out);
+            fence_registers(out);
             wgmma_fence();
-            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+            start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
             wgmma_commit();
             wgmma_wait<0>();
-            hold(out);
+            fence_registers(out);
             __syncthreads();
             // end snippet: tile
         }
     }
 
-    const uint32_t o_tile = q_tiles + group * Q_TILE; // only this group has read it
-    rows_to_tile<D>(o_tile, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    const uint32_t o_tile = q_tiles + warpgroup * Q_TILE; // only this warpgroup has read it
+    rows_to_tile<D>(o_tile, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
     fence_async_proxy();
-    named_sync(1 + group, 128);
+    named_sync(1 + warpgroup, 128);
     if (threadIdx.x % 128 == 0) {
-        tma_store(&o_map, o_tile, 0, block_row + group * 64, 0, head);
+        tma_store(&o_map, o_tile, 0, block_row + warpgroup * 64, 0, head);
         bulk_commit();
         bulk_wait<0>();
     }

@@ -1,9 +1,9 @@
 /* c-ping-pong: the warpgroups take turns at the tensor cores.
  *
- * In b they may all compute weights at the same time, and then all want the tensor cores. Here a
- * group starts its products when it is its turn, and passes the turn on when they are started: its
- * weights then fall to where the next one multiplies. With a recorder as its line the kernel also
- * says when it did what; without one the lines that do so are empty. */
+ * In b they may all compute probabilities at the same time, and then all want the tensor cores.
+ * Here a warpgroup starts its products when it is its turn, and passes the turn on when they are
+ * started: its probabilities then fall to where the next one multiplies. With a recorder as its
+ * line the kernel also says when it did what; without one the lines that do so are empty. */
 #pragma once
 
 #include "recorded.cuh"
@@ -14,26 +14,26 @@ namespace ping_pong
 
 enum { KEYS = 128, STAGES = 2 };
 
-// In shared memory: q [GROUPS][64][D], k and v [STAGES][KEYS][D], barriers.
-template <int D, int GROUPS>
+// In shared memory: q [WARPGROUPS][64][D], k and v [STAGES][KEYS][D], barriers.
+template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
-    return (GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (1 + 4 * STAGES) * 8;
+    return (WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (1 + 4 * STAGES) * 8;
 }
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
 // cost: as a-one-role
-template <int D, int GROUPS, typename line_type>
-__global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
+template <int D, int WARPGROUPS, typename line_type>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
           float *lse, int Sq, int Sk, bool causal, line_type line)
 {
-    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
     const uint32_t q_tiles = shared_address(memory);
-    const uint32_t k_tiles = q_tiles + GROUPS * Q_TILE;
+    const uint32_t k_tiles = q_tiles + WARPGROUPS * Q_TILE;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
     const uint32_t q_full = v_tiles + STAGES * TILE; // barriers
     const uint32_t k_full = q_full + 8;              // [STAGES], as the three others
@@ -41,15 +41,15 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint32_t k_empty = v_full + STAGES * 8;
     const uint32_t v_empty = k_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
     const float scale = 1.4426950408889634f / sqrtf((float)D);    // to exponents of 2
     const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk; // to the last row
     const int tiles = max(0, (visible + KEYS - 1) / KEYS);
-    // The first query of the group sees so many, and tiles from `whole` on are not all seen.
-    const int seen = causal ? min(Sk, Sk - Sq + block_row + group * 64 + 1) : Sk;
+    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
+    const int seen = causal ? min(Sk, Sk - Sq + block_row + warpgroup * 64 + 1) : Sk;
     const int whole = max(0, seen) / KEYS;
 
     if (threadIdx.x == 0) {
@@ -57,20 +57,20 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         for (int i = 0; i < STAGES; i++) {
             barrier_init(k_full + 8 * i, 1);
             barrier_init(v_full + 8 * i, 1);
-            barrier_init(k_empty + 8 * i, GROUPS);
-            barrier_init(v_empty + 8 * i, GROUPS);
+            barrier_init(k_empty + 8 * i, WARPGROUPS);
+            barrier_init(v_empty + 8 * i, WARPGROUPS);
         }
         barrier_init_fence();
     }
     __syncthreads();
-    if (group == GROUPS) { // the producer
-        give_up_registers<GROUPS == 3 ? 32 : 24>();
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 != 0) {
             return;
         }
         line.begin(0, recorded());
-        barrier_expect(q_full, GROUPS * Q_TILE);
-        for (int i = 0; i < GROUPS; i++) {
+        barrier_expect(q_full, WARPGROUPS * Q_TILE);
+        for (int i = 0; i < WARPGROUPS; i++) {
             tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, head);
         }
 #pragma unroll 1
@@ -93,20 +93,21 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         return;
     }
 
-    take_registers<GROUPS == 3 ? 160 : 240>();
-    line.begin(1 + group, recorded());
-    const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
-    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
-    if (group == GROUPS - 1) {
-        named_arrive(next_turn, 256);
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    line.begin(1 + warpgroup, recorded());
+    const bool leader = threadIdx.x % 128 == 0; // speaks for its warpgroup
+    const int own_handoff = 1 + warpgroup,
+              next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(next_handoff, 256);
     }
     float s[KEYS / 8][4];
     uint32_t p[KEYS / 16][4];
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
-    float shrink[2];
-    const uint64_t q_tile = tile_descriptor(q_tiles + group * Q_TILE, 64 * 128);
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    float correction[2];
+    const uint64_t q_tile = tile_descriptor(q_tiles + warpgroup * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
 
@@ -118,17 +119,17 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         for (; tile >= (edge ? whole : 0); tile--, step++) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
             uint32_t from = line.now();
-            // snippet: turn
+            // snippet: handoff
             barrier_wait(k_full + 8 * stage, filled);
-            named_sync(my_turn, 256); // with the group that passes it
+            named_sync(own_handoff, 256); // with the warpgroup that passes it
             from = end_of(line, WAIT, step, from);
             wgmma_fence();
-            start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
+            start_qk<D, KEYS>(s, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
-            named_arrive(next_turn, 256);
-            // end snippet: turn
+            named_arrive(next_handoff, 256);
+            // end snippet: handoff
             wgmma_wait<0>();
-            hold(s);
+            fence_registers(s);
             from = end_of(line, SCORES, step, from);
             if (leader) {
                 barrier_arrive(k_empty + 8 * stage);
@@ -137,19 +138,19 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
-            weigh<KEYS>(s, largest, sum, shrink, scale);
-            pack_weights<KEYS>(p, s);
-            rescale<D>(out, shrink);
-            from = end_of(line, WEIGHTS, step, from);
+            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+            pack_probabilities<KEYS>(p, s);
+            rescale<D>(out, correction);
+            from = end_of(line, SOFTMAX, step, from);
 
             barrier_wait(v_full + 8 * stage, filled);
             from = end_of(line, WAIT, step, from);
-            hold(out);
+            fence_registers(out);
             wgmma_fence();
-            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+            start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
             wgmma_commit();
             wgmma_wait<0>();
-            hold(out);
+            fence_registers(out);
             line.add(VALUES, step, from);
             if (leader) {
                 barrier_arrive(v_empty + 8 * stage);
@@ -157,14 +158,14 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         }
     }
 
-    const uint32_t o_tile = q_tiles + group * Q_TILE; // only this group has read it
-    rows_to_tile<D>(o_tile, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    const uint32_t o_tile = q_tiles + warpgroup * Q_TILE; // only this warpgroup has read it
+    rows_to_tile<D>(o_tile, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
     // solution: fence -- the copy engine is to read what all 128 have written: two lines
     fence_async_proxy();
-    named_sync(4 + group, 128);
+    named_sync(4 + warpgroup, 128);
     // end solution: fence
     if (leader) {
-        tma_store(&o_map, o_tile, 0, block_row + group * 64, 0, head);
+        tma_store(&o_map, o_tile, 0, block_row + warpgroup * 64, 0, head);
         bulk_commit();
         bulk_wait<0>();
     }

@@ -1,7 +1,8 @@
-/* d-overlap: a group's next scores are under way while it computes weights.
+/* d-overlap: a warpgroup's next scores are in flight while it computes probabilities.
  *
- * Each group starts the scores of a tile before the values of the tile before, and waits for the
- * scores alone: what it computes then, the tensor cores need not wait for. It records as c does. */
+ * Each warpgroup starts the scores of a tile before the values of the tile before, and waits for
+ * the scores alone: what it computes then, the tensor cores need not wait for. It records as c
+ * does. */
 #pragma once
 
 #include "recorded.cuh"
@@ -12,26 +13,26 @@ namespace overlap
 
 enum { KEYS = 128, STAGES = 2 };
 
-// In shared memory: q [GROUPS][64][D], k and v [STAGES][KEYS][D], barriers.
-template <int D, int GROUPS>
+// In shared memory: q [WARPGROUPS][64][D], k and v [STAGES][KEYS][D], barriers.
+template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
-    return (GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (1 + 4 * STAGES) * 8;
+    return (WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (1 + 4 * STAGES) * 8;
 }
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
 // cost: as a-one-role
-template <int D, int GROUPS, typename line_type>
-__global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
+template <int D, int WARPGROUPS, typename line_type>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
           float *lse, int Sq, int Sk, bool causal, line_type line)
 {
-    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
     const uint32_t q_tiles = shared_address(memory);
-    const uint32_t k_tiles = q_tiles + GROUPS * Q_TILE;
+    const uint32_t k_tiles = q_tiles + WARPGROUPS * Q_TILE;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
     const uint32_t q_full = v_tiles + STAGES * TILE; // barriers
     const uint32_t k_full = q_full + 8;              // [STAGES], as the three others
@@ -39,15 +40,15 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint32_t k_empty = v_full + STAGES * 8;
     const uint32_t v_empty = k_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
     const int64_t head = blockIdx.y;
     const int block_row = (gridDim.x - 1 - blockIdx.x) * QUERIES; // the longest rows first
     const int row = block_row + threadIdx.x / 32 * 16 + lane / 4; // of this lane, and row + 8
     const float scale = 1.4426950408889634f / sqrtf((float)D);    // to exponents of 2
     const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk; // to the last row
     const int tiles = max(0, (visible + KEYS - 1) / KEYS);
-    // The first query of the group sees so many, and tiles from `whole` on are not all seen.
-    const int seen = causal ? min(Sk, Sk - Sq + block_row + group * 64 + 1) : Sk;
+    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
+    const int seen = causal ? min(Sk, Sk - Sq + block_row + warpgroup * 64 + 1) : Sk;
     const int whole = max(0, seen) / KEYS;
 
     if (threadIdx.x == 0) {
@@ -55,20 +56,20 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         for (int i = 0; i < STAGES; i++) {
             barrier_init(k_full + 8 * i, 1);
             barrier_init(v_full + 8 * i, 1);
-            barrier_init(k_empty + 8 * i, GROUPS);
-            barrier_init(v_empty + 8 * i, GROUPS);
+            barrier_init(k_empty + 8 * i, WARPGROUPS);
+            barrier_init(v_empty + 8 * i, WARPGROUPS);
         }
         barrier_init_fence();
     }
     __syncthreads();
-    if (group == GROUPS) { // the producer
-        give_up_registers<GROUPS == 3 ? 32 : 24>();
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 != 0) {
             return;
         }
         line.begin(0, recorded());
-        barrier_expect(q_full, GROUPS * Q_TILE);
-        for (int i = 0; i < GROUPS; i++) {
+        barrier_expect(q_full, WARPGROUPS * Q_TILE);
+        for (int i = 0; i < WARPGROUPS; i++) {
             tma_load(q_tiles + i * Q_TILE, &q_map, q_full, 0, block_row + i * 64, 0, head);
         }
 #pragma unroll 1
@@ -91,20 +92,21 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         return;
     }
 
-    take_registers<GROUPS == 3 ? 160 : 240>();
-    line.begin(1 + group, recorded());
-    const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
-    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
-    if (group == GROUPS - 1) {
-        named_arrive(next_turn, 256);
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    line.begin(1 + warpgroup, recorded());
+    const bool leader = threadIdx.x % 128 == 0; // speaks for its warpgroup
+    const int own_handoff = 1 + warpgroup,
+              next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(next_handoff, 256);
     }
     float s[KEYS / 8][4];
     uint32_t p[KEYS / 16][4];
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
-    float shrink[2];
-    const uint64_t q_tile = tile_descriptor(q_tiles + group * Q_TILE, 64 * 128);
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    float correction[2];
+    const uint64_t q_tile = tile_descriptor(q_tiles + warpgroup * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
 
@@ -113,19 +115,19 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     int tile = tiles - 1; // from the last one down: the first may need a mask
     if (tiles > 0) {
         barrier_wait(k_full, 0);
-        named_sync(my_turn, 256);
+        named_sync(own_handoff, 256);
         wgmma_fence();
-        start_scores<D, KEYS>(s, q_tile, k_tile);
+        start_qk<D, KEYS>(s, q_tile, k_tile);
         wgmma_commit();
-        named_arrive(next_turn, 256);
+        named_arrive(next_handoff, 256);
         wgmma_wait<0>();
-        hold(s);
+        fence_registers(s);
         if (leader) {
             barrier_arrive(k_empty);
         }
         mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-        weigh<KEYS>(s, largest, sum, shrink, scale);
-        pack_weights<KEYS>(p, s);
+        softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+        pack_probabilities<KEYS>(p, s);
         tile--;
     }
 #pragma unroll
@@ -137,21 +139,21 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             uint32_t from = line.now();
             // snippet: loop
             barrier_wait(k_full + 8 * stage, filled);
-            named_sync(my_turn, 256); // with the group that passes it
+            named_sync(own_handoff, 256); // with the warpgroup that passes it
             from = end_of(line, WAIT, step, from);
             wgmma_fence();
-            start_scores<D, KEYS>(s, q_tile, k_tile + stage * further(TILE));
+            start_qk<D, KEYS>(s, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             barrier_wait(v_full + 8 * before, before_filled);
-            hold(out);
+            fence_registers(out);
             const uint32_t values_from = line.now();
             wgmma_fence(); // again: between products there was a wait
-            start_values<D, KEYS>(out, p, v_tile + before * further(TILE));
+            start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
             wgmma_commit();
-            named_arrive(next_turn, 256);
+            named_arrive(next_handoff, 256);
 
             wgmma_wait<1>(); // for the scores
-            hold(s);
+            fence_registers(s);
             from = end_of(line, SCORES, step, from);
             if (leader) {
                 barrier_arrive(k_empty + 8 * stage);
@@ -159,36 +161,36 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
-            weigh<KEYS>(s, largest, sum, shrink, scale);
-            line.add(WEIGHTS, step, from);
+            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+            line.add(SOFTMAX, step, from);
             wgmma_wait<0>(); // for the values
-            hold(out);
+            fence_registers(out);
             line.add(VALUES, step - 1, values_from);
             if (leader) {
                 barrier_arrive(v_empty + 8 * before);
             }
-            pack_weights<KEYS>(p, s);
-            rescale<D>(out, shrink);
+            pack_probabilities<KEYS>(p, s);
+            rescale<D>(out, correction);
             // end snippet: loop
         }
     }
     if (tiles > 0) { // the values of the last tile
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(v_full + 8 * stage, filled);
-        hold(out);
+        fence_registers(out);
         wgmma_fence();
-        start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+        start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
         wgmma_commit();
         wgmma_wait<0>();
-        hold(out);
+        fence_registers(out);
     }
 
-    const uint32_t o_tile = q_tiles + group * Q_TILE; // only this group has read it
-    rows_to_tile<D>(o_tile, lse + head * Sq, out, largest, sum, scale, row, Sq);
+    const uint32_t o_tile = q_tiles + warpgroup * Q_TILE; // only this warpgroup has read it
+    rows_to_tile<D>(o_tile, lse + head * Sq, out, row_max, row_sum, scale, row, Sq);
     fence_async_proxy();
-    named_sync(4 + group, 128);
+    named_sync(4 + warpgroup, 128);
     if (leader) {
-        tma_store(&o_map, o_tile, 0, block_row + group * 64, 0, head);
+        tma_store(&o_map, o_tile, 0, block_row + warpgroup * 64, 0, head);
         bulk_commit();
         bulk_wait<0>();
     }

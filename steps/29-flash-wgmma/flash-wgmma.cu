@@ -2,7 +2,7 @@
  *
  * Grows from: 28-flash-tma
  * Architecture: 90a
- * Record: --turns 1 --rates step-29-rates.tsv
+ * Record: --repetitions 1 --rates step-29-rates.tsv
  * Check: without racecheck
  * Data: --case recorded --variant c-recorded --variant d-recorded --timeline step-29-timeline.tsv
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-29-repeats.tsv
@@ -11,12 +11,12 @@
  * Idea     Let a warpgroup multiply straight from the tiles that TMA brings (wgmma), and take away,
  *          one a rung, what keeps the tensor cores waiting. A rung is a file; f is polynomial.cuh.
  * Predict  a: no operand passes a register: half as fast again as step 23. b: no barrier for all: a
- *          tenth at D = 64. c: weights of one group while another multiplies: a tenth at D = 128.
- *          d: the same by a group's own products: a twentieth on top. e: under a mask a twentieth.
- *          f: exponentials bind at D = 64, an eighth fewer is a twentieth. g: two sizes, and tiles
+ *          tenth at D = 64. c: softmax of one warpgroup while another multiplies: a tenth at D =
+ *          128. d: the same in one warpgroup: a twentieth on top. e: under a mask a twentieth. f:
+ *          exponentials bind at D = 64, an eighth fewer is a twentieth. g: two sizes, and tiles
  *          left out: a fiftieth each at D = 64; queries in registers: a hundredth at D = 128.
- * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: its groups still coincide.
- *          d an eighth at D = 128, e by order under a mask, g with few pieces. f loses a twentieth.
+ * Outcome  a gains a third at D = 128, b a quarter at D = 64, c nothing: they still coincide. d an
+ *          eighth at D = 128, e by order under a mask, g with few work tiles. f loses a twentieth.
  */
 #include "a-one-role.cuh"
 #include "b-producer.cuh"
@@ -24,7 +24,7 @@
 #include "d-overlap.cuh"
 #include "e-persistent.cuh"
 #include "polynomial.cuh"
-#include "g-pieces.cuh"
+#include "g-work-tiles.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_cases.h"
 
@@ -34,18 +34,18 @@ typedef void flash_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorM
                           int Sq, int Sk, bool causal);
 
 // A block for each tile of rows of a head.
-static dim3 grid_of(const kf_shape *s, int groups)
+static dim3 grid_of(const kf_shape *s, int warpgroups)
 {
-    return dim3((s->Sq + groups * 64 - 1) / (groups * 64), s->B * s->H);
+    return dim3((s->Sq + warpgroups * 64 - 1) / (warpgroups * 64), s->B * s->H);
 }
 
-// groups: three consumers at D = 64, whose registers are few enough, two at D = 128.
-template <flash_kernel kernel, int groups, int threads, int bytes>
+// warpgroups: three consumers at D = 64, whose registers are few enough, two at D = 128.
+template <flash_kernel kernel, int warpgroups, int threads, int bytes>
 static void launch_tiles(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<grid_of(&s, groups), threads, bytes, stream>>>(
+    kernel<<<grid_of(&s, warpgroups), threads, bytes, stream>>>(
         map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
         kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
@@ -56,13 +56,13 @@ template <typename line_type>
 using line_kernel = void(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
                          int Sq, int Sk, bool causal, line_type line);
 
-template <typename line_type, line_kernel<line_type> kernel, int D, int groups>
+template <typename line_type, line_kernel<line_type> kernel, int D, int warpgroups>
 static void launch_line(const kf_run *run, cudaStream_t stream, line_type line)
 {
     const kf_shape s = run->shape;
-    const int bytes = producer::bytes_of_block<D, groups>();
+    const int bytes = producer::bytes_of_block<D, warpgroups>();
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<grid_of(&s, groups), groups * 128 + 128, bytes, stream>>>(
+    kernel<<<grid_of(&s, warpgroups), warpgroups * 128 + 128, bytes, stream>>>(
         map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
         kf_f32(run, "lse"), s.Sq, s.Sk, s.causal, line);
     CUDA_CHECK_LAUNCH();
@@ -78,57 +78,58 @@ static void launch_turns(const kf_run *run, cudaStream_t stream)
     }
 }
 
-typedef void pieces_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o, float *lse,
-                           int heads, int at_once, int Sq, int Sk, bool causal);
+typedef void work_tile_kernel(CUtensorMap q, CUtensorMap k, CUtensorMap v, CUtensorMap o,
+                              float *lse, int heads, int at_once, int Sq, int Sk, bool causal);
 
-static int pieces_of(const kf_shape *s, int groups)
+static int work_tiles_of(const kf_shape *s, int warpgroups)
 {
-    return (s->Sq + groups * 64 - 1) / (groups * 64) * s->B * s->H;
+    return (s->Sq + warpgroups * 64 - 1) / (warpgroups * 64) * s->B * s->H;
 }
 
-template <pieces_kernel kernel, int GROUPS>
-static void launch_pieces(const kf_run *run, cudaStream_t stream, int bytes, int blocks)
+template <work_tile_kernel kernel, int WARPGROUPS>
+static void launch_work_tiles(const kf_run *run, cudaStream_t stream, int bytes, int blocks)
 {
     const kf_shape s = run->shape;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<blocks, GROUPS * 128 + 128, bytes, stream>>>(
+    kernel<<<blocks, WARPGROUPS * 128 + 128, bytes, stream>>>(
         map_of(run, "q", 64), map_of(run, "k", KEYS), map_of(run, "v", KEYS), map_of(run, "o", 64),
         kf_f32(run, "lse"), s.B * s.H, heads_at_once(&s), s.Sq, s.Sk, s.causal);
     CUDA_CHECK_LAUNCH();
 }
 
-template <pieces_kernel kernel, int D, int GROUPS>
+template <work_tile_kernel kernel, int D, int WARPGROUPS>
 static void launch_persistent(const kf_run *run, cudaStream_t stream)
 {
-    const int pieces = pieces_of(&run->shape, GROUPS), most = multiprocessors();
-    launch_pieces<kernel, GROUPS>(run, stream, persistent::bytes_of_block<D, GROUPS>(),
-                                  pieces < most ? pieces : most);
+    const int work_tiles = work_tiles_of(&run->shape, WARPGROUPS), most = multiprocessors();
+    launch_work_tiles<kernel, WARPGROUPS>(run, stream, persistent::bytes_of_block<D, WARPGROUPS>(),
+                                          work_tiles < most ? work_tiles : most);
 }
 
 template <bool EARLY>
 static void launch_e(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_persistent<persistent::flash<64, 3, EARLY, weigh<KEYS>>, 64, 3>(run, stream);
+        launch_persistent<persistent::flash<64, 3, EARLY, softmax_step<KEYS>>, 64, 3>(run, stream);
     } else {
-        launch_persistent<persistent::flash<128, 2, EARLY, weigh<KEYS>>, 128, 2>(run, stream);
+        launch_persistent<persistent::flash<128, 2, EARLY, softmax_step<KEYS>>, 128, 2>(run,
+                                                                                        stream);
     }
 }
 
 // early: the kernel may begin before the one in front of it in the stream has ended.
-template <int D, int GROUPS>
-static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, bool early)
+template <int D, int WARPGROUPS>
+static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int small, bool early)
 {
     const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
-    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
+    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
+    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, early, grid, GROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, "q", 64),
+        launch_config(&attribute, early, grid, WARPGROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
                                   map_of(run, "k", KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), kf_f32(run, "lse"), heads,
                                   heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
@@ -137,11 +138,11 @@ static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, 
 static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
 {
     if (run->shape.D == 128) {
-        launch_pieces_of<128, 2>(run, stream, c.small, early);
-    } else if (c.groups == 2) {
-        launch_pieces_of<64, 2>(run, stream, c.small, early);
+        launch_work_tiles_of<128, 2>(run, stream, c.small, early);
+    } else if (c.warpgroups == 2) {
+        launch_work_tiles_of<64, 2>(run, stream, c.small, early);
     } else {
-        launch_pieces_of<64, 3>(run, stream, c.small, early);
+        launch_work_tiles_of<64, 3>(run, stream, c.small, early);
     }
 }
 
@@ -163,36 +164,37 @@ static bool odd_of_64(const kf_case *c)
     return c->flags & KF_VERIFY_ONLY && of_64(c);
 }
 
-// A block for each piece, which finds the counter too high when it asks for another.
+// A block for each work tile, which finds the counter too high when it asks for another.
 static void launch_order(const kf_run *run, cudaStream_t stream)
 {
     if (run->shape.D == 64) {
-        launch_pieces<persistent::flash<64, 3, false, weigh<KEYS>>, 3>(
-            run, stream, persistent::bytes_of_block<64, 3>(), pieces_of(&run->shape, 3));
+        launch_work_tiles<persistent::flash<64, 3, false, softmax_step<KEYS>>, 3>(
+            run, stream, persistent::bytes_of_block<64, 3>(), work_tiles_of(&run->shape, 3));
     } else {
-        launch_pieces<persistent::flash<128, 2, false, weigh<KEYS>>, 2>(
-            run, stream, persistent::bytes_of_block<128, 2>(), pieces_of(&run->shape, 2));
+        launch_work_tiles<persistent::flash<128, 2, false, softmax_step<KEYS>>, 2>(
+            run, stream, persistent::bytes_of_block<128, 2>(), work_tiles_of(&run->shape, 2));
     }
 }
 
-template <int GROUPS>
+template <int WARPGROUPS>
 static void launch_one_size(const kf_run *run, cudaStream_t stream)
 {
-    const cut c = {GROUPS, 0};
+    const cut c = {WARPGROUPS, 0};
     launch_cut(run, stream, c, true);
 }
 
 // Two sizes wherever there are rows for them, and a kernel in front that leaves its counter.
 static void launch_twice(const kf_run *run, cudaStream_t stream)
 {
-    const cut c = {3, run->shape.Sq >= pieces::SMALL};
+    const cut c = {3, run->shape.Sq >= work_tiles::SMALL};
     launch_cut(run, stream, c, true);
     launch_cut(run, stream, c, true);
 }
 
 static void launch_polynomial(const kf_run *run, cudaStream_t stream)
 {
-    launch_persistent<persistent::flash<64, 3, false, weigh_shared<KEYS, 8>>, 64, 3>(run, stream);
+    launch_persistent<persistent::flash<64, 3, false, softmax_step_shared<KEYS, 8>>, 64, 3>(run,
+                                                                                            stream);
 }
 
 // For a picture, whole tiles at D = 128 are enough; and it is not timed.
@@ -220,8 +222,9 @@ static void setup(kf_run *run)
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE),
                                 KF_FLASH_ONE("recorded", 32, 2048, 2048, 128, false, KF_LARGE),
                                 KF_FLASH_ODD,
-                                // Pieces of two heads, then of one. Tiles that are whole for one
-                                // group and not for the next. A stage that is filled three times.
+                                // Work tiles of two heads, then of one. Tiles that are whole for
+                                // one warpgroup and not for the next. A stage that is filled three
+                                // times.
                                 KF_FLASH_ONE("uneven-heads", 3, 200, 70, 64, true, 0),
                                 KF_FLASH_ONE("whole-edge", 1, 130, 192, 64, true, 0),
                                 KF_FLASH_ONE("many-tiles", 1, 130, 641, 64, false, 0),
@@ -246,38 +249,38 @@ static const kf_variant variants[] = {
      .launch =
          launch_turns<ping_pong::flash<64, 3, no_recorder>, ping_pong::flash<128, 2, no_recorder>>},
     {.name = "d-overlap",
-     .about = "a consumer's next scores under its weights",
+     .about = "a consumer's next scores under its probabilities",
      .launch =
          launch_turns<overlap::flash<64, 3, no_recorder>, overlap::flash<128, 2, no_recorder>>},
     {.name = "e-persistent",
      .about = "blocks take work from a counter, the longest rows first",
      .launch = launch_e<false>},
     {.name = "e-early",
-     .about = "the same, but the next piece is asked for when one begins",
+     .about = "the same, but the next work tile is asked for when one begins",
      .launch = launch_e<true>},
     {.name = "e-order",
-     .about = "the same order, but a block for each piece of work",
+     .about = "the same order, but a block for each work tile",
      .launch = launch_order},
     {.name = "f-polynomial",
      .about = "e-persistent, and one exponential in eight by FMA units, D = 64",
      .launch = launch_polynomial,
      .applies = of_64},
-    {.name = "g-pieces",
-     .about = "two sizes of pieces, no tile for nothing, queries in registers",
+    {.name = "g-work-tiles",
+     .about = "two sizes of work tiles, no tile for nothing, queries in registers",
      .launch = launch_g<true>},
-    {.name = "g-in-turn",
+    {.name = "g-no-pdl",
      .about = "the same, begun when the kernel in front has ended",
      .launch = launch_g<false>},
     {.name = "g-192-rows",
-     .about = "g-pieces, all of 192 rows, D = 64",
+     .about = "g-work-tiles, all of 192 rows, D = 64",
      .launch = launch_one_size<3>,
      .applies = of_64},
     {.name = "g-128-rows",
-     .about = "g-pieces, all of 128 rows, D = 64",
+     .about = "g-work-tiles, all of 128 rows, D = 64",
      .launch = launch_one_size<2>,
      .applies = of_64},
     {.name = "g-twice",
-     .about = "g-pieces behind itself, with a small piece in each head, D = 64",
+     .about = "g-work-tiles behind itself, with a small work tile in each head, D = 64",
      .launch = launch_twice,
      .applies = odd_of_64},
     {.name = "c-recorded",

@@ -3,7 +3,7 @@
  *
  * A multiprocessor computes 16 exponentials a cycle, and at D = 64 these take as long as the
  * products. So some are taken from that unit: 2^x by a polynomial, nine instructions that other
- * units carry out. The kernel is launched with weigh_shared in place of weigh. */
+ * units carry out. The kernel is launched with softmax_step_shared in place of weigh. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"
@@ -14,10 +14,10 @@
 // x = n + r with n whole and r from -1/2 to 1/2: with 3 * 2^22 added a float has no room for a
 // fraction, and its last bits are n. r is exact. 2^r is 1 + r (..), the polynomial of degree 4
 // whose largest relative error is least: 2.9e-6, and the rounding of three FMAs and of coefficients
-// adds less than 2e-7. Of degree 3 it would be 1.0e-4, which lse cannot bear: a sum of weights is
-// off by no more than its terms are, so lse by 3.1e-6, where fp32's own rounding of a score of 64
-// products may be a few times that. o is off by 6.2e-6 of itself at most, weights and sum together,
-// where fp16 rounds weights by 4.9e-4. 2^0 is exactly 1.
+// adds less than 2e-7. Of degree 3 it would be 1.0e-4, which lse cannot bear: a sum of
+// probabilities is off by no more than its terms are, so lse by 3.1e-6, where fp32's own rounding
+// of a score of 64 products may be a few times that. o is off by 6.2e-6 of itself at most,
+// probabilities and sum together, where fp16 rounds probabilities by 4.9e-4. 2^0 is exactly 1.
 //
 // Then n is added to the exponent. At x = -127 that leaves no bit, and above, where r >= 0 there,
 // less than 2^-126: not a number with another sign.
@@ -36,21 +36,21 @@ static __device__ __forceinline__ float exp2_polynomial(float x)
 
 // As weigh of wgmma_rows.cuh, and one exponential in SHARE by the polynomial.
 template <int KEYS, int SHARE>
-static __device__ __forceinline__ void weigh_shared(float (*s)[4], float *largest, float *sum,
-                                                    float *shrink, float scale)
+static __device__ __forceinline__ void
+softmax_step_shared(float (*s)[4], float *row_max, float *row_sum, float *correction, float scale)
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) { // row, then row + 8
-        float now = largest[half];
+        float now = row_max[half];
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
             now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
         }
         now = quad_max(now);
         const float top = now == -INFINITY ? 0.0f : now; // see online_softmax
-        shrink[half] = exp2_approx((largest[half] - top) * scale);
+        correction[half] = exp2_approx((row_max[half] - top) * scale);
         const float base = top * scale;
-        largest[half] = now;
+        row_max[half] = now;
         float of_tile = 0.0f;
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++) {
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void weigh_shared(float (*s)[4], float *larges
             s[n][2 * half + 1] = exp2_approx(s[n][2 * half + 1] * scale - base);
             of_tile += s[n][2 * half] + s[n][2 * half + 1];
         }
-        sum[half] = sum[half] * shrink[half] + of_tile;
+        row_sum[half] = row_sum[half] * correction[half] + of_tile;
     }
 }
 // end snippet: polynomial

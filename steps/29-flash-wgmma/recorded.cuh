@@ -5,9 +5,9 @@
 #include "harness/timeline.cuh"
 #include "harness/harness.h"
 
-enum { LOAD, WAIT, SCORES, WEIGHTS, VALUES, EVENTS };
-static const char *const event_names[] = {"load", "wait", "scores", "weights", "values"};
-static const char *const role_names[] = {"producer", "group-0", "group-1"}; // at D = 128
+enum { LOAD, WAIT, SCORES, SOFTMAX, VALUES, EVENTS };
+static const char *const event_names[] = {"load", "wait", "scores", "softmax", "values"};
+static const char *const role_names[] = {"producer", "warpgroup-0", "warpgroup-1"}; // at D = 128
 enum { ROLES = KF_COUNT_OF(role_names), MOST_ROWS = 512 };
 
 static const kf_timeline timeline = {.tensor = "timeline",

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a group each
+    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
     const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE;    // [STAGES]
     const uint32_t dout_tiles = q_tiles + STAGES * TILE; // [STAGES]
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256, 1)
     const uint32_t kv_full = delta_rows + STAGES * ROWS * 4;  // barriers
     const uint32_t full = kv_full + 8;                        // [STAGES]
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
     // Under a mask the first keys have the most queries: those of all heads come first.
     const int head = a.causal ? blockIdx.x : blockIdx.y;
     const int block_key = (a.causal ? blockIdx.y : blockIdx.x) * BLOCK_KEYS;
@@ -80,17 +80,17 @@ __global__ void __launch_bounds__(256, 1)
     float4 *const dq_at = (float4 *)(memory + (dq_tile - k_tiles)) + warp * 256 + lane;
     // This warp's share of dq: 16 rows, 64 columns.
     float *const sums_at =
-        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + group) * 1024;
-    const uint64_t k_rows = tile_descriptor(k_tiles + group * KEYS_TILE, 64 * 128);
-    const uint64_t v_rows = tile_descriptor(v_tiles + group * KEYS_TILE, 64 * 128);
+        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + warpgroup) * 1024;
+    const uint64_t k_rows = tile_descriptor(k_tiles + warpgroup * KEYS_TILE, 64 * 128);
+    const uint64_t v_rows = tile_descriptor(v_tiles + warpgroup * KEYS_TILE, 64 * 128);
     const uint64_t q_tile = tile_descriptor(q_tiles, ROWS * 128);
     const uint64_t dout_tile = tile_descriptor(dout_tiles, ROWS * 128);
-    const uint64_t ds_tile = tile_descriptor(slopes + (D == 64 ? group * 64 * 128 : 0), 0);
-    const uint64_t k_turned = tile_descriptor(k_tiles + (D == 64 ? 0 : group * 64 * 128), 0);
+    const uint64_t ds_tile = tile_descriptor(slopes + (D == 64 ? warpgroup * 64 * 128 : 0), 0);
+    const uint64_t k_trans = tile_descriptor(k_tiles + (D == 64 ? 0 : warpgroup * 64 * 128), 0);
     float dk[D / 8][4] = {};
     float dv[D / 8][4] = {};
-    hold(dk);
-    hold(dv);
+    fence_registers(dk);
+    fence_registers(dv);
 
     barrier_wait(kv_full, 0);
     for (int tile = first - 1; tile < last; tile++) {
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(256, 1)
             continue;
         }
         const int stage = step % STAGES;
-        const uint64_t q_now = recomputed(q_tile + stage * further(TILE));
-        const uint64_t dout_now = recomputed(dout_tile + stage * further(TILE));
+        const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
+        const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
         float s[1][ROWS / 8][4];
         float dp[ROWS / 8][4];
         float dq[8][4];
@@ -118,47 +118,47 @@ __global__ void __launch_bounds__(256, 1)
         uint32_t ds[ROWS / 16][4];
         barrier_wait(full + 8 * stage, step / STAGES % 2);
         start_from<ROWS>(dp, delta_at + stage * ROWS);
-        hold(dp);
+        fence_registers(dp);
         wgmma_fence();
-        start_scores<D, ROWS>(s[0], recomputed(k_rows), q_now);
+        start_qk<D, ROWS>(s[0], recomputed(k_rows), q_now);
         wgmma_commit();
         start_adding<D>(dp, recomputed(v_rows), dout_now);
         wgmma_commit();
         wgmma_wait<1>(); // for the scores
-        hold(s[0]);
-        weigh_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
+        fence_registers(s[0]);
+        softmax_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
         wgmma_wait<0>();
-        hold(dp);
+        fence_registers(dp);
         if (block_key + BLOCK_KEYS > a.Sk ||
             (a.causal && block_key + BLOCK_KEYS - 1 > a.Sk - a.Sq + tile * ROWS)) {
             hide<true, 1, ROWS>(s, a, tile * ROWS, warp_key);
         }
         pack_slopes<ROWS>(p, ds, s[0], dp);
-        store_slopes<ROWS>(slopes + group * ROWS * 128, ds);
+        store_slopes<ROWS>(slopes + warpgroup * ROWS * 128, ds);
         fence_async_proxy();
         __syncthreads(); // dS of all keys is there
         wgmma_fence();
-        start_dq<D>(dq, recomputed(ds_tile), recomputed(k_turned));
+        start_dq<D>(dq, recomputed(ds_tile), recomputed(k_trans));
         wgmma_commit();
-        start_values<D, ROWS>(dv, p, dout_now);
-        start_values<D, ROWS>(dk, ds, q_now);
+        start_pv<D, ROWS>(dv, p, dout_now);
+        start_pv<D, ROWS>(dk, ds, q_now);
         wgmma_commit();
         wgmma_wait<1>(); // for dq
-        hold(dq);
+        fence_registers(dq);
         add_rows(sums_at + (int64_t)tile * ROWS * D, dq_at, dq);
         wgmma_wait<0>();
-        hold(dv);
-        hold(dk);
+        fence_registers(dv);
+        fence_registers(dk);
         __syncthreads(); // nobody reads these tiles or dS any more
     }
 
-    store_keys<D>(k_tiles + group * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
-    store_keys<D>(v_tiles + group * KEYS_TILE, dv, 1.0f);
+    store_keys<D>(k_tiles + warpgroup * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
+    store_keys<D>(v_tiles + warpgroup * KEYS_TILE, dv, 1.0f);
     fence_async_proxy();
-    named_sync(2 + group, 128);
+    named_sync(2 + warpgroup, 128);
     if (threadIdx.x % 128 == 0) {
-        tma_store(&dk_map, k_tiles + group * KEYS_TILE, 0, block_key + group * 64, 0, head);
-        tma_store(&dv_map, v_tiles + group * KEYS_TILE, 0, block_key + group * 64, 0, head);
+        tma_store(&dk_map, k_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
+        tma_store(&dv_map, v_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
         bulk_commit();
     }
     if (lane == 0) {

@@ -2,18 +2,18 @@
  *
  * Grows from: 29-flash-wgmma
  * Architecture: 90a
- * Record: --turns 1 --rates step-30-rates.tsv
+ * Record: --repetitions 1 --rates step-30-rates.tsv
  * Check: without racecheck
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-30-repeats.tsv
  * Profile: kernels=backward --case D64-S8192 --case D64-S8192-causal --case D128-S8192
  * Profile: --case D128-S8192-causal
  *
  * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
- *          straight from them, and scores are turned over so that P and dS are operands as they
+ *          straight from them, and scores are transposed so that P and dS are operands as they
  *          come. One thing a rung, a to d.
  * Predict  a: twice as fast as step 26. b: the copy engine adds up dq: a tenth. c: a producer: a
- *          twentieth. d: groups no longer meet, for dq comes a tile late: a tenth or more; order is
- *          worth another tenth under a mask, and beginning early nothing at these lengths.
+ *          twentieth. d: warpgroups no longer meet, for dq comes a tile late: a tenth or more;
+ *          order is worth another tenth under a mask, and beginning early nothing at these lengths.
  * Outcome  a gains a third at D = 64 and more than half at D = 128. b loses a twentieth at D = 64:
  *          its engine is waited for, and additions in a are not. c gains a thirtieth, d a tenth.
  *          It passes cuDNN everywhere. Order and beginning early bring little.
@@ -159,7 +159,7 @@ static const kf_variant variants[] = {
     {.name = "d-late",
      .about = "dq of a tile one tile later; masks apart, longest work first",
      .launch = launch_by_width<launch_late<64, true>, launch_late<128, true>>},
-    {.name = "d-in-turn",
+    {.name = "d-no-pdl",
      .about = "the same, each kernel when the one in front has ended",
      .launch = launch_by_width<launch_late<64, false>, launch_late<128, false>>},
 };

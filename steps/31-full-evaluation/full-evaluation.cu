@@ -2,7 +2,7 @@
  *
  * Grows from: 30-wgmma-backward
  * Architecture: 90a
- * Record: --turns 1 --rates step-31-rates.tsv
+ * Record: --repetitions 1 --rates step-31-rates.tsv
  * Check: without racecheck
  * Data: --case both-D64-S2048 --case both-D128-S2048-causal --repeats step-31-repeats.tsv
  * Profile: kernels=flash|backward --case forward-D64-S8192 --case forward-D128-S8192
@@ -30,19 +30,19 @@ enum { KEYS = 128 }; // of a tile of the forward pass
 
 // same as step 29
 // early: the kernel may begin before the one in front of it in the stream has ended.
-template <int D, int GROUPS>
-static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, bool early)
+template <int D, int WARPGROUPS>
+static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, int small, bool early)
 {
     const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
-    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
+    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
+    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, early, grid, GROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, "q", 64),
+        launch_config(&attribute, early, grid, WARPGROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, "q", 64),
                                   map_of(run, "k", KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), kf_f32(run, "lse"), heads,
                                   heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
@@ -52,11 +52,11 @@ static void launch_pieces_of(const kf_run *run, cudaStream_t stream, int small, 
 static void launch_cut(const kf_run *run, cudaStream_t stream, cut c, bool early)
 {
     if (run->shape.D == 128) {
-        launch_pieces_of<128, 2>(run, stream, c.small, early);
-    } else if (c.groups == 2) {
-        launch_pieces_of<64, 2>(run, stream, c.small, early);
+        launch_work_tiles_of<128, 2>(run, stream, c.small, early);
+    } else if (c.warpgroups == 2) {
+        launch_work_tiles_of<64, 2>(run, stream, c.small, early);
     } else {
-        launch_pieces_of<64, 3>(run, stream, c.small, early);
+        launch_work_tiles_of<64, 3>(run, stream, c.small, early);
     }
 }
 
@@ -276,8 +276,9 @@ static const kf_case cases[] = {
      .shape = {.B = 2, .H = 2, .Sq = 7, .Sk = 40, .D = 64, .causal = true},
      .flags = KF_VERIFY_ONLY,
      .data = &forward},
-    ODD(forward, "hidden-tile", 6, 70, 130, 64, true, 0), /* from one group, in each piece */
-    ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0),  /* of pieces */
+    ODD(forward, "hidden-tile", 6, 70, 130, 64, true,
+        0),                                              /* from one warpgroup, in each work tile */
+    ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0), /* of work tiles */
     ODD(forward, "whole-edge", 1, 130, 192, 64, true, 0),
     ODD(forward, "long-pieces", 2, 330, 192, 64, true, 0), /* all of 192 rows */
     ODD(forward, "one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),
@@ -330,7 +331,7 @@ static const kf_case cases[] = {
 
 static const kf_variant variants[] = {
     {.name = "forward",
-     .about = "step 29's best, g: work from a counter, in pieces of two sizes",
+     .about = "step 29's best, g: work from a counter, in work tiles of two sizes",
      .launch = launch_forward,
      .applies = is_forward},
     {.name = "backward",

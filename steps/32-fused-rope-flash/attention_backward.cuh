@@ -121,13 +121,13 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         uint32_t ds_operand[ROWS / PART][STRIPS][PART / 16][4];
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
             minus_by_column<STRIPS, PART>(ds, delta_rows + stage * ROWS + m);
             warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
-            weights_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
+            probabilities_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
             if (block_key + KEYS > a.Sk ||
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
-        warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+        warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
 #pragma unroll
         for (int i = 0; i < STRIPES; i++) {
 #pragma unroll

@@ -1,6 +1,6 @@
-/* The backward pass of step 32: tiled_backward.cuh's kernels, and what turns tiles, and gradients
- * back, in them. y = R x is a row that is turned, so the gradient by x is R^T times that by y: it
- * is turned by minus the angle. */
+/* The backward pass of step 32: tiled_backward.cuh's kernels, and what rotates tiles, and gradients
+ * back, in them. y = R x is a row that is rotated, so the gradient by x is R^T times that by y: it
+ * is rotated by minus the angle. */
 #pragma once
 
 #include "attention_backward.cuh"
@@ -10,20 +10,20 @@ struct angle_table {
     const float *cosine, *sine; // [Sk][D/2]
 };
 
-// A pair of a gradient by a turned row becomes that by the row itself.
-static __device__ __forceinline__ void turn_back(float *x, float *y, float cosine, float sine)
+// A pair of a gradient by a rotated row becomes that by the row itself.
+static __device__ __forceinline__ void rotate_back(float *x, float *y, float cosine, float sine)
 {
-    const float turned = *x * cosine + *y * sine;
+    const float rotated = *x * cosine + *y * sine;
     *y = *y * cosine - *x * sine;
-    *x = turned;
+    *x = rotated;
 }
 
-// snippet: turn-back
+// snippet: rotate-back
 // c [STRIPS * 16][D], rows first to first + STRIPS * 16 of a gradient by [S][D]: a lane has
 // columns d and d + D/2 of its rows both. cost: 4 D bytes of tables a row
 template <int D, int STRIPS>
-static __device__ __forceinline__ void warp_turn_back(float (*c)[D / 8][4], angle_table angles,
-                                                      int first, int S)
+static __device__ __forceinline__ void warp_rotate_back(float (*c)[D / 8][4], angle_table angles,
+                                                        int first, int S)
 {
     const int g = threadIdx.x % 32 / 4;
     const int t = threadIdx.x % 4;
@@ -43,22 +43,22 @@ static __device__ __forceinline__ void warp_turn_back(float (*c)[D / 8][4], angl
                 const float2 sine = *(const float2 *)(angles.sine + angle + d * 8);
                 float *x = &c[i][d][2 * half];
                 float *y = &c[i][d + D / 16][2 * half];
-                turn_back(x, y, cosine.x, sine.x);
-                turn_back(x + 1, y + 1, cosine.y, sine.y);
+                rotate_back(x, y, cosine.x, sine.x);
+                rotate_back(x + 1, y + 1, cosine.y, sine.y);
                 COUNT("table loads", 4);
                 COUNT("element rotations", 4);
             }
         }
     }
 }
-// end snippet: turn-back
+// end snippet: rotate-back
 
 // q, dout [BH][Sq][D], k, v [BH][Sk][D], lse, delta [BH][Sq]
-//     -> dk, dv [BH][Sk][D]; dq, by the turned q and without its scale, is added to
+//     -> dk, dv [BH][Sk][D]; dq, by the rotated q and without its scale, is added to
 //     sums [BH][padded][D], in tiles of 16 x 8
 // grid (BH, Sk / KEYS) under a mask, else (Sk / KEYS, BH); WARPS * 32 threads, a warp for STRIPS
 // times 16 keys. cost: that of tiled_backward::backward, and for each KEYS keys that see it a query
-// is turned: 3 D flops, 4 D bytes of tables
+// is rotated: 3 D flops, 4 D bytes of tables
 template <int D, int KEYS, int ROWS, int WARPS>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     fused_backward(backward_args all, angle_table angles, const float *delta_of, float *sums_of)
@@ -134,17 +134,17 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
                                       angles.cosine + first_angle, angles.sine + first_angle, first,
                                       a.Sq);
         COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, a.Sq - first) : 0);
-        __syncthreads(); // q is turned, and k
+        __syncthreads(); // q is rotated, and k
         uint32_t ds_operand[ROWS / PART][STRIPS][PART / 16][4];
 #pragma unroll
         for (int m = 0; m < ROWS; m += PART) {
-            float p[STRIPS][PART / 8][4] = {}; // scores, then weights
+            float p[STRIPS][PART / 8][4] = {}; // scores, then probabilities
             float ds[STRIPS][PART / 8][4];     // dP - delta, then dS
             uint32_t operand[STRIPS][PART / 16][4];
             warp_add_scores<D, STRIPS, PART>(p, k_tile + warp_key * D * 2, q_tile + m * D * 2);
             minus_by_column<STRIPS, PART>(ds, delta_rows + stage * ROWS + m);
             warp_add_scores<D, STRIPS, PART>(ds, v_tile + warp_key * D * 2, dout_tile + m * D * 2);
-            weights_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
+            probabilities_by_column<STRIPS, PART>(p, lse_rows + stage * ROWS + m, scale);
             if (block_key + KEYS > a.Sk ||
                 (a.causal && block_key + KEYS - 1 > a.Sk - a.Sq + first)) {
                 hide<true, STRIPS, PART>(p, a, first + m, block_key + warp_key);
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
         __syncthreads(); // dS of all keys is there
         float dq[STRIPES][WIDTH / 8][4] = {};
-        warp_add_turned<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
+        warp_add_transposed<D, KEYS, ROWS, STRIPES, WIDTH>(dq, ds_tile, dq_row, k_tile, dq_column);
 #pragma unroll
         for (int i = 0; i < STRIPES; i++) {
 #pragma unroll
@@ -172,16 +172,16 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
             warp_add_rows<D, STRIPS, PART>(dk, ds_operand[m / PART], q_tile + m * D * 2);
         }
     }
-    // solution: turn-back -- dk of the turned k becomes that of k
-    warp_turn_back<D, STRIPS>(dk, angles, block_key + warp_key, a.Sk);
-    // end solution: turn-back
+    // solution: rotate-back -- dk of the rotated k becomes that of k
+    warp_rotate_back<D, STRIPS>(dk, angles, block_key + warp_key, a.Sk);
+    // end solution: rotate-back
     warp_store_rows<D, STRIPS>(a.dk + (int64_t)head * a.Sk * D, dk, 1.0f / sqrtf((float)D),
                                block_key + warp_key, a.Sk);
     warp_store_rows<D, STRIPS>(a.dv + (int64_t)head * a.Sk * D, dv, 1.0f, block_key + warp_key,
                                a.Sk);
 }
 
-// sums [BH][padded][D] in tiles of 16 x 8, by turned q -> dq [BH][Sq][D], by q, times 1 / sqrt(D)
+// sums [BH][padded][D] in tiles of 16 x 8, by rotated q -> dq [BH][Sq][D], by q, times 1 / sqrt(D)
 // grid (Sq * D / 4 / 256, BH), a thread for two pairs. cost: 8 bytes an element
 template <int D>
 __global__ void fused_convert(const float *sums, __half *dq, angle_table angles, int Sq, int Sk)
@@ -201,8 +201,8 @@ __global__ void fused_convert(const float *sums, __half *dq, angle_table angles,
     const int64_t angle = (int64_t)(Sk - Sq + row) * (D / 2) + column;
     const float2 cosine = *(const float2 *)(angles.cosine + angle);
     const float2 sine = *(const float2 *)(angles.sine + angle);
-    turn_back(&x.x, &y.x, cosine.x, sine.x);
-    turn_back(&x.y, &y.y, cosine.y, sine.y);
+    rotate_back(&x.x, &y.x, cosine.x, sine.x);
+    rotate_back(&x.y, &y.y, cosine.y, sine.y);
     COUNT("table loads", 4);
     COUNT("element rotations", 4);
     COUNT("dQ rotations", column == 0);

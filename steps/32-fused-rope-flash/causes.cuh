@@ -1,7 +1,7 @@
-/* The causes of what turning tiles costs, one more with each kernel: the attention of
- * tiled_attention.cuh on rows that are turned already, and to each tile of k a part is done of what
- * step 32's kernel does. Where it is turned, it is by cosine 1 and sine 0, so that results stay
- * right. */
+/* The causes of what rotating tiles costs, one more with each kernel: the attention of
+ * tiled_attention.cuh on rows that are rotated already, and to each tile of k a part is done of
+ * what step 32's kernel does. Where it is rotated, it is by cosine 1 and sine 0, so that results
+ * stay right. */
 #pragma once
 
 #include "cuda/tiled_attention.cuh"
@@ -16,15 +16,15 @@ using namespace tiled;
 // Each does what stands before it, and more.
 enum cause {
     COPIED,       // from shared memory to registers and back, and the second barrier
-    REGISTERS,    // and turned, by angles that are in registers
+    REGISTERS,    // and rotated, by angles that are in registers
     STAGED_TABLE, // or that are read from shared memory,
     TINY_TABLE,   // or from a table of one tile, which stays in the L1 cache,
     WHOLE_TABLE   // or from a table of all positions
 };
 
 // Rows of the table in shared memory. A whole tile of them would leave room for one block a
-// multiprocessor, and that would be another cause. Rows that a thread turns, and those of a warp at
-// a time, have a row each.
+// multiprocessor, and that would be another cause. Rows that a thread rotates, and those of a warp
+// at a time, have a row each.
 enum { STAGED = 16 };
 
 template <int D>
@@ -80,9 +80,9 @@ static __device__ __forceinline__ void copy_tile(__half *tile, unsigned zero)
 
 // still: cosine 1 and sine 0, and the compiler does not know them either
 template <int D, cause CAUSE>
-static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosine,
-                                                 const float *sine, const float *staged,
-                                                 float2 still, int first, int S)
+static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float *cosine,
+                                                      const float *sine, const float *staged,
+                                                      float2 still, int first, int S)
 {
     const share<D> s = share_of<D>(tile);
     four_angles by[s.EACH];
@@ -103,13 +103,13 @@ static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosi
     }
 #pragma unroll
     for (int j = 0; j < s.EACH; j++) {
-        turn_four<false>((uint2 *)(s.low + j * s.STEP * D), (uint2 *)(s.high + j * s.STEP * D),
-                         by[j]);
+        rotate_four<false>((uint2 *)(s.low + j * s.STEP * D), (uint2 *)(s.high + j * s.STEP * D),
+                           by[j]);
     }
 }
 
-// q [BH][Sq][D], k, v [BH][Sk][D], q and k turned already, cosine and sine [Sk][D/2], all 1 and all
-// 0 -> o [BH][Sq][D], lse [BH][Sq]
+// q [BH][Sq][D], k, v [BH][Sk][D], q and k rotated already, cosine and sine [Sk][D/2], all 1 and
+// all 0 -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: that of tiled::attention, and the cause's
 template <int D, cause CAUSE>
 __global__ void __launch_bounds__(THREADS, 2)
@@ -139,11 +139,12 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     load_tile<D, KEYS, THREADS>(k_tiles, k, 0, Sk);
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(THREADS, 2)
         if (CAUSE == COPIED) {
             copy_tile<D>(tile, __float_as_uint(still.y));
         } else {
-            turn_tile<D, CAUSE>(tile, cosine, sine, staged, still, first, Sk);
+            rotate_tile_by<D, CAUSE>(tile, cosine, sine, staged, still, first, Sk);
         }
         __syncthreads(); // all of it is touched
 
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(THREADS, 2)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
     }
 }
@@ -240,8 +241,8 @@ static void launch_for(const kf_run *run, cudaStream_t stream)
         cudaFuncSetAttribute(flash<D, CAUSE>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid((s.Sq + ROWS - 1) / ROWS, s.B * s.H);
     flash<D, CAUSE><<<grid, THREADS, bytes, stream>>>(
-        (const __half *)kf_memory(run, "q_turned", KF_F16),
-        (const __half *)kf_memory(run, "k_turned", KF_F16),
+        (const __half *)kf_memory(run, "q_prerotated", KF_F16),
+        (const __half *)kf_memory(run, "k_prerotated", KF_F16),
         (const __half *)kf_memory(run, "v", KF_F16), kf_f32(run, "still_cos"),
         kf_f32(run, "still_sin"), make_float2(1.0f, 0.0f), (__half *)kf_memory(run, "o", KF_F16),
         kf_f32(run, "lse"), s.Sq, s.Sk, s.causal);
@@ -254,7 +255,7 @@ static void launch(const kf_run *run, cudaStream_t stream)
     (run->shape.D == 64 ? launch_for<64, CAUSE> : launch_for<128, CAUSE>)(run, stream);
 }
 
-// Inputs still_cos and still_sin [Sk][D/2]: a table that turns nothing.
+// Inputs still_cos and still_sin [Sk][D/2]: a table that rotates nothing.
 static inline void setup(kf_run *run)
 {
     const int64_t dim[] = {run->shape.Sk, run->shape.D / 2};

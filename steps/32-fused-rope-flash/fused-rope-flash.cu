@@ -1,18 +1,18 @@
-/* 32-fused-rope-flash: attention that turns its own tiles, 512 to 131072 positions
+/* 32-fused-rope-flash: attention that rotates its own tiles, 512 to 131072 positions
  *
  * Grows from: 23-flash-autotune
  * Architecture: 80
  * Profile: kernels=attention|fused|flash|backward each --case forward-D128-S8192
  * Profile: --case forward-D128-S65536 --case backward-D128-S8192
  *
- * Idea     RoPE in attention itself: a block turns its tile of q once, and each tile of k as it
+ * Idea     RoPE in attention itself: a block rotates its tile of q once, and each tile of k as it
  *          comes, by cosines and sines from a table. No pass over q and k, nothing written and
  *          read again. Against it RoPE op by op and as one kernel, and the same attention alone.
  *          Then its causes one after the other, by kernels that do a part of what it does.
  * Predict  Of the win at S = 512 most is launches: against one kernel little is left. A key is
- *          turned S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
+ *          rotated S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
  *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
- *          more than turning. Backward it loses less: a tile has five products instead of two.
+ *          more than rotation. Backward it loses less: a tile has five products instead of two.
  * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Beside
  *          attention alone fusing loses as much at every length; what shrinks is what it saves. Of
  *          that loss angles are more than half, the way through registers is more than a third,
@@ -35,7 +35,7 @@ enum {
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// turned: 3 D flops, 4 D bytes of tables
+// rotated: 3 D flops, 4 D bytes of tables
 template <int D>
 __global__ void __launch_bounds__(THREADS, 2)
     fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
@@ -62,11 +62,12 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     copy_async_commit();
@@ -89,11 +90,11 @@ __global__ void __launch_bounds__(THREADS, 2)
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
         copy_async_commit();
-        // solution: rotate -- the tile of k is turned where it lies, before anyone multiplies it
+        // solution: rotate -- the tile of k is rotated where it lies, before anyone multiplies it
         rotate_tile<D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
                                       first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
-        __syncthreads(); // all of it is turned
+        __syncthreads(); // all of it is rotated
         // end solution: rotate
 
         float s[STRIPS][KEYS / 8][4] = {};
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(THREADS, 2)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -151,7 +152,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
     }
 }
@@ -189,7 +190,7 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
 static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run)) {
-        tiled_backward::launch(run, "q_turned", "k_turned", stream);
+        tiled_backward::launch(run, "q_prerotated", "k_prerotated", stream);
         op_by_op::launch_back(run, stream);
     } else {
         op_by_op::launch(run, stream);
@@ -200,7 +201,7 @@ static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run)) {
-        tiled_backward::launch(run, "q_turned", "k_turned", stream);
+        tiled_backward::launch(run, "q_prerotated", "k_prerotated", stream);
         one_kernel::launch_back(run, stream);
     } else {
         one_kernel::launch(run, stream);
@@ -210,7 +211,7 @@ static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 
 static void launch_attention(const kf_run *run, cudaStream_t stream)
 {
-    tiled::launch(run, "q_turned", "k_turned", stream);
+    tiled::launch(run, "q_prerotated", "k_prerotated", stream);
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -249,7 +250,7 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
-// Of cosines and sines that are computed; gradients are turned back by the tables of the run.
+// Of cosines and sines that are computed; gradients are rotated back by the tables of the run.
 static double op_by_op_error(const kf_case *c)
 {
     return is_forward(c) ? rope_angle_error(c) : 0.0;
@@ -299,13 +300,13 @@ static const kf_variant variants[] = {
     {.name = "one-kernel",
      .about = "RoPE by one kernel in front of attention, behind its gradients",
      .launch = launch_one_kernel},
-    {.name = "fused", .about = "attention turns its tiles itself", .launch = launch_fused},
+    {.name = "fused", .about = "attention rotates its tiles itself", .launch = launch_fused},
     {.name = "attention",
-     .about = "attention alone, on rows that are turned already",
+     .about = "attention alone, on rows that are rotated already",
      .launch = launch_attention,
      .applies = is_forward},
     CAUSE("cause:copied", "attention, each tile of k to registers and back", causes::COPIED),
-    CAUSE("cause:turned-registers", "turned by cosine 1, sine 0 in registers", causes::REGISTERS),
+    CAUSE("cause:rotated-registers", "rotated by cosine 1, sine 0 in registers", causes::REGISTERS),
     CAUSE("cause:staged-table", "by those in shared memory", causes::STAGED_TABLE),
     CAUSE("cause:tiny-table", "by those of a table that stays in L1", causes::TINY_TABLE),
     CAUSE("cause:whole-table", "by those of a table of all positions", causes::WHOLE_TABLE),
@@ -317,7 +318,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "32-fused-rope-flash",
-        .title = "attention that turns its own tiles, 512 to 131072 positions",
+        .title = "attention that rotates its own tiles, 512 to 131072 positions",
         .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),

@@ -9,13 +9,13 @@
  *          block and more stages, and none of 128. Step 32's kernel with the tile's size, warps
  *          and stages as parameters, and each of its tiles at every length; 256 queries, too.
  * Predict  The log: 0.9 to 1.0 of op by op at S = 8192 and 16384, and 0.8 to 0.9 beyond. Ours: a
- *          key is turned S / ROWS times. Half of the rows turn it twice as often, and at long S
- *          half of the time is turning: 64 rows take 1.3 to 1.5 times as long as 128, 32 rows
+ *          key is rotated S / ROWS times. Half of the rows rotate it twice as often, and at long S
+ *          half of the time is rotation: 64 rows take 1.3 to 1.5 times as long as 128, 32 rows
  *          twice, and 256 rows four fifths. A stage more gains nothing: what is waited for are
  *          the tables, and these are in no stage. Small tiles win at D = 64, S = 512 alone, where
  *          128 rows leave multiprocessors without a block.
  * Outcome  Small tiles lose more than the multiplier says: half of the products hide half as much
- *          turning. 256 rows gain a little from 16384 on, and lose to op by op. A stage more costs
+ *          rotation. 256 rows gain a little from 16384 on, and lose to op by op. A stage more costs
  *          a block at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
  */
 #include "cuda/refused.cuh"
@@ -26,7 +26,7 @@
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// turned: 3 D flops, 4 D bytes of tables
+// rotated: 3 D flops, 4 D bytes of tables
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
@@ -56,11 +56,12 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     copy_async_commit();
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
         rotate_tile<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2, cosine, sine, first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
-        __syncthreads(); // all of it is turned
+        __syncthreads(); // all of it is rotated
 
         float s[STRIPS][KEYS / 8][4] = {};
 #pragma unroll
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -153,7 +154,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
     }
 }

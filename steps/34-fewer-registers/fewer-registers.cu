@@ -1,11 +1,11 @@
-/* 34-fewer-registers: turned values in place of raw ones, a remedy that was proposed
+/* 34-fewer-registers: rotated values in place of raw ones, a remedy that was proposed
  *
  * Grows from: 32-fused-rope-flash
  * Architecture: 80
  * Profile: kernels=fused|attention --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing turned ones
- *          over raw ones. Step 32's kernel with its tiles turned so: raw and turned values of all
+ * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing rotated ones
+ *          over raw ones. Step 32's kernel with its tiles rotated so: raw and rotated values of all
  *          rows of a thread; the same, overwritten; one row after the other. Then a bound by which
  *          the compiler has to make room for a third block; and 16 queries a warp in place of 32,
  *          whose sums take half of the registers.
@@ -25,16 +25,16 @@
 
 enum { ROWS = 128, KEYS = 64 }; // queries of a block, keys of a tile
 
-// How a tile is turned where it lies, by one of the functions below the kernel.
-enum way { KEPT, OVERWRITTEN, PIECES };
+// How a tile is rotated where it lies, by one of the functions below the kernel.
+enum way { KEPT, OVERWRITTEN, CHUNKS };
 
-template <way WAY, int D, int TURNED, int THREADS>
-static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosine,
-                                                 const float *sine, int first, int S);
+template <way WAY, int D, int ROTATED, int THREADS>
+static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float *cosine,
+                                                      const float *sine, int first, int S);
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// turned: 3 D flops, 4 D bytes of tables
+// rotated: 3 D flops, 4 D bytes of tables
 template <int D, way WAY, int WARPS, int BLOCKS>
 __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
@@ -63,11 +63,12 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     copy_async_commit();
@@ -80,8 +81,8 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += KEYS) { // as many at a time as of keys
-        turn_tile<WAY, D, KEYS, THREADS>(tiles + i * D, cosine + first_angle, sine + first_angle,
-                                         block_row + i, Sq);
+        rotate_tile_by<WAY, D, KEYS, THREADS>(tiles + i * D, cosine + first_angle,
+                                              sine + first_angle, block_row + i, Sq);
     }
     COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
     for (int first = 0; first < visible; first += KEYS) {
@@ -94,10 +95,10 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
         copy_async_commit();
-        turn_tile<WAY, D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine, sine,
-                                         first, Sk);
+        rotate_tile_by<WAY, D, KEYS, THREADS>(tiles + (ROWS + first / KEYS % 2 * KEYS) * D, cosine,
+                                              sine, first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
-        __syncthreads(); // all of it is turned
+        __syncthreads(); // all of it is rotated
 
         float s[STRIPS][KEYS / 8][4] = {};
 #pragma unroll
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -154,12 +155,12 @@ __global__ void __launch_bounds__(WARPS * 32, BLOCKS)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
     }
 }
 
-// --- Ways to turn a tile -------------------------------------------------------------------------
+// --- Ways to rotate a tile -----------------------------------------------------------------------
 
 // A thread's four neighbours in its first row, in halves from the row on, as in rotate_tile.
 struct thread_place {
@@ -175,17 +176,17 @@ static __device__ __forceinline__ thread_place place_of_thread()
     return {row, four, (four / 2 ^ row % 8) * 8 + four % 2 * 4};
 }
 
-// All of a thread's rows at once: raw values stay while turned ones are made beside them.
+// All of a thread's rows at once: raw values stay while rotated ones are made beside them.
 // Arguments, swizzle and barriers: as of rotate_tile.
-template <int D, int TURNED, int THREADS>
-static __device__ __forceinline__ void turn_kept(__half *tile, const float *cosine,
-                                                 const float *sine, int first, int S)
+template <int D, int ROTATED, int THREADS>
+static __device__ __forceinline__ void rotate_kept(__half *tile, const float *cosine,
+                                                   const float *sine, int first, int S)
 {
     constexpr int STEP = THREADS / (D / 8);
-    constexpr int ALL = TURNED / STEP;
+    constexpr int ALL = ROTATED / STEP;
     const thread_place own = place_of_thread<D>();
     tile += own.row * D;
-    uint2 low[ALL], high[ALL], turned_low[ALL], turned_high[ALL];
+    uint2 low[ALL], high[ALL], rotated_low[ALL], rotated_high[ALL];
 #pragma unroll
     for (int j = 0; j < ALL; j++) {
         low[j] = *(const uint2 *)(tile + j * STEP * D + own.at);
@@ -195,28 +196,28 @@ static __device__ __forceinline__ void turn_kept(__half *tile, const float *cosi
     for (int j = 0; j < ALL; j++) {
         const int row = min(first + j * STEP + own.row, S - 1);
         const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
-        turned_low[j] = low[j];
-        turned_high[j] = high[j];
-        turn_four<false>(&turned_low[j], &turned_high[j],
-                         load_angles(cosine + angle, sine + angle));
+        rotated_low[j] = low[j];
+        rotated_high[j] = high[j];
+        rotate_four<false>(&rotated_low[j], &rotated_high[j],
+                           load_angles(cosine + angle, sine + angle));
         COUNT("table loads", 8);
         COUNT("element rotations", first + j * STEP + own.row < S ? 8 : 0);
     }
 #pragma unroll
     for (int j = 0; j < ALL; j++) {
-        *(uint2 *)(tile + j * STEP * D + own.at) = turned_low[j];
-        *(uint2 *)(tile + j * STEP * D + (own.at ^ D / 2)) = turned_high[j];
+        *(uint2 *)(tile + j * STEP * D + own.at) = rotated_low[j];
+        *(uint2 *)(tile + j * STEP * D + (own.at ^ D / 2)) = rotated_high[j];
     }
 }
 
 // snippet: overwritten
-// The same, and a turned value takes the place of the raw one.
-template <int D, int TURNED, int THREADS>
-static __device__ __forceinline__ void turn_overwritten(__half *tile, const float *cosine,
-                                                        const float *sine, int first, int S)
+// The same, and a rotated value takes the place of the raw one.
+template <int D, int ROTATED, int THREADS>
+static __device__ __forceinline__ void rotate_overwritten(__half *tile, const float *cosine,
+                                                          const float *sine, int first, int S)
 {
     constexpr int STEP = THREADS / (D / 8);
-    constexpr int ALL = TURNED / STEP;
+    constexpr int ALL = ROTATED / STEP;
     const thread_place own = place_of_thread<D>();
     tile += own.row * D;
     uint2 low[ALL], high[ALL];
@@ -229,7 +230,7 @@ static __device__ __forceinline__ void turn_overwritten(__half *tile, const floa
     for (int j = 0; j < ALL; j++) {
         const int row = min(first + j * STEP + own.row, S - 1);
         const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
-        turn_four<false>(&low[j], &high[j], load_angles(cosine + angle, sine + angle));
+        rotate_four<false>(&low[j], &high[j], load_angles(cosine + angle, sine + angle));
         COUNT("table loads", 8);
         COUNT("element rotations", first + j * STEP + own.row < S ? 8 : 0);
     }
@@ -242,37 +243,37 @@ static __device__ __forceinline__ void turn_overwritten(__half *tile, const floa
 // end snippet: overwritten
 
 // One row of a thread after the other: no more is alive than four pairs and their angles.
-template <int D, int TURNED, int THREADS>
-static __device__ __forceinline__ void turn_pieces(__half *tile, const float *cosine,
-                                                   const float *sine, int first, int S)
+template <int D, int ROTATED, int THREADS>
+static __device__ __forceinline__ void rotate_chunks(__half *tile, const float *cosine,
+                                                     const float *sine, int first, int S)
 {
     constexpr int STEP = THREADS / (D / 8);
     const thread_place own = place_of_thread<D>();
     tile += own.row * D;
 #pragma unroll 1
-    for (int i = 0; i < TURNED; i += STEP) {
+    for (int i = 0; i < ROTATED; i += STEP) {
         const int row = min(first + i + own.row, S - 1);
         const int64_t angle = (int64_t)row * (D / 2) + own.four * 4;
-        // solution: pieces -- four pairs are turned as they come, by angles that are not kept
-        turn_four<false>((uint2 *)(tile + i * D + own.at),
-                         (uint2 *)(tile + i * D + (own.at ^ D / 2)),
-                         load_angles(cosine + angle, sine + angle));
-        // end solution: pieces
+        // solution: chunks -- four pairs are rotated as they come, by angles that are not kept
+        rotate_four<false>((uint2 *)(tile + i * D + own.at),
+                           (uint2 *)(tile + i * D + (own.at ^ D / 2)),
+                           load_angles(cosine + angle, sine + angle));
+        // end solution: chunks
         COUNT("table loads", 8);
         COUNT("element rotations", first + i + own.row < S ? 8 : 0);
     }
 }
 
-template <way WAY, int D, int TURNED, int THREADS>
-static __device__ __forceinline__ void turn_tile(__half *tile, const float *cosine,
-                                                 const float *sine, int first, int S)
+template <way WAY, int D, int ROTATED, int THREADS>
+static __device__ __forceinline__ void rotate_tile_by(__half *tile, const float *cosine,
+                                                      const float *sine, int first, int S)
 {
     if (WAY == KEPT) {
-        turn_kept<D, TURNED, THREADS>(tile, cosine, sine, first, S);
+        rotate_kept<D, ROTATED, THREADS>(tile, cosine, sine, first, S);
     } else if (WAY == OVERWRITTEN) {
-        turn_overwritten<D, TURNED, THREADS>(tile, cosine, sine, first, S);
+        rotate_overwritten<D, ROTATED, THREADS>(tile, cosine, sine, first, S);
     } else {
-        turn_pieces<D, TURNED, THREADS>(tile, cosine, sine, first, S);
+        rotate_chunks<D, ROTATED, THREADS>(tile, cosine, sine, first, S);
     }
 }
 
@@ -330,14 +331,14 @@ static const kf_variant variants[] = {
      .about = "as in step 32: all angles of a thread's rows, then row after row",
      .launch = fused_attention::launch<128, 64, 4, 2>},
     {.name = "fused-kept",
-     .about = "raw and turned values of all rows of a thread, beside each other",
+     .about = "raw and rotated values of all rows of a thread, beside each other",
      .launch = launch<KEPT, 4, 2>},
     {.name = "fused-overwritten",
-     .about = "turned values in place of raw ones",
+     .about = "rotated values in place of raw ones",
      .launch = launch<OVERWRITTEN, 4, 2>},
-    {.name = "fused-pieces",
+    {.name = "fused-chunks",
      .about = "one row of a thread after the other",
-     .launch = launch<PIECES, 4, 2>},
+     .launch = launch<CHUNKS, 4, 2>},
     {.name = "fused-bound",
      .about = "overwritten, and registers for three blocks, if need be by spilling",
      .launch = launch<OVERWRITTEN, 4, 3>},
@@ -352,7 +353,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "34-fewer-registers",
-        .title = "turned values in place of raw ones, a remedy that was proposed",
+        .title = "rotated values in place of raw ones, a remedy that was proposed",
         .architecture = "80",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),

@@ -6,7 +6,7 @@
  *
  * Idea     The log's fourth remedy, of the forward pass: angles of a tile of keys come into shared
  *          memory with the tile, by cp.async, and a thread reads them there. In two stages like
- *          the tiles, or in one that is filled again as soon as the tile is turned. They are as
+ *          the tiles, or in one that is filled again as soon as the tile is rotated. They are as
  *          many bytes as k and v, so also with tiles of 32 keys, for which there is room.
  * Predict  The log: a gain. Ours: at D = 128 a block has 160 KB in place of 96, 128 with one
  *          stage, and a multiprocessor room for one block in place of two: slower, by a fifth.
@@ -32,7 +32,7 @@ enum {
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
 // grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// turned: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
+// rotated: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
 // small, registers suffice for three blocks a multiprocessor
 template <int D, int KEYS, int TABLES>
 __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
@@ -64,11 +64,12 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     const int visible = min(Sk, causal ? Sk - Sq + block_row + ROWS : Sk); // to the last row
 
     float out[STRIPS][D / 8][4] = {};
-    float largest[STRIPS][2], sum[STRIPS][2]; // of row and row + 8; sum: of the keys of this lane
+    float row_max[STRIPS][2],
+        row_sum[STRIPS][2]; // of row and row + 8; row_sum: of the keys of this lane
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        largest[i][0] = largest[i][1] = -INFINITY;
-        sum[i][0] = sum[i][1] = 0.0f;
+        row_max[i][0] = row_max[i][1] = -INFINITY;
+        row_sum[i][0] = row_sum[i][1] = 0.0f;
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     copy_async_commit();
@@ -91,15 +92,15 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
             load_tile<D, KEYS, THREADS>(k_tiles + TILE - stage, k, next, Sk);
             load_tile<D, KEYS, THREADS>(v_tiles + TILE - stage, v, next, Sk);
         }
-        // solution: staged -- the tile is turned; the next table, when there is room
+        // solution: staged -- the tile is rotated; the next table, when there is room
         if (TABLES == 2 && next < visible) {
             load_table<D, KEYS, THREADS>(tables + next / KEYS % 2 * TABLE, cosine, sine, next, Sk);
         }
-        turn_staged<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2,
-                                      table + first / KEYS % TABLES * KEYS * D);
+        rotate_staged<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2,
+                                        table + first / KEYS % TABLES * KEYS * D);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
         COUNT("element rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) * D : 0);
-        __syncthreads(); // all of it is turned
+        __syncthreads(); // all of it is rotated
         if (TABLES == 1 && next < visible) {
             load_table<D, KEYS, THREADS>(tables, cosine, sine, next, Sk);
         }
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
         }
 #pragma unroll
         for (int i = 0; i < STRIPS; i++) {
-            online_softmax<D, KEYS>(s[i], out[i], largest[i], sum[i], scale);
+            online_softmax<D, KEYS>(s[i], out[i], row_max[i], row_sum[i], scale);
         }
 
 #pragma unroll
@@ -161,7 +162,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     }
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) {
-        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], largest[i], sum[i], scale,
+        store_rows<D>(o + head * Sq * D, lse + head * Sq, out[i], row_max[i], row_sum[i], scale,
                       row + i * 16, Sq);
     }
 }

@@ -1,4 +1,4 @@
-/* How angles come into shared memory, and how a tile is turned by them there. */
+/* How angles come into shared memory, and how a tile is rotated by them there. */
 #pragma once
 
 #include "cuda/rotate_tile.cuh"
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void load_table(uint32_t table, const float *c
 
 // As rotate_tile, by the cosines [ROWS][D/2] and sines that load_table has brought.
 template <int D, int ROWS, int THREADS>
-static __device__ __forceinline__ void turn_staged(__half *tile, const float *table)
+static __device__ __forceinline__ void rotate_staged(__half *tile, const float *table)
 {
     constexpr int FOURS = D / 8;
     constexpr int STEP = THREADS / FOURS;
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void turn_staged(__half *tile, const float *ta
     table += thread_row * (D / 2) + four * 4;
 #pragma unroll
     for (int i = 0; i < ROWS; i += STEP) {
-        turn_four<false>((uint2 *)(tile + i * D + at), (uint2 *)(tile + i * D + (at ^ D / 2)),
-                         load_angles(table + i * (D / 2), table + (ROWS + i) * (D / 2)));
+        rotate_four<false>((uint2 *)(tile + i * D + at), (uint2 *)(tile + i * D + (at ^ D / 2)),
+                           load_angles(table + i * (D / 2), table + (ROWS + i) * (D / 2)));
     }
 }

@@ -103,10 +103,10 @@ static void say_choices(const kf_shape *s)
     char name[32];
     if (!kf_tuned("dispatch", s, "way", name, sizeof name)) {
         kf_say("  no tuned-dispatch.tsv of this device has D = %d: dispatch is to do as "
-               "dispatch-log\n",
+               "dispatch-reference-log\n",
                s->D);
     }
-    kf_say("  dispatch: %s; dispatch-log: %s\n", of_table.name, of_log.name);
+    kf_say("  dispatch: %s; dispatch-reference-log: %s\n", of_table.name, of_log.name);
 }
 
 static void setup(kf_run *run)
@@ -205,7 +205,7 @@ static const kf_variant variants[] = {
      .launch = launch_op_by_op,
      .extra_error = rope_angle_error},
     {.name = "way:fused",
-     .about = "attention turns its tiles itself, as in step 32",
+     .about = "attention rotates its tiles itself, as in step 32",
      .launch = launch_fused},
     {.name = "one-kernel",
      .about = "RoPE by one kernel in front of attention",
@@ -214,7 +214,7 @@ static const kf_variant variants[] = {
      .about = "of the two ways the one that tuned-dispatch.tsv names",
      .launch = launch_tuned,
      .extra_error = tuned_error},
-    {.name = "dispatch-log",
+    {.name = "dispatch-reference-log",
      .about = "fused up to 4096, op by op beyond",
      .launch = launch_log,
      .extra_error = log_error},

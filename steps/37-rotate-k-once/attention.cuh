@@ -1,4 +1,4 @@
-/* attention.cuh: attention alone, what turning is compared with: the backward pass is step 30's
+/* attention.cuh: attention alone, what rotating is compared with: the backward pass is step 30's
  * d-late, where it is explained. */
 #pragma once
 
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(384, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a group each
+    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
     const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE; // [STAGES], as all that follow but dq
     const uint32_t dout_tiles = q_tiles + STAGES * TILE;
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(384, 1)
     const uint32_t dout_empty = q_empty + STAGES * 8;
     const uint32_t ds_full = dout_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;          // of a head
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;              // of a head
     // at_once heads together, of these the first keys first
     const int together = blockIdx.x / (at_once * blocks) * at_once;
     const int place = blockIdx.x - together * blocks;
@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(384, 1)
         barrier_init_fence();
     }
     __syncthreads();
-    if (group == 2) { // the producer
-        give_up_registers<24>();
+    if (warpgroup == 2) { // the producer
+        setmaxnreg_dec<24>();
         if (threadIdx.x % 128 != 0) {
             return;
         }
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(384, 1)
         return;
     }
 
-    take_registers<240>();
+    setmaxnreg_inc<240>();
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
     const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
     const int warp_key = block_key + warp * 16;
@@ -125,17 +125,17 @@ __global__ void __launch_bounds__(384, 1)
     float4 *const dq_at = (float4 *)(memory + (dq_tile - k_tiles)) + warp * 256 + lane;
     // This warp's share of dq: 16 rows, 64 columns.
     float *const sums_at =
-        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + group) * 1024;
-    const uint64_t k_rows = tile_descriptor(k_tiles + group * KEYS_TILE, 64 * 128);
-    const uint64_t v_rows = tile_descriptor(v_tiles + group * KEYS_TILE, 64 * 128);
+        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + warpgroup) * 1024;
+    const uint64_t k_rows = tile_descriptor(k_tiles + warpgroup * KEYS_TILE, 64 * 128);
+    const uint64_t v_rows = tile_descriptor(v_tiles + warpgroup * KEYS_TILE, 64 * 128);
     const uint64_t q_tile = tile_descriptor(q_tiles, ROWS * 128);
     const uint64_t dout_tile = tile_descriptor(dout_tiles, ROWS * 128);
-    const uint64_t ds_tile = tile_descriptor(ds_tiles + (D == 64 ? group * 64 * 128 : 0), 0);
-    const uint64_t k_turned = tile_descriptor(k_tiles + (D == 64 ? 0 : group * 64 * 128), 0);
+    const uint64_t ds_tile = tile_descriptor(ds_tiles + (D == 64 ? warpgroup * 64 * 128 : 0), 0);
+    const uint64_t k_trans = tile_descriptor(k_tiles + (D == 64 ? 0 : warpgroup * 64 * 128), 0);
     float dk[D / 8][4] = {};
     float dv[D / 8][4] = {};
-    hold(dk);
-    hold(dv);
+    fence_registers(dk);
+    fence_registers(dv);
 
     // In front of the first tile there is a dS of zeros.
     uint4 *const no_slopes = (uint4 *)(memory + (ds_tiles + (STAGES - 1) * SLOPES - k_tiles));
@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(384, 1)
         for (; tile < (edge ? min(whole, last) : last); tile++) {
             const int step = tile - first, stage = step % STAGES, filled = step / STAGES % 2;
             const int before = (step + 1) % STAGES; // of the tile before
-            const uint64_t q_now = recomputed(q_tile + stage * further(TILE));
-            const uint64_t dout_now = recomputed(dout_tile + stage * further(TILE));
+            const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
+            const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
             float s[1][ROWS / 8][4];
             float dp[ROWS / 8][4];
             float dq[8][4];
@@ -160,37 +160,37 @@ __global__ void __launch_bounds__(384, 1)
             uint32_t ds[ROWS / 16][4];
             barrier_wait(dout_full + 8 * stage, filled);
             start_from<ROWS>(dp, delta_at + stage * ROWS);
-            hold(dp);
+            fence_registers(dp);
             barrier_wait(q_full + 8 * stage, filled);
             wgmma_fence();
-            start_scores<D, ROWS>(s[0], recomputed(k_rows), q_now);
+            start_qk<D, ROWS>(s[0], recomputed(k_rows), q_now);
             wgmma_commit();
             start_adding<D>(dp, recomputed(v_rows), dout_now);
             wgmma_commit();
             wgmma_wait<1>(); // for the scores
-            hold(s[0]);
-            weigh_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
+            fence_registers(s[0]);
+            softmax_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
             if (edge) {
                 hide<true, 1, ROWS>(s, a, tile * ROWS, warp_key);
             }
             wgmma_wait<0>();
-            hold(dp);
+            fence_registers(dp);
             pack_slopes<ROWS>(p, ds, s[0], dp);
 
-            // The other group's half of the last dS is there, and it has read the one before, in
-            // whose place this one goes. In front of the first tile nothing is waited for.
+            // The other warpgroup's half of the last dS is there, and it has read the one before,
+            // in whose place this one goes. In front of the first tile nothing is waited for.
             const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
             barrier_wait(ds_full + 8 * before, last_filled);
-            store_slopes<ROWS>(ds_tiles + stage * SLOPES + group * ROWS * 128, ds);
+            store_slopes<ROWS>(ds_tiles + stage * SLOPES + warpgroup * ROWS * 128, ds);
             fence_async_proxy();
             wgmma_fence();
-            start_dq<D>(dq, recomputed(ds_tile + before * further(SLOPES)), recomputed(k_turned));
+            start_dq<D>(dq, recomputed(ds_tile + before * advance(SLOPES)), recomputed(k_trans));
             wgmma_commit();
-            start_values<D, ROWS>(dv, p, dout_now);
-            start_values<D, ROWS>(dk, ds, q_now);
+            start_pv<D, ROWS>(dv, p, dout_now);
+            start_pv<D, ROWS>(dk, ds, q_now);
             wgmma_commit();
             wgmma_wait<1>(); // for dq
-            hold(dq);
+            fence_registers(dq);
             // And that the other buffer has been read, for dq is there.
             __syncwarp();
             if (lane == 0) {
@@ -200,8 +200,8 @@ __global__ void __launch_bounds__(384, 1)
                 add_rows(sums_at + (int64_t)(tile - 1) * ROWS * D, dq_at, dq);
             }
             wgmma_wait<0>();
-            hold(dv);
-            hold(dk);
+            fence_registers(dv);
+            fence_registers(dk);
             if (lane == 0) {
                 barrier_arrive(q_empty + 8 * stage);
                 barrier_arrive(dout_empty + 8 * stage);
@@ -213,21 +213,21 @@ __global__ void __launch_bounds__(384, 1)
         barrier_wait(ds_full + 8 * stage, step / STAGES % 2);
         float dq[8][4];
         wgmma_fence();
-        start_dq<D>(dq, ds_tile + stage * further(SLOPES), k_turned);
+        start_dq<D>(dq, ds_tile + stage * advance(SLOPES), k_trans);
         wgmma_commit();
         wgmma_wait<0>();
-        hold(dq);
+        fence_registers(dq);
         add_rows(sums_at + (int64_t)(last - 1) * ROWS * D, dq_at, dq);
     }
 
     named_sync(1, 256); // both have read all keys: dk and dv go there
-    store_keys<D>(k_tiles + group * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
-    store_keys<D>(v_tiles + group * KEYS_TILE, dv, 1.0f);
+    store_keys<D>(k_tiles + warpgroup * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
+    store_keys<D>(v_tiles + warpgroup * KEYS_TILE, dv, 1.0f);
     fence_async_proxy();
-    named_sync(2 + group, 128);
+    named_sync(2 + warpgroup, 128);
     if (threadIdx.x % 128 == 0) {
-        tma_store(&dk_map, k_tiles + group * KEYS_TILE, 0, block_key + group * 64, 0, head);
-        tma_store(&dv_map, v_tiles + group * KEYS_TILE, 0, block_key + group * 64, 0, head);
+        tma_store(&dk_map, k_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
+        tma_store(&dv_map, v_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
         bulk_commit();
     }
     if (lane == 0) {

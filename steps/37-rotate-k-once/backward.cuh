@@ -1,20 +1,21 @@
-/* backward.cuh: step 30's d-late over turned queries and keys, with dk turned back where it leaves
- * the registers; and the kernels before and after, which turn q and turn dq back on their way. */
+/* backward.cuh: step 30's d-late over rotated queries and keys, with dk rotated back where it
+ * leaves the registers; and the kernels before and after, which rotate q and rotate dq back on
+ * their way. */
 #pragma once
 
 #include "attention.cuh"
-#include "turning.cuh"
+#include "rotate_fragments.cuh"
 
-namespace turning_backward
+namespace rotating_backward
 {
 
 using backward_pass::bytes_of_block;
 using backward_pass::STAGES;
 
-// snippet: turn-back
-// Gradients by turned rows become those by the rows before: c as fragments of 8 columns each.
+// snippet: rotate-back
+// Gradients by rotated rows become those by the rows before: c as fragments of 8 columns each.
 template <int D>
-static __device__ __forceinline__ void turn_back(float (&c)[D / 8][4], const angles<D> &a)
+static __device__ __forceinline__ void rotate_back(float (&c)[D / 8][4], const angles<D> &a)
 {
 #pragma unroll
     for (int i = 0; i < D / 4; i++) {
@@ -28,7 +29,7 @@ static __device__ __forceinline__ void turn_back(float (&c)[D / 8][4], const ang
         // end solution: back
     }
 }
-// end snippet: turn-back
+// end snippet: rotate-back
 
 // As step 30's, and q [BH][Sq][D] -> q_rotated, likewise.
 // grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 12 bytes an element, and D floats
@@ -46,7 +47,7 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
     const int lane = threadIdx.x % LANES;
     const int64_t at = (head * Sq + row) * D + lane * 8;
     const bool is_low = lane < LANES / 2; // of the two halves of a row
-    float sum = 0.0f;
+    float row_sum = 0.0f;
     uint32_t mine[4] = {};
     float2 c[4] = {}, s[4] = {};
     if (row < Sq) {
@@ -61,7 +62,7 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
         for (int i = 0; i < 4; i++) {
             const float2 x2 = __half22float2(x[i]);
             const float2 y2 = __half22float2(y[i]);
-            sum += x2.x * y2.x + x2.y * y2.y;
+            row_sum += x2.x * y2.x + x2.y * y2.y;
             c[i] = *(const float2 *)(tables.cosines + angle + 2 * i);
             s[i] = *(const float2 *)(tables.sines + angle + 2 * i);
         }
@@ -76,7 +77,7 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
         const uint32_t partner = __shfl_xor_sync(0xffffffffu, mine[i], LANES / 2);
         uint32_t low = is_low ? mine[i] : partner;
         uint32_t high = is_low ? partner : mine[i];
-        turn_two<false>(&low, &high, c[i], s[i]);
+        rotate_two<false>(&low, &high, c[i], s[i]);
         mine[i] = is_low ? low : high;
     }
     if (row < Sq) {
@@ -84,19 +85,19 @@ __global__ void before(const __half *q, const __half *o, const __half *dout, con
     }
 #pragma unroll
     for (int other = LANES / 2; other > 0; other /= 2) {
-        sum += __shfl_xor_sync(0xffffffffu, sum, other);
+        row_sum += __shfl_xor_sync(0xffffffffu, row_sum, other);
     }
     if (lane == 0) {
         const float l = row < Sq ? lse[head * Sq + row] : INFINITY;
         lse2[head * padded + row] = l * LOG2E;
-        minus_delta[head * padded + row] = -sum;
+        minus_delta[head * padded + row] = -row_sum;
     }
     float4 *const zeros = (float4 *)(sums + (head * padded + row) * D);
     zeros[lane] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     zeros[lane + LANES] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 
-// As step 30's, with dq turned back: so a warp has all columns of its 16 rows.
+// As step 30's, with dq rotated back: so a warp has all columns of its 16 rows.
 // grid (padded / 128, BH), 256 threads. cost: 6 bytes an element, and D floats of the tables a row
 template <int D>
 __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq, int Sk)
@@ -109,8 +110,8 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
     const int strip = blockIdx.x * 8 + warp; // of 16 rows
     const int row = strip * 16;
     const float scale = 1.0f / sqrtf((float)D);
-    angles<D> turns; // nobody's results: they come while the kernel in front ends
-    load_angles(turns, tables, Sk - Sq + row + lane / 4, Sk - 1);
+    angles<D> rotation; // nobody's results: they come while the kernel in front ends
+    load_angles(rotation, tables, Sk - Sq + row + lane / 4, Sk - 1);
     wait_for_previous();
     const float4 *from = (const float4 *)(sums + (head * padded_rows(Sq) + row) * D) + lane;
     float c[D / 8][4];
@@ -122,13 +123,13 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
         c[n][2] = four.z;
         c[n][3] = four.w;
     }
-    turn_back<D>(c, turns);
-    const int turned = (row + lane / 4 < Sq) + (row + lane / 4 + 8 < Sq);
-    (void)turned; // but for counts nobody asks
+    rotate_back<D>(c, rotation);
+    const int rotated = (row + lane / 4 < Sq) + (row + lane / 4 + 8 < Sq);
+    (void)rotated; // but for counts nobody asks
     if (lane % 4 == 0) {
-        COUNT("Q rotations", turned);
+        COUNT("Q rotations", rotated);
     }
-    COUNT("element rotations", D / 4 * turned);
+    COUNT("element rotations", D / 4 * rotated);
 #pragma unroll
     for (int n = 0; n < D / 8; n++) {
         rows[warp][lane / 4][n * 4 + lane % 4] = pack_halves(c[n][0] * scale, c[n][1] * scale);
@@ -146,12 +147,12 @@ __global__ void after(const float *sums, rope_tables tables, __half *dq, int Sq,
 }
 
 // Maps of q, dout [BH][Sq][D] in boxes of a tile's queries, k, v [BH][Sk][D] in boxes of 64 keys, q
-// and k turned; lse2, minus_delta [BH][padded]
-//     -> dk, dv [BH][Sk][D], maps in boxes of 64; dq of the turned q is added to sums
+// and k rotated; lse2, minus_delta [BH][padded]
+//     -> dk, dv [BH][Sk][D], maps in boxes of 64; dq of the rotated q is added to sums
 //        [BH][padded][D]
 // grid (Sk / 128 BH); at_once: heads that are worked on at a time, under a mask the first keys,
 // which have most queries, first
-// cost: as step 30's; a row of dk is turned back once, with D floats of the tables
+// cost: as step 30's; a row of dk is rotated back once, with D floats of the tables
 template <int D>
 __global__ void __launch_bounds__(384, 1)
     backward(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
@@ -164,7 +165,7 @@ __global__ void __launch_bounds__(384, 1)
     constexpr int ROWS = tile_queries<D>(), KEYS_TILE = bytes_of_keys<D>();
     constexpr int TILE = bytes_of_queries<D>(), SLOPES = bytes_of_slopes<D>();
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t k_tiles = shared_address(memory); // [2], of a group each
+    const uint32_t k_tiles = shared_address(memory); // [2], of a warpgroup each
     const uint32_t v_tiles = k_tiles + 2 * KEYS_TILE;
     const uint32_t q_tiles = v_tiles + 2 * KEYS_TILE; // [STAGES], as all that follow but dq
     const uint32_t dout_tiles = q_tiles + STAGES * TILE;
@@ -179,8 +180,8 @@ __global__ void __launch_bounds__(384, 1)
     const uint32_t dout_empty = q_empty + STAGES * 8;
     const uint32_t ds_full = dout_empty + STAGES * 8;
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;          // of a head
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int blocks = (a.Sk + BLOCK_KEYS - 1) / BLOCK_KEYS;              // of a head
     // at_once heads together, of these the first keys first
     const int together = blockIdx.x / (at_once * blocks) * at_once;
     const int place = blockIdx.x - together * blocks;
@@ -206,8 +207,8 @@ __global__ void __launch_bounds__(384, 1)
         barrier_init_fence();
     }
     __syncthreads();
-    if (group == 2) { // the producer
-        give_up_registers<24>();
+    if (warpgroup == 2) { // the producer
+        setmaxnreg_dec<24>();
         if (threadIdx.x % 128 != 0) {
             return;
         }
@@ -239,7 +240,7 @@ __global__ void __launch_bounds__(384, 1)
         return;
     }
 
-    take_registers<240>();
+    setmaxnreg_inc<240>();
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
     const float scale = LOG2E / sqrtf((float)D); // to exponents of 2
     const int warp_key = block_key + warp * 16;
@@ -248,17 +249,17 @@ __global__ void __launch_bounds__(384, 1)
     float4 *const dq_at = (float4 *)(memory + (dq_tile - k_tiles)) + warp * 256 + lane;
     // This warp's share of dq: 16 rows, 64 columns.
     float *const sums_at =
-        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + group) * 1024;
-    const uint64_t k_rows = tile_descriptor(k_tiles + group * KEYS_TILE, 64 * 128);
-    const uint64_t v_rows = tile_descriptor(v_tiles + group * KEYS_TILE, 64 * 128);
+        sums + head * padded * D + (D == 64 ? warp : warp % 4 * 2 + warpgroup) * 1024;
+    const uint64_t k_rows = tile_descriptor(k_tiles + warpgroup * KEYS_TILE, 64 * 128);
+    const uint64_t v_rows = tile_descriptor(v_tiles + warpgroup * KEYS_TILE, 64 * 128);
     const uint64_t q_tile = tile_descriptor(q_tiles, ROWS * 128);
     const uint64_t dout_tile = tile_descriptor(dout_tiles, ROWS * 128);
-    const uint64_t ds_tile = tile_descriptor(ds_tiles + (D == 64 ? group * 64 * 128 : 0), 0);
-    const uint64_t k_upright = tile_descriptor(k_tiles + (D == 64 ? 0 : group * 64 * 128), 0);
+    const uint64_t ds_tile = tile_descriptor(ds_tiles + (D == 64 ? warpgroup * 64 * 128 : 0), 0);
+    const uint64_t k_upright = tile_descriptor(k_tiles + (D == 64 ? 0 : warpgroup * 64 * 128), 0);
     float dk[D / 8][4] = {};
     float dv[D / 8][4] = {};
-    hold(dk);
-    hold(dv);
+    fence_registers(dk);
+    fence_registers(dv);
 
     // In front of the first tile there is a dS of zeros.
     uint4 *const no_slopes = (uint4 *)(memory + (ds_tiles + (STAGES - 1) * SLOPES - k_tiles));
@@ -274,8 +275,8 @@ __global__ void __launch_bounds__(384, 1)
         for (; tile < (edge ? min(whole, last) : last); tile++) {
             const int step = tile - first, stage = step % STAGES, filled = step / STAGES % 2;
             const int before = (step + 1) % STAGES; // of the tile before
-            const uint64_t q_now = recomputed(q_tile + stage * further(TILE));
-            const uint64_t dout_now = recomputed(dout_tile + stage * further(TILE));
+            const uint64_t q_now = recomputed(q_tile + stage * advance(TILE));
+            const uint64_t dout_now = recomputed(dout_tile + stage * advance(TILE));
             float s[1][ROWS / 8][4];
             float dp[ROWS / 8][4];
             float dq[8][4];
@@ -283,37 +284,37 @@ __global__ void __launch_bounds__(384, 1)
             uint32_t ds[ROWS / 16][4];
             barrier_wait(dout_full + 8 * stage, filled);
             start_from<ROWS>(dp, delta_at + stage * ROWS);
-            hold(dp);
+            fence_registers(dp);
             barrier_wait(q_full + 8 * stage, filled);
             wgmma_fence();
-            start_scores<D, ROWS>(s[0], recomputed(k_rows), q_now);
+            start_qk<D, ROWS>(s[0], recomputed(k_rows), q_now);
             wgmma_commit();
             start_adding<D>(dp, recomputed(v_rows), dout_now);
             wgmma_commit();
             wgmma_wait<1>(); // for the scores
-            hold(s[0]);
-            weigh_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
+            fence_registers(s[0]);
+            softmax_columns<ROWS>(s[0], lse_at + stage * ROWS, scale);
             if (edge) {
                 hide<true, 1, ROWS>(s, a, tile * ROWS, warp_key);
             }
             wgmma_wait<0>();
-            hold(dp);
+            fence_registers(dp);
             pack_slopes<ROWS>(p, ds, s[0], dp);
 
-            // The other group's half of the last dS is there, and it has read the one before, in
-            // whose place this one goes. In front of the first tile nothing is waited for.
+            // The other warpgroup's half of the last dS is there, and it has read the one before,
+            // in whose place this one goes. In front of the first tile nothing is waited for.
             const int last_filled = (step - 1 + 2 * STAGES) / STAGES % 2;
             barrier_wait(ds_full + 8 * before, last_filled);
-            store_slopes<ROWS>(ds_tiles + stage * SLOPES + group * ROWS * 128, ds);
+            store_slopes<ROWS>(ds_tiles + stage * SLOPES + warpgroup * ROWS * 128, ds);
             fence_async_proxy();
             wgmma_fence();
-            start_dq<D>(dq, recomputed(ds_tile + before * further(SLOPES)), recomputed(k_upright));
+            start_dq<D>(dq, recomputed(ds_tile + before * advance(SLOPES)), recomputed(k_upright));
             wgmma_commit();
-            start_values<D, ROWS>(dv, p, dout_now);
-            start_values<D, ROWS>(dk, ds, q_now);
+            start_pv<D, ROWS>(dv, p, dout_now);
+            start_pv<D, ROWS>(dk, ds, q_now);
             wgmma_commit();
             wgmma_wait<1>(); // for dq
-            hold(dq);
+            fence_registers(dq);
             // And that the other buffer has been read, for dq is there.
             __syncwarp();
             if (lane == 0) {
@@ -323,8 +324,8 @@ __global__ void __launch_bounds__(384, 1)
                 add_rows(sums_at + (int64_t)(tile - 1) * ROWS * D, dq_at, dq);
             }
             wgmma_wait<0>();
-            hold(dv);
-            hold(dk);
+            fence_registers(dv);
+            fence_registers(dk);
             if (lane == 0) {
                 barrier_arrive(q_empty + 8 * stage);
                 barrier_arrive(dout_empty + 8 * stage);
@@ -332,38 +333,38 @@ __global__ void __launch_bounds__(384, 1)
         }
     }
     // solution: dk-angles -- for dk, on their way while the last dq is made
-    angles<D> turns;
-    load_angles(turns, tables, warp_key + lane / 4, a.Sk - 1);
+    angles<D> rotation;
+    load_angles(rotation, tables, warp_key + lane / 4, a.Sk - 1);
     // end solution: dk-angles
     if (first < last) { // dq of the last tile
         const int step = last - 1 - first, stage = step % STAGES;
         barrier_wait(ds_full + 8 * stage, step / STAGES % 2);
         float dq[8][4];
         wgmma_fence();
-        start_dq<D>(dq, ds_tile + stage * further(SLOPES), k_upright);
+        start_dq<D>(dq, ds_tile + stage * advance(SLOPES), k_upright);
         wgmma_commit();
         wgmma_wait<0>();
-        hold(dq);
+        fence_registers(dq);
         add_rows(sums_at + (int64_t)(last - 1) * ROWS * D, dq_at, dq);
     }
 
-    // solution: dk -- dk is that of the turned keys: turn it back
-    turn_back<D>(dk, turns);
+    // solution: dk -- dk is that of the rotated keys: rotate it back
+    rotate_back<D>(dk, rotation);
     // end solution: dk
-    const int turned = (warp_key + lane / 4 < a.Sk) + (warp_key + lane / 4 + 8 < a.Sk);
-    (void)turned; // but for counts nobody asks
+    const int rotated = (warp_key + lane / 4 < a.Sk) + (warp_key + lane / 4 + 8 < a.Sk);
+    (void)rotated; // but for counts nobody asks
     if (lane % 4 == 0) {
-        COUNT("K rotations", turned);
+        COUNT("K rotations", rotated);
     }
-    COUNT("element rotations", D / 4 * turned);
+    COUNT("element rotations", D / 4 * rotated);
     named_sync(1, 256); // both have read all keys: dk and dv go there
-    store_keys<D>(k_tiles + group * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
-    store_keys<D>(v_tiles + group * KEYS_TILE, dv, 1.0f);
+    store_keys<D>(k_tiles + warpgroup * KEYS_TILE, dk, 1.0f / sqrtf((float)D));
+    store_keys<D>(v_tiles + warpgroup * KEYS_TILE, dv, 1.0f);
     fence_async_proxy();
-    named_sync(2 + group, 128);
+    named_sync(2 + warpgroup, 128);
     if (threadIdx.x % 128 == 0) {
-        tma_store(&dk_map, k_tiles + group * KEYS_TILE, 0, block_key + group * 64, 0, head);
-        tma_store(&dv_map, v_tiles + group * KEYS_TILE, 0, block_key + group * 64, 0, head);
+        tma_store(&dk_map, k_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
+        tma_store(&dv_map, v_tiles + warpgroup * KEYS_TILE, 0, block_key + warpgroup * 64, 0, head);
         bulk_commit();
     }
     if (lane == 0) {
@@ -371,4 +372,4 @@ __global__ void __launch_bounds__(384, 1)
     }
 }
 
-} // namespace turning_backward
+} // namespace rotating_backward

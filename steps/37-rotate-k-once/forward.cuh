@@ -1,40 +1,41 @@
-/* forward.cuh: step 29's g-pieces, whose consumers turn their queries themselves.
+/* forward.cuh: step 29's g-work-tiles, whose consumers rotate their queries themselves.
  *
- * Rows come by TMA and are turned in shared memory, where a request for angles is whole rows of the
- * tables. Two groups then take their rows as fragments; three have too few registers, so products
- * read the tile, of which there are two, so that the next one comes early. What takes long are the
- * angles: those of the first piece are there before the kernel in front has ended, those of the
- * next are under way while the last values of this one are multiplied and stored. Keys come turned.
+ * Rows come by TMA and are rotated in shared memory, where a request for angles is whole rows of
+ * the tables. Two warpgroups then take their rows as fragments; three have too few registers, so
+ * products read the tile, of which there are two, so that the next one comes early. What takes long
+ * are the angles: those of the first work tile are there before the kernel in front has ended,
+ * those of the next are in flight while the last values of this one are multiplied and stored. Keys
+ * come rotated.
  */
 #pragma once
 
 #include "attention.cuh"
-#include "turning.cuh"
+#include "rotate_fragments.cuh"
 
-namespace turning
+namespace rotating
 {
 
-using namespace pieces;
+using namespace work_tiles;
 
 // Tiles of queries: two where they are multiplied from shared memory.
-template <int GROUPS>
+template <int WARPGROUPS>
 static __host__ __device__ constexpr int stages_of_queries()
 {
-    return GROUPS == 2 ? 1 : 2;
+    return WARPGROUPS == 2 ? 1 : 2;
 }
 
-// The next piece is drawn, and its queries are asked for, behind the copies of the tile of keys
+// The next work tile is drawn, and its queries are asked for, behind the copies of the tile of keys
 // that has so many behind it: early enough, and not in front of copies that someone waits for.
 enum { AHEAD = 1 };
 
-// In shared memory: q [stages][GROUPS][64][D], o [GROUPS][64][D], k and v [STAGES][KEYS][D],
-// barriers, and as many pieces as tiles of q.
-template <int D, int GROUPS>
+// In shared memory: q [stages][WARPGROUPS][64][D], o [WARPGROUPS][64][D], k and v
+// [STAGES][KEYS][D], barriers, and as many work tiles as tiles of q.
+template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
-    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
-    return ((Q_STAGES + 1) * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
-           (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(piece);
+    constexpr int Q_STAGES = stages_of_queries<WARPGROUPS>();
+    return ((Q_STAGES + 1) * WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 +
+           (2 * Q_STAGES + 4 * STAGES) * 8 + Q_STAGES * (int)sizeof(work_tile);
 }
 
 // Of a warp's 16 rows: a lane has four neighbouring pairs of each 256 / D th row, so that a request
@@ -59,11 +60,11 @@ static __device__ __forceinline__ void load_angles(row_angles<D> &a, rope_tables
     }
 }
 
-// snippet: turn-queries
-// The warp's 16 rows of the tile [64][D] of its group, boxes of TMA swizzled by 128 bytes, are
-// turned where they lie. Of these `rows` exist: the others are counted by nobody.
+// snippet: rotate-queries
+// The warp's 16 rows of the tile [64][D] of its warpgroup, boxes of TMA swizzled by 128 bytes, are
+// rotated where they lie. Of these `rows` exist: the others are counted by nobody.
 template <int D>
-static __device__ __forceinline__ void turn_queries(char *tile, const row_angles<D> &a, int rows)
+static __device__ __forceinline__ void rotate_queries(char *tile, const row_angles<D> &a, int rows)
 {
     const int lane = threadIdx.x % 32;
     const int column = lane % (D / 8) * 4;
@@ -84,22 +85,22 @@ static __device__ __forceinline__ void turn_queries(char *tile, const row_angles
     }
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
-        // solution: turn -- four pairs by their angles
-        turn_four<false>(&x[i], &y[i], a.by[i]);
-        // end solution: turn
+        // solution: rotate -- four pairs by their angles
+        rotate_four<false>(&x[i], &y[i], a.by[i]);
+        // end solution: rotate
         *low[i] = x[i];
         *high[i] = y[i];
     }
 }
-// end snippet: turn-queries
+// end snippet: rotate-queries
 
-// The rows of this warp are turned, and where they are HELD they become fragments. Else products
-// read the tile, after the group's next barrier.
+// The rows of this warp are rotated, and where they are HELD they become fragments. Else products
+// read the tile, after the warpgroup's next barrier.
 template <int D, bool HELD>
 static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], char *tile,
                                                     const row_angles<D> &a, int rows)
 {
-    turn_queries<D>(tile, a, rows);
+    rotate_queries<D>(tile, a, rows);
     if (HELD) {
         __syncwarp();
         load_queries<D>(q, shared_address(tile));
@@ -107,39 +108,39 @@ static __device__ __forceinline__ void take_queries(uint32_t (&q)[D / 16][4], ch
     fence_async_proxy(); // for products of the tile, or for the copy that overwrites it
 }
 
-// The tiles of a piece's queries; of none only that it is none. In front: handed_out.
-template <int D, int GROUPS>
+// The tiles of a work tile's queries; of none only that it is none. In front: handed_out.
+template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void ask_for_queries(uint32_t tiles, const CUtensorMap *q_map,
-                                                       uint32_t barrier, piece mine)
+                                                       uint32_t barrier, work_tile mine)
 {
     if (mine.head < 0) {
         barrier_arrive(barrier);
         return;
     }
-    barrier_expect(barrier, GROUPS * 64 * D * 2);
-    for (int i = 0; i < GROUPS; i++) {
+    barrier_expect(barrier, WARPGROUPS * 64 * D * 2);
+    for (int i = 0; i < WARPGROUPS; i++) {
         tma_load(tiles + i * 64 * D * 2, q_map, barrier, 0, mine.first + i * 64, 0, mine.head);
     }
 }
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
-// -> o, lse [BH][Sq]; q is not turned, k is; Sq <= Sk; one launch at a time
-// cost: as step 29's d-overlap, without the products of tiles that a group does not see; a row of q
-// is turned once, with D floats of the tables
-template <int D, int GROUPS>
-__global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
+// -> o, lse [BH][Sq]; q is not rotated, k is; Sq <= Sk; one launch at a time
+// cost: as step 29's d-overlap, without the products of tiles that a warpgroup does not see; a row
+// of q is rotated once, with D floats of the tables
+template <int D, int WARPGROUPS>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
           rope_tables tables, float *lse, int heads, int at_once, int small, int Sq, int Sk,
           bool causal)
 {
-    constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
-    constexpr int Q_STAGES = stages_of_queries<GROUPS>();
-    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
+    constexpr bool HELD = WARPGROUPS == 2; // queries, in registers: three warpgroups have too few
+    constexpr int Q_STAGES = stages_of_queries<WARPGROUPS>();
+    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     extern __shared__ __align__(1024) char memory[];
-    const uint32_t q_tiles = shared_address(memory); // [Q_STAGES][GROUPS]
-    const uint32_t o_tiles = q_tiles + Q_STAGES * GROUPS * Q_TILE;
-    const uint32_t k_tiles = o_tiles + GROUPS * Q_TILE;
+    const uint32_t q_tiles = shared_address(memory); // [Q_STAGES][WARPGROUPS]
+    const uint32_t o_tiles = q_tiles + Q_STAGES * WARPGROUPS * Q_TILE;
+    const uint32_t k_tiles = o_tiles + WARPGROUPS * Q_TILE;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
     const uint32_t q_full = v_tiles + STAGES * TILE; // barriers, [Q_STAGES], as the next
     const uint32_t q_empty = q_full + Q_STAGES * 8;
@@ -147,21 +148,22 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     const uint32_t v_full = k_full + STAGES * 8;
     const uint32_t k_empty = v_full + STAGES * 8;
     const uint32_t v_empty = k_empty + STAGES * 8;
-    piece *const handed_out = (piece *)(memory + (v_empty + STAGES * 8 - q_tiles)); // [Q_STAGES]
+    work_tile *const handed_out =
+        (work_tile *)(memory + (v_empty + STAGES * 8 - q_tiles)); // [Q_STAGES]
     const int lane = threadIdx.x % 32;
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    const int pieces = (large_pieces(Sq, small, QUERIES) + small) * heads;
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int work_tiles = (large_tiles(Sq, small, QUERIES) + small) * heads;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Q_STAGES; i++) {
             barrier_init(q_full + 8 * i, 1);
-            barrier_init(q_empty + 8 * i, GROUPS);
+            barrier_init(q_empty + 8 * i, WARPGROUPS);
         }
         for (int i = 0; i < STAGES; i++) {
             barrier_init(k_full + 8 * i, 1);
             barrier_init(v_full + 8 * i, 1);
-            barrier_init(k_empty + 8 * i, GROUPS);
-            barrier_init(v_empty + 8 * i, GROUPS);
+            barrier_init(k_empty + 8 * i, WARPGROUPS);
+            barrier_init(v_empty + 8 * i, WARPGROUPS);
         }
         barrier_init_fence();
     }
@@ -169,20 +171,20 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     // Launched so, the next kernel begins when blocks of this one end, and waits for the last.
     cudaTriggerProgrammaticLaunchCompletion();
 
-    if (group == GROUPS) { // the producer
-        give_up_registers<GROUPS == 3 ? 32 : 24>();
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 != 0) {
             return;
         }
         int step = 0;
-        piece mine = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+        work_tile mine = work_tile_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
         handed_out[0] = mine;
-        ask_for_queries<D, GROUPS>(q_tiles, &q_map, q_full, mine);
+        ask_for_queries<D, WARPGROUPS>(q_tiles, &q_map, q_full, mine);
         cudaGridDependencySynchronize(); // for keys: queries are nobody's results
-        for (int turn = 0; mine.head >= 0; turn++) {
+        for (int iteration = 0; mine.head >= 0; iteration++) {
             const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
             const int tiles = (visible + KEYS - 1) / KEYS;
-            piece next = {-1, 0, 0};
+            work_tile next = {-1, 0, 0};
 #pragma unroll 1
             for (int tile = tiles - 1; tile >= 0; tile--, step++) {
                 const int stage = step % STAGES, emptied = step / STAGES % 2 ^ 1;
@@ -195,16 +197,16 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 tma_load(v_tiles + stage * TILE, &v_map, v_full + 8 * stage, 0, tile * KEYS, 0,
                          mine.head);
                 if (tile == min(AHEAD, tiles - 1)) {
-                    const int place = (turn + 1) % Q_STAGES;
+                    const int place = (iteration + 1) % Q_STAGES;
                     const int number = gridDim.x + atomicAdd(&counters[0], 1);
                     // At first there is nothing to wait for.
-                    barrier_wait(q_empty + 8 * place, (turn + 1) / Q_STAGES % 2 ^ 1);
-                    if (number < pieces) {
-                        next = piece_of(number, heads, at_once, Sq, small, QUERIES);
+                    barrier_wait(q_empty + 8 * place, (iteration + 1) / Q_STAGES % 2 ^ 1);
+                    if (number < work_tiles) {
+                        next = work_tile_of(number, heads, at_once, Sq, small, QUERIES);
                     }
                     handed_out[place] = next;
-                    ask_for_queries<D, GROUPS>(q_tiles + place * GROUPS * Q_TILE, &q_map,
-                                               q_full + 8 * place, next);
+                    ask_for_queries<D, WARPGROUPS>(q_tiles + place * WARPGROUPS * Q_TILE, &q_map,
+                                                   q_full + 8 * place, next);
                 }
             }
             mine = next;
@@ -216,49 +218,54 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         return;
     }
 
-    take_registers<GROUPS == 3 ? 160 : 240>();
-    const bool leader = threadIdx.x % 128 == 0;                          // speaks for its group
-    const int my_turn = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
-    if (group == GROUPS - 1) {
-        named_arrive(next_turn, 256);
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    const bool leader = threadIdx.x % 128 == 0; // speaks for its warpgroup
+    const int own_handoff = 1 + warpgroup,
+              next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(next_handoff, 256);
     }
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
     const uint64_t k_tile = tile_descriptor(k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(v_tiles, KEYS * 128);
-    const uint32_t o_tile = o_tiles + group * Q_TILE;
+    const uint32_t o_tile = o_tiles + warpgroup * Q_TILE;
 
-    const int warp_row = group * 64 + threadIdx.x / 32 % 4 * 16; // of a piece
-    // The first piece of a block is no secret, and neither it nor its angles are anyone's results.
-    piece now = piece_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
+    const int warp_row = warpgroup * 64 + threadIdx.x / 32 % 4 * 16; // of a work tile
+    // The first work tile of a block is no secret, and neither it nor its angles are anyone's
+    // results.
+    work_tile now = work_tile_of(blockIdx.x, heads, at_once, Sq, small, QUERIES);
     uint32_t query[D / 16][4];
-    row_angles<D> turns;
-    load_angles<D>(turns, tables, Sk - Sq + now.first + warp_row, Sk - 1);
+    row_angles<D> rotation;
+    load_angles<D>(rotation, tables, Sk - Sq + now.first + warp_row, Sk - 1);
     barrier_wait(q_full, 0);
-    take_queries<D, HELD>(query, memory + group * Q_TILE, turns, now.end - now.first - warp_row);
-    named_sync(4 + group, 128); // all have read q, or written it back
+    take_queries<D, HELD>(query, memory + warpgroup * Q_TILE, rotation,
+                          now.end - now.first - warp_row);
+    named_sync(4 + warpgroup, 128); // all have read q, or written it back
     if (HELD && leader) {
         barrier_arrive(q_empty);
     }
     cudaGridDependencySynchronize(); // o and lse may still be read
 
     int step = 0;
-    for (int turn = 0; now.head >= 0; turn++) {
-        const int head = now.head, end = now.end, first = now.first + group * 64;
+    for (int iteration = 0; now.head >= 0; iteration++) {
+        const int head = now.head, end = now.end, first = now.first + warpgroup * 64;
         const int row = now.first + warp_row + lane / 4; // of this lane, and row + 8
-        const uint64_t q_tile =
-            tile_descriptor(q_tiles + (turn % Q_STAGES * GROUPS + group) * Q_TILE, 64 * 128);
-        // Keys that the last row of the piece sees, and that of the group, which may have none.
+        const uint64_t q_tile = tile_descriptor(
+            q_tiles + (iteration % Q_STAGES * WARPGROUPS + warpgroup) * Q_TILE, 64 * 128);
+        // Keys that the last row of the work tile sees, and that of the warpgroup, which may have
+        // none.
         const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
         const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
-        // The first query of the group sees so many, and tiles from `whole` on are not all seen.
+        // The first query of the warpgroup sees so many, and tiles from `whole` on are not all
+        // seen.
         const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
         const int whole = max(0, seen) / KEYS;
         float s[KEYS / 8][4];
         uint32_t p[KEYS / 16][4];
         float out[D / 8][4] = {};
-        float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-        float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
-        float shrink[2];
+        float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+        float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+        float correction[2];
 
         int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
 #pragma unroll 1
@@ -266,8 +273,8 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(k_full + 8 * stage, filled);
             barrier_wait(v_full + 8 * stage, filled);
-            named_sync(my_turn, 256);
-            named_arrive(next_turn, 256);
+            named_sync(own_handoff, 256);
+            named_arrive(next_handoff, 256);
             if (leader) {
                 barrier_arrive(k_empty + 8 * stage);
                 barrier_arrive(v_empty + 8 * stage);
@@ -276,19 +283,19 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
         if (tile >= 0) {
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(k_full + 8 * stage, filled);
-            named_sync(my_turn, 256);
+            named_sync(own_handoff, 256);
             wgmma_fence();
-            start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+            start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
-            named_arrive(next_turn, 256);
+            named_arrive(next_handoff, 256);
             wgmma_wait<0>();
-            hold(s);
+            fence_registers(s);
             if (leader) {
                 barrier_arrive(k_empty + 8 * stage);
             }
             mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-            weigh<KEYS>(s, largest, sum, shrink, scale);
-            pack_weights<KEYS>(p, s);
+            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
+            pack_probabilities<KEYS>(p, s);
             tile--;
         }
 #pragma unroll
@@ -298,80 +305,81 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
                 step++;
                 const int stage = step % STAGES, filled = step / STAGES % 2;
                 barrier_wait(k_full + 8 * stage, filled);
-                named_sync(my_turn, 256); // with the group that passes it
+                named_sync(own_handoff, 256); // with the warpgroup that passes it
                 wgmma_fence();
-                start_scores<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * further(TILE));
+                start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
                 wgmma_commit();
                 barrier_wait(v_full + 8 * before, before_filled);
-                hold(out);
+                fence_registers(out);
                 wgmma_fence(); // again: between products there was a wait
-                start_values<D, KEYS>(out, p, v_tile + before * further(TILE));
+                start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
                 wgmma_commit();
-                named_arrive(next_turn, 256);
+                named_arrive(next_handoff, 256);
 
                 wgmma_wait<1>(); // for the scores
-                hold(s);
+                fence_registers(s);
                 if (leader) {
                     barrier_arrive(k_empty + 8 * stage);
                 }
                 if (edge) {
                     mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
                 }
-                weigh<KEYS>(s, largest, sum, shrink, scale);
+                softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
                 wgmma_wait<0>(); // for the values
-                hold(out);
+                fence_registers(out);
                 if (leader) {
                     barrier_arrive(v_empty + 8 * before);
                 }
-                pack_weights<KEYS>(p, s);
-                rescale<D>(out, shrink);
+                pack_probabilities<KEYS>(p, s);
+                rescale<D>(out, correction);
             }
         }
         if constexpr (!HELD) {
-            named_sync(4 + group, 128); // all have read q, and what their piece is
+            named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
             if (leader) {
-                barrier_arrive(q_empty + 8 * (turn % Q_STAGES));
+                barrier_arrive(q_empty + 8 * (iteration % Q_STAGES));
             }
         }
-        // The next piece. The angles of its rows come while values are multiplied and stored.
-        const int place = (turn + 1) % Q_STAGES;
-        barrier_wait(q_full + 8 * place, (turn + 1) / Q_STAGES % 2);
+        // The next work tile. The angles of its rows come while values are multiplied and stored.
+        const int place = (iteration + 1) % Q_STAGES;
+        barrier_wait(q_full + 8 * place, (iteration + 1) / Q_STAGES % 2);
         now.head = __shfl_sync(0xffffffffu, handed_out[place].head, 0);
         now.first = __shfl_sync(0xffffffffu, handed_out[place].first, 0);
         now.end = __shfl_sync(0xffffffffu, handed_out[place].end, 0);
-        row_angles<D> next; // also of no piece: else what was there before would be kept
+        row_angles<D> next; // also of no work tile: else what was there before would be kept
         load_angles<D>(next, tables, Sk - Sq + now.first + warp_row, Sk - 1);
         if (mine > 0) { // the values of the last tile
             const int stage = step % STAGES, filled = step / STAGES % 2;
             step++;
             barrier_wait(v_full + 8 * stage, filled);
-            hold(out);
+            fence_registers(out);
             wgmma_fence();
-            start_values<D, KEYS>(out, p, v_tile + stage * further(TILE));
+            start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
             wgmma_commit();
             wgmma_wait<0>();
-            hold(out);
+            fence_registers(out);
             if (leader) {
                 barrier_arrive(v_empty + 8 * stage);
             }
         }
-        if (first < end) { // a small piece has no rows for the last group
+        if (first < end) { // a small work tile has no rows for the last warpgroup
             if (leader) {
                 bulk_wait_read<0>(); // the results before these
             }
-            named_sync(4 + group, 128);
-            rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, largest, sum, scale, row, Sq);
+            named_sync(4 + warpgroup, 128);
+            rows_to_tile<D>(o_tile, lse + (int64_t)head * Sq, out, row_max, row_sum, scale, row,
+                            Sq);
             fence_async_proxy();
-            named_sync(4 + group, 128);
+            named_sync(4 + warpgroup, 128);
             if (leader) {
                 tma_store(&o_map, o_tile, 0, first, 0, head);
                 bulk_commit();
             }
         }
         if (now.head >= 0) {
-            take_queries<D, HELD>(query, memory + (place * GROUPS + group) * Q_TILE, next,
+            take_queries<D, HELD>(query, memory + (place * WARPGROUPS + warpgroup) * Q_TILE, next,
                                   now.end - now.first - warp_row);
-            named_sync(4 + group, 128); // all have read q, or written it back
+            named_sync(4 + warpgroup, 128); // all have read q, or written it back
             if (HELD && leader) {
                 barrier_arrive(q_empty);
             }
@@ -382,4 +390,4 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
     }
 }
 
-} // namespace turning
+} // namespace rotating

@@ -1,7 +1,7 @@
 /* keys_alone.cuh: the pass over k as a problem of its own: what it takes is the second part of the
  * limit.
  *
- * k [B][H][Sk][D], cos, sin -> k_rotated, likewise. Turning in fp32 is off as rope.h says, and the
+ * k [B][H][Sk][D], cos, sin -> k_rotated, likewise. Rotation in fp32 is off as rope.h says, and the
  * result is rounded to fp16 once.
  */
 #pragma once
@@ -31,7 +31,7 @@ typedef struct job {
     double angle_error;
 } job;
 
-static void turn_row(void *context, int64_t row)
+static void rotate_row(void *context, int64_t row)
 {
     const job *j = (const job *)context;
     const double u = kf_unit_roundoff(KF_F32), u16 = kf_unit_roundoff(KF_F16);
@@ -59,7 +59,7 @@ static void reference(kf_run *run)
     kf_rope_fp64(s.pos0, s.Sk, s.D, cosines, sines);
     kf_sample_rows(rotated->checked, (int64_t)s.B * s.H, s.Sk, 2.0 * s.D, run->seed);
     job j = {kf_find(run, "k"), rotated, s.Sk, s.D, cosines, sines, run->extra_error};
-    kf_parallel(rotated->rows, turn_row, &j);
+    kf_parallel(rotated->rows, rotate_row, &j);
     free(cosines);
 }
 

@@ -2,7 +2,7 @@
  * place, so the device makes all of them, and the host those that a reference needs.
  *
  * Scores are so steep that a query sees a few keys well: o is a sum of few values, and a row of
- * another head, or turned for another position, is another result. */
+ * another head, or rotated for another position, is another result. */
 #pragma once
 
 #include "harness/problem.h"

@@ -1,17 +1,17 @@
-/* 37-rotate-k-once: keys turned once, queries inside, on the best kernels
+/* 37-rotate-k-once: keys rotated once, queries inside, on the best kernels
  *
  * Grows from: 31-full-evaluation
  * Architecture: 90a
- * Record: --turns 1 --rates step-37-rates.tsv
+ * Record: --repetitions 1 --rates step-37-rates.tsv
  * Check: without racecheck
  * Profile: kernels=flash|rotate_keys|backward each --case forward-D64-S8192
  * Profile: --case forward-D128-S8192 --case backward-D128-S8192
  *
- * Idea     A key is used by every query that sees it: it is turned once, by a pass of its own, or
- *          was when it was stored. A query is used by one block: attention turns it on its way in.
- *          The backward pass turns dk and dq back before they leave.
+ * Idea     A key is used by every query that sees it: it is rotated once, by a pass of its own, or
+ *          was when it was stored. A query is used by one block: attention rotates it on its way
+ *          in. The backward pass rotates dk and dq back before they leave.
  * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
- *          queries a fiftieth at 512, nothing from 2048 on. So it loses to nothing. Keys turned in
+ *          queries a fiftieth at 512, nothing from 2048 on. So it loses to nothing. Keys rotated in
  *          the kernel as well (fused): three warps are too few, and all others wait for them.
  * Outcome  Ahead of compiled RoPE + cuDNN at every length, both passes; of op by op and of one
  *          kernel too, or level with them. Where rows are short queries cost more than predicted:
@@ -24,7 +24,7 @@
 #include "keys_alone.cuh"
 #include "made.cuh"
 #include "cuda/rope_passes.cuh"
-#include "cuda/turn_halves.cuh"
+#include "cuda/rotate_halves.cuh"
 #include "cuda/wgmma_launch.cuh"
 #include "problems/rope_flash_cases.h"
 
@@ -66,14 +66,14 @@ __global__ void __launch_bounds__(PASS_THREADS)
     for (int i = 0; i < HEADS; i++) {
         if (first + i < heads) {
             uint4 x = low[i], y = high[i];
-            turn_two<false>(&x.x, &y.x, make_float2(a.cosine.x, a.cosine.y),
-                            make_float2(a.sine.x, a.sine.y));
-            turn_two<false>(&x.y, &y.y, make_float2(a.cosine.z, a.cosine.w),
-                            make_float2(a.sine.z, a.sine.w));
-            turn_two<false>(&x.z, &y.z, make_float2(b.cosine.x, b.cosine.y),
-                            make_float2(b.sine.x, b.sine.y));
-            turn_two<false>(&x.w, &y.w, make_float2(b.cosine.z, b.cosine.w),
-                            make_float2(b.sine.z, b.sine.w));
+            rotate_two<false>(&x.x, &y.x, make_float2(a.cosine.x, a.cosine.y),
+                              make_float2(a.sine.x, a.sine.y));
+            rotate_two<false>(&x.y, &y.y, make_float2(a.cosine.z, a.cosine.w),
+                              make_float2(a.sine.z, a.sine.w));
+            rotate_two<false>(&x.z, &y.z, make_float2(b.cosine.x, b.cosine.y),
+                              make_float2(b.sine.x, b.sine.y));
+            rotate_two<false>(&x.w, &y.w, make_float2(b.cosine.z, b.cosine.w),
+                              make_float2(b.sine.z, b.sine.w));
             *(uint4 *)(k_rotated + at + i * head) = x;
             *(uint4 *)(k_rotated + at + i * head + D / 2) = y;
             if (column == 0) {
@@ -129,35 +129,35 @@ static void launch_keys(const kf_run *run, cudaStream_t stream)
     launch_by_width<launch_keys_of<64>, launch_keys_of<128>>(run, stream);
 }
 
-// Attention that turns q; k: the name of the keys, which are turned. It may begin before the kernel
-// in front of it has ended.
-template <int D, int GROUPS>
-static void launch_turning_of(const kf_run *run, cudaStream_t stream, const char *k, int small)
+// Attention that rotates q; k: the name of the keys, which are rotated. It may begin before the
+// kernel in front of it has ended.
+template <int D, int WARPGROUPS>
+static void launch_rotating_of(const kf_run *run, cudaStream_t stream, const char *k, int small)
 {
     const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = turning::bytes_of_block<D, GROUPS>();
-    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(turning::flash<D, GROUPS>,
+    const int heads = s.B * s.H, bytes = rotating::bytes_of_block<D, WARPGROUPS>();
+    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(rotating::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, turning::flash<D, GROUPS>, map_of(run, "q", 64),
+        launch_config(&attribute, true, grid, WARPGROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, rotating::flash<D, WARPGROUPS>, map_of(run, "q", 64),
                                   map_of(run, k, KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
                                   heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
 }
 
-static void launch_turning(const kf_run *run, cudaStream_t stream, const char *k)
+static void launch_rotating(const kf_run *run, cudaStream_t stream, const char *k)
 {
     const cut c = best_cut(&run->shape);
     if (run->shape.D == 128) {
-        launch_turning_of<128, 2>(run, stream, k, c.small);
-    } else if (c.groups == 2) {
-        launch_turning_of<64, 2>(run, stream, k, c.small);
+        launch_rotating_of<128, 2>(run, stream, k, c.small);
+    } else if (c.warpgroups == 2) {
+        launch_rotating_of<64, 2>(run, stream, k, c.small);
     } else {
-        launch_turning_of<64, 3>(run, stream, k, c.small);
+        launch_rotating_of<64, 3>(run, stream, k, c.small);
     }
 }
 
@@ -172,7 +172,7 @@ typedef struct job {
     cudaStream_t stream;
 } job;
 
-// q, k: names of the turned queries and keys.
+// q, k: names of the rotated queries and keys.
 template <int D>
 static job job_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k)
 {
@@ -209,7 +209,7 @@ template <int D>
 static void launch_before(const kf_run *run, const job *j)
 {
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) * D / 2048), j->heads);
-    turning_backward::before<D>
+    rotating_backward::before<D>
         <<<grid, 256, 0, j->stream>>>(j->a.q, j->a.o, j->a.dout, j->a.lse, tables_of(run),
                                       (__half *)kf_memory(run, "q_rotated", KF_F16), j->lse2,
                                       j->minus_delta, j->sums, j->a.Sq, j->a.Sk);
@@ -223,8 +223,8 @@ static void launch_main(const kf_run *run, const job *j)
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t c =
         launch_config(&attribute, true, dim3(j->blocks * j->heads), 384, bytes, j->stream);
-    allow_shared(turning_backward::backward<D>, bytes);
-    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::backward<D>, j->q, j->k, j->v, j->dout,
+    allow_shared(rotating_backward::backward<D>, bytes);
+    CUDA_CHECK(cudaLaunchKernelEx(&c, rotating_backward::backward<D>, j->q, j->k, j->v, j->dout,
                                   j->dk, j->dv, (const float *)j->lse2,
                                   (const float *)j->minus_delta, j->sums, tables_of(run), j->heads,
                                   heads_at_once(j, D), j->a));
@@ -236,14 +236,14 @@ static void launch_after(const kf_run *run, const job *j)
     const dim3 grid((unsigned)(padded_rows(j->a.Sq) / 128), j->heads);
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t c = launch_config(&attribute, true, grid, 256, 0, j->stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&c, turning_backward::after<D>, (const float *)j->sums,
+    CUDA_CHECK(cudaLaunchKernelEx(&c, rotating_backward::after<D>, (const float *)j->sums,
                                   tables_of(run), j->a.dq, j->a.Sq, j->a.Sk));
 }
 
 template <int D>
 static void launch_gradient(const kf_run *run, cudaStream_t stream)
 {
-    const job j = job_of<D>(run, stream, "q_rotated", "k_turned");
+    const job j = job_of<D>(run, stream, "q_rotated", "k_prerotated");
     launch_before<D>(run, &j);
     launch_main<D>(run, &j);
     launch_after<D>(run, &j);
@@ -258,32 +258,32 @@ static void launch_rotate_once(const kf_run *run, cudaStream_t stream)
         launch_by_width<launch_gradient<64>, launch_gradient<128>>(run, stream);
     } else {
         launch_keys(run, stream);
-        launch_turning(run, stream, "k_rotated");
+        launch_rotating(run, stream, "k_rotated");
     }
 }
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// Keys were turned when they were stored.
+// Keys were rotated when they were stored.
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
-    launch_turning(run, stream, "k_turned");
+    launch_rotating(run, stream, "k_prerotated");
 }
 
-// Attention that turns q and k.
-template <int D, int GROUPS>
+// Attention that rotates q and k.
+template <int D, int WARPGROUPS>
 static void launch_fused_of(const kf_run *run, cudaStream_t stream, int small)
 {
     const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = fused::bytes_of_block<D, GROUPS>();
-    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(fused::flash<D, GROUPS>,
+    const int heads = s.B * s.H, bytes = fused::bytes_of_block<D, WARPGROUPS>();
+    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(fused::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, fused::flash<D, GROUPS>, map_of(run, "q", 64),
+        launch_config(&attribute, true, grid, WARPGROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, fused::flash<D, WARPGROUPS>, map_of(run, "q", 64),
                                   map_of(run, "k", KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), tables_of(run), kf_f32(run, "lse"), heads,
                                   heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
@@ -294,7 +294,7 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
     const cut c = best_cut(&run->shape);
     if (run->shape.D == 128) {
         launch_fused_of<128, 2>(run, stream, c.small);
-    } else if (c.groups == 2) {
+    } else if (c.warpgroups == 2) {
         launch_fused_of<64, 2>(run, stream, c.small);
     } else {
         launch_fused_of<64, 3>(run, stream, c.small);
@@ -307,27 +307,27 @@ static void launch_twice(const kf_run *run, cudaStream_t stream)
     launch_fused(run, stream);
     launch_fused(run, stream);
     launch_keys(run, stream);
-    launch_turning(run, stream, "k_rotated");
-    launch_turning(run, stream, "k_rotated");
+    launch_rotating(run, stream, "k_rotated");
+    launch_rotating(run, stream, "k_rotated");
     launch_keys(run, stream);
-    launch_turning(run, stream, "k_rotated");
+    launch_rotating(run, stream, "k_rotated");
 }
 
-// Attention alone, of q and k that are turned.
-template <int D, int GROUPS>
-static void launch_pieces_of(const kf_run *run, cudaStream_t stream, const char *q, const char *k,
-                             int small)
+// Attention alone, of q and k that are rotated.
+template <int D, int WARPGROUPS>
+static void launch_work_tiles_of(const kf_run *run, cudaStream_t stream, const char *q,
+                                 const char *k, int small)
 {
     const kf_shape s = run->shape;
-    const int heads = s.B * s.H, bytes = pieces::bytes_of_block<D, GROUPS>();
-    const int all = (pieces::large_pieces(s.Sq, small, GROUPS * 64) + small) * heads;
-    CUDA_CHECK(cudaFuncSetAttribute(pieces::flash<D, GROUPS>,
+    const int heads = s.B * s.H, bytes = work_tiles::bytes_of_block<D, WARPGROUPS>();
+    const int all = (work_tiles::large_tiles(s.Sq, small, WARPGROUPS * 64) + small) * heads;
+    CUDA_CHECK(cudaFuncSetAttribute(work_tiles::flash<D, WARPGROUPS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const dim3 grid(all < multiprocessors() ? all : multiprocessors());
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config =
-        launch_config(&attribute, true, grid, GROUPS * 128 + 128, bytes, stream);
-    CUDA_CHECK(cudaLaunchKernelEx(&config, pieces::flash<D, GROUPS>, map_of(run, q, 64),
+        launch_config(&attribute, true, grid, WARPGROUPS * 128 + 128, bytes, stream);
+    CUDA_CHECK(cudaLaunchKernelEx(&config, work_tiles::flash<D, WARPGROUPS>, map_of(run, q, 64),
                                   map_of(run, k, KEYS), map_of(run, "v", KEYS),
                                   map_of(run, "o", 64), kf_f32(run, "lse"), heads,
                                   heads_at_once(&s), small, s.Sq, s.Sk, s.causal));
@@ -338,20 +338,20 @@ static void launch_attention_of(const kf_run *run, cudaStream_t stream, const ch
 {
     const cut c = best_cut(&run->shape);
     if (run->shape.D == 128) {
-        launch_pieces_of<128, 2>(run, stream, q, k, c.small);
-    } else if (c.groups == 2) {
-        launch_pieces_of<64, 2>(run, stream, q, k, c.small);
+        launch_work_tiles_of<128, 2>(run, stream, q, k, c.small);
+    } else if (c.warpgroups == 2) {
+        launch_work_tiles_of<64, 2>(run, stream, q, k, c.small);
     } else {
-        launch_pieces_of<64, 3>(run, stream, q, k, c.small);
+        launch_work_tiles_of<64, 3>(run, stream, q, k, c.small);
     }
 }
 
 static void launch_attention(const kf_run *run, cudaStream_t stream)
 {
-    launch_attention_of(run, stream, "q_turned", "k_turned");
+    launch_attention_of(run, stream, "q_prerotated", "k_prerotated");
 }
 
-// o, dout, lse -> what the main kernel needs of them: step 31's, which turns nothing.
+// o, dout, lse -> what the main kernel needs of them: step 31's, which rotates nothing.
 template <int D>
 static void launch_plain_before(const job *j)
 {
@@ -361,21 +361,21 @@ static void launch_plain_before(const job *j)
     CUDA_CHECK_LAUNCH();
 }
 
-// The gradient where turned queries were kept by the forward pass, as turned keys are.
+// The gradient where rotated queries were kept by the forward pass, as rotated keys are.
 template <int D>
 static void launch_kept_of(const kf_run *run, cudaStream_t stream)
 {
-    const job j = job_of<D>(run, stream, "q_turned", "k_turned");
+    const job j = job_of<D>(run, stream, "q_prerotated", "k_prerotated");
     launch_plain_before<D>(&j);
     launch_main<D>(run, &j);
     launch_after<D>(run, &j);
 }
 
-// Step 31's backward pass, of q and k that are turned: gradients by these.
+// Step 31's backward pass, of q and k that are rotated: gradients by these.
 template <int D>
-static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
+static void launch_rotated_gradient(const kf_run *run, cudaStream_t stream)
 {
-    const job j = job_of<D>(run, stream, "q_turned", "k_turned");
+    const job j = job_of<D>(run, stream, "q_prerotated", "k_prerotated");
     const unsigned padded = (unsigned)padded_rows(j.a.Sq);
     const int bytes = backward_pass::bytes_of_block<D>();
     cudaLaunchAttribute attribute;
@@ -395,7 +395,7 @@ static void launch_turned_gradient(const kf_run *run, cudaStream_t stream)
 static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run->c)) {
-        launch_by_width<launch_turned_gradient<64>, launch_turned_gradient<128>>(run, stream);
+        launch_by_width<launch_rotated_gradient<64>, launch_rotated_gradient<128>>(run, stream);
         one_kernel::launch_back(run, stream);
     } else {
         one_kernel::launch(run, stream);
@@ -406,7 +406,7 @@ static void launch_one_kernel(const kf_run *run, cudaStream_t stream)
 static void launch_op_by_op(const kf_run *run, cudaStream_t stream)
 {
     if (is_gradient(run->c)) {
-        launch_by_width<launch_turned_gradient<64>, launch_turned_gradient<128>>(run, stream);
+        launch_by_width<launch_rotated_gradient<64>, launch_rotated_gradient<128>>(run, stream);
         op_by_op::launch_back(run, stream);
     } else {
         op_by_op::launch(run, stream);
@@ -428,7 +428,7 @@ typedef struct pass {
     kf_cost (*cost)(const kf_case *c);
 } pass;
 
-// Gradients begin with what attention alone leaves, of q and k that are turned.
+// Gradients begin with what attention alone leaves, of q and k that are rotated.
 static void setup_backward(kf_run *run)
 {
     kf_rope_flash_backward_setup(run, launch_attention);
@@ -512,7 +512,7 @@ static const kf_case cases[] = {
     KF_ROPE_FLASH_ODD(backward),
     KF_ROPE_FLASH_CASE(keys, "odd", 2, 3, 77, 77, 64, true, 0, 0),
     KF_ROPE_FLASH_CASE(keys, "far-D128", 1, 5, 33, 131, 128, true, 131072 - 131, 0),
-    /* Three groups: pieces take turns in two places; and pieces of two sizes. */
+    /* Three warpgroups: work tiles take turns in two places; and work tiles of two sizes. */
     KF_ROPE_FLASH_CASE(forward, "places", 1, 6, 150, 150, 64, true, 0, 0),
     /* No head has q and its sums of dq in what is meant for them: heads_at_once finds that 0 fit.
      */
@@ -537,19 +537,19 @@ static const kf_variant variants[] = {
      .launch = launch_one_kernel,
      .applies = is_either_pass},
     {.name = "rotate-k-once",
-     .about = "a pass turns k, attention turns q; gradients are turned back in registers",
+     .about = "a pass rotates k, attention rotates q; gradients are rotated back in registers",
      .launch = launch_rotate_once,
      .applies = attends},
     {.name = "k-cached",
-     .about = "attention turns q, k was turned when it was stored",
+     .about = "attention rotates q, k was rotated when it was stored",
      .launch = launch_cached,
      .applies = is_forward},
     {.name = "q-kept",
-     .about = "gradients where the forward pass kept turned q as well as turned k",
+     .about = "gradients where the forward pass kept rotated q as well as rotated k",
      .launch = launch_by_width<launch_kept_of<64>, launch_kept_of<128>>,
      .applies = is_gradient},
     {.name = "fused",
-     .about = "attention turns q and each tile of k",
+     .about = "attention rotates q and each tile of k",
      .launch = launch_fused,
      .applies = is_forward},
     {.name = "twice",
@@ -557,11 +557,11 @@ static const kf_variant variants[] = {
      .launch = launch_twice,
      .applies = is_odd_forward},
     {.name = "attention",
-     .about = "step 29's best alone, of q and k that are turned",
+     .about = "step 29's best alone, of q and k that are rotated",
      .launch = launch_attention,
      .applies = is_forward},
     {.name = "pass-over-k",
-     .about = "what turns k, alone",
+     .about = "what rotates k, alone",
      .launch = launch_keys,
      .applies = is_keys},
 };
@@ -572,7 +572,7 @@ int main(int argc, char **argv)
 {
     const kf_program program = {
         .step = "37-rotate-k-once",
-        .title = "keys turned once, queries inside, on the best kernels",
+        .title = "keys rotated once, queries inside, on the best kernels",
         .architecture = "90a",
         .cases = cases,
         .n_cases = KF_COUNT_OF(cases),

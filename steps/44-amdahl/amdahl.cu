@@ -305,18 +305,18 @@ static const struct {
 
 /* How many elements of an array must still be as nobody had written them after these kinds. The
  * first x is the embedding, and an add writes each other. Of qkv, attention alone writes the
- * dimensions of q that it turns. */
+ * dimensions of q that it rotates. */
 static int64_t left_of(const kf_run *run, const kf_tensor *t, unsigned writers, unsigned kinds)
 {
     const int64_t first = t->count / t->dim[0];
-    const int64_t turned = (int64_t)run->shape.Sq * run->shape.H * run->shape.R;
+    const int64_t rotated = (int64_t)run->shape.Sq * run->shape.H * run->shape.R;
     if (strcmp(t->name, "hidden") == 0) {
         return (kinds & REST ? 0 : first) + (kinds & ADD ? 0 : t->count - first);
     }
     if (kinds & writers) {
         return 0;
     }
-    return t->count - (strcmp(t->name, "qkv") == 0 && kinds & ATTENTION ? turned : 0);
+    return t->count - (strcmp(t->name, "qkv") == 0 && kinds & ATTENTION ? rotated : 0);
 }
 // end snippet: left
 

@@ -114,7 +114,7 @@ static inline matrix part(const neox_net *net, int layer, enum neox_part w)
 // snippet: launch-early
 /* When a kernel may begin that calls wait_for_previous(): once the one in front of it in the stream
  * has ended, or before. */
-enum start { IN_TURN, EARLY };
+enum start { SERIAL, EARLY };
 
 /* How it is launched. */
 typedef struct rows_launch {

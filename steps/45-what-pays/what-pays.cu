@@ -458,7 +458,7 @@ static void launch_paired(const kf_run *run, cudaStream_t stream)
     const neox_net net = neox_open(run);
     const neox_config *c = &net.c;
     launch_embed(&net, stream);
-    launch_norms_early(&net, -1, IN_TURN, stream);
+    launch_norms_early(&net, -1, SERIAL, stream);
     for (int layer = 0; layer < c->layers; layer++) {
         launch_first_pair(&net, layer, start, stream);
         rest(&net, layer, start, stream);
@@ -576,15 +576,15 @@ static const kf_variant variants[] = {
      .predicted = same_bits},
     {.name = "pairs",
      .about = "QKV with up, dense with down and the sum: two kernels",
-     .launch = launch_paired<one_after_the_other, IN_TURN>,
+     .launch = launch_paired<one_after_the_other, SERIAL>,
      .applies = one_token},
     {.name = "beside",
      .about = "pairs, but down runs beside attention on a second stream",
-     .launch = launch_paired<side_by_side, IN_TURN>,
+     .launch = launch_paired<side_by_side, SERIAL>,
      .applies = one_token},
     {.name = "horizontal",
      .about = "beside in one kernel: a block a head, the others rows of down",
-     .launch = launch_paired<in_one_kernel, IN_TURN>,
+     .launch = launch_paired<in_one_kernel, SERIAL>,
      .applies = one_token},
     {.name = "early",
      .about = "horizontal, and kernels begin before the one in front has ended",
@@ -604,15 +604,15 @@ static const kf_variant variants[] = {
      .predicted = same_bits},
     {.name = "graph-pairs",
      .about = "pairs as one CUDA graph",
-     .launch = as_graph<launch_paired<one_after_the_other, IN_TURN>>,
+     .launch = as_graph<launch_paired<one_after_the_other, SERIAL>>,
      .applies = one_token},
     {.name = "graph-beside",
      .about = "beside as one CUDA graph",
-     .launch = as_graph<launch_paired<side_by_side, IN_TURN>>,
+     .launch = as_graph<launch_paired<side_by_side, SERIAL>>,
      .applies = one_token},
     {.name = "graph-horizontal",
      .about = "horizontal as one CUDA graph",
-     .launch = as_graph<launch_paired<in_one_kernel, IN_TURN>>,
+     .launch = as_graph<launch_paired<in_one_kernel, SERIAL>>,
      .applies = one_token},
     {.name = "together",
      .about = "early as one CUDA graph",

@@ -403,8 +403,8 @@ static bool run_dq_without_atomics()
     return came_out<fault>(dq.p, sums_of_rows(3, n));
 }
 
-/* The first block stores its part, so that nobody need clear dq; in the twin it has dq to itself,
- * and the others add to a second buffer. */
+/* The first block stores its part, so that nobody need clear dq; in the fixed version it has dq to
+ * itself, and the others add to a second buffer. */
 template <bool fault>
 __global__ void first_tile_stores(float *dq, int n)
 {

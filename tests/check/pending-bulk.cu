@@ -1,4 +1,4 @@
-/* Bulk copies that are under way: their tile is read or overwritten before they are done, or the
+/* Bulk copies that are in flight: their tile is read or overwritten before they are done, or the
  * block ends. Who has waited knows of the end, and who comes after him. Where a tile could be read
  * too early it holds 0 before. */
 #include "bulk.cuh"

@@ -1,4 +1,4 @@
-/* Copies of cuda::barrier and cuda::pipeline that are under way: read before the wait that is for
+/* Copies of cuda::barrier and cuda::pipeline that are in flight: read before the wait that is for
  * them. Arriving is no waiting, and a wait is for one stage. */
 #include "suite.cuh"
 

@@ -94,7 +94,7 @@ static bool run_second_round_counted()
     return came_out<fault>(y.p, std::vector<int>(64, 1));
 }
 
-/* A byte of the word that another byte of is stored; the twin loads the one beside it. */
+/* A byte of the word that another byte of is stored; the fixed version loads the one beside it. */
 template <bool fault>
 __global__ void byte_that_is_stored(unsigned char *x, unsigned char *y)
 {
@@ -163,7 +163,7 @@ static bool run_stored_in_bulk()
     return came_out<fault>(x.p, std::vector<int>(in.rbegin(), in.rend()));
 }
 
-/* A texture of memory that the launch stores to; the twin reads that memory itself. */
+/* A texture of memory that the launch stores to; the fixed version reads that memory itself. */
 template <bool fault>
 __global__ void halved_in_place(cudaTextureObject_t t, float *x)
 {

@@ -2,7 +2,7 @@
  * for, and at two that it has. decode.t runs it. */
 #include "step.cuh"
 
-// Of the last two 2048 keys are turned whole: some variants apply to nothing else.
+// Of the last two 2048 keys are rotated whole: some variants apply to nothing else.
 static const kf_case widths[] = {
     {.name = "D80-q2", .shape = {.Sq = 2, .Sk = 9, .D = 80, .R = 20, .causal = true}},
     {.name = "D128-q4", .shape = {.Sq = 4, .Sk = 9, .D = 128, .R = 16, .causal = true}},

@@ -275,7 +275,7 @@ static void test_adds_and_norms(void)
         expect_norm(&y[t * HIDDEN], gain, bias, &normed[t * HIDDEN]);
     done("add_and_norm: the sums, and their norm");
     CUDA_CHECK(cudaMemset(net.normed1, 0xff, T * HIDDEN * sizeof(half)));
-    launch_norms_early(&net, 0, IN_TURN, 0);
+    launch_norms_early(&net, 0, SERIAL, 0);
     normed = got_of(net.normed1, HIDDEN);
     expect_norm(y.data(), gain, bias, normed.data());
     done("norms_early: the same of one row");
@@ -292,9 +292,9 @@ static std::vector<float> drawn_table(int64_t n)
     return table;
 }
 
-/* d of a head that is turned at one position. Two products and their sum round. */
-static void expect_turned(int64_t i, half got, const half *head, int d, int R, const float *cosine,
-                          const float *sine)
+/* d of a head that is rotated at one position. Two products and their sum round. */
+static void expect_rotated(int64_t i, half got, const half *head, int d, int R, const float *cosine,
+                           const float *sine)
 {
     if (d >= R) {
         expect_rounded(i, got, __half2float(head[d]), 0.0);
@@ -318,7 +318,7 @@ static void test_rotation(int heads, int D, int R)
     put((float *)net.cosine, cosine);
     put((float *)net.sine, sine);
     launch_rotate_and_append(&net, 0, 0);
-    const halves turned = got_of(net.qkv, 3 * (int64_t)T * heads * D);
+    const halves rotated = got_of(net.qkv, 3 * (int64_t)T * heads * D);
     const halves keys = got_of(net.k_cache, (int64_t)ALL * heads * D);
     const halves values = got_of(net.v_cache, (int64_t)ALL * heads * D);
     for (int i = 0; i < ALL * heads * D; i++) {
@@ -330,12 +330,12 @@ static void test_rotation(int heads, int D, int R)
         }
         const int64_t q = ((int64_t)t * heads + head) * 3 * D;
         const float *c = &cosine[position * R / 2], *s = &sine[position * R / 2];
-        expect_turned(i, turned[q + d], &qkv[q], d, R, c, s);
-        expect_turned(i, keys[i], &qkv[q + D], d, R, c, s);
+        expect_rotated(i, rotated[q + d], &qkv[q], d, R, c, s);
+        expect_rotated(i, keys[i], &qkv[q + D], d, R, c, s);
         expect_rounded(i, values[i], __half2float(qkv[q + 2 * D + d]), 0.0);
-        expect_rounded(i, turned[q + D + d], __half2float(qkv[q + D + d]), 0.0);
+        expect_rounded(i, rotated[q + D + d], __half2float(qkv[q + D + d]), 0.0);
     }
-    snprintf(what, sizeof what, "rotate_and_append: %d heads of %d, %d turned", heads, D, R);
+    snprintf(what, sizeof what, "rotate_and_append: %d heads of %d, %d rotated", heads, D, R);
     done(what);
     free_net(&net);
 }
@@ -555,7 +555,7 @@ static void test_pairs(void)
     put(net.normed1, normed1);
     put(net.normed2, normed2);
     put(neox_x(&net, 0), x);
-    launch_first_pair(&net, 0, IN_TURN, 0);
+    launch_first_pair(&net, 0, SERIAL, 0);
     expect_same(got_of(net.qkv, 3 * HIDDEN), product_of(qkv_of, normed1.data()));
     expect_same(got_of(net.up, MLP), gelu_by_kernel(product_of(up_of, normed2.data())));
     done("first_pair: sums of 800, the second GELU of what is rounded");
@@ -568,16 +568,16 @@ static void test_pairs(void)
     done("second_pair: sums of 2056 and 800, four warps a row");
     CUDA_CHECK(cudaMemset(neox_x(&net, 1), 0xff, HIDDEN * sizeof(half)));
     put(net.mlp, mlp);
-    launch_dense_and_sum(&net, 0, IN_TURN, 0);
+    launch_dense_and_sum(&net, 0, SERIAL, 0);
     expect_same(got_of(neox_x(&net, 1), HIDDEN), y);
     done("dense_and_sum: sums of 800");
-    launch_logit_rows(&net, IN_TURN, 0);
+    launch_logit_rows(&net, SERIAL, 0);
     expect_logits(&net, output, normed1);
     done("logit_rows: sums in fp32");
     free_net(&net);
 }
 
-/* A query that is turned is no whole number any more, so cosines are 1 here, and sines 0. `rest`
+/* A query that is rotated is no whole number any more, so cosines are 1 here, and sines 0. `rest`
  * does what a layer does behind its first pair. */
 static void test_beside(const char *what, second_half rest)
 {
@@ -603,7 +603,7 @@ static void test_beside(const char *what, second_half rest)
         put(net.v_cache + v, halves(&values[v], &values[v] + last));
     }
     put(net.qkv, qkv);
-    rest(&net, 0, IN_TURN, 0);
+    rest(&net, 0, SERIAL, 0);
     expect_same(got_of(net.k_cache, POSITIONS * HIDDEN), keys);
     expect_same(got_of(net.v_cache, POSITIONS * HIDDEN), values);
     const halves o = got_of(net.context, HIDDEN);

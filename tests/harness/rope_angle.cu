@@ -19,10 +19,10 @@ __global__ void frequencies(rope_frequency *frequency, int R)
     frequency[threadIdx.x] = rope_frequency_of(threadIdx.x, R);
 }
 
-__global__ void turns(const rope_frequency *frequency, int stride, float *turn)
+__global__ void revolutions_of(const rope_frequency *frequency, int stride, float *revolutions)
 {
-    turn[blockIdx.x * blockDim.x + threadIdx.x] =
-        rope_turn(stride * blockIdx.x, frequency[threadIdx.x]);
+    revolutions[blockIdx.x * blockDim.x + threadIdx.x] =
+        rope_revolutions(stride * blockIdx.x, frequency[threadIdx.x]);
 }
 
 template <bool fast>
@@ -103,23 +103,24 @@ static double worst_frequency(int R)
  * lower 32 bits are dropped, less than 2^-32 of a revolution, and the rest becomes an fp32 number,
  * which is off by at most 2^-24 of itself. So a small angle is known to 2^-32, and one that had
  * fewer bits would not be. */
-static double worst_turn(int R, int positions, int stride)
+static double worst_revolutions(int R, int positions, int stride)
 {
     const int half = R / 2, all = positions * half;
     rope_frequency *frequency;
-    float *turn;
+    float *revolutions;
     CUDA_CHECK(cudaMalloc(&frequency, half * sizeof *frequency));
-    CUDA_CHECK(cudaMalloc(&turn, all * sizeof *turn));
+    CUDA_CHECK(cudaMalloc(&revolutions, all * sizeof *revolutions));
     frequencies<<<1, half>>>(frequency, R);
     CUDA_CHECK_LAUNCH();
-    turns<<<positions, half>>>(frequency, stride, turn);
+    revolutions_of<<<positions, half>>>(frequency, stride, revolutions);
     CUDA_CHECK_LAUNCH();
     std::vector<rope_frequency> of(half);
     std::vector<float> got(all);
     CUDA_CHECK(cudaMemcpy(of.data(), frequency, half * sizeof *frequency, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(got.data(), turn, all * sizeof *turn, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(
+        cudaMemcpy(got.data(), revolutions, all * sizeof *revolutions, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaFree(frequency));
-    CUDA_CHECK(cudaFree(turn));
+    CUDA_CHECK(cudaFree(revolutions));
     double worst = 0.0;
     for (int p = 0; p < positions; p++) {
         for (int i = 0; i < half; i++) {
@@ -152,11 +153,13 @@ int main()
         const worst near = compare<false>(R, 10083, 13), far = compare<false>(R, 2000, 149999);
         const worst quick = compare<true>(R, 2017, 65);
         const double frequency = worst_frequency(R);
-        const double turn = fmax(worst_turn(R, 10083, 13), worst_turn(R, 2000, 149999));
+        const double revolutions =
+            fmax(worst_revolutions(R, 10083, 13), worst_revolutions(R, 2000, 149999));
         snprintf(what, sizeof what, "R = %d: frequencies, %.2g of their bound", R, frequency);
         ok(frequency <= 1.0, what);
-        snprintf(what, sizeof what, "R = %d: angles in revolutions, %.4g of their bound", R, turn);
-        ok(turn <= 1.0, what);
+        snprintf(what, sizeof what, "R = %d: angles in revolutions, %.4g of their bound", R,
+                 revolutions);
+        ok(revolutions <= 1.0, what);
         snprintf(what, sizeof what, "R = %d: %.2g up to position 131071", R, near.accurate);
         ok(near.accurate < bound(131071), what);
         snprintf(what, sizeof what, "R = %d: %.2g up to position 3e8", R, far.accurate);

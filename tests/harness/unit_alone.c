@@ -31,7 +31,7 @@ static bool near(double value, double expected, double share)
     return fabs(value - expected) <= share * expected;
 }
 
-enum { WORKS = 4, TURNS = 2, PLACES = TURNS + 1 + TURNS * (WORKS - 1) };
+enum { WORKS = 4, REPETITIONS = 2, PLACES = REPETITIONS + 1 + REPETITIONS * (WORKS - 1) };
 static job jobs[WORKS] = {{900.0, 0.1}, {450.0, 0.3}, {2000.0, 0.0}, {30000.0, 0.2}};
 
 static void time_all(enum kf_clock clock, uint64_t seed, kf_stat *stat, kf_place *places)
@@ -41,7 +41,7 @@ static void time_all(enum kf_clock clock, uint64_t seed, kf_stat *stat, kf_place
         works[i] = (kf_work){enqueue, &jobs[i]};
     n_calls = 0;
     kf_timing_begin(NULL, 0);
-    kf_time_alone(works, WORKS, clock, TURNS, seed, stat, places);
+    kf_time_alone(works, WORKS, clock, REPETITIONS, seed, stat, places);
     kf_timing_end();
 }
 
@@ -97,15 +97,15 @@ static void orders(void)
     kf_place p[PLACES], again[PLACES];
     bool first = true, mirrored = true, numbered = true, same = true, other = false;
     time_all(KF_COOL, 3, s, p);
-    for (int turn = 0; turn <= TURNS; turn++)
-        first &= p[turn * WORKS].work == 0;
+    for (int repetition = 0; repetition <= REPETITIONS; repetition++)
+        first &= p[repetition * WORKS].work == 0;
     for (int i = 0; i < PLACES; i++)
         mirrored &= p[i].work == p[PLACES - 1 - i].work;
     for (int i = 0; i < PLACES; i++) {
         int own = 1;
         for (int j = 0; j < i; j++)
             own += p[j].work == p[i].work;
-        numbered &= p[i].turn == own;
+        numbered &= p[i].repetition == own;
     }
     ok(numbered, "a place knows how many its work has had before");
     ok(first, "work 0 is timed before, between and after the others");

@@ -87,14 +87,14 @@ static void rope_alone(double e, bool interleaved)
 
 enum { MOST_KEYS = 16, MOST_D = 128 };
 
-/* What is multiplied in one head, turned or not, and how far off it may be for that. */
+/* What is multiplied in one head, rotated or not, and how far off it may be for that. */
 typedef struct head {
     const kf_shape *s;
     double q[MOST_KEYS][MOST_D], k[MOST_KEYS][MOST_D];
     double q_off[MOST_KEYS][MOST_D], k_off[MOST_KEYS][MOST_D];
 } head;
 
-static void turn(double *x, int R, double position, bool back)
+static void rotate(double *x, int R, double position, bool back)
 {
     for (int i = 0; i < R / 2; i++) {
         double angle = position * pow(10000.0, -2.0 * i / R), a = x[i], b = x[i + R / 2];
@@ -109,14 +109,14 @@ static double half_of(double x)
     return kf_round_to(KF_F16, (float)x);
 }
 
-/* One row turned; halves: in fp32 first, then rounded, and so perhaps to another half. */
+/* One row rotated; halves: in fp32 first, then rounded, and so perhaps to another half. */
 static void load(const float *from, int D, int R, double position, bool halves, double e,
                  double *to, double *off)
 {
     double exact[MOST_D] = {0};
     for (int d = 0; d < D; d++)
         to[d] = exact[d] = from[d];
-    turn(exact, R, position, false);
+    rotate(exact, R, position, false);
     for (int d = 0; d < D; d++) {
         off[d] = 0.0;
         to[d] = exact[d];
@@ -170,7 +170,7 @@ typedef struct parts {
     int floor, plain, ceiling;
 } parts;
 
-/* One row of attention: its bounds [D], that of lse. R: what a kernel turns in fp32; 0 if what is
+/* One row of attention: its bounds [D], that of lse. R: what a kernel rotates in fp32; 0 if what is
  * multiplied is given. */
 static void attention_row(const kf_run *run, const head *h, int i, int R, double *bound,
                           double *lse_bound, parts *are)
@@ -281,23 +281,23 @@ static void attention(enum kf_dtype dtype, int keys, int R, double e, parts *are
        kf_dtype_name(dtype), keys, R, e);
 }
 
-/* o and lse in fp16 and fp32; turned: operands may be other halves by the angle's error. */
-static void flash(bool turned, double e)
+/* o and lse in fp16 and fp32; rotated: operands may be other halves by the angle's error. */
+static void flash(bool rotated, double e)
 {
-    const kf_case c = {.name = "tiny", .shape = {1, 1, 2, 3, 16, turned ? 16 : 0, true, 7}};
+    const kf_case c = {.name = "tiny", .shape = {1, 1, 2, 3, 16, rotated ? 16 : 0, true, 7}};
     parts are = {0};
     bool good = true;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         kf_run run;
         kf_open(&run, &program, &c, seed);
-        (turned ? kf_rope_flash_setup : kf_flash_setup)(&run);
+        (rotated ? kf_rope_flash_setup : kf_flash_setup)(&run);
         run.extra_error = e;
-        (turned ? kf_rope_flash_reference : kf_flash_reference)(&run);
-        good &= bounds_hold(&run, turned, 1e-6, &are);
+        (rotated ? kf_rope_flash_reference : kf_flash_reference)(&run);
+        good &= bounds_hold(&run, rotated, 1e-6, &are);
         kf_close(&run);
     }
     ok(good, "flash, %s, angles off by %g: bounds of o and lse are the formula's",
-       turned ? "turned" : "plain", e);
+       rotated ? "turned" : "plain", e);
 }
 
 static void attentions(void)
@@ -350,7 +350,7 @@ static void add(sums *to, int D, double n, double w, double error, const double 
     }
 }
 
-/* The bounds of a row, from its sums; angle: its position, or -1 where nothing is turned back. */
+/* The bounds of a row, from its sums; angle: its position, or -1 where nothing is rotated back. */
 static bool row_holds(const kf_tensor *t, int64_t row, const sums *of, int D, double scale,
                       double position, double e)
 {
@@ -362,7 +362,7 @@ static bool row_holds(const kf_tensor *t, int64_t row, const sums *of, int D, do
         bound[d] = off[d] += 4.0 * U * fabs(value[d]);
     }
     if (position >= 0 && D > 1) {
-        turn(want, D, position, true);
+        rotate(want, D, position, true);
         for (int d = 0; d < D; d++) {
             int other = (d + D / 2) % D;
             double angle = position * pow(10000.0, -2.0 * (d % (D / 2)) / D);
@@ -381,12 +381,12 @@ static bool row_holds(const kf_tensor *t, int64_t row, const sums *of, int D, do
     return good;
 }
 
-static bool gradients_hold(const kf_run *run, bool turned)
+static bool gradients_hold(const kf_run *run, bool rotated)
 {
     const kf_shape *s = &run->shape;
     const float *v = kf_find(run, "v")->host, *o = kf_find(run, "o")->host;
     const float *dout = kf_find(run, "dout")->host, *lse = kf_find(run, "lse")->host;
-    head *h = load_head(run, turned);
+    head *h = load_head(run, rotated);
     sums dq[MOST_KEYS] = {0}, dk[MOST_KEYS] = {0}, dv[MOST_KEYS] = {0};
     double scale = 1.0 / sqrt(s->D), e = run->extra_error;
     bool good = true;
@@ -409,16 +409,16 @@ static bool gradients_hold(const kf_run *run, bool turned)
             double x_off = gamma_of(s->D + 1) * (abs_x + 2.0 * abs_delta) + 2.0 * U * fabs(x);
             double ds = p * x, ds_off = p_off * fabs(x) + (p + p_off) * x_off + 2.0 * U * fabs(ds);
             add(&dq[i], s->D, s->Sk - s->Sq + i + 1, ds, ds_off, h->k[j],
-                turned ? h->k_off[j] : NULL);
-            add(&dk[j], s->D, queries, ds, ds_off, h->q[i], turned ? h->q_off[i] : NULL);
+                rotated ? h->k_off[j] : NULL);
+            add(&dk[j], s->D, queries, ds, ds_off, h->q[i], rotated ? h->q_off[i] : NULL);
             add(&dv[j], s->D, queries, p, p_off, row, NULL);
         }
     for (int i = 0; i < s->Sq; i++)
         good &= row_holds(kf_find(run, "dq"), i, &dq[i], s->D, scale,
-                          turned ? s->pos0 + s->Sk - s->Sq + i : -1, e);
+                          rotated ? s->pos0 + s->Sk - s->Sq + i : -1, e);
     for (int j = 0; j < s->Sk; j++)
         good &=
-            row_holds(kf_find(run, "dk"), j, &dk[j], s->D, scale, turned ? s->pos0 + j : -1, e) &&
+            row_holds(kf_find(run, "dk"), j, &dk[j], s->D, scale, rotated ? s->pos0 + j : -1, e) &&
             row_holds(kf_find(run, "dv"), j, &dv[j], s->D, 1.0, -1, e);
     free(h);
     return good;
@@ -426,21 +426,21 @@ static bool gradients_hold(const kf_run *run, bool turned)
 
 /* P and dS from 2^-14 up, where a step of fp16 depends on the size; tiny: below that, where errors
  * of fp32 stand beside it; steep: where they are most of the bound. */
-static void gradients(bool turned, double e, float q_times, const char *what)
+static void gradients(bool rotated, double e, float q_times, const char *what)
 {
-    const kf_case c = {.name = "tiny", .shape = {1, 1, 3, 5, 16, turned ? 16 : 0, true, 7}};
+    const kf_case c = {.name = "tiny", .shape = {1, 1, 3, 5, 16, rotated ? 16 : 0, true, 7}};
     bool good = true;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         kf_run run;
         kf_open(&run, &program, &c, seed);
-        (turned ? kf_rope_flash_backward_setup : kf_flash_backward_setup)(&run, NULL);
-        for (int64_t i = 0; i < kf_find(&run, "q")->count && !turned; i++)
+        (rotated ? kf_rope_flash_backward_setup : kf_flash_backward_setup)(&run, NULL);
+        for (int64_t i = 0; i < kf_find(&run, "q")->count && !rotated; i++)
             kf_find(&run, "q")->host[i] *= q_times;
         for (int64_t i = 0; i < 3 && q_times > 1.0f; i++) /* so that P is about 1 */
             kf_find(&run, "lse")->host[i] *= q_times;
         run.extra_error = e;
-        (turned ? kf_rope_flash_backward_reference : kf_flash_backward_reference)(&run);
-        good &= gradients_hold(&run, turned);
+        (rotated ? kf_rope_flash_backward_reference : kf_flash_backward_reference)(&run);
+        good &= gradients_hold(&run, rotated);
         kf_close(&run);
     }
     ok(good, "gradients, %s, angles off by %g: bounds are the formula's", what, e);

@@ -384,7 +384,7 @@ static void wrong(void)
 
 /* P of the keys that a query asks for, 2^g of them, in fp32 from scores and lse, also where lse is
  * off by two steps: in parts of what would keep it from being 2^-g in fp16. */
-static double exact_weight(int D, bool base_e)
+static double exact_probability(int D, bool base_e)
 {
     int n = D - D / 8 * 2;
     float dot = 8.0f * 8.0f * (float)n, scale = 1.0f / sqrtf((float)D);
@@ -404,7 +404,7 @@ static void exact(void)
 {
     for (int D = 64; D <= 128; D += 64)
         for (int way = 0; way < 2; way++) {
-            double worst = exact_weight(D, way);
+            double worst = exact_probability(D, way);
             ok(worst < 0.95, "D = %d: P is a power of two in fp16: off by %.2f of what it may", D,
                worst);
         }

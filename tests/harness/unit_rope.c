@@ -110,7 +110,7 @@ static void fp32_angles(void)
     }
 }
 
-/* A cache holds its keys turned, the newest none, and the dimensions from R on as they are. */
+/* A cache holds its keys rotated, the newest none, and the dimensions from R on as they are. */
 static void caches(void)
 {
     for (int R = 0; R <= 8; R += 2) {
@@ -130,7 +130,7 @@ static void caches(void)
             double want = d >= R / 2 && d < R ? cimag(z) : creal(z);
             good &= key >= s->Sk - s->Sq ? isnan(cached[e]) : fabs(cached[e] - want) < 1e-6;
         }
-        ok(good, "a cache of keys, R = %d: turned, and the newest not there yet", R);
+        ok(good, "a cache of keys, R = %d: rotated, and the newest not there yet", R);
         kf_close(&run);
     }
 }

@@ -1,4 +1,4 @@
-/* unit_rope_flash.c: attention over q and k that RoPE turns: the reference of both passes against
+/* unit_rope_flash.c: attention over q and k that RoPE rotates: the reference of both passes against
  * fp64 with finite differences, bounds against right implementations as kernels make them, which
  * must pass at every seed, and against wrong ones, which must not. */
 #include "unit.h"
@@ -17,8 +17,8 @@ enum { ODD = sizeof odd / sizeof *odd };
 
 /* --- The reference against the definition ----------------------------------------------------- */
 
-/* x [D] turned to a position, in fp64, by the definition in rope.h. */
-static void turn_exactly(double *x, int D, double position)
+/* x [D] rotated to a position, in fp64, by the definition in rope.h. */
+static void rotate_exactly(double *x, int D, double position)
 {
     for (int i = 0; i < D / 2; i++) {
         double angle = position * pow(10000.0, -2.0 * i / D), a = x[i], b = x[i + D / 2];
@@ -36,12 +36,12 @@ static double loss_of(const kf_shape *s, const double *q, const double *k, const
     double *query = keys + (int64_t)s->Sk * D;
     memcpy(keys, k, (size_t)s->Sk * D * sizeof *keys);
     for (int j = 0; j < s->Sk; j++)
-        turn_exactly(keys + (int64_t)j * D, D, s->pos0 + j);
+        rotate_exactly(keys + (int64_t)j * D, D, s->pos0 + j);
     for (int i = 0; i < s->Sq; i++) {
         double weight[64], sum = 0.0;
         int n = 0, at = s->Sk - s->Sq + i;
         memcpy(query, q + (int64_t)i * D, (size_t)D * sizeof *query);
-        turn_exactly(query, D, s->pos0 + at);
+        rotate_exactly(query, D, s->pos0 + at);
         for (int j = 0; j < s->Sk && (!s->causal || j <= at); j++) {
             double score = 0.0;
             for (int d = 0; d < D; d++)
@@ -61,9 +61,9 @@ static double loss_of(const kf_shape *s, const double *q, const double *k, const
     return loss;
 }
 
-/* What rounding q and k to halves after they are turned changes is no error of the reference: so it
- * is held to a hundredth of the largest value, and each of its elements to the neighbourhood that
- * halves allow. A wrong position or sign is off by far more. */
+/* What rounding q and k to halves after they are rotated changes is no error of the reference: so
+ * it is held to a hundredth of the largest value, and each of its elements to the neighbourhood
+ * that halves allow. A wrong position or sign is off by far more. */
 static void against_definition(const kf_case *c)
 {
     const kf_shape *s = &c->shape;
@@ -125,7 +125,7 @@ static void definitions(void)
 
 /* --- Implementations in fp32 ------------------------------------------------------------------ */
 
-/* TWICE is right too: gradients are rounded to halves, then turned back. */
+/* TWICE is right too: gradients are rounded to halves, then rotated back. */
 enum bug {
     NONE,
     TWICE,
@@ -134,7 +134,7 @@ enum bug {
     OTHER_TABLE,
     INTERLEAVED,
     SIGN,
-    NOT_TURNED,
+    NOT_ROTATED,
     SHORT_TABLE,
     FP32_ANGLE,
     DK_FORWARD,
@@ -150,13 +150,13 @@ static const char *const bug_name[] = {
     "the table of another D",
     "pairs of neighbours",
     "the sign of the sine",
-    "the last query not turned",
+    "the last query not rotated",
     "cosines in fp16",
     "angles in fp32",
-    "dk turned forward",
-    "dq turned forward",
-    "dk not turned back",
-    "dq turned by its row",
+    "dk rotated forward",
+    "dq rotated forward",
+    "dk not rotated back",
+    "dq rotated by its row",
 };
 
 static float half(float x)
@@ -185,9 +185,9 @@ static angle angle_of(const kf_run *run, int64_t row, int i, enum bug bug)
     return a;
 }
 
-/* One row turned by the table's row, forward or back, in fp32. */
-static void turn(const kf_run *run, const float *from, float *to, int64_t row, bool back,
-                 enum bug bug)
+/* One row rotated by the table's row, forward or back, in fp32. */
+static void rotate(const kf_run *run, const float *from, float *to, int64_t row, bool back,
+                   enum bug bug)
 {
     int D = run->shape.D, half_D = D / 2;
     for (int i = 0; i < half_D; i++) {
@@ -215,8 +215,8 @@ static float *operand(const kf_run *run, bool is_query, enum bug bug)
         if (!is_query && bug == KEY_TILE && at >= 64)
             at -= 64;
         bool gradient_only = bug >= DK_FORWARD;
-        turn(run, x->host + row * s->D, to + row * s->D, at, false, gradient_only ? NONE : bug);
-        if (is_query && bug == NOT_TURNED && row % S == S - 1)
+        rotate(run, x->host + row * s->D, to + row * s->D, at, false, gradient_only ? NONE : bug);
+        if (is_query && bug == NOT_ROTATED && row % S == S - 1)
             memcpy(to + row * s->D, x->host + row * s->D, (size_t)s->D * sizeof *to);
         for (int d = 0; d < s->D; d++)
             to[row * s->D + d] = half(to[row * s->D + d]);
@@ -260,16 +260,16 @@ static void compute_forward(const kf_run *run, enum bug bug, float *o, float *ls
     free(p);
 }
 
-/* A sum is turned back; TWICE: after it was rounded. */
+/* A sum is rotated back; TWICE: after it was rounded. */
 static void finish(const kf_run *run, float *sum, float scale, int64_t at, bool forwards,
                    enum bug bug)
 {
     int D = run->shape.D;
-    float turned[128];
+    float rotated[128];
     for (int d = 0; d < D; d++)
         sum[d] = bug == TWICE ? half(sum[d] * scale) : sum[d] * scale;
-    turn(run, sum, turned, at, !forwards, bug < DK_FORWARD ? bug : NONE);
-    memcpy(sum, turned, (size_t)D * sizeof *sum);
+    rotate(run, sum, rotated, at, !forwards, bug < DK_FORWARD ? bug : NONE);
+    memcpy(sum, rotated, (size_t)D * sizeof *sum);
 }
 
 static void compute_backward(const kf_run *run, enum bug bug, float *const to[GRADIENTS])
@@ -415,7 +415,7 @@ static void wrong(void)
         {OTHER_TABLE, {"small", "small-D128", "full", "few-queries"}},
         {INTERLEAVED, {"small", "odd-D128", "full-D128", "one-query"}},
         {SIGN, {"full", "full-D128", "mask-edge", "outliers"}},
-        {NOT_TURNED, {"small", "odd", "far", "one-query"}},
+        {NOT_ROTATED, {"small", "odd", "far", "one-query"}},
         {SHORT_TABLE, {"steep"}},
         {FP32_ANGLE, {"far", "far-D128"}},
     };

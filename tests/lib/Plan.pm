@@ -21,7 +21,7 @@ my $whole_book = 75; # seconds to build it, which browser.t does where it is not
 my $in_place = qr/^(?:launches|small counts|small checks) /;
 # Of what has changed, kinds of items in the order in which they are looked at: the first ones find the most.
 my @kinds = ("launches", "small counts", "small checks", "real", "exercises", "orders", "mutants", "nvcc", "counts", "checks", "cases",
-    "corners", "older");
+    "large-index", "older");
 
 # "13" => "steps/13-v7-hybrid/v7-hybrid.cu"
 sub steps {

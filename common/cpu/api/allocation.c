@@ -82,20 +82,20 @@ static int is_set(const char *name, int *known)
     return *known;
 }
 
-/* Reserve-only memory (CUDACPU_PROMISE): addresses without contents, possibly more than the
+/* Reserve-only memory (CUDACPU_RESERVE_ONLY): addresses without contents, possibly more than the
  * machine has. It is for launches that are captured and never run, or of which only the first
  * and the last block run. 16 GiB in front of it are inaccessible, to catch a 32-bit index that
  * wraps. */
-static int promised(void)
+static int reserved(void)
 {
     static int known = -1;
-    return is_set("CUDACPU_PROMISE", &known);
+    return is_set("CUDACPU_RESERVE_ONLY", &known);
 }
 
-int corners_only(void)
+int large_index_only(void)
 {
     static int known = -1;
-    return is_set("CUDACPU_CORNERS", &known);
+    return is_set("CUDACPU_LARGE_INDEX", &known);
 }
 
 /* Inaccessible pages begin right behind the data (up to their alignment). A kernel that runs
@@ -104,14 +104,14 @@ int corners_only(void)
  * end before the first is stopped. --check needs one page only, as it sees each access. */
 static char *map(size_t bytes, char **base, size_t *mapped)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = promised() ? (size_t)1 << 34 : 0;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), front = reserved() ? (size_t)1 << 34 : 0;
     const size_t behind = CPU_TRACE == 2 ? page : (size_t)1 << 26;
     const size_t data = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const size_t pages = (data + page - 1) / page * page;
     *mapped = front + pages + behind;
     *base = TRACE_CHECK(
         map(*mapped), mmap(NULL, *mapped, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | (promised() ? MAP_NORESERVE : 0), -1, 0));
+                           MAP_PRIVATE | MAP_ANONYMOUS | (reserved() ? MAP_NORESERVE : 0), -1, 0));
     if (*base == MAP_FAILED)
         return NULL;
     char *guard = *base + front + pages;
@@ -120,7 +120,7 @@ static char *map(size_t bytes, char **base, size_t *mapped)
         munmap(*base, *mapped);
         return NULL;
     }
-    return promised() ? guard - data
+    return reserved() ? guard - data
                       : memset(guard - data, 0xff, data); /* NaN: reading it unwritten shows */
 }
 
@@ -136,7 +136,7 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
     struct allocation *a = malloc(sizeof *a);
     size_t mapped = 0;
     char *base = NULL, *block = NULL;
-    if (a && (promised() || bytes < available_memory()))
+    if (a && (reserved() || bytes < available_memory()))
         block = map(bytes, &base, &mapped);
     if (block) {
         *a = (struct allocation){block, base, bytes, mapped, type, allocations, NULL};
@@ -144,7 +144,7 @@ static cudaError_t allocate(void **p, size_t bytes, enum cudaMemoryType type)
         used += bytes;
         *p = block;
         TRACE_CHECK(allocated(block, bytes, type), (void)0);
-        if (type != cudaMemoryTypeDevice && !promised())
+        if (type != cudaMemoryTypeDevice && !reserved())
             TRACE_CHECK(host_memory(block, bytes), (void)0);
         error = cudaSuccess;
     } else {

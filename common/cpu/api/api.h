@@ -63,7 +63,7 @@ void memory_remove_array(const struct cudaArray *array);
  * it. */
 cudaError_t memory_graph_allocate(void **p, size_t bytes, struct work *work);
 cudaError_t memory_graph_free(void *p, struct work *work);
-int corners_only(void); /* CUDACPU_CORNERS=1: two blocks of a large grid run, and nothing else */
+int large_index_only(void); /* CUDACPU_LARGE_INDEX=1: only two blocks of a large grid run */
 
 /* --- copies.c --------------------------------------------------------------------------------- */
 /* Make the work of a copy or a memset. For zero bytes there is no work, and run is NULL. */

@@ -33,13 +33,13 @@ static struct function *find_function(const void *f)
     return p;
 }
 
-/* Overflow test (CUDACPU_CORNERS): indices are largest in the last block, so only the first and
+/* Overflow test (CUDACPU_LARGE_INDEX): indices are largest in the last block, so only the first and
  * the last run. Grids of up to 8192 blocks are skipped: each of their blocks loops over a share
  * of the whole problem and would not finish. */
 static uint64_t blocks_to_run(uint64_t blocks)
 {
     enum { LARGE = 8192 };
-    if (!corners_only())
+    if (!large_index_only())
         return blocks;
     return blocks > LARGE ? 2 : 0;
 }

@@ -161,8 +161,8 @@ void trace_mbarrier_arrive(struct worker *w, int lane, int id);
 void trace_mbarrier_phase(struct worker *w, int id);
 void trace_mbarrier_ask(struct worker *w, int lane, int id, unsigned parity);
 void trace_mbarrier_waited(struct worker *w, int lane, int id, unsigned parity);
-void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are under way */
-/* The thread's copies by cp.async that are under way count for it. */
+void trace_mbarrier_end(struct worker *w); /* the block ends, and copies are in flight */
+/* The thread's copies by cp.async that are in flight count for it. */
 void trace_mbarrier_copies(struct worker *w, int lane, int id);
 /* A bulk load counts for it. */
 void trace_mbarrier_load(struct worker *w, int lane, int id, int op, size_t bytes);

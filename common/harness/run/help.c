@@ -11,7 +11,7 @@ void kf_help_print(const kf_program *p)
         "  --seed N                  repeat the inputs of an earlier run\n"
         "  --reps N                  at most N timing rounds\n"
         "  --clock NAME              time on this clock only; give it again for more\n"
-        "  --turns N                 on sustained and cool: each variant N times (2)\n",
+        "  --repetitions N           on sustained and cool: each variant N times (2)\n",
         p->step, p->title);
     kf_sinks_help();
     printf(

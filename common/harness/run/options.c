@@ -263,7 +263,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
                                    {"by-line", no_argument, &o->by_line, 1},
                                    {"once", no_argument, &o->once, 1},
                                    {"clock", required_argument, NULL, 'k'},
-                                   {"turns", required_argument, NULL, 'n'},
+                                   {"repetitions", required_argument, NULL, 'n'},
                                    {"model", required_argument, NULL, 'M'},
                                    {NULL, 0, NULL, 0}};
     struct option known[KF_SINKS + KF_COUNT_OF(fixed)];
@@ -274,7 +274,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
     bool some_case = false, some_variant = false, some_reps = false, some_clock = false;
     memset(o, 0, sizeof *o);
     o->reps = KF_MAX_REPS;
-    o->turns = KF_TURNS;
+    o->repetitions = KF_REPETITIONS;
     check_program(p);
     opterr = 0;
     optind = 1;
@@ -298,7 +298,7 @@ void kf_options_read(const kf_program *p, int argc, char **argv, kf_options *o)
         else if (c == 'M')
             o->model = optarg;
         else if (c == 'n')
-            o->turns = (int)number("turns", optarg, 1, KF_MAX_TURNS);
+            o->repetitions = (int)number("repetitions", optarg, 1, KF_MAX_REPETITIONS);
         else if (c == 'r') {
             o->reps = (int)number("reps", optarg, 1, KF_MAX_REPS);
             some_reps = true;

@@ -383,13 +383,13 @@ static void tell_backend(uint64_t seed)
 {
     char text[32];
     const char *capture = getenv("KF_CAPTURE");
-    bool corners = kf_corners();
+    bool large_index = kf_large_index();
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     setenv("CUDACPU_SEED", text, 0);
-    if (kf_on_cpu() && (corners || (capture && *capture == '1'))) {
+    if (kf_on_cpu() && (large_index || (capture && *capture == '1'))) {
         kf_capture_only();
-        setenv("CUDACPU_PROMISE", "1", 1);
-        setenv("CUDACPU_CORNERS", corners ? "1" : "0", 1);
+        setenv("CUDACPU_RESERVE_ONLY", "1", 1);
+        setenv("CUDACPU_LARGE_INDEX", large_index ? "1" : "0", 1);
     }
 }
 
@@ -428,8 +428,8 @@ int kf_main(const kf_program *given, int argc, char **argv)
     s.timings = kf_timings_of(program, &s.n_timings);
     kf_need_architecture(program);
     s.device = kf_open_device();
-    if (kf_corners()) {
-        kf_run_corners(&s);
+    if (kf_large_index()) {
+        kf_run_large_index(&s);
         return KF_OK;
     }
     kf_ceilings_find(s.device->slug, &s.ceilings);

@@ -5,7 +5,7 @@
 #include "harness/timeline.h"
 
 /* --- options.c, help.c ------------------------------------------------------------------------ */
-enum { KF_MAX_CHOICES = 160, KF_MAX_REPS = 100000, KF_TURNS = 2, KF_MAX_TURNS = 9 };
+enum { KF_MAX_CHOICES = 160, KF_MAX_REPS = 100000, KF_REPETITIONS = 2, KF_MAX_REPETITIONS = 9 };
 /* The files that a program may write, one an option. */
 enum kf_sink {
     KF_OUT,
@@ -85,7 +85,7 @@ void kf_repeat(kf_session *s, kf_run *run, int v, kf_outcome *out);
 /* Launches a right variant again and writes what it recorded, if it does. It may turn out wrong. */
 void kf_timeline_write(kf_session *s, kf_run *run, int v, kf_outcome *out);
 
-/* --- corners.c -------------------------------------------------------------------------------- */
-bool kf_corners(void); /* KF_CORNERS=1, on a CPU */
+/* --- large_index.c ---------------------------------------------------------------------------- */
+bool kf_large_index(void); /* KF_LARGE_INDEX=1, on a CPU */
 /* Every variant on more than 2^31 elements of each tensor; an illegal access ends the program. */
-void kf_run_corners(const kf_session *s);
+void kf_run_large_index(const kf_session *s);

@@ -49,9 +49,10 @@ static const struct sink {
          KF_CASE_COLUMNS
          "\ttensor\telements\truns\truns_differing\telements_differing\tmax_diff\tmax_ulp",
          .empty = "no variant was right and launched again"},
-    [KF_RATES] = {"rates", "clock rate and power during each turn on sustained and cool",
-                  KF_CASE_COLUMNS "\tclock\tplace\tturn\tmedian_us\tp5_us\tp95_us\tn\treadings"
-                                  "\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct",
+    [KF_RATES] = {"rates", "clock rate and power per repetition on sustained and cool",
+                  KF_CASE_COLUMNS
+                  "\tclock\tplace\trepetition\tmedian_us\tp5_us\tp95_us\tn\treadings"
+                  "\tmhz\tmhz_p5\tmhz_p95\twatts\twatts_p5\twatts_p95\tcapped_pct",
                   .timed = true, .fits = times_alone,
                   .else_program = "times on neither sustained nor cool",
                   .empty = "nothing was timed on sustained or cool"},

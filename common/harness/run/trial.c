@@ -297,11 +297,11 @@ static void say_rates(const char *variant, enum kf_clock clock, const kf_place *
 static void time_alone(kf_session *s, const kf_run *run, const kf_work *works, int n,
                        enum kf_clock clock, kf_stat *stat)
 {
-    int turns = s->options.turns, places = kf_places(n, turns);
+    int repetitions = s->options.repetitions, places = kf_places(n, repetitions);
     kf_place *place = kf_alloc(places, sizeof *place);
     kf_say("  clock %s: %d places in the run, about %.0f s\n", kf_clock_name(clock), places,
-           kf_alone_seconds(clock, n, turns));
-    kf_time_alone(works, n, clock, turns, run->seed, stat, place);
+           kf_alone_seconds(clock, n, repetitions));
+    kf_time_alone(works, n, clock, repetitions, run->seed, stat, place);
     for (int i = 0; i < places; i++) {
         const char *variant = ((const call *)works[place[i].work].context)->variant->name;
         say_rates(variant, clock, &place[i]);

@@ -12,9 +12,9 @@
  * sample by sample, as in timing.c, all variants would share one clock rate, and the one that draws
  * most would gain by the others. So here each runs alone, after the same idle time. The device also
  * gets warmer in the course of a run. So work 0, the baseline, is timed before, between and after
- * the turns of the others, and every second turn has the order of the turn before it reversed: no
- * variant is early or late on average. A ratio is to the mean of the two places of work 0 around
- * the turn. A place is one work, timed once.
+ * the repetitions of the others, and every second turn has the order of the repetition before it
+ * reversed: no variant is early or late on average. A ratio is to the mean of the two places of
+ * work 0 around the repetition. A place is one work, timed once.
  *
  * The L2 is warm. Events are recorded between windows of calls, so nothing waits for the host. */
 #include "harness/time/timing.h"
@@ -178,40 +178,41 @@ static void run_place(session *s, int w, double *us)
         run_sustained(s, &s->works[w], s->once[w], us);
     memset(place, 0, sizeof *place);
     place->work = w;
-    place->turn = 1;
+    place->repetition = 1;
     for (int i = 0; i < s->n_places; i++)
-        place->turn += s->places[i].work == w;
+        place->repetition += s->places[i].work == w;
     summarise_place(&s->seen, us, s->samples, place);
     s->n_places++;
 }
 
-int kf_places(int works, int turns)
+int kf_places(int works, int repetitions)
 {
-    return turns + 1 + turns * (works - 1);
+    return repetitions + 1 + repetitions * (works - 1);
 }
 
-double kf_alone_seconds(enum kf_clock clock, int works, int turns)
+double kf_alone_seconds(enum kf_clock clock, int works, int repetitions)
 {
-    return kf_places(works, turns) * (IDLE_S + (clock == KF_COOL ? 0.0 : WARMING_S + TIMED_S));
+    return kf_places(works, repetitions) *
+           (IDLE_S + (clock == KF_COOL ? 0.0 : WARMING_S + TIMED_S));
 }
 
 /* Work 0 has a place more than the others have. Its own median is that of all its samples. */
-static void summarise(const session *s, int n, int turns, const double *first, double *samples,
-                      kf_stat *stat)
+static void summarise(const session *s, int n, int repetitions, const double *first,
+                      double *samples, kf_stat *stat)
 {
-    int count = turns * s->samples;
+    int count = repetitions * s->samples;
     for (int i = 0; i < count; i++)
         samples[i] = 0.5 * (first[i] + first[i + s->samples]);
     kf_summarise(samples, n, count, count, false, stat);
     kf_summarise(first, 1, count + s->samples, count + s->samples, false, stat);
 }
 
-void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, uint64_t seed,
+void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int repetitions, uint64_t seed,
                    kf_stat *stat, kf_place *places)
 {
     session s = {.works = works, .cool = clock == KF_COOL, .places = places};
     s.samples = s.cool ? COOL_SAMPLES : WINDOWS;
-    const int count = turns * s.samples, others = n - 1;
+    const int count = repetitions * s.samples, others = n - 1;
     double *samples = kf_alloc((int64_t)n * count, sizeof *samples);
     double *first = kf_alloc(count + s.samples, sizeof *first), *once = kf_alloc(n, sizeof *once);
     int *order = kf_alloc(n, sizeof *order);
@@ -222,15 +223,15 @@ void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, 
         once[w] = about(&works[w], s.event);
     s.once = once;
     run_place(&s, 0, first);
-    for (int turn = 0; turn < turns; turn++) {
-        kf_shuffle(order, others, seed, turn / 2);
+    for (int repetition = 0; repetition < repetitions; repetition++) {
+        kf_shuffle(order, others, seed, repetition / 2);
         for (int i = 0; i < others; i++) {
-            int w = 1 + order[turn % 2 ? others - 1 - i : i];
-            run_place(&s, w, samples + (int64_t)w * count + turn * s.samples);
+            int w = 1 + order[repetition % 2 ? others - 1 - i : i];
+            run_place(&s, w, samples + (int64_t)w * count + repetition * s.samples);
         }
-        run_place(&s, 0, first + (turn + 1) * s.samples);
+        run_place(&s, 0, first + (repetition + 1) * s.samples);
     }
-    summarise(&s, n, turns, first, samples, stat);
+    summarise(&s, n, repetitions, first, samples, stat);
     for (int i = 0; i <= WINDOWS; i++)
         CUDA_CHECK(cudaEventDestroy(s.event[i]));
     free(samples);
@@ -256,7 +257,7 @@ void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clo
                     const kf_place *p)
 {
     kf_put_case(to, variant, c);
-    fprintf(to, "\t%s\t%d\t%d", kf_clock_name(clock), place, p->turn);
+    fprintf(to, "\t%s\t%d\t%d", kf_clock_name(clock), place, p->repetition);
     write_spread(to, true, p->us);
     fprintf(to, "\t%d\t%d", p->samples, p->readings);
     write_spread(to, p->readings > 0, p->mhz);

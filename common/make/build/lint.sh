@@ -265,7 +265,7 @@ rules asm '
     }
     END { exit found }'
 
-# What is missing around a product of wgmma: holds.awk says why.
-holds=$(cat common/make/build/holds.awk) || exit
-rules holds "$holds"
+# What is missing around a product of wgmma: register_fences.awk says why.
+register_fences=$(cat common/make/build/register_fences.awk) || exit
+rules fences "$register_fences"
 exit $status

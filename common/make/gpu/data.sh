@@ -60,7 +60,7 @@ for source in "$@"; do
     beside "$(sed -n "s/^ \\* Record: *//p" "$source")"
     # shellcheck disable=SC2086
     record "step-$number" "$programs/step-$number" --out "$out/step-$number.tsv" $arguments
-    # One line of the header a turn of the loop.
+    # One line of the header an iteration of the loop.
     IFS=$newline
     for line in $(sed -n "s/^ \\* Data: *//p" "$source"); do
         IFS=$blanks

@@ -4,7 +4,7 @@
 # -v kernels=REGEX: only launches of kernels so named. -v each=1: also a row a launch, its kernel's
 # name behind its number.
 # Beside ncu's counts stand sums of bytes (l1, l2 and dram: read and written) and what to divide by:
-# tensor, the bytes of q or of k in fp32, whichever are more; pairs, those that RoPE turns among them;
+# tensor, the bytes of q or of k in fp32, whichever are more; pairs, those that RoPE rotates among them;
 # pairs32, 32 of them, one a lane.
 BEGIN { FS = "\t" }
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # suite.sh: which of the planted faults in tests/check/ each checker finds: ours on the CPU and, where
-# there is a GPU, the four tools of compute-sanitizer. Each fault's right twin is run as well. One row
+# there is a GPU, the four tools of compute-sanitizer. Each fault's fixed version is run as well. One row
 # a fault goes to build/data/DEVICE/check-suite.tsv, where a column for each checker says
-#   found         a finding of the fault's own class, and none in its twin
+#   found         a finding of the fault's own class, and none in its fixed version
 #   other         findings, but of other classes
 #   missed        no finding
-#   false-alarm   a finding in the twin, whatever the fault showed
+#   false-alarm   a finding in the fixed version, whatever the fault showed
 # or - where that checker does not run here.
 # suite.sh one PROGRAM NAME fault|right TOOL ANSWER writes the classes found to ANSWER.
 

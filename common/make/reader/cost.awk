@@ -11,7 +11,7 @@
 # products of matrices and rotated rows not one more is allowed: they are what the steps are about. Less
 # is never too little, but for launches (what is to be fused, the task says); for the instructions that
 # are asked for themselves, launch_dependents of each kernel: without any of them the task is not done;
-# and for the copies and products that a wait leaves under way and for hints to caches, of which two
+# and for the copies and products that a wait leaves in flight and for hints to caches, of which two
 # thirds are asked for: a wait for more than is needed gives them away.
 #
 # Kernels of one name are compared, then what has a name of its own on either side, all of it together,
@@ -24,7 +24,7 @@ BEGIN {
         "ldmatrix_wavefronts stmatrix_wavefronts cp_async_requests cp_async_sectors " \
         "cp_async_wavefronts wgmma wgmma_shared_bytes global_atomic_sectors global_atomic_numbers " \
         "bulk_load_bytes bulk_store_bytes bulk_reduce_bytes early_launches K_rotations Q_rotations " \
-        "dK_rotations dQ_rotations element_rotations table_loads turns_past_a_half", cost, " ")
+        "dK_rotations dQ_rotations element_rotations table_loads revolutions_past_a_half", cost, " ")
     n_traffic = split("global_ld_requests global_st_requests shared_ld_requests shared_st_requests " \
         "cp_async_requests", traffic, " ")
     split("barriers shuffles global_ld_requests global_ld_sectors global_st_requests " \
@@ -42,7 +42,7 @@ BEGIN {
         margin[names[i]] = 1
     split("launches early_launches barriers ldmatrix_wavefronts sin cos pow mma mma_flops wgmma " \
         "K_rotations Q_rotations dK_rotations dQ_rotations element_rotations table_loads " \
-        "turns_past_a_half", names, " ")
+        "revolutions_past_a_half", names, " ")
     for (i in names)
         nothing_spare[names[i]] = 1
     split("exp log sqrt rsqrt div", names, " ")

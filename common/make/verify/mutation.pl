@@ -26,17 +26,17 @@ my $most_steps = 4; # that a header is tried in, the shortest first
 
 # --- Where a change may be ------------------------------------------------------------------------
 # Each operator: what it matches, and what may stand there instead.
-my %turned = ('<' => ['<='], '<=' => ['<'], '>' => ['>='], '>=' => ['>'], '==' => ['!='], '!=' => ['=='],
+my %others = ('<' => ['<='], '<=' => ['<'], '>' => ['>='], '>=' => ['>'], '==' => ['!='], '!=' => ['=='],
     '+' => ['-'], '-' => ['+'], '*' => ['/'], '/' => ['*'], '%' => ['/'], '<<' => ['>>'], '>>' => ['<<'],
     '&&' => ['||'], '||' => ['&&'], '&' => ['|'], '|' => ['&'], '^' => ['|'], '+=' => ['-=', '='], '-=' => ['+='],
     '*=' => ['/=', '='], '/=' => ['*=']);
 # Whether the order of two statements can matter: one uses what the other sets, or one of two calls
-# synchronises. hold() and its like are for nvcc.
+# synchronises. fence_registers() and its like are for nvcc.
 my $synchronises = qr/^ *(?:\w+::)?\w*(?:sync|wait|fence|arrive|expect|commit|barrier)\w*(?:<\w+>)?\(/;
 sub in_order {
     my ($a, $b) = @_;
     my ($set_a, $set_b) = map { /^ *(?:[\w:<>]+ )*\**([^=;()]*?) [-+*\/|&^]?= / ? $1 : undef } $a, $b;
-    return 0 if grep { /^ *(?:hold|CUDA_CHECK_LAUNCH|ask_for_all)\(/ } $a, $b;
+    return 0 if grep { /^ *(?:fence_registers|CUDA_CHECK_LAUNCH|ask_for_all)\(/ } $a, $b;
     return ($a =~ $synchronises xor $b =~ $synchronises) if !defined $set_a && !defined $set_b;
     return (grep { defined && $b =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_a) || (grep { defined && $a =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_b);
 }
@@ -48,8 +48,8 @@ my @operators = (
     [constant => qr/(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?)(?=f?(?![\w.]))/, sub {
         my $f = sprintf '%.9g', $_[0] == 0 ? 1 : $_[0] * 1.0001;
         ($f =~ /[.e]/ ? $f : "$f.0", $_[0] == 0 ? () : "0.0") }],
-    [comparison => qr/(?<= )([<>]=?|[!=]=)(?= )/, sub { @{ $turned{ $_[0] } } }],
-    [arithmetic => qr{(?<= )([-+*/%&|^]|<<|>>|&&|\|\||[-+*/]=)(?= )}, sub { @{ $turned{ $_[0] } } }],
+    [comparison => qr/(?<= )([<>]=?|[!=]=)(?= )/, sub { @{ $others{ $_[0] } } }],
+    [arithmetic => qr{(?<= )([-+*/%&|^]|<<|>>|&&|\|\||[-+*/]=)(?= )}, sub { @{ $others{ $_[0] } } }],
     [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("$_[0] + 1") }],
     [barrier => qr/^ +((?:__sync|cp_async|wait_|fence|arrive|mbarrier|group_barrier|cudaGrid|named_)\w*\([^;\n]*\);)$/m,
         sub { (';') }],

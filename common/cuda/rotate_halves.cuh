@@ -1,5 +1,5 @@
-/* turn_halves.cuh: neighbours in a row of halves and their partners, turned: what kernels of step
- * 32 and later have in common, wherever the row lies and wherever its angles come from.
+/* rotate_halves.cuh: neighbours in a row of halves and their partners, rotated: what kernels of
+ * step 32 and later have in common, wherever the row lies and wherever its angles come from.
  *
  * Pairs are NeoX halves (rope.h). fp32, and rounded to fp16 once, at the end.
  */
@@ -18,11 +18,11 @@ static __device__ __forceinline__ four_angles load_angles(const float *cosine, c
     return {*(const float4 *)cosine, *(const float4 *)sine};
 }
 
-// snippet: turn-four
+// snippet: rotate-four
 // Two pairs, x with y, by two angles; both are two halves.
 template <bool BACK>
-static __device__ __forceinline__ void turn_two(unsigned *x, unsigned *y, float2 cosine,
-                                                float2 sine)
+static __device__ __forceinline__ void rotate_two(unsigned *x, unsigned *y, float2 cosine,
+                                                  float2 sine)
 {
     const float2 a = __half22float2(*(const __half2 *)x);
     const float2 b = __half22float2(*(const __half2 *)y);
@@ -33,17 +33,17 @@ static __device__ __forceinline__ void turn_two(unsigned *x, unsigned *y, float2
 }
 
 // Four halves of the first half of a row, and their partners in the second, become what they are
-// when they are turned by the angles; BACK: by minus the angles. cost: 6 flops a pair
+// when they are rotated by the angles; BACK: by minus the angles. cost: 6 flops a pair
 template <bool BACK>
-static __device__ __forceinline__ void turn_four(uint2 *low, uint2 *high, four_angles by)
+static __device__ __forceinline__ void rotate_four(uint2 *low, uint2 *high, four_angles by)
 {
     uint2 x = *low; // whole, for parts of it would be read one by one
     uint2 y = *high;
-    turn_two<BACK>(&x.x, &y.x, make_float2(by.cosine.x, by.cosine.y),
-                   make_float2(by.sine.x, by.sine.y));
-    turn_two<BACK>(&x.y, &y.y, make_float2(by.cosine.z, by.cosine.w),
-                   make_float2(by.sine.z, by.sine.w));
+    rotate_two<BACK>(&x.x, &y.x, make_float2(by.cosine.x, by.cosine.y),
+                     make_float2(by.sine.x, by.sine.y));
+    rotate_two<BACK>(&x.y, &y.y, make_float2(by.cosine.z, by.cosine.w),
+                     make_float2(by.sine.z, by.sine.w));
     *low = x;
     *high = y;
 }
-// end snippet: turn-four
+// end snippet: rotate-four

@@ -1,7 +1,7 @@
-/* weigh_parts.cuh: the parts of step 14's second kernel, which gets scores in chunks.
+/* softmax_parts.cuh: the parts of step 14's second kernel, which gets scores in chunks.
  *
- * A block has WEIGH_ROWS queries and some of the columns. It adds the chunks up, in SHARES sums
- * side by side so that all its threads have work, takes the softmax, and weighs the values. Groups
+ * A block has SOFTMAX_ROWS queries and some of the columns. It adds the chunks up, in SHARES sums
+ * side by side so that all its threads have work, takes the softmax, and multiplies P by V. Groups
  * of threads share the keys there, a thread owning 4 columns and all the queries.
  * Arrays are handed on by reference: behind a pointer they would count as memory on a CPU.
  */
@@ -9,16 +9,16 @@
 
 #include "busy.cuh"
 
-enum { WEIGH_ROWS = 8, SHARES = 2 };
+enum { SOFTMAX_ROWS = 8, SHARES = 2 };
 
-// partial [chunks][rows][pitch], chunks a stride apart -> score [SHARES][WEIGH_ROWS][pitch], each
+// partial [chunks][rows][pitch], chunks a stride apart -> score [SHARES][SOFTMAX_ROWS][pitch], each
 // the sum of every SHARES-th chunk; what lies beyond rows is zero
-// cost: BATCH loads of 16 bytes are under way together
+// cost: BATCH loads of 16 bytes are in flight together
 template <int BATCH>
 static __device__ __forceinline__ void add_chunks(const float *partial, float *score, int chunks,
                                                   int64_t stride, int rows, int pitch)
 {
-    const int quads = WEIGH_ROWS * pitch / 4;
+    const int quads = SOFTMAX_ROWS * pitch / 4;
     for (int e = threadIdx.x; e < SHARES * quads; e += THREADS) {
         const int quad = e % quads;
         float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -44,17 +44,17 @@ static __device__ __forceinline__ void add_chunks(const float *partial, float *s
     }
 }
 
-// score [SHARES][WEIGH_ROWS][pitch] -> column m of weight [keys][WEIGH_ROWS]; one warp. The weights
-// of keys that the query does not see, or that are not there, are zero.
-static __device__ void softmax_of_shares(float *score, float *weight, int m, int visible, int keys,
-                                         int pitch, float scale)
+// score [SHARES][SOFTMAX_ROWS][pitch] -> column m of probability [keys][SOFTMAX_ROWS]; one warp.
+// The probabilities of keys that the query does not see, or that are not there, are zero.
+static __device__ void softmax_of_shares(float *score, float *probability, int m, int visible,
+                                         int keys, int pitch, float scale)
 {
     const int lane = threadIdx.x % 32;
     float largest = -INFINITY;
     for (int j = lane; j < visible; j += 32) {
         float sum = 0.0f;
         for (int i = 0; i < SHARES; i++) {
-            sum += score[(i * WEIGH_ROWS + m) * pitch + j];
+            sum += score[(i * SOFTMAX_ROWS + m) * pitch + j];
         }
         score[m * pitch + j] = sum * scale;
         largest = fmaxf(largest, sum * scale);
@@ -67,7 +67,7 @@ static __device__ void softmax_of_shares(float *score, float *weight, int m, int
     }
     const float share = 1.0f / warp_sum(sum);
     for (int j = lane; j < keys; j += 32) {
-        weight[j * WEIGH_ROWS + m] = j < visible ? score[m * pitch + j] * share : 0.0f;
+        probability[j * SOFTMAX_ROWS + m] = j < visible ? score[m * pitch + j] * share : 0.0f;
     }
 }
 
@@ -82,13 +82,13 @@ static __device__ __forceinline__ void load_values(const float *v, float4 (&x)[E
     }
 }
 
-// weight [keys][WEIGH_ROWS], v as above, x [EARLY] of it loaded from key j on -> out [WEIGH_ROWS],
-// the sums over keys j, j + GROUPS, ...
+// probability [keys][SOFTMAX_ROWS], v as above, x [EARLY] of it loaded from key j on -> out
+// [SOFTMAX_ROWS], the sums over keys j, j + GROUPS, ...
 // cost: the next EARLY values are on their way while the thread multiplies
 template <int EARLY, int GROUPS>
-static __device__ __forceinline__ void weigh_group(const float *weight, const float *v,
-                                                   float4 (&x)[EARLY], float4 (&out)[WEIGH_ROWS],
-                                                   int j, int Sk, int D)
+static __device__ __forceinline__ void
+probabilities_times_v(const float *probability, const float *v, float4 (&x)[EARLY],
+                      float4 (&out)[SOFTMAX_ROWS], int j, int Sk, int D)
 {
     for (; j < Sk; j += EARLY * GROUPS) {
         float4 y[EARLY];
@@ -99,28 +99,28 @@ static __device__ __forceinline__ void weigh_group(const float *weight, const fl
         load_values<EARLY, GROUPS>(v, x, j + EARLY * GROUPS, Sk, D);
 #pragma unroll
         for (int i = 0; i < EARLY; i++) {
-            const float *of_key = weight + (j + i * GROUPS) * WEIGH_ROWS;
+            const float *of_key = probability + (j + i * GROUPS) * SOFTMAX_ROWS;
             const float4 low = load_four(of_key);
             const float4 high = load_four(of_key + 4);
             const float w[] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
-            for (int m = 0; m < WEIGH_ROWS; m++) {
+            for (int m = 0; m < SOFTMAX_ROWS; m++) {
                 add_weighted(&out[m], w[m], y[i]);
             }
         }
     }
 }
 
-// out [WEIGH_ROWS], 4 columns of each thread -> o [rows][D] from column first on, the groups' sums
-// added up in shared [GROUPS][WEIGH_ROWS][COLUMNS]
+// out [SOFTMAX_ROWS], 4 columns of each thread -> o [rows][D] from column first on, the groups'
+// sums added up in shared [GROUPS][SOFTMAX_ROWS][COLUMNS]
 template <int COLUMNS, int GROUPS>
-static __device__ __forceinline__ void join_groups(const float4 (&out)[WEIGH_ROWS], float *shared,
+static __device__ __forceinline__ void join_groups(const float4 (&out)[SOFTMAX_ROWS], float *shared,
                                                    float *o, int first, int rows, int D)
 {
     const int group = threadIdx.x / (COLUMNS / 4);
     const int column = threadIdx.x % (COLUMNS / 4) * 4;
-    for (int m = 0; m < WEIGH_ROWS; m++) {
-        store_four(shared + (group * WEIGH_ROWS + m) * COLUMNS + column, out[m]);
+    for (int m = 0; m < SOFTMAX_ROWS; m++) {
+        store_four(shared + (group * SOFTMAX_ROWS + m) * COLUMNS + column, out[m]);
     }
     __syncthreads();
     for (int e = threadIdx.x; e < rows * COLUMNS; e += THREADS) {
@@ -128,7 +128,7 @@ static __device__ __forceinline__ void join_groups(const float4 (&out)[WEIGH_ROW
         float sum = 0.0f;
 #pragma unroll
         for (int g = 0; g < GROUPS; g++) {
-            sum += shared[g * WEIGH_ROWS * COLUMNS + e];
+            sum += shared[g * SOFTMAX_ROWS * COLUMNS + e];
         }
         if (d < D) {
             o[(int64_t)(e / COLUMNS) * D + d] = sum;

@@ -1,11 +1,11 @@
-/* turning.cuh: rows that RoPE turns where a warp has them in fragments. A lane has columns 8n + 2t
- * and the next of rows g and g + 8, and of the other half of the row the same: both of a pair.
- * Fragments, g and t: tensor_cores.cuh.
+/* rotate_fragments.cuh: rows that RoPE rotates where a warp has them in fragments. A lane has
+ * columns 8n + 2t and the next of rows g and g + 8, and of the other half of the row the same: both
+ * of a pair. Fragments, g and t: tensor_cores.cuh.
  */
 #pragma once
 
 #include "cuda/count.cuh"
-#include "cuda/turn_halves.cuh"
+#include "cuda/rotate_halves.cuh"
 
 // Tables [positions][D/2].
 typedef struct rope_tables {

@@ -1,7 +1,7 @@
-# holds.awk: of .cu and .cuh files, where hold() is missing around products of wgmma. `make lint` calls it.
+# register_fences.awk: of .cu and .cuh files, where fence_registers() is missing around products of wgmma. `make lint` calls it.
 # To the compiler the sums of a product are registers like others: it may read them in front of the wait
 # for the product, or write what a product adds to behind the fence in front of it. No run on a CPU shows
-# that, and on a GPU it takes another compiler to show it. So hold() stands behind the wait, before sums are
+# that, and on a GPU it takes another compiler to show it. So fence_registers() stands behind the wait, before sums are
 # read, and where they were written, before a product adds to them.
 #
 # A product is started by wgmma<>, and by a function that starts one and does not wait; the sums are the
@@ -39,7 +39,7 @@ END { exit found }
 
 function look_at_function(    i, name, all, adds) {
     split("", group)
-    split("", state) # of sums: "written", "started", "under way", "waited for" or none of these
+    split("", state) # of sums: "written", "started", "in flight", "waited for" or none of these
     groups = 0
     for (i = 1; i <= n; i++) {
         all = all statement[i] "\n"
@@ -86,14 +86,14 @@ function look_at_statement(i,    text, sums, wait, callee) {
     }
     if (text ~ /wgmma_commit\(/) {
         groups++
-        for (sums in state) if (state[sums] == "started") { state[sums] = "under way"; group[sums] = groups }
+        for (sums in state) if (state[sums] == "started") { state[sums] = "in flight"; group[sums] = groups }
     }
     if (match(text, /wgmma_wait<[0-9]+>/)) {
         wait = substr(text, RSTART + 11, RLENGTH - 12)
         for (sums in state)
-            if (state[sums] == "under way" && group[sums] <= groups - wait) state[sums] = "waited for"
+            if (state[sums] == "in flight" && group[sums] <= groups - wait) state[sums] = "waited for"
     }
-    if (match(text, /(^|[^A-Za-z_0-9])hold\([A-Za-z_0-9]+/)) {
+    if (match(text, /(^|[^A-Za-z_0-9])fence_registers\([A-Za-z_0-9]+/)) {
         sums = substr(text, RSTART, RLENGTH)
         sub(/.*\(/, "", sums)
         if (state[sums] ~ /^w/) state[sums] = ""
@@ -105,20 +105,20 @@ function look_at_statement(i,    text, sums, wait, callee) {
         sub(/.*\(/, "", sums)
         gsub(/[<(].*|[^A-Za-z_0-9]/, "", callee)
         if (state[sums] == "written" && callee in adders)
-            complain(i, sums " was written, and hold(" sums ") in front of the product is missing")
+            complain(i, sums " was written, and fence_registers(" sums ") in front of the product is missing")
         state[sums] = "started"
     }
     for (sums in state)
         if (mentions(text, sums)) {
             if (state[sums] != "" && state[sums] != "written")
-                complain(i, sums " is read, and hold(" sums ") behind the wait for its product is missing")
+                complain(i, sums " is read, and fence_registers(" sums ") behind the wait for its product is missing")
             state[sums] = "written"
         }
 }
 
 function complain(i, what) {
-    if (!((FILENAME, at[i], what) in told)) print FILENAME ":" at[i] ": " what
-    told[FILENAME, at[i], what]
+    if (!((FILENAME, at[i], what) in reported)) print FILENAME ":" at[i] ": " what
+    reported[FILENAME, at[i], what]
     found = 1
 }
 

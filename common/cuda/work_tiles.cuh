@@ -1,6 +1,6 @@
-/* pieces.cuh: how attention is cut for as many blocks as there are multiprocessors, which take one
- * piece of a head after the other: what steps 29, 31 and 37 work out before a launch. Of
- * kernels that take pieces, clang++ counts other requests than g++.
+/* work_tiles.cuh: how attention is cut for as many blocks as there are multiprocessors, which take
+ * one work tile of a head after the other: what steps 29, 31 and 37 work out before a launch. Of
+ * kernels that take work tiles, clang++ counts other requests than g++.
  */
 #pragma once
 
@@ -9,18 +9,18 @@
 
 #include <math.h>
 
-namespace pieces
+namespace work_tiles
 {
 
-enum { SMALL = 128 }; // rows of a small piece
+enum { SMALL = 128 }; // rows of a small work tile
 
-// Pieces of `large` rows in a head, whose first rows are in so many small pieces.
-static __host__ __device__ __forceinline__ int large_pieces(int Sq, int small, int large)
+// Work tiles of `large` rows in a head, whose first rows are in so many small work tiles.
+static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small, int large)
 {
     return (Sq - small * SMALL + large - 1) / large;
 }
 
-} // namespace pieces
+} // namespace work_tiles
 
 // snippet: at-once
 // How many heads are worked on at a time: as many as have their keys and values in half of the L2
@@ -43,21 +43,21 @@ static int multiprocessors()
     return n;
 }
 
-// How a head is cut: into pieces of so many groups of 64 rows, but for the first rows, which are in
-// small ones.
+// How a head is cut: into work tiles of so many warpgroups of 64 rows, but for the first rows,
+// which are in small ones.
 typedef struct cut {
-    int groups, small;
+    int warpgroups, small;
 } cut;
 
 // snippet: cut
-// When the last multiprocessor ends, if each takes a new piece as soon as it can. A piece of 192
-// rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+// When the last multiprocessor ends, if each takes a new work tile as soon as it can. A work tile
+// of 192 rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
 static double ends_after(const kf_shape *s, cut c)
 {
     const int blocks = multiprocessors(), heads = s->B * s->H;
-    const int large = pieces::large_pieces(s->Sq, c.small, c.groups * 64) * heads;
-    const double takes = c.groups == 3 ? 1.0 : 0.77;
-    // Those that take a piece less than others, and the others.
+    const int large = work_tiles::large_tiles(s->Sq, c.small, c.warpgroups * 64) * heads;
+    const double takes = c.warpgroups == 3 ? 1.0 : 0.77;
+    // Those that take a work tile less than others, and the others.
     int blocks_free[2] = {blocks - large % blocks, large % blocks};
     double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
     double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
@@ -70,14 +70,14 @@ static double ends_after(const kf_shape *s, cut c)
     return end;
 }
 
-// The cut that ends first; of several the one with more small pieces.
+// The cut that ends first; of several the one with more small work tiles.
 static cut best_cut(const kf_shape *s)
 {
     cut best = {2, 0};
-    for (int small = 0; s->D == 64 && small <= 8 && small * pieces::SMALL <= s->Sq; small++) {
+    for (int small = 0; s->D == 64 && small <= 8 && small * work_tiles::SMALL <= s->Sq; small++) {
         const cut c = {3, small};
         const double gain = ends_after(s, best) - ends_after(s, c);
-        if (gain > 0.0 || (gain == 0.0 && best.groups == 3)) {
+        if (gain > 0.0 || (gain == 0.0 && best.warpgroups == 3)) {
             best = c;
         }
     }

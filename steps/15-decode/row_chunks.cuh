@@ -1,10 +1,11 @@
-/* row_pieces.cuh: rows of D floats in the registers of a few lanes, some of them in pairs to turn.
+/* row_chunks.cuh: rows of D floats in the registers of a few lanes, some of them in pairs to
+ * rotate.
  *
- * A group of LANES lanes has a row, and a lane has SLOTS pieces of it, WIDTH neighbouring floats
- * each. With D = 128 a piece is 16 bytes. A row of 80 of which 20 are turned has pairs that are 40
- * bytes apart, no multiple of 16: there a piece is 8 bytes.
+ * A group of LANES lanes has a row, and a lane has SLOTS chunks of it, WIDTH neighbouring floats
+ * each. With D = 128 a chunk is 16 bytes. A row of 80 of which 20 are rotated has pairs that are 40
+ * bytes apart, no multiple of 16: there a chunk is 8 bytes.
  *
- * Addresses must be multiples of a piece, and R / 2 a multiple of WIDTH, at most LANES times it.
+ * Addresses must be multiples of a chunk, and R / 2 a multiple of WIDTH, at most LANES times it.
  */
 #pragma once
 
@@ -19,13 +20,13 @@ struct row_of {
     static constexpr int LANES = D == 80 ? 8 : 16;
     static constexpr int SLOTS = D / (LANES * WIDTH);
     static constexpr int GROUPS = THREADS / LANES; // in a block
-    static_assert(D == LANES * WIDTH * SLOTS, "a row of D floats does not fill the lanes' pieces");
-    static_assert(SLOTS >= 2, "a lane has both pieces of a pair");
+    static_assert(D == LANES * WIDTH * SLOTS, "a row of D floats does not fill the lanes' chunks");
+    static_assert(SLOTS >= 2, "a lane has both chunks of a pair");
 };
 
 // What a lane has of a row.
 template <int D>
-struct pieces {
+struct chunks {
     float at[row_of<D>::SLOTS][row_of<D>::WIDTH];
 };
 
@@ -56,9 +57,9 @@ static __device__ __forceinline__ void store(const float (&from)[2], float *to)
 }
 
 // snippet: columns
-// Which piece of a row is piece n of a lane: the two pieces of a pair fall to the same lane, so
-// that it can turn them. Lanes beyond the pairs, and pieces 2 and up, have what is not turned.
-static __device__ __forceinline__ int piece_of(int n, int lane, int lanes, int pairs)
+// Which chunk of a row is chunk n of a lane: the two chunks of a pair fall to the same lane, so
+// that it can rotate them. Lanes beyond the pairs, and chunks 2 and up, have what is not rotated.
+static __device__ __forceinline__ int chunk_of(int n, int lane, int lanes, int pairs)
 {
     if (n == 0) {
         return lane < pairs ? lane : pairs + lane;
@@ -70,11 +71,11 @@ static __device__ __forceinline__ int piece_of(int n, int lane, int lanes, int p
 }
 // end snippet: columns
 
-// Where a lane's pieces stand, in every row.
+// Where a lane's chunks stand, in every row.
 template <int D>
 struct lane_of {
-    int lane;   // of LANES
-    bool turns; // pieces 0 and 1 are pairs
+    int lane;     // of LANES
+    bool rotates; // chunks 0 and 1 are pairs
     int column[row_of<D>::SLOTS];
 };
 
@@ -86,9 +87,9 @@ static __device__ __forceinline__ lane_of<D> this_lane(int R)
     const int pairs = R / 2 / WIDTH;
     lane_of<D> mine = {};
     mine.lane = threadIdx.x % LANES;
-    mine.turns = mine.lane < pairs;
+    mine.rotates = mine.lane < pairs;
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
-        mine.column[n] = piece_of(n, mine.lane, LANES, pairs) * WIDTH;
+        mine.column[n] = chunk_of(n, mine.lane, LANES, pairs) * WIDTH;
     }
     return mine;
 }
@@ -96,7 +97,7 @@ static __device__ __forceinline__ lane_of<D> this_lane(int R)
 // The row at `from` -> what the calling lane has of it, and back
 template <int D>
 static __device__ __forceinline__ void load_row(const float *from, const lane_of<D> &mine,
-                                                pieces<D> *to)
+                                                chunks<D> *to)
 {
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
         load(from + mine.column[n], to->at[n]);
@@ -104,7 +105,7 @@ static __device__ __forceinline__ void load_row(const float *from, const lane_of
 }
 
 template <int D>
-static __device__ __forceinline__ void store_row(const pieces<D> &from, const lane_of<D> &mine,
+static __device__ __forceinline__ void store_row(const chunks<D> &from, const lane_of<D> &mine,
                                                  float *to)
 {
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
@@ -115,7 +116,7 @@ static __device__ __forceinline__ void store_row(const pieces<D> &from, const la
 // Two rows -> their inner product, in all LANES lanes
 // cost: 2 flops an element, a shuffle for each halving of LANES
 template <int D>
-static __device__ __forceinline__ float dot_of_rows(const pieces<D> &a, const pieces<D> &b)
+static __device__ __forceinline__ float dot_of_rows(const chunks<D> &a, const chunks<D> &b)
 {
     float dot = 0.0f;
     for (int n = 0; n < row_of<D>::SLOTS; n++) {
@@ -129,10 +130,10 @@ static __device__ __forceinline__ float dot_of_rows(const pieces<D> &a, const pi
     return dot;
 }
 
-// The two pieces of a pair, turned by the angles of which c and s are cosines and sines.
+// The two chunks of a pair, rotated by the angles of which c and s are cosines and sines.
 template <int WIDTH>
-static __device__ __forceinline__ void turn(float (&a)[WIDTH], float (&b)[WIDTH],
-                                            const float (&c)[WIDTH], const float (&s)[WIDTH])
+static __device__ __forceinline__ void rotate(float (&a)[WIDTH], float (&b)[WIDTH],
+                                              const float (&c)[WIDTH], const float (&s)[WIDTH])
 {
     COUNT("element rotations", 2 * WIDTH);
     for (int e = 0; e < WIDTH; e++) {

@@ -4,17 +4,17 @@ drawing = 362
 load 'plots/style.gp'
 C = 17    # a half
 TOP = 54
-do for [turned = 0:1] {
-    x = turned ? 246 : 46
-    eval say(x + 4 * C, 13, 'center', INK, turned ? '{/:Bold Kᵀ in shared memory}' : '{/:Bold K in shared memory}')
-    eval say(x + 4 * C, 38, 'center', SOFT, turned ? 'keys: 16 bytes a row' : 'd: 16 bytes a row')
-    eval say(x - 8, TOP + 4 * C, 'right', SOFT, turned ? 'd' : 'keys')
+do for [transposed = 0:1] {
+    x = transposed ? 246 : 46
+    eval say(x + 4 * C, 13, 'center', INK, transposed ? '{/:Bold Kᵀ in shared memory}' : '{/:Bold K in shared memory}')
+    eval say(x + 4 * C, 38, 'center', SOFT, transposed ? 'keys: 16 bytes a row' : 'd: 16 bytes a row')
+    eval say(x - 8, TOP + 4 * C, 'right', SOFT, transposed ? 'd' : 'keys')
     do for [i = 0:7] {
         do for [j = 0:7] { eval box(x + j * C, TOP + i * C, C, C, PANEL, GRID) }
     }
     # The pair of S (k = 0) is in a row of K, that of dQ in a row of K transposed.
     do for [k = 0:1] {
-        lies = k == turned
+        lies = k == transposed
         colour = k ? ORANGE : GOOD
         do for [i = 0:1] {
             column = lies ? 4 + i : 2

@@ -1,4 +1,4 @@
-/* corners.c: the large-index run, on arrays of more elements than an int counts.
+/* large_index.c: the large-index run, on arrays of more elements than an int counts.
  *
  * A case gets so many heads that one of its tensors has more than 2^31 elements and fewer than
  * 2^32. A 32-bit index that overflows then points in front of the array, where the CPU backend maps
@@ -16,10 +16,10 @@ static bool is_beyond(double count)
     return count > BEYOND && count < 2.0 * BEYOND;
 }
 
-bool kf_corners(void)
+bool kf_large_index(void)
 {
-    const char *corners = getenv("KF_CORNERS");
-    return kf_on_cpu() && corners && *corners == '1';
+    const char *large_index = getenv("KF_LARGE_INDEX");
+    return kf_on_cpu() && large_index && *large_index == '1';
 }
 
 /* Other cases are left out: their setup changes inputs, which takes long. */
@@ -88,8 +88,8 @@ static void see(seen *s, const char *name)
     s->name[s->n++] = name;
 }
 
-static void run_corner(const kf_session *s, const kf_variant *variant, const char *tensor,
-                       seen *done)
+static void run_large_index(const kf_session *s, const kf_variant *variant, const char *tensor,
+                            seen *done)
 {
     kf_case c;
     kf_run run;
@@ -134,13 +134,13 @@ static void run_variant(const kf_session *s, const kf_variant *variant)
             const int before = done.n;
             see(&done, name);
             if (done.n > before)
-                run_corner(s, variant, name, &done);
+                run_large_index(s, variant, name, &done);
         }
         kf_close(&run);
     }
 }
 
-void kf_run_corners(const kf_session *s)
+void kf_run_large_index(const kf_session *s)
 {
     for (int v = 0; v < s->program->n_variants; v++)
         if (s->options.variant_chosen[v])

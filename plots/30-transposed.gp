@@ -1,4 +1,4 @@
-# alt: The way of a tile through a warpgroup. K and V of its 64 keys stay in shared memory, tiles of Q and dO come by. K times Q turned over gives scores, whose rows are keys, in registers; V times dO turned over gives dP. From both come P and dS, in registers too, rounded to halves. P times dO is added to dV and dS times Q to dK, in registers. Only dS goes to shared memory, turned over, beside that of the other group. From there dS times K gives dQ in registers, which goes to shared memory and is added to the sums in memory by the copy engine.
+# alt: The way of a tile through a warpgroup. K and V of its 64 keys stay in shared memory, tiles of Q and dO come by. K times Q transposed gives scores, whose rows are keys, in registers; V times dO transposed gives dP. From both come P and dS, in registers too, rounded to halves. P times dO is added to dV and dS times Q to dK, in registers. Only dS goes to shared memory, transposed, beside that of the other group. From there dS times K gives dQ in registers, which goes to shared memory and is added to the sums in memory by the copy engine.
 # data: none
 drawing = 322
 load 'plots/style.gp'
@@ -27,7 +27,7 @@ eval say(232, 196, 'right', INK, '+= dS^T Q')
 eval tile(296, 152, 46, FAINT, GOOD, 'dS')
 eval tile(342, 152, 50, FAINT, SOFT, 'other')
 eval arrow(266, 165, 294, 165, SOFT)
-eval say(300, 140, 'left', INK, 'turned over')
+eval say(300, 140, 'left', INK, 'transposed')
 eval tile(296, 212, W, PANEL, PURPLE, 'dQ')
 eval arrow(322, 178, 322, 210, SOFT)
 eval say(328, 196, 'left', INK, 'dS K')
