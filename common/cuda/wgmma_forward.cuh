@@ -7,7 +7,7 @@
 #include "cuda/wgmma_ring.cuh"
 #include "cuda/wgmma_rows.cuh"
 
-namespace pieces
+namespace work_tiles
 {
 
 // same as step 29, g-work-tiles.cuh
@@ -15,22 +15,22 @@ enum { KEYS = 128, STAGES = 2 };
 
 // same as step 29, g-work-tiles.cuh
 // Rows first to end - 1 of a head.
-typedef struct piece {
+typedef struct work_tile {
     int head, first, end;
-} piece;
+} work_tile;
 
 // same as step 29, g-work-tiles.cuh
-template <int D, int GROUPS>
+template <int D, int WARPGROUPS>
 static constexpr int bytes_of_block()
 {
-    return bytes_of_memory<D, GROUPS, KEYS, STAGES>() + (int)sizeof(piece);
+    return bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>() + (int)sizeof(work_tile);
 }
 
 // same as step 29, g-work-tiles.cuh
-// Pieces in the order in which they are handed out: all large ones, then the small ones; of both
-// at_once heads together, and of these the last rows first, which under a mask see most keys.
-static __device__ __forceinline__ piece piece_of(int number, int heads, int at_once, int Sq,
-                                                 int small, int large)
+// Work tiles in the order in which they are handed out: all large ones, then the small ones; of
+// both at_once heads together, and of these the last rows first, which under a mask see most keys.
+static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, int at_once, int Sq,
+                                                         int small, int large)
 {
     int of_head = large_tiles(Sq, small, large), first_row = small * SMALL, rows = large;
     if (number >= of_head * heads) {
@@ -43,73 +43,74 @@ static __device__ __forceinline__ piece piece_of(int number, int heads, int at_o
     const int place = number - first * of_head;
     const int together = min(at_once, heads - first);
     const int row = first_row + (of_head - 1 - place / together) * rows;
-    const piece p = {first + place % together, row, min(row + rows, Sq)};
+    const work_tile p = {first + place % together, row, min(row + rows, Sq)};
     return p;
 }
 
 // same as step 29, g-work-tiles.cuh
-// Pieces handed out beside the first of each block, and blocks that have none left. A launch leaves
-// zeros for the next.
+// Work tiles handed out beside the first of each block, and blocks that have none left. A launch
+// leaves zeros for the next.
 static __device__ int counters[2];
 
-// The producer: pieces until there is none left, their queries and tiles of keys and values.
-template <int D, int GROUPS>
+// The producer: work tiles until there is none left, their queries and tiles of keys and values.
+template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-             const CUtensorMap *v_map, piece *handed_out, int heads, int at_once, int small, int Sq,
-             int Sk, bool causal);
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
+                int Sq, int Sk, bool causal);
 
-// A consumer group: its 64 rows of a piece, from first on, of which those below end exist -> o, and
-// lse, that of the head. step: counts the tiles of all pieces.
-template <int D, int GROUPS>
+// A consumer warpgroup: its 64 rows of a work tile, from first on, of which those below end exist
+// -> o, and lse, that of the head. step: counts the tiles of all work tiles.
+template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
-             int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
 
 // same as step 29, g-work-tiles.cuh
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
-// cost: as step 29's d-overlap, without the products of tiles that a group does not see
-template <int D, int GROUPS>
-__global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
+// cost: as step 29's d-overlap, without the products of tiles that a warpgroup does not see
+template <int D, int WARPGROUPS>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
           float *lse, int heads, int at_once, int small, int Sq, int Sk, bool causal)
 {
     extern __shared__ __align__(1024) char memory[];
-    const block_memory m = memory_at<D, GROUPS, KEYS, STAGES>(shared_address(memory));
-    piece *const handed_out = (piece *)(memory + bytes_of_memory<D, GROUPS, KEYS, STAGES>());
-    const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
-    init_barriers<GROUPS, STAGES>(m);
+    const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
+    work_tile *const handed_out =
+        (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    init_barriers<WARPGROUPS, STAGES>(m);
     // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
 
-    if (group == GROUPS) { // the producer
-        setmaxnreg_dec<GROUPS == 3 ? 32 : 24>();
+    if (warpgroup == WARPGROUPS) { // the producer
+        setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
-            bring_pieces<D, GROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once, small,
-                                    Sq, Sk, causal);
+            load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
+                                           small, Sq, Sk, causal);
         }
         return;
     }
 
-    setmaxnreg_inc<GROUPS == 3 ? 160 : 240>();
-    if (group == GROUPS - 1) {
-        named_arrive(1, 256); // the turn of the first group
+    setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
+    if (warpgroup == WARPGROUPS - 1) {
+        named_arrive(1, 256); // the turn of the first warpgroup
     }
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
     int step = 0;
-    for (int turn = 0;; turn++) {
-        barrier_wait(m.q_full, turn % 2);
+    for (int iteration = 0;; iteration++) {
+        barrier_wait(m.q_full, iteration % 2);
         const int head = __shfl_sync(0xffffffffu, handed_out->head, 0);
         if (head < 0) {
             break;
         }
-        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + group * 64;
+        const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
         const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
-        attend_piece<D, GROUPS>(m, &o_map, lse + (int64_t)head * Sq, group, head, first, end, step,
-                                Sq, Sk, causal, scale);
+        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, head, first,
+                                        end, step, Sq, Sk, causal, scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();
@@ -117,31 +118,31 @@ __global__ void __launch_bounds__(GROUPS * 128 + 128, 1)
 }
 
 // same as step 29, g-work-tiles.cuh
-template <int D, int GROUPS>
+template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-             const CUtensorMap *v_map, piece *handed_out, int heads, int at_once, int small, int Sq,
-             int Sk, bool causal)
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
+                int Sq, int Sk, bool causal)
 {
-    constexpr int QUERIES = GROUPS * 64, Q_TILE = 64 * D * 2; // bytes
-    const int pieces = (large_tiles(Sq, small, QUERIES) + small) * heads;
+    constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
+    const int work_tiles = (large_tiles(Sq, small, QUERIES) + small) * heads;
     int step = 0;
     int number = blockIdx.x;
-    for (int turn = 0;; turn++) {
-        barrier_wait(m.q_empty, turn % 2 ^ 1); // the first time there is nothing to wait for
-        if (number >= pieces) {
+    for (int iteration = 0;; iteration++) {
+        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first time there is nothing to wait for
+        if (number >= work_tiles) {
             handed_out->head = -1;
             barrier_arrive(m.q_full);
             break;
         }
-        const piece mine = piece_of(number, heads, at_once, Sq, small, QUERIES);
+        const work_tile mine = work_tile_of(number, heads, at_once, Sq, small, QUERIES);
         *handed_out = mine;
-        barrier_expect(m.q_full, GROUPS * Q_TILE);
-        for (int i = 0; i < GROUPS; i++) {
+        barrier_expect(m.q_full, WARPGROUPS * Q_TILE);
+        for (int i = 0; i < WARPGROUPS; i++) {
             tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, mine.first + i * 64, 0, mine.head);
         }
         const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
-        bring_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
+        load_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
         number = gridDim.x + atomicAdd(&counters[0], 1);
     }
     if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
@@ -151,20 +152,21 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
 }
 
 // same as step 29, g-work-tiles.cuh
-// A consumer group: tiles, from the last one down, that begin behind the keys that it sees, `mine`.
-template <int GROUPS>
-static __device__ __forceinline__ void pass_over(const block_memory &m, int group, int mine,
-                                                 int &tile, int &step)
+// A consumer warpgroup: tiles, from the last one down, that begin behind the keys that it sees,
+// `mine`.
+template <int WARPGROUPS>
+static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup, int mine,
+                                                  int &tile, int &step)
 {
     const bool leader = threadIdx.x % 128 == 0;
-    const int own_handoff = 1 + group, next_turn = 1 + (group + 1) % GROUPS;
+    const int own_handoff = 1 + warpgroup, next_handoff = 1 + (warpgroup + 1) % WARPGROUPS;
 #pragma unroll 1
     for (; tile >= 0 && tile * KEYS >= mine; tile--, step++) { // others see these
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
         barrier_wait(m.v_full + 8 * stage, filled);
         named_sync(own_handoff, 256);
-        named_arrive(next_turn, 256);
+        named_arrive(next_handoff, 256);
         if (leader) {
             barrier_arrive(m.k_empty + 8 * stage);
             barrier_arrive(m.v_empty + 8 * stage);
@@ -173,31 +175,32 @@ static __device__ __forceinline__ void pass_over(const block_memory &m, int grou
 }
 
 // same as step 29, g-work-tiles.cuh
-template <int D, int GROUPS>
+template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int group, int head,
-             int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
 {
-    constexpr bool HELD = GROUPS == 2; // queries, in registers: three groups have too few
+    constexpr bool HELD = WARPGROUPS == 2; // queries, in registers: three warpgroups have too few
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
-    const bool leader = threadIdx.x % 128 == 0;                              // speaks for its group
-    const int own_handoff = 1 + group, next_turn = 1 + (group + 1) % GROUPS; // hardware barriers
-    const uint64_t q_tile = tile_descriptor(m.q_tiles + group * Q_TILE, 64 * 128);
+    const bool leader = threadIdx.x % 128 == 0; // speaks for its warpgroup
+    const int own_handoff = 1 + warpgroup,
+              next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
+    const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
     const uint64_t k_tile = tile_descriptor(m.k_tiles, KEYS * 128);
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
-    const uint32_t o_tile = m.o_tiles + group * Q_TILE;
+    const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
     const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
-    // Keys that the last row of the piece sees, and that of the group, which may have none.
+    // Keys that the last row of the work tile sees, and that of the warpgroup, which may have none.
     const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
     const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
-    // The first query of the group sees so many, and tiles from `whole` on are not all seen.
+    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
     const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
     const int whole = max(0, seen) / KEYS;
     uint32_t query[D / 16][4];
     if constexpr (HELD) {
-        load_queries<D>(query, m.q_tiles + group * Q_TILE);
-        named_sync(4 + group, 128); // all have read q, and what their piece is
+        load_queries<D>(query, m.q_tiles + warpgroup * Q_TILE);
+        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
         if (leader) {
             barrier_arrive(m.q_empty);
         }
@@ -205,12 +208,12 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
     float s[KEYS / 8][4];
     uint32_t p[KEYS / 16][4];
     float out[D / 8][4] = {};
-    float largest[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
-    float sum[2] = {0.0f, 0.0f};               // of the keys of this lane
-    float shrink[2];
+    float row_max[2] = {-INFINITY, -INFINITY}; // of row and of row + 8
+    float row_sum[2] = {0.0f, 0.0f};           // of the keys of this lane
+    float correction[2];
 
     int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
-    pass_over<GROUPS>(m, group, mine, tile, step);
+    skip_tiles<WARPGROUPS>(m, warpgroup, mine, tile, step);
     if (tile >= 0) {
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);
@@ -218,14 +221,14 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
         wgmma_fence();
         start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
         wgmma_commit();
-        named_arrive(next_turn, 256);
+        named_arrive(next_handoff, 256);
         wgmma_wait<0>();
-        hold(s);
+        fence_registers(s);
         if (leader) {
             barrier_arrive(m.k_empty + 8 * stage);
         }
         mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-        weigh<KEYS>(s, largest, sum, shrink, scale);
+        softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
         pack_probabilities<KEYS>(p, s);
         tile--;
     }
@@ -236,37 +239,37 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
             step++;
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(m.k_full + 8 * stage, filled);
-            named_sync(own_handoff, 256); // with the group that passes it
+            named_sync(own_handoff, 256); // with the warpgroup that passes it
             wgmma_fence();
             start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             barrier_wait(m.v_full + 8 * before, before_filled);
-            hold(out);
+            fence_registers(out);
             wgmma_fence(); // again: between products there was a wait
             start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
             wgmma_commit();
-            named_arrive(next_turn, 256);
+            named_arrive(next_handoff, 256);
 
             wgmma_wait<1>(); // for the scores
-            hold(s);
+            fence_registers(s);
             if (leader) {
                 barrier_arrive(m.k_empty + 8 * stage);
             }
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
-            weigh<KEYS>(s, largest, sum, shrink, scale);
+            softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
             wgmma_wait<0>(); // for the values
-            hold(out);
+            fence_registers(out);
             if (leader) {
                 barrier_arrive(m.v_empty + 8 * before);
             }
             pack_probabilities<KEYS>(p, s);
-            rescale<D>(out, shrink);
+            rescale<D>(out, correction);
         }
     }
     if constexpr (!HELD) {
-        named_sync(4 + group, 128); // all have read q, and what their piece is
+        named_sync(4 + warpgroup, 128); // all have read q, and what their work tile is
         if (leader) {
             barrier_arrive(m.q_empty);
         }
@@ -275,31 +278,31 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int gr
         const int stage = step % STAGES, filled = step / STAGES % 2;
         step++;
         barrier_wait(m.v_full + 8 * stage, filled);
-        hold(out);
+        fence_registers(out);
         wgmma_fence();
         start_pv<D, KEYS>(out, p, v_tile + stage * advance(TILE));
         wgmma_commit();
         wgmma_wait<0>();
-        hold(out);
+        fence_registers(out);
         if (leader) {
             barrier_arrive(m.v_empty + 8 * stage);
         }
     }
 
-    if (first >= end) { // a small piece has no rows for the last group
+    if (first >= end) { // a small work tile has no rows for the last warpgroup
         return;
     }
     if (leader) {
         bulk_wait_read<0>(); // the results before these
     }
-    named_sync(4 + group, 128);
-    rows_to_tile<D>(o_tile, lse, out, largest, sum, scale, row, Sq);
+    named_sync(4 + warpgroup, 128);
+    rows_to_tile<D>(o_tile, lse, out, row_max, row_sum, scale, row, Sq);
     fence_async_proxy();
-    named_sync(4 + group, 128);
+    named_sync(4 + warpgroup, 128);
     if (leader) {
         tma_store(o_map, o_tile, 0, first, 0, head);
         bulk_commit();
     }
 }
 
-} // namespace pieces
+} // namespace work_tiles

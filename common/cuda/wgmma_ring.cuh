@@ -1,12 +1,12 @@
-/* wgmma_ring.cuh: shared memory of the kernels of steps 29, 31 and 37 whose blocks take one piece
- * of attention after the other: their tiles, and a ring of STAGES tiles of keys and of values that
- * the producer fills and GROUPS consumer groups leave.
+/* wgmma_ring.cuh: shared memory of the kernels of steps 29, 31 and 37 whose blocks take one work
+ * tile of attention after the other: their tiles, and a ring of STAGES tiles of keys and of values
+ * that the producer fills and WARPGROUPS consumer warpgroups leave.
  */
 #pragma once
 
 #include "cuda/tma.cuh"
 
-// Addresses of q and o [GROUPS][64][D], k and v [STAGES][KEYS][D], and of barriers.
+// Addresses of q and o [WARPGROUPS][64][D], k and v [STAGES][KEYS][D], and of barriers.
 typedef struct block_memory {
     uint32_t q_tiles, o_tiles, k_tiles, v_tiles;
     uint32_t q_full, q_empty;                  // barriers
@@ -14,20 +14,20 @@ typedef struct block_memory {
 } block_memory;
 
 // In bytes.
-template <int D, int GROUPS, int KEYS, int STAGES>
+template <int D, int WARPGROUPS, int KEYS, int STAGES>
 static __host__ __device__ constexpr int bytes_of_memory()
 {
-    return (2 * GROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8;
+    return (2 * WARPGROUPS * 64 + 2 * STAGES * KEYS) * D * 2 + (2 + 4 * STAGES) * 8;
 }
 
-template <int D, int GROUPS, int KEYS, int STAGES>
+template <int D, int WARPGROUPS, int KEYS, int STAGES>
 static __device__ __forceinline__ block_memory memory_at(uint32_t first)
 {
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     block_memory m;
     m.q_tiles = first;
-    m.o_tiles = m.q_tiles + GROUPS * Q_TILE;
-    m.k_tiles = m.o_tiles + GROUPS * Q_TILE;
+    m.o_tiles = m.q_tiles + WARPGROUPS * Q_TILE;
+    m.k_tiles = m.o_tiles + WARPGROUPS * Q_TILE;
     m.v_tiles = m.k_tiles + STAGES * TILE;
     m.q_full = m.v_tiles + STAGES * TILE;
     m.q_empty = m.q_full + 8;
@@ -39,17 +39,17 @@ static __device__ __forceinline__ block_memory memory_at(uint32_t first)
 }
 
 // All threads of a block call it, and may use the barriers when it returns.
-template <int GROUPS, int STAGES>
+template <int WARPGROUPS, int STAGES>
 static __device__ __forceinline__ void init_barriers(const block_memory &m)
 {
     if (threadIdx.x == 0) {
         barrier_init(m.q_full, 1);
-        barrier_init(m.q_empty, GROUPS);
+        barrier_init(m.q_empty, WARPGROUPS);
         for (int i = 0; i < STAGES; i++) {
             barrier_init(m.k_full + 8 * i, 1);
             barrier_init(m.v_full + 8 * i, 1);
-            barrier_init(m.k_empty + 8 * i, GROUPS);
-            barrier_init(m.v_empty + 8 * i, GROUPS);
+            barrier_init(m.k_empty + 8 * i, WARPGROUPS);
+            barrier_init(m.v_empty + 8 * i, WARPGROUPS);
         }
         barrier_init_fence();
     }
@@ -57,11 +57,11 @@ static __device__ __forceinline__ void init_barriers(const block_memory &m)
 }
 
 // The producer: so many tiles of keys and values of a head, from the last one down, each as soon as
-// its stage is left. step: counts the tiles of all pieces.
+// its stage is left. step: counts the tiles of all work tiles.
 template <int D, int KEYS, int STAGES>
-static __device__ __forceinline__ void bring_keys(const block_memory &m, const CUtensorMap *k_map,
-                                                  const CUtensorMap *v_map, int head, int tiles,
-                                                  int &step)
+static __device__ __forceinline__ void load_keys(const block_memory &m, const CUtensorMap *k_map,
+                                                 const CUtensorMap *v_map, int head, int tiles,
+                                                 int &step)
 {
     constexpr int TILE = KEYS * D * 2; // bytes
 #pragma unroll 1

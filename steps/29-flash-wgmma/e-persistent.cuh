@@ -4,7 +4,7 @@
  * still finishes the last: the producer runs ahead. Work is handed out by a counter, so that who is
  * early takes more; under a mask the longest rows go first, and the short ones fill the end. Of
  * several heads at a time, whose keys and values stay in the L2 cache meanwhile. EARLY asks for the
- * next work tile when one begins, and so takes it away from who ends before. WEIGH turns scores
+ * next work tile when one begins, and so takes it away from who ends before. SOFTMAX turns scores
  * into probabilities: wgmma_rows.cuh's weigh, or that of rung f. */
 #pragma once
 
@@ -51,21 +51,21 @@ typedef void weigh_function(float (*s)[4], float *row_max, float *row_sum, float
 // The producer: work tiles until there is none left, their queries and tiles of keys and values.
 template <int D, int WARPGROUPS, bool EARLY>
 static __device__ __forceinline__ void
-bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-             const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
-             int Sk, bool causal);
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
+                int Sk, bool causal);
 
 // A consumer warpgroup: its 64 rows of a work tile, from block_row on -> o, and lse, that of the
 // head. step: counts the tiles of all work tiles.
-template <int D, int WARPGROUPS, weigh_function WEIGH>
+template <int D, int WARPGROUPS, weigh_function SOFTMAX>
 static __device__ __forceinline__ void
-attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup, int head,
-             int block_row, int &step, int Sq, int Sk, bool causal, float scale);
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int block_row, int &step, int Sq, int Sk, bool causal, float scale);
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
 // cost: as d-overlap
-template <int D, int WARPGROUPS, bool EARLY, weigh_function WEIGH>
+template <int D, int WARPGROUPS, bool EARLY, weigh_function SOFTMAX>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map,
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
-            bring_pieces<D, WARPGROUPS, EARLY>(m, &q_map, &k_map, &v_map, handed_out, heads,
-                                               at_once, Sq, Sk, causal);
+            load_work_tiles<D, WARPGROUPS, EARLY>(m, &q_map, &k_map, &v_map, handed_out, heads,
+                                                  at_once, Sq, Sk, causal);
         }
         return;
     }
@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
             break;
         }
         const int block_row = __shfl_sync(0xffffffffu, handed_out->block, 0) * WARPGROUPS * 64;
-        attend_piece<D, WARPGROUPS, WEIGH>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, head,
-                                           block_row, step, Sq, Sk, causal, scale);
+        attend_work_tile<D, WARPGROUPS, SOFTMAX>(m, &o_map, lse + (int64_t)head * Sq, warpgroup,
+                                                 head, block_row, step, Sq, Sk, causal, scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();
@@ -109,9 +109,9 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
 template <int D, int WARPGROUPS, bool EARLY>
 static __device__ __forceinline__ void
-bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-             const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
-             int Sk, bool causal)
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int Sq,
+                int Sk, bool causal)
 {
     constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
     const int blocks = (Sq + QUERIES - 1) / QUERIES;              // of a head
@@ -135,7 +135,7 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
             number = gridDim.x + atomicAdd(&counters[0], 1);
         }
         const int visible = causal ? min(Sk, Sk - Sq + block_row + QUERIES) : Sk;
-        bring_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
+        load_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
         if (!EARLY) {
             number = gridDim.x + atomicAdd(&counters[0], 1);
         }
@@ -148,10 +148,10 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
     // end snippet: last
 }
 
-template <int D, int WARPGROUPS, weigh_function WEIGH>
+template <int D, int WARPGROUPS, weigh_function SOFTMAX>
 static __device__ __forceinline__ void
-attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup, int head,
-             int block_row, int &step, int Sq, int Sk, bool causal, float scale)
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int block_row, int &step, int Sq, int Sk, bool causal, float scale)
 {
     constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
@@ -190,7 +190,7 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int wa
             barrier_arrive(m.k_empty + 8 * stage);
         }
         mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
-        WEIGH(s, row_max, row_sum, correction, scale);
+        SOFTMAX(s, row_max, row_sum, correction, scale);
         pack_probabilities<KEYS>(p, s);
         tile--;
     }
@@ -220,7 +220,7 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int wa
             if (edge) {
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
-            WEIGH(s, row_max, row_sum, correction, scale);
+            SOFTMAX(s, row_max, row_sum, correction, scale);
             wgmma_wait<0>(); // for the values
             fence_registers(out);
             if (leader) {

@@ -54,16 +54,16 @@ static __device__ int counters[2];
 // The producer: work tiles until there is none left, their queries and tiles of keys and values.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-             const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
-             int Sq, int Sk, bool causal);
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
+                int Sq, int Sk, bool causal);
 
 // A consumer warpgroup: its 64 rows of a work tile, from first on, of which those below end exist
 // -> o, and lse, that of the head. step: counts the tiles of all work tiles.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup, int head,
-             int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale);
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]; one launch at a time
@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     if (warpgroup == WARPGROUPS) { // the producer
         setmaxnreg_dec<WARPGROUPS == 3 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
-            bring_pieces<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
-                                        small, Sq, Sk, causal);
+            load_work_tiles<D, WARPGROUPS>(m, &q_map, &k_map, &v_map, handed_out, heads, at_once,
+                                           small, Sq, Sk, causal);
         }
         return;
     }
@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
         }
         const int first = __shfl_sync(0xffffffffu, handed_out->first, 0) + warpgroup * 64;
         const int end = __shfl_sync(0xffffffffu, handed_out->end, 0);
-        attend_piece<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, head, first,
-                                    end, step, Sq, Sk, causal, scale);
+        attend_work_tile<D, WARPGROUPS>(m, &o_map, lse + (int64_t)head * Sq, warpgroup, head, first,
+                                        end, step, Sq, Sk, causal, scale);
     }
     if (threadIdx.x % 128 == 0) {
         bulk_wait<0>();
@@ -117,9 +117,9 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
-             const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
-             int Sq, int Sk, bool causal)
+load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
+                const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
+                int Sq, int Sk, bool causal)
 {
     constexpr int QUERIES = WARPGROUPS * 64, Q_TILE = 64 * D * 2; // bytes
     const int work_tiles = (large_tiles(Sq, small, QUERIES) + small) * heads;
@@ -139,7 +139,7 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
             tma_load(m.q_tiles + i * Q_TILE, q_map, m.q_full, 0, mine.first + i * 64, 0, mine.head);
         }
         const int visible = causal ? min(Sk, Sk - Sq + mine.end) : Sk;
-        bring_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
+        load_keys<D, KEYS, STAGES>(m, k_map, v_map, mine.head, (visible + KEYS - 1) / KEYS, step);
         number = gridDim.x + atomicAdd(&counters[0], 1);
     }
     if (atomicAdd(&counters[1], 1) == (int)gridDim.x - 1) { // the last block
@@ -151,8 +151,8 @@ bring_pieces(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap 
 // A consumer warpgroup: tiles, from the last one down, that begin behind the keys that it sees,
 // `mine`.
 template <int WARPGROUPS>
-static __device__ __forceinline__ void pass_over(const block_memory &m, int warpgroup, int mine,
-                                                 int &tile, int &step)
+static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup, int mine,
+                                                  int &tile, int &step)
 {
     const bool leader = threadIdx.x % 128 == 0;
     const int own_handoff = 1 + warpgroup, next_handoff = 1 + (warpgroup + 1) % WARPGROUPS;
@@ -174,8 +174,8 @@ static __device__ __forceinline__ void pass_over(const block_memory &m, int warp
 
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
-attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup, int head,
-             int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
+attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
+                 int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
 {
     constexpr bool HELD = WARPGROUPS == 2; // queries, in registers: three warpgroups have too few
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
@@ -210,7 +210,7 @@ attend_piece(const block_memory &m, const CUtensorMap *o_map, float *lse, int wa
     float correction[2];
 
     int tile = (visible + KEYS - 1) / KEYS - 1; // from the last one down: it may need a mask
-    pass_over<WARPGROUPS>(m, warpgroup, mine, tile, step);
+    skip_tiles<WARPGROUPS>(m, warpgroup, mine, tile, step);
     if (tile >= 0) {
         const int stage = step % STAGES, filled = step / STAGES % 2;
         barrier_wait(m.k_full + 8 * stage, filled);

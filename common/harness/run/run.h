@@ -25,7 +25,7 @@ typedef struct kf_options {
     bool has_seed;
     uint64_t seed;
     int reps;                           /* most timing rounds */
-    int turns;                          /* of a variant on the clocks on which it is alone */
+    int repetitions;                    /* of a variant on the clocks on which it is alone */
     const char *path[KF_SINKS], *model; /* NULL: not asked for */
     bool case_chosen[KF_MAX_CHOICES], case_named[KF_MAX_CHOICES];
     bool variant_chosen[KF_MAX_CHOICES];

@@ -21,14 +21,14 @@ typedef struct kf_spread {
 } kf_spread;
 /* One place in the run: one work, timed once. */
 typedef struct kf_place {
-    int work, turn, samples, readings; /* repetition: of this work, from 1 on */
+    int work, repetition, samples, readings; /* repetition: of this work, from 1 on */
     kf_spread us, mhz, watts;          /* the last two of as many readings as there are */
     double capped;                     /* share of the readings */
 } kf_place;
-int kf_places(int works, int turns);
-double kf_alone_seconds(enum kf_clock clock, int works, int turns); /* about */
-/* Each work has as many turns, work 0 one more; stat [n], places [kf_places(n, turns)]. */
-void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int turns, uint64_t seed,
+int kf_places(int works, int repetitions);
+double kf_alone_seconds(enum kf_clock clock, int works, int repetitions); /* about */
+/* Each work has as many repetitions, work 0 one more; stat [n], places [kf_places(n, turns)]. */
+void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int repetitions, uint64_t seed,
                    kf_stat *stat, kf_place *places);
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
                     const kf_place *p);
