@@ -35,7 +35,7 @@ static __global__ void twice(const float *x, float *y, int n)
         y[1] = fminf(x[1], y[2]);
     }
     __syncthreads();
-    hold(y);
+    fence_registers(y);
 }
 CUDA
 my $code = masked($source);
@@ -75,7 +75,7 @@ for my $operator (sort keys %wanted) {
 }
 is(join(" ", grep { /(?:kept|sums|part|many).* \+ 1\]/ && !/y\[/ } @{ $now{index} }), "", "no array is made larger");
 ok(!(grep { /fminf\(y/ } @{ $now{operands} }), "of two operands that may change places, neither does");
-ok(!(grep { /hold/ } @{ $now{order} }), "what is for nvcc alone stays in its place");
+ok(!(grep { /fence_registers/ } @{ $now{order} }), "what is for nvcc alone stays in its place");
 %r = run("perl common/make/verify/mutation.pl none 1");
 is("$r{code} $r{err}", "255 mutation: SAMPLE=none is no number of changes\n", "a sample is a number");
 
