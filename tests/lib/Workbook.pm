@@ -5,6 +5,7 @@ use warnings;
 use Cwd qw(getcwd);
 use Exporter qw(import);
 use Fcntl qw(:flock);
+use File::Spec::Functions qw(rel2abs);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
@@ -147,15 +148,15 @@ sub older_steps {
 }
 
 # The rules of --check, in order: hashes of id, name, counts (ALWAYS, LEAKS, SUMS or NEVER) and meaning.
+my $rules = rel2abs(dirname(__FILE__) . "/../../common/cpu/instruments/check/state/rules.h"); # a test may go elsewhere
 sub check_rules {
-    my $file = dirname(__FILE__) . "/../../common/cpu/instruments/check/state/rules.h";
-    my $text = slurp($file);
+    my $text = slurp($rules);
     my @rules;
     push @rules, { id => $1, name => $2, counts => $3, meaning => $4 }
         while $text =~ /^RULE\((\w+),\s*"([^"]+)",\s*(ALWAYS|LEAKS|SUMS|NEVER),\s*((?:"[^"]*"\s*)+)/mg;
     $_->{meaning} = join "", $_->{meaning} =~ /"([^"]*)"/g for @rules;
     my @entries = $text =~ /^RULE\((\w+)/mg;
-    die "$file: an entry is not RULE(identifier, \"name\", counts, \"meaning\" ...\n" if @rules != @entries || !@rules;
+    die "$rules: an entry is not RULE(identifier, \"name\", counts, \"meaning\" ...\n" if @rules != @entries || !@rules;
     return @rules;
 }
 

@@ -89,8 +89,9 @@ struct cpu_kernel_counts {
 };
 
 /* An instrument, as functions. */
+enum cpu_instrument_mode { CPU_COUNT = 1, CPU_CHECK };
 struct cpu_instrument {
-    enum { CPU_COUNT = 1, CPU_CHECK } mode;
+    enum cpu_instrument_mode mode;
 
     /* CPU_COUNT; else NULL. Counts since the reset: kernels in the order of their first launches,
      * then memset and memcpy of the device. */
