@@ -111,7 +111,7 @@ void trace_callers(struct worker *w)
 
 /* The rule that a fault of this kind breaks, or NO_RULE. Signals are left out: the access that
  * raised one has been checked before it was made. */
-static enum rule rule_of(enum fault kind)
+static enum rule rule_of(const struct worker *w, enum fault kind)
 {
     switch (kind) {
     case FAULT_DIVERGENCE:
@@ -132,8 +132,11 @@ static enum rule rule_of(enum fault kind)
     case FAULT_OPERAND:
     case FAULT_LAUNCH:
     case FAULT_UNSUPPORTED:
-    case FAULT_WAIT:
         break;
+    case FAULT_WAIT: /* of an mbarrier, if one thread waits for that */
+        for (int i = 0; i < w->size; i++)
+            if (w->warps[i / WARP].live >> i % WARP & 1 && w->threads[i].op == CPU_MBARRIER)
+                return MBARRIER;
     }
     return NO_RULE;
 }
@@ -141,7 +144,7 @@ static enum rule rule_of(enum fault kind)
 void trace_fault(struct worker *w, enum fault kind, const char *text)
 {
     struct side side = {READ, 0, (int)w->now, order.block};
-    const enum rule rule = rule_of(kind);
+    const enum rule rule = rule_of(w, kind);
     races_end();
     memory_broken();
     pending_broken();
