@@ -65,7 +65,7 @@ The Kernel Fusion Workbook: each step is one CUDA program that shows one thing.
   make step-03 check       search them for races, bad accesses, unwritten memory, leaks
   make step-03 exercise    write work/03-...cu, the step with its solutions taken out
   make step-03 try         verify, check and count your work/03-...cu
-  make step-03 diff        what its story changed since the step it grew from (ARGS=--all: all)
+  make step-03 diff        what it changed of the step that it grows from or follows
   make step-03             only build it
   make step-03 step-04 run several steps;  make run: all of them;  so with count, check and diff
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# make step-NN diff: how much of each step is new against the one that it grows from. A header may say of how much
-# of its story that is true, " * Grows from: 05-v1-table, at most 40 % of its story new"; of steps that change one
-# thing, 40 is the aim.
+# make step-NN diff: how much of each step is new against the one that it grows from, or that it follows: at most half
+# of its story, or more. A header may say of how much that is true, " * Grows from: 05-v1-table, at most 40 % of its
+# story new"; of steps that change one thing, 40 is the aim.
 # Reads: steps
 use strict;
 use warnings;
@@ -18,7 +18,11 @@ for my $source (glob("steps/[0-9][0-9]-*/*.cu")) {
     my ($line, $story) = $r{out} =~ /\A(.*\(story: (\d+) %\)|.* grows from nothing: .*)\n/;
     ok($line, "$name: what is new comes first") or next;
     note($line);
-    my ($most) = (header_says($source, "Grows from"))[0] =~ /, at most (\d+) % of its story new$/ or next;
+    if (defined $story) {
+        my ($word) = slurp($source) =~ /^ \* (Grows from|Follows): /m;
+        is($word, $story <= 50 ? "Grows from" : "Follows", "$name: as much is shared as its header says");
+    }
+    my ($most) = (map { header_says($source, $_) } "Grows from", "Follows")[0] =~ /, at most (\d+) % of its story new$/ or next;
     cmp_ok($story, "<=", $most, "$name: new lines of the story, in per cent");
     $limited++;
 }
@@ -32,10 +36,19 @@ spew("$dir/steps/02-b/b.cu", "/* 02-b: b\n *\n * Grows from: 01-a\n */\n" . $sto
     . "// --- Variants that explain ---\nint variant;\n// --- Tables ---\nint table;\n");
 run("mkdir -p '$dir/common' && ln -s '$ENV{PWD}/common/make' '$dir/common/make'");
 my %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out");
-like($r{out}, qr/\A02-b: 70 % of its lines are new against 01-a \(story: 50 %\)\nWhat follows is the story: .*\n--- /, "by hand") or diag($r{out}, $r{err});
+like($r{out}, qr/\A02-b: 70 % of its lines are new against 01-a \(story: 50 %\)\nBelow is the story: .*\n--- /, "by hand") or diag($r{out}, $r{err});
 unlike($r{out}, qr/int variant|int table|02-b: b/, "neither header nor variants nor tables");
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
 like($r{out}, qr/^\+int variant;\n.*^\+int table;/ms, "unless they are asked for");
+
+# A step that follows another: its kernels, and functions of the device.
+my $device = "// adds\ntemplate <int N>\nstatic __device__ float add(float x)\n{\n    return x + N;\n}\n";
+spew("$dir/steps/03-c/c.cu", "/* 03-c: c\n *\n * Follows: 01-a\n */\nint host;\n\n${device}static __device__ int named(int);\n\n"
+    . "__global__ void kernel(float *x)\n{\n    *x = add<1>(*x);\n}\n\nint more;\n");
+%r = run("cd '$dir' && sh common/make/reader/diff.sh steps/03-c/c.cu out");
+like($r{out}, qr/\A03-c: .*\nLittle is shared\. .*\n--- /, "what is shown of it") or diag($r{out}, $r{err});
+is(join("", map { "$_\n" } grep { s/^\+(?!\+\+)// && length } split /\n/, $r{out}),
+    $device . "__global__ void kernel(float *x)\n{\n    *x = add<1>(*x);\n}\n", "kernels and what they call, whole");
 
 # A ladder: rung against rung, in the order of their letters, and not what else lies there.
 my %rung = ("b-second" => $story =~ s/launch/lift/r, "a-first" => $story =~ s/launch/step/r, "tile" => "int tile;\n");
@@ -48,7 +61,7 @@ like($r{out}, qr{\n
     b-second\.cuh:\ 67\ %\ of\ its\ lines\ are\ new\ against\ a-first\.cuh\ \(story:\ 50\ %\)\n
     ---\ steps/02-b/a-first\.cuh\n\+\+\+\ steps/02-b/b-second\.cuh\n(?:(?!---).*\n)*-int\ step;\n\+int\ lift;\n\z}x,
     "rung against rung, under a line each") or diag($r{out});
-is(() = $r{out} =~ /^What follows is the story/mg, 1, "what is shown is said once");
+is(() = $r{out} =~ /^Below is the story/mg, 1, "what is shown is said once");
 unlike($r{out}, qr/snippet: |a rung|int tile/, "no markers, no headers, no other file");
 %r = run("cd '$dir' && sh common/make/reader/diff.sh steps/02-b/b.cu out --all");
 like($r{out}, qr/^-.*a-first: a rung.*\n\+.*b-second: a rung/m, "headers where all is asked for") or diag($r{out});

@@ -15,7 +15,7 @@ use Workbook;
 my $MOST_LINES = 20;
 my $SCREEN = 40;
 my %NO_KERNEL = asked("no kernel");
-my @WORDS = ("Grows from", qw(Architecture Libraries Record Check Data Profile Tests));
+my @WORDS = ("Grows from", qw(Follows Architecture Libraries Record Check Data Profile Tests));
 my %MAY_HOLD_FIGURES = map { $_ => 1 } qw(Idea Predict);
 
 my $number = qr/(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?/;
@@ -116,7 +116,7 @@ is((grep { $_->[1] =~ /lines/ } faults($long))[0][1], "the header has 21 lines; 
 like((faults($swallowed))[0][1], qr/^" \* in step 07.*": text of Outcome begins in column 13$/,
     "so is a line that a tool has moved");
 (my $unknown = $fixture) =~ s/^ \*\n/ * Test: it\n$&/m;
-like((faults($unknown))[0][1], qr/^"Test:" is no word that is looked for; Grows from Arch/, "a word that nobody reads");
+like((faults($unknown))[0][1], qr/^"Test:" is no word that is looked for; Grows from Follows Arch/, "a word that nobody reads");
 (my $missing = $fixture) =~ s/^ \* Predict.*\n//m;
 like((faults($missing))[0][1], qr/^the header has "Idea Outcome Then"; Idea, Predict/, "and a part that is missing");
 like((faults("int main() {}\n"))[0][1], qr/does not begin with a comment/, "or all of it");

@@ -56,7 +56,7 @@ for my $number (@steps) {
     proved("small $number", \@reads, sub {
         is($source, "steps/$name/$slug.cu", "$name: its source is called like it");
         my $text = slurp($source);
-        like($text, qr/\A\/\* \Q$name\E: \S.*\n \*\n(?: \* .*\n)*? \* Grows from: (nothing|\d\d-[\w-]+)(, at most \d+ % of its story new)?\n/,
+        like($text, qr/\A\/\* \Q$name\E: \S.*\n \*\n(?: \* .*\n)*? \* (?:Grows from|Follows): (nothing|\d\d-[\w-]+)(, at most \d+ % of its story new)?\n/,
             "$name: the header has a title and a parent");
         like($text, qr/^ \* $_\b/m, "$name: the header has $_") for qw(Idea Predict Outcome);
         my ($title) = $text =~ m{\A/\* [^:]*: *(.*?)(?: *\*/)?\n};

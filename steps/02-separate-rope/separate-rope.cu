@@ -1,6 +1,6 @@
 /* 02-separate-rope: the baseline of Part II, RoPE on Q, RoPE on K, then attention
  *
- * Grows from: 01-naive-attention
+ * Follows: 01-naive-attention
  * Architecture: 75
  * Tests: case neox is counted in all orders; clang++ counts other requests
  *

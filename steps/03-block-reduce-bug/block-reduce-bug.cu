@@ -1,6 +1,6 @@
 /* 03-block-reduce-bug: a block reduction whose result reaches one warp of eight
  *
- * Grows from: 02-separate-rope
+ * Follows: 02-separate-rope
  * Architecture: 75
  * Data: --case D128 --map step-03-map.tsv
  * Tests: no kernel of its own

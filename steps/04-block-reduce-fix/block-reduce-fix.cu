@@ -1,6 +1,6 @@
 /* 04-block-reduce-fix: the fix, the second bug that it hides, and the right version
  *
- * Grows from: 03-block-reduce-bug
+ * Follows: 03-block-reduce-bug
  * Architecture: 75
  * Tests: no kernel of its own; case D64-S16 is counted in all orders; also on aarch64
  * Tests: fix races on scratch: wrong forward, right in reverse

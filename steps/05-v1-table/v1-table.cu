@@ -1,6 +1,6 @@
 /* 05-v1-table: V1, both rotations inside attention, cosines and sines from a table
  *
- * Grows from: 02-separate-rope, at most 68 % of its story new
+ * Follows: 02-separate-rope, at most 68 % of its story new
  * Architecture: 75
  * Profile: kernels=attention warm --case D2048
  *

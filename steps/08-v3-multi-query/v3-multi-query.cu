@@ -1,6 +1,6 @@
 /* 08-v3-multi-query: V3, several queries a block share the rotation of every key
  *
- * Grows from: 07-v2-sincos, at most 68 % of its story new
+ * Follows: 07-v2-sincos, at most 68 % of its story new
  * Architecture: 75, without queries-8
  *
  * Idea     A block owns four queries in place of one. It stages all four, and a thread that has

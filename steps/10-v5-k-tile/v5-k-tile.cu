@@ -1,6 +1,6 @@
 /* 10-v5-k-tile: V5, whole rows of K staged in shared memory and rotated there
  *
- * Grows from: 09-v4-frequencies, at most 76 % of its story new
+ * Follows: 09-v4-frequencies, at most 76 % of its story new
  * Architecture: 75, without v5-113k v5-80k v5-all-113k
  *
  * Idea     A block copies a tile of whole keys into shared memory, with all its threads and

@@ -1,6 +1,6 @@
 /* 11-v6-dimension-tiles: V6, tiles of 32 keys by 256 dimensions
  *
- * Grows from: 10-v5-k-tile, at most 55 % of its story new
+ * Follows: 10-v5-k-tile, at most 55 % of its story new
  * Architecture: 75
  *
  * Idea     Cut the tile across the other axis as well. 32 keys by 256 dimensions take the same 33

@@ -1,6 +1,6 @@
 /* 14-fair-baseline: how much of V7's gain was fusion, and what the same shape allows
  *
- * Grows from: 13-v7-hybrid
+ * Follows: 13-v7-hybrid
  * Architecture: 75
  * Tests: clang++ counts other requests
  *

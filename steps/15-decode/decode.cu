@@ -1,6 +1,6 @@
 /* 15-decode: one to four queries over a long cache, where fusion costs little
  *
- * Grows from: 14-fair-baseline
+ * Follows: 14-fair-baseline
  * Architecture: 75
  * Profile: each --case 8k --case 8k-q4 --case 128k
  *

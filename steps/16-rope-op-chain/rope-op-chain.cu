@@ -1,6 +1,6 @@
 /* 16-rope-op-chain: RoPE as a framework runs it, every operation a kernel
  *
- * Grows from: 02-separate-rope
+ * Follows: 02-separate-rope
  * Architecture: 75
  * Profile: each --case large --variant rebuild --variant four-each
  * Tests: clang++ counts other requests

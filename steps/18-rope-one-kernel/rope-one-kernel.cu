@@ -1,6 +1,6 @@
 /* 18-rope-one-kernel: RoPE alone in one kernel that reads x once
  *
- * Grows from: 17-rope-table
+ * Follows: 17-rope-table
  * Architecture: 75
  * Profile: --case large
  * Tests: clang++ counts other requests

@@ -1,6 +1,6 @@
 /* 19-rope-float4: RoPE alone with float4, and the table read once for many sequences
  *
- * Grows from: 18-rope-one-kernel
+ * Follows: 18-rope-one-kernel
  * Architecture: 75
  * Profile: --case large --case large-interleaved
  *

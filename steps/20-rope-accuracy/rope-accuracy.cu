@@ -1,6 +1,6 @@
 /* 20-rope-accuracy: how far off cosines and sines are, and what accuracy costs
  *
- * Grows from: 19-rope-float4
+ * Follows: 19-rope-float4
  * Architecture: 75
  * Profile: --case bare-near --case bare-far --case rope-near --case rope-far
  *

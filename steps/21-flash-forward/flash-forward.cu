@@ -1,6 +1,6 @@
 /* 21-flash-forward: attention in one pass over the keys, and no S x S matrix
  *
- * Grows from: 01-naive-attention
+ * Follows: 01-naive-attention
  * Architecture: 75, without flash no-max no-rescale two-passes
  * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *

@@ -1,6 +1,6 @@
 /* 22-flash-tensor-cores: the same pass on tensor cores, in five rungs
  *
- * Grows from: 21-flash-forward
+ * Follows: 21-flash-forward
  * Architecture: 80
  * Profile: --case D64-S2048 --case D128-S2048
  * Tests: also on aarch64

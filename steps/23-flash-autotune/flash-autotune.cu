@@ -1,6 +1,6 @@
 /* 23-flash-autotune: which tile is the fastest, by trying
  *
- * Grows from: 22-flash-tensor-cores
+ * Follows: 22-flash-tensor-cores
  * Architecture: 80
  * Record: --tuned tuned-flash.tsv
  *

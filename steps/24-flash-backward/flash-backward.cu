@@ -1,6 +1,6 @@
 /* 24-flash-backward: the gradient, in two kernels and seven products
  *
- * Grows from: 23-flash-autotune
+ * Follows: 23-flash-autotune
  * Architecture: 80
  * Record: --tuned tuned-flash-backward.tsv
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log

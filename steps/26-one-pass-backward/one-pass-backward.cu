@@ -1,6 +1,6 @@
 /* 26-one-pass-backward: five products in one kernel, and who adds up dq
  *
- * Grows from: 25-delta-cache
+ * Follows: 25-delta-cache
  * Architecture: 80
  * Record: --tuned tuned-one-pass.tsv
  * Data: --case D64-S2048 --case D128-S2048 --case D64-S2048-causal --repeats step-26-repeats.tsv

@@ -1,6 +1,6 @@
 /* 27-k-pretranspose: K transposed in memory, so that no tile is transposed on the chip
  *
- * Grows from: 25-delta-cache
+ * Follows: 25-delta-cache
  * Architecture: 80
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *

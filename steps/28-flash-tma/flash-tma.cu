@@ -1,6 +1,6 @@
 /* 28-flash-tma: tiles by the copy engine, and a store that hits the next head
  *
- * Grows from: 23-flash-autotune
+ * Follows: 23-flash-autotune
  * Architecture: 90
  * Data: --case tail --variant overwrites --variant tma --map step-28-map.tsv
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-28-repeats.tsv

@@ -1,6 +1,6 @@
 /* 29-flash-wgmma: the forward pass on Hopper's own tensor core instructions, in rungs
  *
- * Grows from: 28-flash-tma
+ * Follows: 28-flash-tma
  * Architecture: 90a
  * Record: --repetitions 1 --rates step-29-rates.tsv
  * Check: without racecheck

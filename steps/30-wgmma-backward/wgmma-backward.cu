@@ -1,6 +1,6 @@
 /* 30-wgmma-backward: five products on Hopper's own tensor core instructions, in rungs
  *
- * Grows from: 29-flash-wgmma
+ * Follows: 29-flash-wgmma
  * Architecture: 90a
  * Record: --repetitions 1 --rates step-30-rates.tsv
  * Check: without racecheck

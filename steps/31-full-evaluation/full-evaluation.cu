@@ -1,6 +1,6 @@
 /* 31-full-evaluation: both passes, alone and in one call, at every length, and cuDNN
  *
- * Grows from: 30-wgmma-backward
+ * Follows: 30-wgmma-backward
  * Architecture: 90a
  * Record: --repetitions 1 --rates step-31-rates.tsv
  * Check: without racecheck

@@ -1,6 +1,6 @@
 /* 36-dispatch-by-length: a remedy: fused up to some length, op by op beyond
  *
- * Grows from: 32-fused-rope-flash
+ * Follows: 32-fused-rope-flash
  * Architecture: 80
  * Record: --tuned tuned-dispatch.tsv
  * Tests: no kernel of its own

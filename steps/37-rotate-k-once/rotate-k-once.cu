@@ -1,6 +1,6 @@
 /* 37-rotate-k-once: keys rotated once, queries inside, on the best kernels
  *
- * Grows from: 31-full-evaluation
+ * Follows: 31-full-evaluation
  * Architecture: 90a
  * Record: --repetitions 1 --rates step-37-rates.tsv
  * Check: without racecheck

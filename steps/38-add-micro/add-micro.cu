@@ -1,6 +1,6 @@
 /* 38-add-micro: a residual add in fp16, and which pair of kernels makes 1.25
  *
- * Grows from: 19-rope-float4
+ * Follows: 19-rope-float4
  * Architecture: 75
  * Profile: --case add --case add-norm
  * Tests: fixed shapes

@@ -1,6 +1,6 @@
 /* 39-add-decode: the same add on one row, where it is launched and hardly works
  *
- * Grows from: 38-add-micro
+ * Follows: 38-add-micro
  * Architecture: 75
  * Tests: no kernel of its own
  *

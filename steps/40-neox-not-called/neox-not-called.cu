@@ -1,6 +1,6 @@
 /* 40-neox-not-called: an integration that never calls the new kernel
  *
- * Grows from: 39-add-decode
+ * Follows: 39-add-decode
  * Architecture: 75
  * Libraries: cublasLt
  * Tests: no kernel of its own; also on aarch64

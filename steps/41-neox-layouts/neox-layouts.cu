@@ -1,6 +1,6 @@
 /* 41-neox-layouts: what a raw pointer does not say: strides, type, stream
  *
- * Grows from: 40-neox-not-called
+ * Follows: 40-neox-not-called
  * Architecture: 75
  * Libraries: cublasLt
  * Tests: case odd-length also with --once

@@ -1,6 +1,6 @@
 /* 42-neox-serial: a serial residual in a parallel model
  *
- * Grows from: 40-neox-not-called
+ * Follows: 40-neox-not-called
  * Architecture: 75
  * Libraries: cublasLt
  * Data: --errors step-42-layers.tsv --seed 1

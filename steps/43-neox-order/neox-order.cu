@@ -1,6 +1,6 @@
 /* 43-neox-order: the order of two additions
  *
- * Grows from: 42-neox-serial
+ * Follows: 42-neox-serial
  * Architecture: 75
  * Libraries: cublasLt
  * Data: --errors step-43-layers.tsv --seed 1

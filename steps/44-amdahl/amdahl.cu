@@ -1,6 +1,6 @@
 /* 44-amdahl: where a token's time goes, and what a faster add can give
  *
- * Grows from: 43-neox-order
+ * Follows: 43-neox-order
  * Architecture: 75
  * Libraries: cublasLt
  * Tests: no kernel of its own

@@ -1,6 +1,6 @@
 /* 45-what-pays: fusions that remove launches, and how far they come
  *
- * Grows from: 44-amdahl
+ * Follows: 44-amdahl
  * Architecture: 75
  * Libraries: cublasLt
  * Data: --case pythia --variant plain --variant together --out step-45-alone.tsv

@@ -1,8 +1,9 @@
 #!/bin/sh
-# diff.sh SOURCE DIR [--all]: how much of SOURCE is new against the step that it grew from, of all its
-# lines and of its story, which is what stands between the header and the variants that explain; then the
-# unified diff of the stories, marker lines left out. --all: of all that both files hold. DIR is where the
-# two sides are written.
+# diff.sh SOURCE DIR [--all]: how much of SOURCE is new against an earlier step, of all its lines and of its story,
+# which is what stands between the header and the variants that explain; then a unified diff, marker lines left out.
+# The header names the earlier step. "Grows from" shares at least half of the story, and the diff is of the stories.
+# "Follows" shares less, and the diff is of the kernels and the functions that they call. --all: the diff is of all
+# that both files hold. DIR is where the two sides are written.
 # A step may be a ladder: a-NAME.cuh, b-NAME.cuh and so on beside SOURCE are its rungs, each whole. The
 # first is compared with the earlier step as well, and each of the others with the one before it.
 set -e
@@ -44,27 +45,34 @@ compare() {
         cat "$dir/diff"
         return
     fi
-    [ -n "$said" ] ||
-        echo "What follows is the story: no header, no variants that explain, no tables. ARGS=--all shows them too."
+    [ -n "$said" ] || echo "$shows ARGS=--all shows the rest too."
     said=1
     for side in before after; do
-        awk 'FNR == 1 && /^\/\*/ { header = 1 }
+        awk -v kernels="$kernels" 'FNR == 1 && /^\/\*/ { header = 1 }
             /^\/\/ --- (Variants that explain|Tables)( |$)/ { exit }
-            !header
-            header && /\*\// { header = 0 }' "$dir/$side" >"$dir/$side.story"
+            header { header = !/\*\//; next }
+            !kernels { print; next }
+            inside { print; inside = !/^}/; next }
+            /^$/ { held = found = "" }
+            { held = held $0 "\n"; found = found || /__(global|device)__/ }
+            /;$/ { held = found = "" }
+            found && /{$/ { printf "\n%s", held; held = found = ""; inside = 1 }' "$dir/$side" >"$dir/$side.story"
     done
     diff -u -L "$3" -L "$4" "$dir/before.story" "$dir/after.story" || [ $? -eq 1 ]
 }
 
 folder=$(dirname "$source")
 name=$(basename "$folder")
-parent=$(sed -n 's/^ \* Grows from: *\([^ ,.;]*\).*/\1/p' "$source" | head -n 1)
+parent=$(sed -En 's/^ \* (Grows from|Follows): *([^ ,.;]*).*/\2/p' "$source" | head -n 1)
+kernels=$(sed -n 's/^ \* Follows: .*/1/p' "$source" | head -n 1)
+shows="Below is the story: no header, no variants that explain, no tables."
+[ -z "$kernels" ] || shows="Little is shared. Below are the kernels and what they call, without those of variants that explain."
 before=steps/$parent/${parent#*-}.cu
 said=
 mkdir -p "$dir"
 case $parent in
 "")
-    echo "$source: its header has no line \" * Grows from: NN-slug\" (or \"nothing\")" >&2
+    echo "$source: its header has no line \" * Grows from: NN-slug\" (or \"nothing\") or \" * Follows: NN-slug\"" >&2
     exit 2
     ;;
 nothing)
@@ -73,7 +81,7 @@ nothing)
     ;;
 *)
     if [ ! -f "$before" ]; then
-        echo "$source: it says that it grows from $parent, and there is no $before" >&2
+        echo "$source: it says that it grows from or follows $parent, and there is no $before" >&2
         exit 2
     fi
     compare "$name" "$parent" "$before" "$source"
@@ -83,5 +91,5 @@ for rung in "$folder"/[a-z]-*.cuh; do
     [ -f "$rung" ] || continue
     file=$(basename "$rung")
     [ -z "$before" ] || compare "$file" "$parent" "$before" "$rung"
-    before=$rung parent=$file
+    before=$rung parent=$file kernels= # a rung shares most with the one before it
 done
