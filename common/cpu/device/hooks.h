@@ -270,7 +270,7 @@ void trace_reset(void); /* the device is about to forget all allocations */
 /* The state that instructions leave behind in a block: copies in flight, mbarriers. */
 void units_begin_block(struct worker *w); /* there are no mbarriers yet */
 void units_end_block(struct worker *w);   /* copies that nobody has waited for take effect */
-void units_forget(struct worker *w);      /* after a fault they never do */
+void units_forget(struct worker *w);      /* after a fault: such copies are dropped */
 /* All threads wait. True: some go on, as their try_wait has waited long enough. */
 int units_expire(struct worker *w);
 /* Says of each thread that waits for an mbarrier what it waits for. True: there are some. */
