@@ -53,7 +53,7 @@ ifeq ($(filter auto cpu cuda,$(BACKEND)),)
 $(error There is no backend `$(BACKEND)`: write BACKEND=cpu or BACKEND=cuda, or leave it out)
 endif
 
-# What the user named; make's own defaults for CC and CXX do not count.
+# The value that the user gave; make's own defaults for CC and CXX do not count.
 asked = $(if $(filter-out default undefined,$(origin $1)),$($1))
 
 # --- Help ----------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ my $known = scratch_dir() . "/known";
 spew($known, join "", map { "$_\n" } @known);
 my %r = run("make lint", LINT_PROVEN => $known);
 is($r{code}, 0, "make lint passes") or diag($r{out}, $r{err});
-like($r{out}, qr/^lint: $_: all is fine$/m, "$_ was looked at") for qw(headings launches indices asm fences), "shared headers";
+like($r{out}, qr/^lint: $_: all is fine$/m, "$_ was looked at") for qw(headings phrases launches indices asm fences), "shared headers";
 for my $tool (grep { !$reads{$_} } sort keys %depends) {
     like($r{out}, qr/^lint: $tool\b.*skipped$/m, "$tool was skipped with a word");
 }
@@ -65,6 +65,8 @@ my @planted = (
         . "    else\n        return 1;\n}\n"],
     ["headings", "common/planted.c",
         "/* --- A heading that is too long for its line\n * ------------------------- Then prose. */\n"],
+    ["phrases", "common/planted.c", "/* What is planted. */\n"],
+    ["phrases", "common/planted.sh", "#!/bin/sh\n# planted.sh: a copy that is under way\n"],
     ["shared headers", "common/cuda/planted.cuh", "static const int planted = 1;\n"],
     ["shellcheck", "common/planted.sh",
         "#!/bin/sh\nfor f in \$(ls *.c); do\n    rm \$undefined\n"
@@ -99,7 +101,7 @@ my @planted = (
 my $tree;
 for my $tool (sort keys %{ { map { $_->[0] => 1 } @planted } }) {
     my @here = grep { $_->[0] eq $tool } @planted;
-    my @rules = ("common/make/build/register_fences.awk", ".clang-format", ".clang-tidy", "Makefile", $flags, $script);
+    my @rules = (glob("common/make/build/*.awk common/make/build/phrases.txt"), ".clang-format", ".clang-tidy", "Makefile", $flags, $script);
     proved("$tool: planted flaws", \@rules, have($tool) ? version_of($tool) : "", sub {
         if (!$tree) {
             $tree = small_tree();

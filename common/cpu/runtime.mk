@@ -15,7 +15,7 @@ shared := base/error base/fiber base/types base/formats \
     device/warp device/capability $(addprefix device/units/,boxes async_copies product) \
     $(addprefix ptx/language/,table words operands forms parse) \
     $(addprefix ptx/handlers/,integer compare convert lanes) api/tensor_map
-# What tells an instrument something, or is not the same for it: compiled for each.
+# Files that report events to an instrument, or differ between instruments: compiled for each.
 each := $(addprefix device/,worker fault watchdog scheduler operations shared_memory units/mbarriers units/bulk_copies units/units) \
     $(addprefix ptx/,handlers/address handlers/moves handlers/arithmetic handlers/memory handlers/cp_async handlers/mbarrier handlers/bulk \
     tensor_cores/descriptor tensor_cores/wgmma tensor_cores/matrix run) \

@@ -1,4 +1,4 @@
-/* reverse: a first kernel of one's own. Each block turns its part of an array round, by way of
+/* reverse: a first kernel of one's own. Each block reverses its part of an array, through
  * shared memory. It is right on many machines, and wrong: chapter 3 finds out why. */
 #include <stdio.h>
 #include <stdlib.h>

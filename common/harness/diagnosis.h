@@ -20,7 +20,7 @@ struct kf_diagnosis {
     int64_t columns;            /* extent of the last axis */
     int64_t *wrong_in_column, *nonfinite_in_column; /* [columns] */
     int64_t *wrong_at[KF_MAX_AXES]; /* [axis][index on that axis]; the last is wrong_in_column */
-    struct kf_details *details;     /* what the report says beside that */
+    struct kf_details *details;     /* further facts for the report */
 };
 
 /* A prediction is given one for each output, in the order in which setup declares them. This finds

@@ -39,7 +39,7 @@ typedef struct kf_case {
     const char *name; /* no blanks, e.g. "D512" */
     kf_shape shape;
     unsigned flags KF_ZERO;
-    const void *data KF_ZERO; /* what else the step, or its problem, wants to know */
+    const void *data KF_ZERO; /* further data for the step or its problem */
 } kf_case;
 
 /* One case as it is run. */
@@ -47,7 +47,7 @@ struct kf_run {
     const kf_case *c;
     kf_shape shape;        /* c's */
     uint64_t seed, memory; /* memory: another number when the tensors have got other memory */
-    bool poisoned;         /* unwritten elements can be told; not with --once */
+    bool poisoned;         /* unwritten elements are recognised; not with --once */
     double extra_error;    /* kf_variant.extra_error, for the reference to allow for */
     const char *model;     /* --model, the file of a model; NULL without */
     struct kf_state *state;
@@ -56,11 +56,11 @@ struct kf_run {
 /* Enqueues one whole call on the stream and returns: no synchronisation, no allocation, so that it
  * can be captured in a graph. */
 typedef void kf_launch(const kf_run *run, cudaStream_t stream);
-/* What launch enqueues, as a graph; the caller destroys it. */
+/* Captures the work that launch enqueues in a graph; the caller destroys it. */
 cudaGraph_t kf_capture(const kf_run *run, kf_launch *launch, cudaStream_t stream);
-typedef struct kf_diagnosis kf_diagnosis; /* what the comparison of an output found: diagnosis.h */
-/* Whether a bug showed exactly as predicted. seen: one diagnosis an output, as setup declares them.
- * Writes one line into why: what was predicted and what was seen. */
+typedef struct kf_diagnosis kf_diagnosis; /* the result of comparing an output: diagnosis.h */
+/* True if a bug showed exactly as predicted. seen: one diagnosis per output, in the order in
+ * which setup declares them. Writes one line into why: what was predicted and what was seen. */
 typedef bool kf_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size);
 
 /* One way to compute the outputs. */
@@ -74,7 +74,7 @@ typedef struct kf_variant {
     const char *(*refused)(const kf_case *c, char *why, size_t size)KF_ZERO;
     int block KF_ZERO; /* thread d % block writes column d of the output; 0: no such rule */
     kf_predicted *predicted KF_ZERO; /* NULL: must be right */
-    const char *finding KF_ZERO; /* what --check must find: "shared race" or the like, or NULL */
+    const char *finding KF_ZERO;     /* --check must find it: "shared race" or the like, or NULL */
     bool in_order
         KF_ZERO; /* the same bits in every run: --check finds sums that come in no order */
     /* Added to the bounds, for rounding that this variant alone does. */

@@ -54,15 +54,15 @@ float kf_unpack(enum kf_dtype dtype, const void *from, int64_t index);
 
 /* --- References ------------------------------------------------------------------------------- */
 
-/* What a launch leaves in the outputs becomes the result that others must match bit for bit. The
- * launch itself has to be verified in another step. */
+/* The outputs of a launch become the result that others must match bit for bit. The launch
+ * itself has to be verified in another step. */
 void kf_reference_from(kf_run *run, kf_launch *launch);
 /* Sets checked[heads][rows]: all of them where that is little work, else a sample (sample.c). */
 void kf_sample_rows(bool *checked, int64_t heads, int64_t rows, double work_per_row, uint64_t seed);
 
-/* What rounding does to a sum (tolerance.c). A problem derives its bounds from it where its
- * reference is: attention.c and rope.c in common/problems, or the file of a step that brings its
- * own. */
+/* Rounding errors of a sum (tolerance.c). A problem derives its bounds from them in the file
+ * that has its reference: attention.c and rope.c in common/problems, or the file of a step that
+ * brings its own. */
 double kf_unit_roundoff(enum kf_dtype dtype);
 /* An inner product of length n computed in any order is within gamma |a|.|b| of the exact one. */
 double kf_gamma(int64_t n, double u);

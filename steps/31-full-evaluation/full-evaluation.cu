@@ -280,7 +280,7 @@ static const kf_case cases[] = {
         0),                                              /* from one warpgroup, in each work tile */
     ODD(forward, "two-sizes", 2, 300, 70, 64, false, 0), /* of work tiles */
     ODD(forward, "whole-edge", 1, 130, 192, 64, true, 0),
-    ODD(forward, "long-pieces", 2, 330, 192, 64, true, 0), /* all of 192 rows */
+    ODD(forward, "long-tiles", 2, 330, 192, 64, true, 0), /* all of 192 rows */
     ODD(forward, "one-hot-long", 8, 4099, 8192, 64, true, KF_ONE_HOT | KF_LARGE),
     ODD(forward, "integers-long", 8, 8191, 8191, 128, true, KF_INTEGERS | KF_LARGE),
     ODD(backward, "small", 2, 128, 128, 64, false, 0),

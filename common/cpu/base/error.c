@@ -18,7 +18,7 @@ static void write_line(const char *format, va_list list)
     int n = vsnprintf(line, sizeof line - 1, format, list);
     size_t length = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
     line[length++] = '\n';
-    fflush(stdout); /* what the kernel printed comes first */
+    fflush(stdout); /* the kernel's own output comes first */
     if (write(2, line, length) < 0)
         return; /* no reader on the other end */
 }

@@ -1,4 +1,4 @@
-/* Faults: what stops a kernel, and the line that tells it. */
+/* Faults: errors that stop a kernel, and the line that reports them. */
 #include "device/device.h"
 
 #include <signal.h>
@@ -50,7 +50,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)context;
     struct worker *w = cpu_worker;
     if (!w || !w->running || number == SIGABRT) {
-        signal(number, SIG_DFL); /* not ours: let it happen again */
+        signal(number, SIG_DFL); /* no kernel's fault: let it happen again */
         TRACE_CHECK(dies(), (void)0);
         return;
     }
@@ -63,13 +63,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
         fail_thread(w, cudaErrorLaunchFailure, "illegal instruction");
     if (fiber_is_guard(w->stacks, MAX_THREADS, info->si_addr))
         fail_thread(w, cudaErrorIllegalAddress, "stack overflow");
-#ifndef __APPLE__ /* which sends SIGBUS for pages that may not be touched */
+#ifndef __APPLE__ /* macOS sends SIGBUS for any access to a protected page */
     if (number == SIGBUS && info->si_code == BUS_ADRALN)
         fail_thread(w, cudaErrorMisalignedAddress, "misaligned address");
 #endif
 #ifdef SI_KERNEL
-    /* An x86 names no address for what its wide loads and stores find misaligned, nor for one with
-     * bits that no address has. */
+    /* An x86 reports no address for a misaligned wide load or store, nor for an address that is
+     * not canonical. */
     if (number == SIGSEGV && info->si_code == SI_KERNEL)
         fail_thread(w, cudaErrorMisalignedAddress,
                     "illegal access: a misaligned address, or one that no memory has");
@@ -92,7 +92,7 @@ void fault_catch_signals(void)
     struct sigaction programs;
     if (CPU_TRACE == 2 && sigaction(SIGABRT, NULL, &programs) == 0 &&
         programs.sa_handler == SIG_DFL)
-        sigaction(SIGABRT, &action, NULL); /* findings are told before the host aborts */
+        sigaction(SIGABRT, &action, NULL); /* findings are printed before the host aborts */
     done = 1;
 }
 
@@ -108,7 +108,7 @@ void cpu_trap(cudaError_t error, const char *what, const char *file, int line)
                threadIdx.z, what, file, line);
 }
 
-/* assert() ends here, in the C library's place, so that <assert.h> needs no stand-in. */
+/* assert() ends here, in place of the C library's function: <assert.h> needs no replacement. */
 #pragma GCC visibility push(default)
 #ifdef __APPLE__
 void __assert_rtn(const char *function, const char *file, int line, const char *condition)
@@ -130,7 +130,7 @@ void fault_outside(enum cpu_op op, const char *file, int line)
     abort();
 }
 
-/* The report of a block in which nothing can run: who waits where, who has exited. */
+/* The report of a block in which no thread can run: where each waits, and which have exited. */
 
 static int same_wait(const struct worker *w, int a, int b)
 {

@@ -5,15 +5,15 @@
 #include <stdio.h>
 
 /* --- message.c: one line for every trouble ---------------------------------------------------- */
-void kf_set_program(const char *name); /* what every line begins with */
+void kf_set_program(const char *name); /* every line begins with this name */
 void kf_quiet(bool quiet);             /* kf_say of harness.h prints nothing: --json */
 void kf_catch_interrupts(void);
 void kf_hold_interrupts(bool hold); /* around a write that must be whole */
 
 /* --- case.c: names and sizes ------------------------------------------------------------------ */
-enum { KF_CELL = 64 }; /* what a name of a case or variant, or a cell of a row, is shorter than */
+enum { KF_CELL = 64 }; /* names of cases and variants, and cells of rows, are shorter */
 bool kf_takes(const kf_variant *variant, const kf_case *c);
-/* The cells that rows about a variant and a case begin with, and their names. */
+/* The cells that begin a row of a variant and a case, and the names of their columns. */
 #define KF_CASE_COLUMNS "variant\tcase\tB\tH\tSq\tSk\tD\tR\tcausal\tpos0"
 void kf_put_case(FILE *to, const char *variant, const kf_case *c);
 void kf_shape_text(const kf_shape *shape, char *text, size_t size); /* "B=1 H=8 S=512 D=64" */

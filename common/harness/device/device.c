@@ -34,7 +34,7 @@ int kf_error_exit_code(cudaError_t error)
     return kf_error_advice(error) ? KF_CANNOT_RUN : KF_WRONG;
 }
 
-/* What is being launched, for kf_check to name: "variant v, case c: ", or nothing. */
+/* The launch that is running, for kf_check to name: "variant v, case c: ", or nothing. */
 static char doing[2 * KF_CELL + 32];
 
 void kf_doing(const char *variant, const char *case_name)

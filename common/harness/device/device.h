@@ -27,7 +27,7 @@ typedef struct kf_rates {
     double mhz, watts; /* of the multiprocessors; of the board */
     bool capped;       /* the driver holds the clock rate down because of the power */
 } kf_rates;
-bool kf_rates_read(kf_rates *now, char *why, size_t size); /* false: it cannot be told, and why */
+bool kf_rates_read(kf_rates *now, char *why, size_t size); /* false: unknown, and why */
 
 /* --- stream.c --------------------------------------------------------------------------------- */
 cudaStream_t kf_stream(void); /* the one that all launches of the program are on */
@@ -41,7 +41,7 @@ void kf_profile_end(void); /* after all memory is freed: what is left now is a l
 enum kf_instrument { KF_PLAIN, KF_COUNT, KF_CHECK };
 enum kf_instrument kf_instrument(void);
 /* In a program that does not check these do nothing. */
-void kf_name_memory(const kf_tensor *tensor);    /* what findings call it */
+void kf_name_memory(const kf_tensor *tensor);    /* the tensor's name in findings */
 void kf_mark_unwritten(const kf_tensor *tensor); /* poison counts as never written */
 void kf_sums_in_order(bool asked);               /* findings, where additions come in no order */
 typedef struct kf_findings {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one kernel did in one launch of a variant. A named counter may turn up in a later case than
- * the first, and is a column all the same: so rows are kept, and written when all have run. */
+/* The counts of one kernel in one launch of a variant. A named counter may first appear in a
+ * later case, and still is a column: so rows are kept, and written when all cases have run. */
 typedef struct kf_counted {
     const char *variant, *case_name;
     char kernel[256];
@@ -19,7 +19,7 @@ typedef struct kf_counted {
     } * named;
 } kf_counted;
 
-static kf_counted *counted; /* what kernels did so far */
+static kf_counted *counted; /* counts of kernels so far */
 static int n_counted;
 
 /* Text as a cell or the name of a column, without blanks: charts and the book select rows by

@@ -76,7 +76,7 @@ void kf_record_open(const char *name, char *own_header)
 
 void kf_record_columns(const char *names)
 {
-    enum { MOST = 8191 }; /* what is compared lies at the top */
+    enum { MOST = 8191 }; /* the lines that are compared stand at the top */
     if (file < 0)
         return;
     columns = kf_alloc((int64_t)strlen(names) + 1, 1);

@@ -58,13 +58,14 @@ typedef struct kf_choice {
     const kf_row *best;
     const kf_row *second,
         *first; /* first: its part's first variant. NULL if there is none, or it may not win */
-    const kf_row *half, *again; /* what the first and the second half of the rounds choose */
+    const kf_row *half, *again; /* the choices by the first and by the second half of the rounds */
     const kf_row *far;          /* of those that win at other lengths the slowest here, or NULL */
     int far_Sk;                 /* where it wins */
     int candidates, refused;
 } kf_choice;
-/* From the rows of all cases, those of a case together; what is wrong in one becomes wrong in all.
- * choices [n]; returns how many there are: one a case and part that has a variant that may win. */
+/* From the rows of all cases, the rows of a case together; a variant that is wrong in one case
+ * becomes wrong in all. choices [n]; returns their number: one for each case and part that has a
+ * variant that may win. */
 int kf_choose(kf_row *rows, int n, const kf_program *program, const kf_timing *how,
               kf_choice *choices);
 void kf_choices_print(const kf_choice *choices, int n);

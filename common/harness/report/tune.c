@@ -107,7 +107,7 @@ static const char *first_of(const kf_program *program, const char *like)
     return like;
 }
 
-/* What is chosen of the part of `like` from the n rows of one case. */
+/* The choice for the part of `like` from the n rows of one case. */
 static kf_choice choice_of(const kf_row *rows, int n, const kf_program *program,
                            const kf_timing *how, const char *like)
 {

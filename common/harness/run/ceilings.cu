@@ -233,7 +233,7 @@ static void add_fact(const char *name, const char *unit, double value)
     results[n_results++] = (struct result){name, unit, value, value, value, 1};
 }
 
-/* What the device has; clock_mhz is the highest. */
+/* The device's properties; clock_mhz is the highest clock rate. */
 static void state_device(void)
 {
     static const struct {

@@ -14,7 +14,7 @@
 enum { MOST_RUNS = 100, LEAST_RUNS = 3 };
 static const double BUDGET_S = 10.0; /* a variant and case, with what the host does for each run */
 
-/* What the runs of a variant made of one output. */
+/* One output over the runs of a variant. */
 typedef struct repeated {
     const kf_slot *slot;
     void *first;              /* its memory after the first run */

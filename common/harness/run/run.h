@@ -43,7 +43,7 @@ typedef struct kf_session {
     kf_ceilings ceilings;
     const kf_timing *timings;
     int n_timings;
-    kf_exactness *exact; /* what was seen of this step's variants */
+    kf_exactness *exact; /* recorded exactness of this step */
     char step[16];
     kf_row *rows; /* of all cases so far, for --json */
     int n_rows;
@@ -52,7 +52,7 @@ typedef struct kf_session {
     bool wrong, could_not_run;
 } kf_session;
 
-/* What became of one variant of a case. */
+/* The result of one variant in a case. */
 typedef struct kf_outcome {
     const char *status;
     kf_row counts; /* wrong, nonfinite, total and errors */

@@ -4,7 +4,7 @@
  *
  * Each right variant is launched once more and verified, and its rows are written with cycles
  * counted from the earliest. The counter has 32 bits, so at most half its range, about a second,
- * can be told apart. */
+ * is unambiguous. */
 #include "harness/run/run.h"
 #include <stdlib.h>
 

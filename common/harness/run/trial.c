@@ -251,7 +251,7 @@ void kf_verify(kf_session *s, kf_run *run, int v, enum kf_how how, kf_outcome *o
         n++;
     }
     const char *status = judge(s, run, variant, seen, n, how);
-    kf_counts_begin(); /* what a prediction launched is no part of the variant */
+    kf_counts_begin(); /* launches by a prediction are no part of the variant */
     kf_device_lock(KF_UNLOCKED);
     if (kf_instrument() == KF_CHECK && !judge_findings(run, variant, out->counts.wrong))
         status = "wrong";

@@ -26,7 +26,7 @@ static const double IDLE_S = 0.5, WARMING_S = 0.35, TIMED_S = 0.35, COOL_S = 1e-
 static const double LOOK_US = 1e4; /* between two readings of clock rate and power */
 enum { WINDOWS = 10, COOL_SAMPLES = 20, MOST_READINGS = 512 };
 
-/* What the device said while a place was timed. */
+/* Readings of the device while a place was timed. */
 typedef struct watch {
     kf_rates reading[MOST_READINGS];
     double at_us[MOST_READINGS];

@@ -29,7 +29,7 @@ enum { MOST_CALLS = 2000, MOST_ROUNDS = 1000, L2_FACTOR = 3 };
 
 static cudaStream_t stream; /* kf_stream() */
 static cudaEvent_t before, after;
-static float *flush_data; /* what a flush reads: more than twice the L2, or NULL */
+static float *flush_data; /* the memory that a flush reads: more than twice the L2, or NULL */
 static int64_t flush_floats;
 static bool warm; /* the device has left its idle clock rate */
 
@@ -67,7 +67,7 @@ static void flush(void)
     CUDA_CHECK_LAUNCH();
 }
 
-/* What one sample runs: calls of one work, or (work NULL) of the flush alone. */
+/* The work of one sample: calls of one work, or of the flush alone (work is NULL). */
 typedef struct lane {
     const kf_work *work;
     bool cold, is_long;

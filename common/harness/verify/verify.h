@@ -14,7 +14,7 @@ enum kf_role { KF_INPUT, KF_OUTPUT, KF_SCRATCH };
 typedef struct kf_slot {
     kf_tensor t;
     enum kf_role role;
-    char *base; /* what was allocated on the device; t.device is in there */
+    char *base; /* the allocation on the device; t.device lies in it */
     void *kept; /* input: a copy on the device that no variant knows of; NULL: no memory for it */
     void (*make)(const kf_run *run, void *device); /* input made on the device, else NULL */
     bool made;                                     /* it has been, in this memory */
@@ -23,7 +23,7 @@ typedef struct kf_slot {
     void *raw; /* output: room for what comes back from the device, NULL before the first time */
 } kf_slot;
 
-/* What of a run is the engine's. */
+/* The part of a run that only the engine sees. */
 typedef struct kf_state {
     const kf_program *program;
     kf_slot slot[KF_MAX_TENSORS];

@@ -1,14 +1,14 @@
 # build.mk: how programs are built and run, for the CPU backend and for nvcc.
 #
-# Everything goes to build/cpu/COMPILER/ or build/cuda/, and what counts or checks to
+# Programs go to build/cpu/COMPILER/ or build/cuda/. Programs that count or check go to
 # build/cpu/COMPILER-count/ and build/cpu/COMPILER-check/, both linked from one object in
-# build/cpu/COMPILER-traced/. Each object depends on its source, on every header it read and on the files of
-# cudacc (the .d files), and on a file `flags` that changes when the compiler or its flags do; each program on
-# its objects and on the runtime, which cudacc builds: common/cpu/runtime.mk.
+# build/cpu/COMPILER-traced/. Each object depends on its source, on every header that it includes, on the
+# files of cudacc (the .d files), and on a file `flags` that changes when the compiler or its flags do; each
+# program on its objects and on the runtime, which cudacc builds: common/cpu/runtime.mk.
 
 selected := $(or $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS))),$(NUMBERS))
 actions := $(filter $(STEP_COMMANDS),$(MAKECMDGOALS))
-# Does anything get compiled? Does anything run on whichever backend there is?
+# compiles: is anything compiled? chooses: does anything run on the backend that is chosen?
 compiles := $(filter-out help setup clean new-step messages diff exercise lint $(if $(actions),step-%), \
     $(MAKECMDGOALS))
 chooses := $(filter run count check try data profile programs,$(MAKECMDGOALS)) \
@@ -41,7 +41,7 @@ CC := $(word 2,$(toolchain))
 export CXX CC
 
 nvcc := $(shell sh common/make/gpu/gpu.sh nvcc '$(NVCC)')
-# Why there is no nvcc, or nothing.
+# The reason why there is no nvcc, or nothing if there is one.
 no_nvcc := $(if $(filter -,$(firstword $(nvcc))),$(wordlist 2,99,$(nvcc)))
 NVCC := $(firstword $(nvcc))
 
@@ -66,15 +66,15 @@ $(CPU)/%.o: common/%.c $(CPU)/flags
 	$(quiet)$(CC) $(CPU_CFLAGS) -MMD -MF $(@:.o=.d) -MT $@ -c $< -o $@.tmp
 	@mv $@.tmp $@
 
-# cudacc names its own files too, by their full path. Here they are named from this folder, so that a tree can be
-# moved, and can lie where a path has blanks.
+# In .d files cudacc names its own files by their full path. Here they get the path from this folder, so that
+# a tree can be moved, and its path may have blanks.
 own_deps = { [ ! -e $1 ] || { sed -E 's,(\\ |[^ ])*/common/cpu/,common/cpu/,g' $1 >$1.tmp && mv $1.tmp $1; }; }
 
 $(CPU)/%.o: common/%.cu $(CPU)/flags | $(CPU)/runtime
 	$(call cpu_object)
 
-# $(call cpu_object,--check): the object of a .cu file, plain or for either instrument. What cudacc compiles with is
-# built before, which several cudacc that start together would wait for.
+# $(call cpu_object,--check): the object of a .cu file, plain or for either instrument. The runtime comes
+# first, with the tools that cudacc compiles with: several cudacc that start together would wait for them.
 define cpu_object
 	$(call say,cudacc,$(if $1,traced )$<)
 	@mkdir -p $(@D)
@@ -88,8 +88,9 @@ define cpu_link
 	$(quiet)$(CUDACC) $1 $(CPU_CXXFLAGS) $< $(CPU_HARNESS) -o $@
 endef
 
-# What programs are linked with: the runtime, and that of an instrument. cudacc builds it, of these files what has
-# changed, and says of which files; the ones here are stamps, as CUDACPU_BUILD may have it elsewhere.
+# The runtime that programs are linked with, and that of an instrument. cudacc builds those of its files that
+# have changed, and lists their sources. The files here are stamps, as CUDACPU_BUILD may put the runtime
+# elsewhere.
 define cpu_runtime
 	$(call say,cudacc,$2)
 	@mkdir -p $(@D)
@@ -127,12 +128,12 @@ $(CUDA)/%.o: common/%.cu $(CUDA)/flags
 	$(call nvcc_command,$(CUDA_CXXFLAGS) $(GENCODE) -Werror all-warnings) -MF $(@:.o=.d) -c $< -o $@.tmp
 	@mv $@.tmp $@
 
-# A step says in its header what it links on a GPU: " * Libraries: cublasLt".
+# A step's header names the libraries that it is linked with on a GPU: " * Libraries: cublasLt".
 libraries = $(addprefix -l,$(shell sed -n 's,^ \* Libraries: *,,p' $1))
 
-# And the oldest architecture that has its instructions: " * Architecture: 80". It is compiled for that one
-# and for those above that are newer, or for the one that ARCH names, if that is as new. What ends in an a
-# has no PTX for newer devices.
+# It also names the oldest architecture that has its instructions: " * Architecture: 80". The step is compiled
+# for that one and for newer ones of those above, or for ARCH if that is as new. An architecture that ends in
+# an a has no PTX for newer devices.
 architecture = $(or $(shell sed -n 's|^ \* Architecture: *\([0-9a]*\).*|\1|p' $1),75)
 older_than_75 := 5% 6% 70 72
 older_than_80 := 5% 6% 7%
@@ -144,7 +145,7 @@ gencode_from_90 = $(call gencode,90) -gencode arch=compute_90$(comma)code=comput
 gencode_from_90a = $(call gencode,90a)
 gencode_for = $(if $(call new_enough,$1),$(GENCODE),$(if $(ARCH),$(call gencode,$1),$(gencode_from_$1)))
 
-# Of instructions that only one architecture has, ptxas may make something slow, and only remarks on it.
+# ptxas may compile instructions that only one architecture has to slow code, and gives only a warning.
 watched = $(if $(reader),,$(filter %a,$(call architecture,$<)))
 
 define cuda_program
@@ -157,10 +158,9 @@ define cuda_program
 endef
 
 # --- Programs ------------------------------------------------------------------------------------
-# A reader's own program may have warnings, and an exercise has them where something is left to fill in:
-# they are not shown.
+# A reader's own program may have warnings, and so may an exercise where code is left out: they are not shown.
 reader = $(filter try-%,$(@F))
-# What lies beside a step is found from work/ as well, and before it what an exercise has of that.
+# A program in work/ also finds files that lie beside the step; the exercise's own copies of them come first.
 tried = $(basename $(@F:try-%=%))
 beside = $(if $(filter try-%,$(@F)),-I$(basename $(call exercise,$(tried))) \
     -I$(patsubst %/,%,$(dir $(call source,$(tried)))))
@@ -184,7 +184,7 @@ $(foreach n,$(NUMBERS),$(eval $(call program,step-$n,$(call source,$n))))
 $(foreach n,$(NUMBERS),$(eval $(call program,try-$n,$(call exercise,$n))))
 $(foreach m,$(HARNESS_MAINS),$(eval $(call program,$(basename $(notdir $m)),$m)))
 
-# A file that a .d file names and that is gone is no error: what read it is made again.
+# It is no error if a file that a .d file names is gone: the object that included it is made again.
 %.h %.cuh %.hpp: ;
 common/cpu/%: ;
 common/harness/%: ;
@@ -195,7 +195,7 @@ ifneq ($(compiles),)
 $(call stamp,$(CPU)/flags,$(toolchain) $(CPU_CFLAGS) $(CPU_CXXFLAGS))
 endif
 
-# Without a step named, try takes the exercises that there are.
+# If no step is named, try takes all exercises that exist.
 begun = $(strip $(foreach n,$1,$(if $(wildcard $(call exercise,$n)),$n)))
 ifneq ($(filter try,$(actions)),)
 ifneq ($(filter exercise,$(actions)),)
@@ -230,7 +230,7 @@ $(error BACKEND=cuda needs the CUDA toolkit, 12.0 or newer: $(no_nvcc))
 endif
 endif
 
-# Only where something is compiled for a GPU: what else is made meanwhile, for other ones, touches nothing here.
+# Written only if something is compiled for a GPU: a make at the same time, with other flags, leaves it alone.
 ifneq ($(filter cuda data build/cuda/%,$(MAKECMDGOALS))$(filter cuda,$(firstword $(choice))),)
 $(call stamp,$(CUDA)/flags,$(nvcc) $(toolchain) $(CUDA_CFLAGS) $(CUDA_CXXFLAGS) $(GENCODE) $(NVCCFLAGS))
 endif
@@ -242,11 +242,11 @@ else
 PROGRAMS := $(CPU)
 backend := CPU ($(wordlist 2,99,$(choice)))
 endif
-# make starts again when it has remade a file that it includes: the line is not said twice.
+# make restarts when it has remade a file that it includes: the line is printed once.
 $(if $(and $(strip $(chooses)),$(if $(silent)$(MAKE_RESTARTS),,yes)),$(info backend: $(backend)))
 
 # --- Commands on steps ---------------------------------------------------------------------------
-# Output of steps that run side by side is kept together. A step alone shows its output as it comes.
+# The outputs of steps that run in parallel are not mixed. A single step prints as it runs.
 ifneq ($(word 2,$(selected)),)
 MAKEFLAGS += --output-sync=target
 endif
@@ -258,7 +258,7 @@ else
 $(NUMBERS:%=step-%): ; @:
 endif
 
-# 77 means that the program cannot run here, and it has said why. That stops nothing else.
+# Exit code 77: the program cannot run here, and has printed why. Other steps go on.
 unless_77 = code=$$?; [ $$code -ne 77 ] || \
     { echo 'step-$*: passed over, it cannot run here'; exit 0; }; exit $$code
 $(NUMBERS:%=run-%): run-%: $(PROGRAMS)/step-%
@@ -270,7 +270,7 @@ $(NUMBERS:%=count-%): count-%: $(CPU)-count/step-% $(filter $(CUDA)/%,$(PROGRAMS
 	@KF_COMMIT='$(KF_COMMIT)' sh common/make/reader/count.sh $^ -- $(ARGS); $(unless_77)
 count: $(selected:%=count-%)
 
-# What the header of a step asks ncu for.
+# The metrics that a step's header requests of ncu.
 ifeq ($(firstword $(choice)),cuda)
 $(NUMBERS:%=profile-%): profile-%: $(CUDA)/step-%
 	@KF_COMMIT='$(KF_COMMIT)' sh common/make/gpu/profile.sh $< $(call source,$*); $(unless_77)
@@ -280,14 +280,14 @@ profile:
 	@echo 'profile: nothing recorded, it needs a GPU: $(wordlist 2,99,$(choice))'
 endif
 
-# What checks PROGRAM: a program built for it, or compute-sanitizer.
+# The command that checks PROGRAM: a program built for that, or compute-sanitizer.
 checks = $(if $(filter $(CUDA)/%,$1),sh common/make/reader/check.sh $1,$1)
 CHECKS := $(if $(filter $(CUDA),$(PROGRAMS)),$(CUDA),$(CPU)-check)
 $(NUMBERS:%=check-%): check-%: $(CHECKS)/step-%
 	@$(call checks,$<) $(ARGS); $(unless_77)
 check: $(selected:%=check-%)
 
-# For scripts: builds every step, and says where the programs are.
+# For scripts: builds every step, and prints the folder of the programs.
 programs: $(NUMBERS:%=$(PROGRAMS)/step-%)
 	@echo $(PROGRAMS)
 
@@ -305,7 +305,7 @@ $(NUMBERS:%=try-%): try-%: $(PROGRAMS)/try-% $(CHECKS)/try-% $(CPU)-count/try-%
 	    '$(call checks,$(CHECKS)/try-$*)' '$(CPU)-count/try-$*' $(ARGS)
 try: $(tries:%=try-%)
 
-# make has an AS of its own. A quote in a name is refused like any other character.
+# make sets AS itself, hence `asked`. A quote in a name is refused by new-step.sh like any other character.
 quoted = '$(subst ','\'',$1)'
 new-step:
 	@sh common/make/build/new-step.sh $(call quoted,$(call asked,FROM)) $(call quoted,$(call asked,AS))
@@ -335,14 +335,14 @@ data:
 endif
 
 # --- Tests ---------------------------------------------------------------------------------------
-# What is looked at, and in which order, tests/lib/suite.pl knows.
+# tests/lib/suite.pl knows which tests run, and in which order.
 test test-all:
 	@command -v prove >/dev/null || \
 	    { echo 'test: there is no prove: make setup installs it' >&2; exit 1; }
 	+@SEED='$(SEED)' MINUTES='$(MINUTES)' SHARD='$(SHARD)' FORCE='$(FORCE)' PROGRAMS='$(CPU)' MAKE='$(MAKE)' \
 	    perl tests/lib/suite.pl $@ $(TESTS)
 
-# What tests/README.md says of how sure a test is.
+# These show how much the tests notice: tests/README.md.
 coverage:
 	@perl common/make/verify/coverage.pl $(patsubst step-%,%,$(filter step-%,$(MAKECMDGOALS)))
 mutation:

@@ -1,9 +1,9 @@
 #!/bin/sh
 # lint.sh: the checks that read the sources: clang-format, cppcheck, clang-tidy, shellcheck, and our own.
-# A tool that is not there is skipped with a word. Exit 1 when one of them complains.
-# Arguments for the compiler (include folders) come from the Makefile. Three variables are for the tests:
-# LINT_ONLY names the one check that is made, LINT_PROVEN is a file of lines "TOOL FILE", files that the tool
-# need not read again, and with LINT_LIST nothing is read: all such lines are printed.
+# A missing tool is skipped with a message. Exit 1 if a check complains. The arguments are the compiler's
+# (include folders), from the Makefile. Three variables are for the tests: LINT_ONLY names the only check to
+# make; LINT_PROVEN names a file of lines "TOOL FILE", with files that the tool need not read again; LINT_LIST
+# prints all such lines, and nothing is read.
 
 status=0
 
@@ -24,7 +24,7 @@ have() {
     }
 }
 
-# The files that git knows or would take, so that nothing built and no exercise is looked at.
+# The files that git knows or would add: no build outputs, no exercises.
 files() {
     if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git ls-files -co --exclude-standard -- "$@"
@@ -35,7 +35,7 @@ files() {
     fi | while read -r file; do [ -f "$file" ] && echo "$file"; done | sort -u
 }
 
-# unproven TOOL: of the files that it is given by lines, those that TOOL is to read.
+# unproven TOOL: reads names of files, and prints those that TOOL has to read.
 unproven() {
     if [ -n "${LINT_LIST-}" ]; then
         sed "s,^,$1 ," >&3
@@ -60,12 +60,12 @@ check() {
     fi
 }
 
-# Other versions lay some lines out otherwise, and two layouts cannot both be right.
+# Other versions lay out some lines differently, and only one layout can be right.
 layout=14
 if have clang-format; then
     version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
     if [ "$version" = $layout ]; then
-        # Its own report shows every place; the files are enough, and how to set them right.
+        # The report of clang-format lists every place; the names of the files and the command are enough.
         laid_out=$(files "*.c" "*.h" "*.cu" "*.cuh" | grep -v "^tests/book/" | unproven clang-format)
         if [ -z "$laid_out" ]; then
             :
@@ -79,7 +79,7 @@ if have clang-format; then
             if [ -n "$wrong" ]; then
                 echo "lint: clang-format complains; clang-format -i puts right:" $wrong
             else
-                # Not the layout of a file: a .clang-format that cannot be read, for one.
+                # Not the layout of a file is wrong: .clang-format cannot be read, for example.
                 echo "$said" >&2
                 echo "lint: clang-format complains: see above"
             fi
@@ -141,8 +141,21 @@ else
     echo "lint: headings complains: see above"
 fi
 
-# What serves one step lies beside it: a header in common/cuda and a .cuh in common/neox is included by two
-# steps or more, by themselves or through another header. Names of files are taken without their folders.
+# phrases.txt lists phrases that readers of comments had to read twice, and what to write instead.
+# CUDA's own headers have names without a suffix (<cuda/barrier>), and so have ours in common/cpu/include.
+if ! wanted phrases; then
+    :
+elif files '*' |
+    grep -E '^Makefile$|^(common|steps)/.*(\.(c|h|cu|cuh|sh|awk|mk|pl|pm)|/cudacc|/include/[^.]*)$' |
+    tr '\n' '\0' | xargs -0 awk -f common/make/build/phrases.awk common/make/build/phrases.txt; then
+    echo "lint: phrases: all is fine"
+else
+    status=1
+    echo "lint: phrases complains: see above"
+fi
+
+# A header that serves one step lies beside it: a header in common/cuda, or a .cuh in common/neox, is included
+# by two steps or more, directly or through another header. Files are compared by name, without folders.
 if ! wanted 'shared headers'; then
     :
 elif files '*.cu' '*.cuh' | grep -E '^(steps|common/cuda|common/neox)/' | tr '\n' '\0' | xargs -0 awk '
@@ -189,8 +202,8 @@ rules() {
     fi
 }
 
-# An error of a launch is found at once, and not laid on what comes later. Launches in branches of one if
-# may share a check behind it.
+# An error of a launch has to be found at once, and not by a later call. Launches in branches of one if may
+# share a check behind it.
 rules launches '
     function complain(what) { print FILENAME ":" at ": " what; found = 1; pending = 0 }
     FNR == 1 { pending = 0 }
@@ -207,9 +220,9 @@ rules launches '
     line ~ /CUDA_CHECK_LAUNCH\(\)/ { pending = 0 }
     END { exit found }'
 
-# An index into a tensor of more than 2^31 elements, and no case that a CPU runs has one. Below 2^31 is
-# what blockDim numbers in y or z, where a grid has 65535 blocks. An int that is made of a block's number
-# may count rows, but times an extent, in an index or an offset, it is to be an int64_t.
+# An index into a tensor may exceed 2^31, and no case that a CPU runs is so large. Rows that blockDim numbers
+# in y or z stay below 2^31, as a grid has at most 65535 blocks there. An int computed from blockIdx may count
+# rows; multiplied by an extent, in an index or an offset, it has to be an int64_t.
 rules indices '
     FNR == 1 || /^}/ { split("", narrow); split("", wide) }
     { line = $0; sub(/\/\/.*/, "", line) }
@@ -247,8 +260,8 @@ rules indices '
     }
     END { exit found }'
 
-# Without volatile and "memory" a compiler may move loads and stores past an asm that reads, writes or
-# orders memory. Not so wgmma.mma_async: it has no address, and stands between a fence and a commit.
+# Without volatile and "memory" a compiler may move loads and stores past an asm that reads, writes or orders
+# memory. wgmma.mma_async needs neither: it has no address, and stands between a fence and a commit.
 rules asm '
     FNR == 1 { text = "" }
     text == "" && /(^|[^A-Za-z_])asm( volatile)? *\(/ { at = FNR; text = " " }
@@ -265,7 +278,7 @@ rules asm '
     }
     END { exit found }'
 
-# What is missing around a product of wgmma: register_fences.awk says why.
+# Calls of fence_registers() that are missing around products of wgmma: register_fences.awk says why.
 register_fences=$(cat common/make/build/register_fences.awk) || exit
 rules fences "$register_fences"
 exit $status

@@ -1,10 +1,11 @@
-# messages.pl: every message, rule and exit code, read from the sources, as Markdown. `make messages` prints it.
-# What differs from time to time is "…". A function or a table that is no longer there is an error: this file then has
-# to name what has taken its place.
+# messages.pl: every message, rule and exit code, read from the sources, as Markdown. `make messages` prints
+# it. "…" stands for text that varies. If a function or a table that is named here is gone, that is an error:
+# name its replacement here.
 use strict;
 use warnings;
 
-# Who says it: a heading, which files, and functions of which a call says something. The codes of kf_die head lists.
+# Groups of messages: a heading, the files, and the functions whose calls print a message. Those of kf_die
+# have an exit code.
 my @speakers = (
     ["A step's program: what it refuses or finds, and its exit code", qr{^common/(?:harness|problems|neox)/}, qw(kf_die)],
     ["A step's program: warnings, after which it goes on", qr{^common/(?:harness|problems|neox)/}, qw(kf_complain)],
@@ -25,7 +26,7 @@ sub text {
         open my $in, "<", $file or die "messages: $file: $!\n";
         local $/;
         my $text = <$in>;
-        # Without comments; lines and strings stay.
+        # Comments are removed; lines and strings stay.
         $text =~ s{("(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)++')|/\*.*?\*/|//[^\n]*}{$1 // ""}gse if $file =~ /\.\w+$/;
         $text;
     };
@@ -41,7 +42,7 @@ sub must {
     return @found;
 }
 
-# The arguments of each call of FUNCTION in TEXT.
+# Returns the arguments of each call of FUNCTION in TEXT.
 sub calls {
     my ($text, $function) = @_;
     my @calls;
@@ -50,7 +51,7 @@ sub calls {
     }
     return @calls;
 }
-# The strings in it, each with those beside it: "…" for what is put in.
+# Returns the strings in CODE, adjacent ones joined, with "…" for each inserted value.
 sub strings {
     my ($code) = @_;
     my @strings;
@@ -64,7 +65,7 @@ sub strings {
     }
     return @strings;
 }
-# What a call says: its first string of several words, and those that it may put in.
+# Returns the message of a call: its first string of several words, and strings that may be inserted in it.
 sub said {
     my ($says, @more) = map { s{^: }{}r } grep { / / } strings($_[0]);
     return !defined $says ? () : @more ? "$says (" . join(" / ", @more) . ")" : $says;
@@ -118,7 +119,7 @@ list(must("rule in $rules", map { my ($name, $meaning) = strings($_); "`$name`: 
 heading("PTX instructions that are executed");
 my ($table) = must("instructions.h", files(qr{^common/cpu/(?:.*/)?instructions\.h$}));
 my (%forms, @order);
-# The table has macros, which a C compiler knows how to read.
+# The table consists of macros, which the C preprocessor expands.
 my $cc = $ENV{CC} || "cc";
 my $defines = join " ", map { "-D'PTX_BY_$_(n,m,o,f)=\@$_ n \@ m \@'" } qw(LANE WARP WARPGROUP);
 my $lines = `$cc -E -P -x c $defines $table`;

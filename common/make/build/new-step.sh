@@ -1,7 +1,8 @@
 #!/bin/sh
-# new-step.sh FROM AS: makes step AS, "46-name", that runs from step FROM, "13": its folder, a header to fill in,
-# its recorded counts and exactness, a section of the book and a row of the README. The program is FROM's still, so
-# what was recorded of that holds. All is made in a folder of its own and moved at the end: nothing is half there.
+# new-step.sh FROM AS: makes step AS, "46-name", from step FROM, "13": its folder, a header to fill in, its
+# recorded counts and exactness, a section of the book and a row of the README. The new step can run at once;
+# the program still is FROM's, so the recorded rows hold. All is made in a temporary folder and moved at the
+# end: an error leaves nothing half done.
 set -e
 from=$1 as=$2
 refuse() {
@@ -56,7 +57,8 @@ trap 'exit 1' INT TERM HUP
 mkdir -p "$new/$step" "$new/chapters" "$new/plots/data/cpu"
 cp "${source%/*}"/* "$new/$step/"
 rm "$new/$step/${source##*/}"
-# What the header asks of make and of tests holds for the copy; what is to be recorded of a GPU names files of FROM's.
+# Lines of the header for make and for tests hold for the copy. Lines for recording on a GPU do not: they name
+# FROM's files.
 awk -v as="$as" -v parent="$parent" -v title="$title" '
     FNR == 1 { print "/* " as ": " title; print " *"; print " * Grows from: " parent }
     !past && /^ \* (Architecture|Libraries|Check|Tests): / { print }
@@ -82,7 +84,7 @@ for rows in counts exactness; do
 done
 
 # --- What shows it -----------------------------------------------------------------------------------
-# Every snippet has to be in the book: the first in the section, the others folded away.
+# Every snippet has to be in the book: the first is shown in the section, the others in a fold.
 {
     printf -- '---\ntitle: "%s"\n---\n\n::: {.step step=%s}\n\n## %s\n\n' "$slug" "$number" "$slug"
     printf '**Question.** To be written.\n\n**Idea.** To be written.\n\n'

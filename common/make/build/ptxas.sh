@@ -1,7 +1,7 @@
 #!/bin/sh
-# ptxas.sh SOURCE COMMAND...: runs nvcc, and fails where ptxas has made something else of wgmma and
-# setmaxnreg than the source says, or has spilled registers. Those are remarks to it, no errors; the
-# program would still be right, and slow.
+# ptxas.sh SOURCE COMMAND...: runs nvcc, and fails if ptxas has compiled wgmma or setmaxnreg otherwise than
+# the source says, or has spilled registers. ptxas gives only warnings of these: the program would be right,
+# but slow.
 source=$1
 shift
 said=$(mktemp "${TMPDIR:-/tmp}/ptxas.XXXXXX")

@@ -1,13 +1,14 @@
-# register_fences.awk: of .cu and .cuh files, where fence_registers() is missing around products of wgmma. `make lint` calls it.
-# To the compiler the sums of a product are registers like others: it may read them in front of the wait
-# for the product, or write what a product adds to behind the fence in front of it. No run on a CPU shows
-# that, and on a GPU it takes another compiler to show it. So fence_registers() stands behind the wait, before sums are
-# read, and where they were written, before a product adds to them.
+# register_fences.awk: finds places in .cu and .cuh files where fence_registers() is missing around products
+# of wgmma. `make lint` calls it.
+# To the compiler the sums of a product are ordinary registers: it may move a read of them before the wait for
+# the product, or a write to them behind the fence before a product that adds to them. No run on a CPU shows
+# this bug, and a run on a GPU may need another compiler to show it. So fence_registers() stands behind the
+# wait, before sums are read, and behind a write to sums, before a product adds to them.
 #
-# A product is started by wgmma<>, and by a function that starts one and does not wait; the sums are the
-# first argument. A loop is read twice, for what is started in one round may be read in the next.
-# Functions end with a brace in the first column, as clang-format lays them out, and what several files
-# call stands in a file that comes first.
+# A product is started by wgmma<>, or by a function that starts one and does not wait; its first argument is
+# the sums. A loop is read twice, as sums of a product of one iteration may be read in the next. A function
+# ends with a brace in the first column, as clang-format lays it out; a function that several files call
+# stands in a file that comes first.
 
 FNR == 1 { n = depth = 0; text = "" }
 
@@ -55,7 +56,8 @@ function look_at_function(    i, name, all, adds) {
     look_at(1, n)
 }
 
-# The call that starts a product, up to its first argument: RSTART and RLENGTH.
+# True if the text calls something that starts a product: RSTART and RLENGTH are the call up to its first
+# argument.
 function starts_any(text) {
     return match(text, "(^|[^A-Za-z_0-9])(wgmma<[^(]*>" starters ")(<[^(]*>)?\\([A-Za-z_0-9]+")
 }
@@ -122,7 +124,7 @@ function complain(i, what) {
     found = 1
 }
 
-# As a name of its own, and not a member.
+# True if the text has the name as a variable, and not as a member.
 function mentions(text, name) {
     return text ~ "(^|[^A-Za-z_0-9.>])" name "([^A-Za-z_0-9]|$)"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# setup.sh: installs what is missing, with apt-get (as root or through sudo) or Homebrew.
-# It says what it installs first, and says so in one line when nothing is missing.
-# The CUDA toolkit is never installed: which one fits depends on the driver.
+# setup.sh: installs missing tools, with apt-get (as root or through sudo) or Homebrew.
+# Prints first what it installs, or in one line that nothing is missing.
+# The CUDA toolkit is never installed: the right version depends on the driver.
 set -e
 
 have() {
@@ -16,7 +16,7 @@ cuda_word() {
     fi
 }
 
-# What is missing, by what it is for.
+# The tools that are missing, by their purpose.
 missing=
 need() {
     missing="$missing $1"
@@ -46,7 +46,7 @@ if have apt-get; then
     for what in $missing; do
         case $what in
         compiler)
-            # Where plain g++ is older than 12 (Ubuntu 22.04), g++-12 stands beside it.
+            # Where plain g++ is older than 12 (Ubuntu 22.04), there is also a package g++-12.
             version=$(apt-cache show g++ 2>/dev/null |
                 sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([0-9]*\).*/\2/p' | sort -n | tail -n 1)
             if [ "${version:-0}" -ge 12 ]; then

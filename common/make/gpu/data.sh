@@ -1,10 +1,10 @@
 #!/bin/sh
-# data.sh PROGRAMS DEVICE PARTIAL SOURCE...: records what this device does, in build/data/DEVICE/.
-# PARTIAL, if not empty: these are not all steps, and ceilings that are there are kept.
-# The ceilings first, for every table ends in per cent of them; then each step at full size, one
-# after the other, and with all of them PyTorch's peers. A step's header may have more arguments for
-# that, " * Record: ARGUMENTS", and ask for further runs, one a line: " * Data: ARGUMENTS". A name that
-# ends in .tsv is a file in the same folder.
+# data.sh PROGRAMS DEVICE PARTIAL SOURCE...: records this device's measurements, in build/data/DEVICE/.
+# PARTIAL, if not empty: the sources are not all steps, and existing ceilings are kept.
+# The ceilings come first, as every table has per cent of them; then each step at full size, one after the
+# other; and with all steps PyTorch's kernels, the peers. A step's header may add arguments with a line
+# " * Record: ARGUMENTS", and request further runs with lines " * Data: ARGUMENTS". A name that ends in .tsv is
+# a file in the same folder.
 programs=$1 device=$2 partial=$3
 shift 3
 
@@ -12,14 +12,14 @@ out=build/data/$device
 KF_COMMIT=$(sh common/make/gpu/commit.sh)
 export KF_COMMIT
 began=$(date +%s)
-# Twelve minutes: longer, and nobody records often.
+# Twelve minutes: nobody would often record for longer.
 limit=720
 failed=
 blanks=$IFS
 newline="
 "
 
-# record NAME COMMAND...: says how long it took, and goes on when it fails.
+# record NAME COMMAND...: prints how long the command took, and goes on if it fails.
 record() {
     name=$1 since=$(date +%s)
     shift
@@ -60,7 +60,7 @@ for source in "$@"; do
     beside "$(sed -n "s/^ \\* Record: *//p" "$source")"
     # shellcheck disable=SC2086
     record "step-$number" "$programs/step-$number" --out "$out/step-$number.tsv" $arguments
-    # One line of the header an iteration of the loop.
+    # One iteration per line of the header.
     IFS=$newline
     for line in $(sed -n "s/^ \\* Data: *//p" "$source"); do
         IFS=$blanks
@@ -70,7 +70,7 @@ for source in "$@"; do
     done
     IFS=$blanks
 done
-# What PyTorch makes of the same shapes. Importing it only to see whether it is there takes seconds.
+# PyTorch's kernels on the same shapes. To import it, only to see if it is installed, would take seconds.
 if [ -z "$partial" ]; then
     rm -f "$out/peers.tsv" "$out/peers-flash.tsv" "$out/peers-flash-backward.tsv" "$out/peers-long.tsv"
     if python3 -c 'import importlib.util as u; assert u.find_spec("torch")' 2>/dev/null; then
@@ -79,7 +79,7 @@ if [ -z "$partial" ]; then
         record peers-flash-backward python3 plots/peers/flash_backward.py \
             --out "$out/peers-flash-backward.tsv"
         record peers-long python3 plots/peers/long.py --out "$out/peers-long.tsv"
-        # And what the library transformers makes of the same model.
+        # And the library transformers on the same model.
         if python3 -c 'import importlib.util as u; assert u.find_spec("transformers")' 2>/dev/null; then
             record peers-neox python3 plots/peers/neox.py --programs "$programs" --out "$out"
         else

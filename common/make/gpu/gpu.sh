@@ -4,7 +4,7 @@
 #   gpu.sh arch NVCC ARCH         prints nothing when nvcc compiles for sm_ARCH, else the reason
 #   gpu.sh tool NAME              prints where the toolkit's program NAME is, nothing if nowhere
 #   gpu.sh device NVCC DIR FLAGS  prints "cuda SLUG NAME" for device 0, or "cpu REASON"
-# DIR is where the probe program and its last good answer are kept.
+# DIR is the folder of the probe program and of its last good answer.
 
 oldest=12
 
@@ -46,8 +46,8 @@ probe() {
     nvcc=$1 dir=$2
     shift 2
     version=$(find_nvcc "$nvcc") version=${version##* }
-    # What the answer depends on. The driver's version and the device files change when a driver or
-    # a device comes or goes, and reading them is much cheaper than asking the driver.
+    # The answer depends on these. The driver's version and the device files change when a driver or a device
+    # is added or removed, and to read them is much cheaper than to query the driver.
     key="$version $* ${CUDA_VISIBLE_DEVICES-all} $(cat /proc/driver/nvidia/version 2>/dev/null |
         head -n 1) $(ls -d /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | tr '\n' ' ')"
     key=$(echo "$key" | cksum | tr ' ' '-')

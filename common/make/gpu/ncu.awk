@@ -1,7 +1,7 @@
-# ncu.awk: what ncu --csv wrote, as a table: one line a launch, in order:
+# ncu.awk: turns the output of ncu --csv into a table with one line per launch, in order:
 #   ORDINAL TAB KERNEL TAB METRIC=VALUE TAB METRIC=VALUE ...
-# Both layouts are read: one line a launch (--page raw, with a line of units under the names), and
-# one line a metric. Columns are found by name. Lines before the names are ncu's own words.
+# Both layouts are read: one line per launch (--page raw, with a line of units under the names), and one line
+# per metric. Columns are found by name. Lines before the names are ncu's own messages.
 
 # Splits a line of quoted cells. Commas in quotes belong to the cell.
 function cells(line, cell,    n, c, quoted, i, text) {
@@ -26,7 +26,7 @@ function cells(line, cell,    n, c, quoted, i, text) {
     return n
 }
 
-# 1,024 and 1024.00 are the same number. What is no number (n/a) is no value.
+# 1,024 and 1024.00 are the same number. Text that is no number (n/a) is no value.
 function number(text) {
     gsub(/[, ]/, "", text)
     if (text !~ /^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$/)

@@ -1,10 +1,11 @@
 #!/bin/sh
-# ncu.sh NAME [WORK METRICS CACHE COMMAND...]: runs a program of ours under ncu, or only looks whether
-# there is one. Leaves in the folder WORK
-#   ncu.tsv  what ncu counted, as ncu.awk writes it     said     what the program said
-#   command  how ncu was called                         version  which ncu it was
-# METRICS is a file with our name and ncu's in each line, or several of ncu's with + or - between. CACHE is all (empty caches before each pass,
-# ncu's default) or none. NAME begins every message; 77 means that ncu cannot run here.
+# ncu.sh NAME [WORK METRICS CACHE COMMAND...]: runs one of our programs under ncu; with NAME alone it only
+# checks that ncu is installed. It writes to the folder WORK
+#   ncu.tsv  ncu's counts, as ncu.awk writes them       said     the program's output
+#   command  the command line of ncu                    version  the version of ncu
+# METRICS is a file: each line has our name and ncu's, or several of ncu's with + or - between. CACHE is all
+# (empty caches before each pass, ncu's default) or none. NAME begins every message; exit code 77: ncu cannot
+# run here.
 name=$1
 
 ncu=$(sh common/make/gpu/gpu.sh tool ncu)
@@ -22,7 +23,8 @@ names=$(awk '!/^#/ && NF > 1 {
         if (!asked[part[i]]++)
             printf "%s%s", n++ ? "," : "", part[i]
 }' "$metrics")
-# Counts do not depend on clocks, so they are left alone. Launches of others are not looked at.
+# Counts do not depend on clock rates, so those are left alone. Only launches after kf_profile(true) are
+# counted.
 set -- --csv --page raw --print-units base --print-kernel-base demangled --clock-control none \
     --cache-control "$cache" --profile-from-start off --metrics "$names" "$@"
 echo "ncu $*" >"$work/command"

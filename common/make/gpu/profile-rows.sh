@@ -1,7 +1,7 @@
 #!/bin/sh
-# profile-rows.sh NAME WORK [OPTION...]: what ncu.sh left in the folder WORK becomes NAME-profile.tsv in
-# build/data/DEVICE/. WORK also has rows.tsv, the program's rows, and launches, how many each variant
-# makes in each case. OPTIONs go to profile.awk.
+# profile-rows.sh NAME WORK [OPTION...]: turns the files that ncu.sh wrote to the folder WORK into
+# NAME-profile.tsv in build/data/DEVICE/. WORK also has rows.tsv, the program's rows, and launches, the number
+# of launches of each variant in each case. OPTIONs go to profile.awk.
 name=$1 work=$2
 shift 2
 

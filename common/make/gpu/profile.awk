@@ -1,11 +1,11 @@
-# profile.awk METRICS LAUNCHES NCU ROWS: what ncu saw, a row a variant and case.
-#   METRICS  profile.txt           LAUNCHES  variant, case and number of launches (--launches)
-#   NCU      what ncu.awk printed  ROWS      the program's rows (--out), for the shapes
-# -v kernels=REGEX: only launches of kernels so named. -v each=1: also a row a launch, its kernel's
-# name behind its number.
-# Beside ncu's counts stand sums of bytes (l1, l2 and dram: read and written) and what to divide by:
-# tensor, the bytes of q or of k in fp32, whichever are more; pairs, those that RoPE rotates among them;
-# pairs32, 32 of them, one a lane.
+# profile.awk METRICS LAUNCHES NCU ROWS: ncu's counts, one row per variant and case.
+#   METRICS  profile.txt             LAUNCHES  variant, case and number of launches (--launches)
+#   NCU      the output of ncu.awk   ROWS      the program's rows (--out), for the shapes
+# -v kernels=REGEX: only launches of kernels with such names. -v each=1: also one row per launch, with its
+# number and its kernel's name.
+# Beside ncu's counts stand sums of bytes (l1, l2 and dram: read and written), and three numbers to divide by:
+# tensor, the bytes of q or of k in fp32, whichever is larger; pairs, those of its pairs that RoPE rotates;
+# pairs32, groups of 32 of these, one pair per lane.
 BEGIN { FS = "\t" }
 
 function fail(message) {
@@ -34,7 +34,7 @@ function print_row(key, kernel, n, value,    i, part) {
     printf "\t%s\t%s\t%s\n", bytes("l1", 32, value), bytes("l2", 32, value), bytes("dram", 1, value)
 }
 
-# What ncu has given for "a" or for "a+b".
+# The value that ncu has given for "a", or the sum for "a+b".
 function sum_of(names,    part, n, i, sum) {
     n = split(names, part, "+")
     for (i = 1; i <= n; i++) {

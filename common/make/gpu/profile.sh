@@ -1,10 +1,10 @@
 #!/bin/sh
-# profile.sh GPU_PROGRAM SOURCE: what ncu says of a step's kernels, in build/data/DEVICE/.
-# The step's header says of what: " * Profile: [WORDS] ARGUMENTS", with more arguments on further such
-# lines, where WORDS are
+# profile.sh GPU_PROGRAM SOURCE: ncu's counts of a step's kernels, in build/data/DEVICE/. The step's header
+# has the program's arguments: " * Profile: [WORDS] ARGUMENTS", with more arguments in further such lines.
+# WORDS are
 #   kernels=REGEX  only launches of these kernels      warm  caches are left as they are
-#   each           a row a launch, beside the row of all launches of a variant
-# A header without that line asks for nothing.
+#   each           one row per launch, beside the row of all launches of a variant
+# A step without such a line has no profile.
 program=$1 source=$2
 name=$(basename "$program")
 

@@ -1,6 +1,6 @@
-# sanitizer.awk: the reports of compute-sanitizer's tools, one finding a line, in the words of our
-# own checks: "CLASS: FILE:LINE what, thread and block (N times)". Findings of one class at one place
-# are one. -v tool=NAME is put at the end of each line. Exit 1 when there are any.
+# sanitizer.awk: turns the reports of compute-sanitizer's tools into one line per finding, in the words of our
+# own checks: "CLASS: FILE:LINE what, thread and block (N times)". Findings of one class at one place are
+# merged. -v tool=NAME is added at the end of each line. Exit 1 if there are any.
 
 function place(line,    text) {
     # "at 0x60 in /path/file.cu:12:kernel(int)" or "at kernel(int)+0x60 in file.cu:12"
@@ -90,12 +90,12 @@ class == "shared race" && /^[ ]*and (Read|Write) access at/ {
 /^Barrier error detected/ {
     text = $0
     sub(/^Barrier error detected[.]?[ ]*/, "", text)
-    # "Missing wait." is what it says of an mbarrier's phases.
+    # "Missing wait." is its message about an mbarrier's phases.
     begin(text ~ /^Missing/ ? "mbarrier" : "barrier divergence",
         tolower(substr(text, 1, 1)) substr(text, 2))
     next
 }
-# Any tool: where, who.
+# Any tool: the place and the thread.
 class != "" && where == "" && /^[ ]+at / { where = place($0) }
 class != "" && by == "" && /^[ ]+by thread/ {
     by = $0

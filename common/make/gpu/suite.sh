@@ -1,13 +1,13 @@
 #!/bin/sh
-# suite.sh: which of the planted faults in tests/check/ each checker finds: ours on the CPU and, where
-# there is a GPU, the four tools of compute-sanitizer. Each fault's fixed version is run as well. One row
-# a fault goes to build/data/DEVICE/check-suite.tsv, where a column for each checker says
+# suite.sh: which of the planted faults in tests/check/ does each checker find? The checkers are ours on the
+# CPU and, if there is a GPU, the four tools of compute-sanitizer. The fixed version of each fault is run as
+# well. build/data/DEVICE/check-suite.tsv gets one row per fault, with a column per checker:
 #   found         a finding of the fault's own class, and none in its fixed version
 #   other         findings, but of other classes
 #   missed        no finding
-#   false-alarm   a finding in the fixed version, whatever the fault showed
-# or - where that checker does not run here.
-# suite.sh one PROGRAM NAME fault|right TOOL ANSWER writes the classes found to ANSWER.
+#   false-alarm   a finding in the fixed version, with or without one of the fault
+#   -             that checker does not run here
+# suite.sh one PROGRAM NAME fault|right TOOL ANSWER writes the classes that are found to ANSWER.
 
 if [ "$1" = one ]; then
     program=$2 name=$3 side=$4 tool=$5 answer=$6
@@ -19,8 +19,7 @@ if [ "$1" = one ]; then
         # shellcheck disable=SC2086
         timeout -k 5 60 "$sanitizer" --tool "$tool" $options --log-file "$answer.log" "$program" \
             "$name" "$side" >/dev/null 2>&1
-        # A tool that does not come to its end, or waits for ever with what it looks at, has found
-        # nothing that counts.
+        # A tool that does not end, or hangs together with the program, has found nothing that counts.
         if ! grep -q SUMMARY: "$answer.log"; then
             echo "suite: $tool did not come to its end with $name $side" >&2
         fi
@@ -61,7 +60,7 @@ for source in $sources; do
     name=$(basename "$source" .cu)
     echo "common/cpu/cudacc --check -O1 -g -w $source -o $work/cpu/$name"
     arch=-arch=native
-    # What no other device has.
+    # wgmma needs this architecture.
     ! grep -q wgmma "$source" || arch=-gencode=arch=compute_90a,code=sm_90a
     [ "$tools" = cpu ] ||
         echo "$nvcc -std=c++17 -O3 $arch -lineinfo -w $source -o $work/cuda/$name"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# check.sh PROGRAM [ARGUMENTS]: runs a step under the four tools of compute-sanitizer and says in one
-# line each what they find. A variant that must break a rule, as --list says, is run alone and has to
-# be caught; the others, run together, have to be clean. Exit 0: so it was; 1: it was not.
-# A step's header may name a tool that does not follow its kernels, " * Check: without TOOL".
+# check.sh PROGRAM [ARGUMENTS]: runs a step under the four tools of compute-sanitizer, and prints the
+# findings. A variant that must break a rule, as --list says, runs alone and has to be caught; the others run
+# together and have to be clean. Exit 0 if all of this is so, else 1.
+# A step's header may exclude a tool that does not follow its kernels: " * Check: without TOOL".
 program=$1
 shift
 name=$(basename "$program")
@@ -28,7 +28,7 @@ if [ ! -s "$work/variants" ]; then
     exit 1
 fi
 
-# The arguments without those that choose variants: the list has told which they are.
+# The arguments without --variant: the names of those variants are in --list's output.
 n=$# skip=
 while [ "$n" -gt 0 ]; do
     argument=$1
@@ -43,7 +43,7 @@ while [ "$n" -gt 0 ]; do
 done
 
 tools="memcheck racecheck initcheck synccheck"
-# What cuBLAS writes is unwritten to initcheck, and every kernel that reads it would be found.
+# To initcheck the output of cuBLAS is unwritten, and it would report every kernel that reads such output.
 if ldd "$program" 2>/dev/null | grep -q libcublas; then
     tools="memcheck racecheck synccheck"
     echo "$name: without initcheck, which does not see what cuBLAS writes; on a CPU check sees all reads"
@@ -55,7 +55,7 @@ if [ -n "$without" ]; then
 fi
 status=0
 
-# run ARGUMENTS: the four tools side by side; what they find goes to $work/found.
+# run ARGUMENTS: runs the four tools in parallel, and writes their findings to $work/found.
 run() {
     for tool in $tools; do
         options=
@@ -91,7 +91,7 @@ run() {
 
 clean=$(awk -F '\t' '$2 == "" { print $1 }' "$work/variants")
 if [ -n "$clean" ]; then
-    # Names hold no blanks.
+    # Names have no blanks.
     # shellcheck disable=SC2046
     run "$@" $(printf -- '--variant %s ' $clean)
     echo "$name:" $clean": $said"
@@ -113,7 +113,7 @@ while IFS=$tab read -r variant finding; do
         ;;
     esac
     run "$@" --variant "$variant"
-    # It may run nowhere on this device: nothing may follow a kernel that faults.
+    # The variant may run in no case on this device: after a kernel that faults nothing else can run.
     if [ "$findings" -eq 0 ] && ! awk -v "name=$variant" '$1 == name { ran = 1 } END { exit !ran }' "$work/memcheck.out"; then
         echo "$name: $variant: passed over, it runs in no case here"
         continue

@@ -1,16 +1,16 @@
 # compare.awk METRICS LAUNCHES NCU COUNTS: the counts of the CPU backend beside the hardware's.
-#   METRICS   metrics.txt           LAUNCHES  variant, case and number of launches (--launches);
-#                                             0 where the device refuses it: it is passed over
-#   NCU       what ncu.awk printed  COUNTS    rows of a program that counts
-# -v rows=FILE: one row a counter is appended there. -v words=1: a table for a person on stdout.
-# Launches are told apart by their order; those of one kernel in one variant and case are added up,
-# as the counts are. Then kernels of one name pair in the order of their first launch, and if a launch
-# through a pointer has hidden the name, all kernels do. Where the CPU backend has plain_product the
-# GPU has kernels of a library: there is nothing to compare, as with memset and memcpy, which ncu does not
-# list, and where the GPU program refused a variant.
-# A difference is a percentage of what the GPU counts; that of conflicts is one of all its passes
-# through the banks (wavefronts), loads or stores. It counts as conflicts also the few passes that are
-# lost because something else had the banks, so 63 of them where we count none is no difference of 100%.
+#   METRICS   metrics.txt             LAUNCHES  variant, case and number of launches (--launches);
+#                                               0 if the device refuses the variant
+#   NCU       the output of ncu.awk   COUNTS    rows of a program that counts
+# -v rows=FILE: one row per counter is appended to the file. -v words=1: prints a table for a person.
+# Launches are identified by their order; those of one kernel in one variant and case are added up, as the
+# counts are. Then kernels with the same name are paired in the order of their first launch; if a launch
+# through a pointer has hidden the name, all kernels are. Three things are not compared: plain_product of the
+# CPU backend, in whose place the GPU has kernels of a library; memset and memcpy, which ncu does not list;
+# and variants that the GPU program refused.
+# A difference is a percentage of the GPU's count; for conflicts, a percentage of all wavefronts of the GPU,
+# loads or stores. The GPU also counts as conflicts the few wavefronts that are lost because something else
+# used the banks, so 63 of them where we count none are no difference of 100%.
 BEGIN { FS = "\t" }
 
 function fail(message) {
@@ -19,7 +19,7 @@ function fail(message) {
     exit 1
 }
 
-# Whether ncu has counted all that a counter of ours is compared with; `sum` is then what it has.
+# True if ncu has all metrics that a counter of ours is compared with; `sum` is then their sum.
 function counted_by_gpu(what,    n, i, part, sign) {
     sum = 0
     gsub(/-/, "+-", what)
@@ -35,13 +35,13 @@ function counted_by_gpu(what,    n, i, part, sign) {
     return n
 }
 
-# The passes of the GPU that a count of conflicts is a part of.
+# The GPU's wavefronts, of which a count of conflicts is a part.
 function passes(name) {
     sub(/_conflicts$/, "_wavefronts", name)
     return value[key, k, metric[name]] + 0
 }
 
-# Without result type, namespaces, template arguments and parameters.
+# A kernel's name without result type, namespaces, template arguments and parameters.
 function bare(kernel) {
     sub(/[<(].*/, "", kernel)
     sub(/.*[ :]/, "", kernel)

@@ -1,21 +1,22 @@
-# cost.awk RECORDED COUNTS: does a program cost more than its task allows? RECORDED are the rows of the
-# step's own solution (plots/data/cpu/), COUNTS those of the program in question, counted the same way.
-# -v all=1: each variant of a case that was run had to run (no --variant left one out). What costs more
-# is a line each, the worst first; exit 1: something does, 0: nothing does, 3: no row could be compared.
+# cost.awk RECORDED COUNTS: does a program cost more than its task allows? RECORDED are the counts of the
+# step's own solution (plots/data/cpu/), COUNTS those of the program, counted the same way. -v all=1: each
+# variant of a case that was run had to run (no --variant left one out). Prints one line per excess, the
+# largest first. Exit 1: something costs more, 0: nothing does, 3: no row could be compared.
 #
-# Allowed is half as much again; of what memory and warps are asked for a fifth, of shared memory a
-# quarter; and `spare`: other right solutions differ by less, since they load an element twice at an
-# edge, keep something elsewhere or sum once more; what does the work twice is twice as much, and so is
-# what reads 4 bytes in place of 8. Spare are a request of global memory a block; of shared memory a
-# sixteenth of all requests; five shuffles a warp; one exp, log, root or division a thread. Of launches,
-# products of matrices and rotated rows not one more is allowed: they are what the steps are about. Less
-# is never too little, but for launches (what is to be fused, the task says); for the instructions that
-# are asked for themselves, launch_dependents of each kernel: without any of them the task is not done;
-# and for the copies and products that a wait leaves in flight and for hints to caches, of which two
-# thirds are asked for: a wait for more than is needed gives them away.
+# Allowed are 1.5 times the recorded count, but only 1.2 times for global memory, barriers and shuffles, and
+# 1.25 times for shared memory; and on top a spare amount. Other right solutions differ by less: they load an
+# element twice at an edge, keep a value elsewhere or add one sum more. A program that does the work twice, or
+# reads 4 bytes in place of 8, differs by a factor of two. Spare are one request to global memory per block; a
+# sixteenth of all requests for shared memory; five shuffles per warp; one exp, log, root or division per
+# thread. Not one more is allowed of launches, matrix products and rotated rows: they are the subject of the
+# steps.
+# Less is always allowed, with three exceptions. Launches: the task says which kernels to fuse. Instructions
+# that the task requests, such as launch_dependents in each kernel: without any of them the task is not done.
+# Copies and products that a wait leaves in flight, and cache hints: two thirds are required, as a wait for
+# more than is needed loses the overlap.
 #
-# Kernels of one name are compared, then what has a name of its own on either side, all of it together,
-# then the whole variant. Work may move from a kernel that is no longer there to one that is.
+# Kernels with the same name are compared; then all kernels that only one side has, added up; then the whole
+# variant. A kernel may take over work of a kernel that the program does not have.
 BEGIN {
     FS = "\t"
     n_cost = split("launches threads barriers shuffles votes atomics global_ld_requests " \
@@ -91,7 +92,7 @@ FNR == 1 {
     }
 }
 
-# What is spare of a counter in the kernel (or in all: "") of the step's own.
+# The spare amount of a counter, in a kernel of the step's own solution (or in all: "").
 function spare(name, at, k,    i, sum) {
     if (name in nothing_spare)
         return 0
@@ -121,7 +122,8 @@ function note(at, k, name, theirs, ours,    part, key, ratio) {
         theirs, ours, ours > 0 ? sprintf(" (%.3g times)", ratio) : "")
 }
 
-# Whether more than the allowed; `moved` is what the step's own does in kernels that are not there now.
+# True if a count exceeds the allowed one; `moved` is the work of the step's kernels that the program does not
+# have.
 function dear(at, k, name, moved) {
     return value[2, at, k, name] > \
         (name in margin ? margin[name] : MARGIN) * (value[1, at, k, name] + moved) + spare(name, at, k)

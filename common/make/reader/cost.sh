@@ -1,8 +1,8 @@
 #!/bin/sh
-# cost.sh STEP PROGRAM [ARGUMENTS]: does a program that counts do more than the step's own solution did
-# when its counts were recorded? Of the arguments it takes the cases and variants, and of the cases
-# those of which there are counts. Exit 0: it does not; 1: it does, a line each (cost.awk); 3: there is
-# nothing to compare it with; 4: it did not come to its end.
+# cost.sh STEP PROGRAM [ARGUMENTS]: does a program that counts do more than the step's own solution did when
+# its counts were recorded? Of the arguments it uses the cases and variants, and only cases with recorded
+# counts. Exit 0: no; 1: yes, one line each (cost.awk); 3: there is nothing to compare with; 4: the program
+# failed.
 step=$1 program=$2
 shift 2
 recorded=plots/data/cpu/$step-counts.tsv
@@ -20,7 +20,7 @@ counted() {
     esac
 }
 
-# Only --case and --variant are of use here.
+# Only --case and --variant matter here.
 n=$# cases='' some='' all=1 option=''
 while [ "$n" -gt 0 ]; do
     argument=$1

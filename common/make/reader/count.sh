@@ -1,7 +1,7 @@
 #!/bin/sh
-# count.sh CPU_PROGRAM [GPU_PROGRAM] -- [ARGUMENTS]: what the kernels of a step did.
-# CPU_PROGRAM counts by itself; its rows go to build/data/cpu/. With a GPU_PROGRAM, ncu counts what
-# the hardware does in the same cases, and the table of both goes to build/data/DEVICE/.
+# count.sh CPU_PROGRAM [GPU_PROGRAM] -- [ARGUMENTS]: counts the work of a step's kernels.
+# CPU_PROGRAM counts by itself; its rows go to build/data/cpu/. With a GPU_PROGRAM, ncu counts the work of the
+# hardware in the same cases, and the table of both goes to build/data/DEVICE/.
 cpu=$1 gpu=
 shift
 [ "$1" = -- ] || { gpu=$1; shift; }
@@ -11,7 +11,7 @@ name=$(basename "$cpu")
 rows=build/data/cpu/$name-counts.tsv
 mkdir -p "${rows%/*}"
 
-# The seed is in the header of the rows, and the same rows are to be the same file.
+# The header of the rows has the seed, so it is fixed: equal rows have to be equal files.
 if [ -z "$gpu" ]; then
     rm -f "$rows"
     exec "$cpu" --seed 1 --out "$rows" "$@"
@@ -29,7 +29,8 @@ trap 'exit 143' TERM
     cat "$work/said"
     exit $code
 }
-# Source lines are the CPU's matter: its words are printed, the GPU program is not asked.
+# Only the CPU backend counts by source line: its output is printed, and the GPU program does not get that
+# argument.
 by_line= n=$#
 while [ "$n" -gt 0 ]; do
     argument=$1
@@ -43,7 +44,7 @@ while [ "$n" -gt 0 ]; do
 done
 [ -z "$by_line" ] || cat "$work/said"
 
-# What the hardware is asked for: not what only some kernels have, where none of these has any.
+# The metrics for ncu. Metrics that only some kernels have are left out if none of these has any.
 awk 'FNR == 1 { file++ }
     /^#/ { next }
     file == 1 && !columns { columns = split($0, name, "\t"); next }

@@ -4,8 +4,8 @@
 # The header names the earlier step. "Grows from" shares at least half of the story, and the diff is of the stories.
 # "Follows" shares less, and the diff is of the kernels and the functions that they call. --all: the diff is of all
 # that both files hold. DIR is where the two sides are written.
-# A step may be a ladder: a-NAME.cuh, b-NAME.cuh and so on beside SOURCE are its rungs, each whole. The
-# first is compared with the earlier step as well, and each of the others with the one before it.
+# A step may be a ladder: a-NAME.cuh, b-NAME.cuh and so on beside SOURCE are its rungs, each a whole kernel.
+# The first rung is also compared with the earlier step, and each other rung with the one before it.
 set -e
 source=$1 dir=$2 all=$3
 
@@ -13,7 +13,7 @@ source=$1 dir=$2 all=$3
 compare() {
     awk -v mode=strip -f common/make/reader/markers.awk "$3" >"$dir/before"
     awk -v mode=strip -f common/make/reader/markers.awk "$4" >"$dir/after"
-    # diff answers 1 when the files differ, which is what is wanted here.
+    # diff exits with 1 if the files differ, which is no error here.
     diff -u -L "$3" -L "$4" "$dir/before" "$dir/after" >"$dir/diff" || [ $? -eq 1 ]
     awk -v name="$1" -v parent="$2" '
         FILENAME == ARGV[1] {

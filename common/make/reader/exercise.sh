@@ -1,9 +1,9 @@
 #!/bin/sh
-# exercise.sh SOURCE EXERCISE [FORCE]: writes EXERCISE, the source with its solutions blanked. What lies
-# beside the source and has solutions too goes to a folder that is called like EXERCISE, without .cu: a
-# program finds it there first, and what is not there beside the source.
-# A file that is there already and differs is somebody's work: it is kept, unless FORCE is not
-# empty. Then it is moved to its name with .bak first.
+# exercise.sh SOURCE EXERCISE [FORCE]: writes EXERCISE, the source with its solutions blanked. Files beside
+# the source that also have solutions go to a folder with the name of EXERCISE, without .cu: a program looks
+# there first, and then beside the source.
+# An existing file that differs is the reader's work, and is kept. If FORCE is not empty, it is renamed to
+# *.bak, and written anew.
 set -e
 source=$1 exercise=$2 force=$3
 number=$(basename "$exercise" | cut -c1-2)

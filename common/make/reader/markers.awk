@@ -1,8 +1,8 @@
-# markers.awk: reads a step's marker lines: `// snippet: NAME`, `// solution: NAME -- task`, and
-# their ends, `// end snippet: NAME`.
+# markers.awk: reads a step's marker lines: `// snippet: NAME`, `// solution: NAME -- task`, and their ends,
+# `// end snippet: NAME`.
 #   awk -f markers.awk -v mode=strip FILE      the source without its marker lines
 #   awk -f markers.awk -v mode=exercise FILE   without them, and with each solution blanked
-# A marker that opens and never ends, or ends what is not open, is one line on stderr and exit 2.
+# A marker without an end, or an end without a marker, is an error: one line on stderr and exit code 2.
 
 function fail(line, message) {
     printf "%s:%d: %s\n", FILENAME, line, message | "cat 1>&2"

@@ -1,9 +1,9 @@
-# try.awk: the output of a step in few lines, for `make step-NN try`.
-#   -v mode=right    a line a case, and the text of the program's own if it is short
-#   -v mode=failed   the first variant that fails, with its diagnosis; then how many others do
-#   -v mode=where    "KIND CASE VARIANT" of that one, - where none is to blame. KIND: what came out
-# -v checks=1: the program checks, and what it finds is what fails.
-# Of a program that is not the harness's the last lines are all that can be told.
+# try.awk: shortens the output of a step, for `make step-NN try`.
+#   -v mode=right    one line per case, and the program's own output if it is short
+#   -v mode=failed   the first variant that fails, with its diagnosis; then the number of others
+#   -v mode=where    "KIND CASE VARIANT" of the first failure, - if none is to blame; KIND is its kind
+# -v checks=1: the program checks, and its findings are the failures.
+# Of a program that is not the harness's, only the last lines are printed.
 BEGIN {
     MOST_CASES = 10
     MOST_OWN = 12
@@ -37,7 +37,7 @@ function add(line) {
 
 /^no choice: / { next }
 
-# The table of a case, to its end.
+# The table of a case, up to its end.
 /^  variant +status / {
     table = 1
     block = 0
@@ -57,20 +57,20 @@ table && NF == 6 {
     next
 }
 
-# What a variant writes is the program's own.
+# This line of a variant is the program's own output.
 /^  variant [^ ]+ goes on / {
     block = 0
     own[++n_own] = $0
     next
 }
 
-# What is said of a variant, and what stands below it.
+# A message about a variant, and the lines below it.
 /^  variant [^ ]/ {
     name = $2
     sub(/:$/, "", name)
     block = 1
     bad = checks ? /: [0-9]+ findings?$/ : /: (WRONG|NOT as predicted)$/
-    # What is wrong says more than a prediction that did not come.
+    # Wrong results say more than a prediction that failed.
     if (bad && (first == "" || kind == "prediction" && /WRONG$/)) {
         first = at " " name
         taken = 0
@@ -87,7 +87,7 @@ block && /^  / {
     next
 }
 
-# Troubles: what a kernel died of, and what the harness says of it.
+# Deaths of kernels, and the harness's messages about them.
 /^kernel .*, block \([0-9]+,[0-9]+,[0-9]+\): / {
     died = /deadlock| wait at |waits in vain/ ? "hang" : /misaligned/ ? "misaligned" : \
         /illegal access|out of bounds|stack overflow/ ? "illegal" : "failed"
@@ -111,13 +111,13 @@ block && /^  / {
         if (dead && died == "") # on a GPU the error is all there is
             kind = /Misaligned/ ? "misaligned" : /IllegalAddress/ ? "illegal" : "failed"
     }
-    # That a prediction did not come is said above.
+    # The failure of a prediction is already in the lines above.
     if (first == here && (dead || kind != "prediction" || !taken))
         add($0)
     next
 }
 
-# A step may end itself where what it was to do did not come.
+# A step may stop when something that it predicts does not happen.
 /^[0-9][0-9]-.*, NOT as predicted: / && !checks {
     if (first == "") {
         first = (at == "" ? "-" : at) " -"
@@ -129,7 +129,7 @@ block && /^  / {
 
 checks && /^check: / { next }
 
-# What was found of a kernel that died stands at the end.
+# Findings of a kernel that died stand at the end.
 checks && /^[a-z][a-z ]*: / {
     say_deaths()
     add($0)
@@ -144,7 +144,7 @@ checks && /^[a-z][a-z ]*: / {
 
 /^ / && at != "" && !table { own[++n_own] = $0 }
 
-# How kernels died. What stands above is kept if it is of the same variant, and dropped if of another.
+# Prints how kernels died. Lines above are kept if they are of the same variant, and dropped if of another.
 function say_deaths(    i) {
     for (i = 1; i <= n_deaths; i++)
         add(death[i])

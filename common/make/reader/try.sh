@@ -1,8 +1,8 @@
 #!/bin/sh
-# try.sh STEP PROGRAM CHECK COUNT [ARGUMENTS]: is a reader's program right? PROGRAM is run, then CHECK,
-# the command that checks it, then COUNT, the program that counts what it costs (empty: there is none
-# here). It says little: a line a case; or what fails first, and what CHECK finds there. The last line
-# says what came out.
+# try.sh STEP PROGRAM CHECK COUNT [ARGUMENTS]: is a reader's program right? Runs PROGRAM, then CHECK, the
+# command that checks it, then COUNT, the program that counts its cost (empty: there is none here). The output
+# is short: one line per case; or the first failure, and the findings of CHECK there. The last line is the
+# verdict.
 step=$1 program=$2 check=$3 count=$4
 shift 4
 
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# What is right in some cases may not have run what was taken out.
+# With some of the cases or variants alone, the code that the reader wrote may not have run.
 only=''
 for argument in "$@"; do
     case $argument in
@@ -19,7 +19,7 @@ for argument in "$@"; do
     esac
 done
 
-# What was verified stands in front of a success, and not in front of what has failed behind it.
+# Verified cases are printed before a success, and left out before a failure that came later.
 say() {
     code=$1
     shift
@@ -34,25 +34,25 @@ digest() {
     awk -v "mode=$1" ${3:+-v "$3"} -f common/make/reader/try.awk "$2"
 }
 
-# The seed that the program drew, so that each of the others sees the same; and where it failed.
+# The seed that the program drew, for the other programs to use; and the place of the failure.
 "$program" "$@" >"$work/run" 2>&1
 code=$?
 seed=$(sed -n 's/^.*; --seed \([0-9]*\) repeats it$/\1/p' "$work/run" | head -n 1)
 where=$(digest where "$work/run")
 kind=${where%% *}
 
-# What the checks find in the case and the variant that fail. Arguments: those of the reader.
+# explain ARGUMENTS: prints the findings of CHECK in the case and the variant that fail.
 explain() {
     rest=${where#* }
     failing_case=${rest% *} failing_variant=${rest#* }
     [ -n "$check" ] && [ "$failing_case" != - ] || return
-    # What ends before it frees what it has is no finding.
+    # A step that stops at a failed prediction does not free its memory, and that is no finding.
     [ "$kind $failing_variant" != "prediction -" ] || return
     [ "$failing_variant" = - ] && failing_variant=
     # shellcheck disable=SC2086
     $check --seed "$seed" --case "$failing_case" \
         ${failing_variant:+--variant "$failing_variant"} >"$work/check" 2>&1
-    # The run may have said the same, if it came from there.
+    # Lines that the program itself has printed are left out.
     digest failed "$work/check" checks=1 | grep -v '^case \|^not right either\|^leak: \|repeats it$' |
         awk 'function bare(line) { gsub(/0x[0-9a-f]+|block [^:]*:/, "", line); return line }
             FNR == NR { said[bare($0)]; next } !(bare($0) in said)' "$work/run" - >"$work/found"
@@ -116,7 +116,7 @@ case $code in
     say $code "its results are right, and the check ended with code $code"
     ;;
 esac
-# What only this step's task asks for.
+# Requirements that only this step's task has.
 for own in steps/"${step#step-}"-*/try.sh; do
     [ ! -f "$own" ] || sh "$own" "$program" "$count" >"$work/asked" || {
         sed 1q "$work/right"

@@ -1,11 +1,11 @@
 package Source;
-# What mutation.pl and coverage.pl read of the text of a source.
+# Functions of mutation.pl and coverage.pl that read the text of a source.
 use strict;
 use warnings;
 use Exporter qw(import);
 our @EXPORT_OK = qw(masked bodies line_of);
 
-# Comments, strings and lines of the preprocessor, blanked at their length.
+# Returns the text with comments, strings and preprocessor lines blanked at their length.
 sub masked {
     my ($text) = @_;
     $text =~ s{(/\*.*?\*/|//[^\n]*|^\#(?:\\\n|[^\n])*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\])+')}
@@ -13,7 +13,8 @@ sub masked {
     return $text;
 }
 
-# The bodies [from, to) of functions: of all, or of kernels, what they call, and what launches them.
+# Returns the bodies [from, to) of all functions, or only of kernels, functions that they call, and functions
+# that launch them.
 sub bodies {
     my ($code, $all) = @_;
     my @found;

@@ -1,11 +1,12 @@
 #!/usr/bin/env perl
-# coverage.pl [STEP ...]: which lines of kernels, and of what launches them, does no verified case run?
+# coverage.pl [STEP ...]: which lines of kernels, and of functions that launch them, does no verified case
+# run?
 #
-# Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. One that
-# has other code for devices before compute capability 9.0 does so once more, built for the oldest that it runs
-# on. A line that some
-# step or variant runs is run. The others are printed, but for those that tests/uncovered.tsv, if there is
-# one, names with a reason. Exit 1 if there are any, or if one that is named is run.
+# Each step is built for the CPU so that gcov counts its lines, and runs every case that a CPU runs. A step
+# that has other code for devices before compute capability 9.0 runs once more, built for the oldest device
+# that it supports. A line counts as run if any step or variant runs it. The other lines are printed, except
+# those that tests/uncovered.tsv, if it exists, lists with a reason. Exit 1 if there are any, or if a listed
+# line is run.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -22,7 +23,7 @@ die "coverage: make programs: $made{err}" if $made{code};
 chomp(my $programs = $made{out});
 die "coverage: gcov is not here; it comes with g++\n" if !have("gcov");
 
-# Lines of one step: FILE, LINE, how often each was run.
+# Returns the lines of one step, "FILE TAB LINE", with how often each was run.
 sub counted {
     my ($source, $flags) = @_;
     my ($number) = $source =~ m{/(\d\d)-};

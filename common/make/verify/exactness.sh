@@ -1,7 +1,7 @@
 #!/bin/sh
-# exactness.sh PROGRAMS FOLDER FIRST LAST [STEP ...]: how much of their bounds right variants use, the
-# most of the seeds FIRST to LAST: FOLDER/step-NN-exactness.tsv of each step. PROGRAMS is where the
-# programs of the CPU backend are. No step may fail.
+# exactness.sh PROGRAMS FOLDER FIRST LAST [STEP ...]: how much of their bounds do right variants use? Writes
+# the maximum over the seeds FIRST to LAST to FOLDER/step-NN-exactness.tsv for each step. PROGRAMS is the
+# folder of the CPU backend's programs. No step may fail.
 set -eu
 programs=$1 folder=$2 first=$3 last=$4
 shift 4

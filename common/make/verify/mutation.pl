@@ -1,14 +1,14 @@
 #!/usr/bin/env perl
 # mutation.pl SAMPLE SEED [FILE ...]: how many small changes of the sources do the checks notice?
-# mutation.pl list FILE ...: prints the changes that can be made of these, and tries none.
+# mutation.pl list FILE ...: prints the changes that can be made in these files, and tries none.
 #
-# SAMPLE changes are drawn by SEED from all that the operators below can make of kernels, of what
-# launches them, and of the harness. One of a kernel is built into a step that uses it, and rejected if
-# the step, on the CPU, computes something wrong, breaks a rule, or costs more than it did: what `try`
-# asks of a reader. One of the harness is rejected by tests/harness.t or, in common/problems, by a step.
-# What does not compile is drawn again. The rest survives, and is printed: a case or a bound is missing,
-# or the change changes nothing, and then it belongs with its reason in tests/mutants/equivalent.tsv.
-# Exit 1 below 95 %.
+# SAMPLE changes are drawn by SEED from all that the operators below can make in kernels, in functions that
+# launch them, and in the harness. A changed kernel is built into a step that uses it. The change is rejected
+# if that step, on the CPU, computes something wrong, breaks a rule, or costs more than before: `try` requires
+# the same of a reader. A change of the harness is rejected by tests/harness.t or, in common/problems, by a
+# step. A change that does not compile is replaced by another draw. The others survive, and are printed: a
+# case or a bound is missing, or the change has no effect, and then it belongs with its reason in
+# tests/mutants/equivalent.tsv. Exit 1 below 95 %.
 use strict;
 use warnings;
 use Fcntl qw(LOCK_EX);
@@ -22,16 +22,16 @@ my $lists = ($sample // '') eq 'list';
 die "mutation: SAMPLE=$sample is no number of changes\n" if !$lists && ($sample // '') !~ /^[1-9]\d*$/;
 $seed = time if ($seed // '') !~ /^\d+$/;
 my $workers = $ENV{WORKERS} || 2;
-my $most_steps = 4; # that a header is tried in, the shortest first
+my $most_steps = 4; # a header is tried in so many steps, the shortest first
 
 # --- Where a change may be ------------------------------------------------------------------------
-# Each operator: what it matches, and what may stand there instead.
+# Each operator: the code that it matches, and its replacements.
 my %others = ('<' => ['<='], '<=' => ['<'], '>' => ['>='], '>=' => ['>'], '==' => ['!='], '!=' => ['=='],
     '+' => ['-'], '-' => ['+'], '*' => ['/'], '/' => ['*'], '%' => ['/'], '<<' => ['>>'], '>>' => ['<<'],
     '&&' => ['||'], '||' => ['&&'], '&' => ['|'], '|' => ['&'], '^' => ['|'], '+=' => ['-=', '='], '-=' => ['+='],
     '*=' => ['/=', '='], '/=' => ['*=']);
-# Whether the order of two statements can matter: one uses what the other sets, or one of two calls
-# synchronises. fence_registers() and its like are for nvcc.
+# True if the order of two statements can matter: one uses a variable that the other sets, or one of two calls
+# synchronises. fence_registers() and the like are for nvcc.
 my $synchronises = qr/^ *(?:\w+::)?\w*(?:sync|wait|fence|arrive|expect|commit|barrier)\w*(?:<\w+>)?\(/;
 sub in_order {
     my ($a, $b) = @_;
@@ -40,7 +40,7 @@ sub in_order {
     return ($a =~ $synchronises xor $b =~ $synchronises) if !defined $set_a && !defined $set_b;
     return (grep { defined && $b =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_a) || (grep { defined && $a =~ /(?<!\w)\Q$_\E(?!\w)/ } $set_b);
 }
-# Calls whose two operands may change places.
+# Calls whose two operands may be exchanged.
 my $either_way = qr/\b(?:kf_alloc|strcmp|max|min|f(?:max|min)f?|swap)/;
 my $statement = qr/^(?: {4})+[^ \n{}][^\n{}]*;\n/m; # on a line of its own
 my @operators = (
@@ -53,8 +53,8 @@ my @operators = (
     [index => qr/(?<=\w)\[([^\[\]\n]+)\]/, sub { ("$_[0] + 1") }],
     [barrier => qr/^ +((?:__sync|cp_async|wait_|fence|arrive|mbarrier|group_barrier|cudaGrid|named_)\w*\([^;\n]*\);)$/m,
         sub { (';') }],
-    # (int64_t) matters in most places from 2^31 elements of a head on, or from 2^32 of all where an index
-    # is unsigned, and nothing here has as many; (int) is for the compiler.
+    # (int64_t) matters in most places only from 2^31 elements of a head on, or from 2^32 of all where an
+    # index is unsigned, and no case here has so many; (int) is for the compiler.
     [cast => qr/(\((?:float|double|half)\))(?=[\w(])/, sub { ('') }],
     [operands => qr/(?<=[\w)])(?<!$either_way)(\(([^(),\n]+), ([^(),\n]+)\))/, sub { my ($a, $b) = $_[0] =~ /\((.*), (.*)\)/; ("($b, $a)") }],
     [operands => qr/(?<!\w)(max|min|fmaxf|fminf|cosf|sinf|__shfl_xor_sync|__shfl_up_sync|__any_sync|__all_sync)(?=\()/, sub {
@@ -112,7 +112,7 @@ sub changed {
     return $text;
 }
 
-# Whether an index is a size, in a declaration of arrays.
+# True if an index is a size, in a declaration of arrays.
 sub declares {
     my ($site) = @_;
     return 0 if $site->[4] ne 'index';
@@ -120,8 +120,8 @@ sub declares {
     return $before =~ /[;{}]\s*(?:(?:__shared__|static|const|struct|alignas\(\w+\))\s+)*(?!return|else)\w+ (?:\*?\w+(?: = [^,;(){}]+)?, )*\*?\w+\[[^;={}]*\z/;
 }
 
-# What it changes: its line, what stands there and would stand there, and the line before, as there may
-# be several that say the same. What is listed as equivalent is known by these.
+# Returns a change as its line number, the code there before and after, and the line before, as several lines
+# may be equal. tests/mutants/equivalent.tsv identifies changes by the last three.
 sub told {
     my ($site) = @_;
     my ($file, $at, $length, $new) = @$site;
@@ -146,7 +146,7 @@ for my $file (glob 'steps/*/*.cu steps/*/*.cuh common/cuda/*.cuh common/neox/*.c
         push @{ $included{$name} }, $file;
     }
 }
-# A file of C: the steps that name one of its functions, or of those of a file of C that does.
+# For a file of C: the steps that name one of its functions, or one of a file of C that does.
 sub steps_of_c {
     my ($file) = @_;
     my $defines = sub { slurp($_[0]) =~ /^(?!static)\w[\w *]*?(\w+)\([^;{}]*\)\n\{/mg };
@@ -162,7 +162,7 @@ sub steps_of_c {
     }
     return @steps;
 }
-# Where tests/mutants knows that a change of FILE is noticed.
+# The steps in which tests/mutants notices a change of FILE.
 sub steps_of_mutants {
     my ($file) = @_;
     my @rows = map { [split /\t/] } split /\n/, slurp('tests/mutants/mutants.tsv');
@@ -207,8 +207,8 @@ sub build {
     return $r{code} == 0;
 }
 
-# Whether a change of a step, or of a header of it, leaves the same code; undef: it does not compile.
-# What it compares with is built at the same place, as names of files stand in it, and is kept.
+# True if a change of a step, or of a header of it, leaves the same code; undef if it does not compile. The
+# unchanged code is built at the same place, as names of files are part of it, and is kept.
 sub same_code {
     my ($dir, $step, $source) = @_;
     my ($folder) = $step =~ m{(.*)/};
@@ -230,8 +230,8 @@ sub object_of {
     return $r{code} ? undef : slurp("$place.o");
 }
 
-# What a program fails with, or nothing. A change may make it run for ever: it gets so many seconds of
-# a processor, several times as many as any step needs.
+# Returns the error of a program, or '' if it succeeds. A change may make it run for ever, so its processor
+# time is limited to several times as many seconds as any step needs.
 sub fails {
     my ($program, $seconds) = @_;
     my %r = run("ulimit -t $seconds; CUDACPU_WORKERS=2 $program --seed $seed");
@@ -239,7 +239,8 @@ sub fails {
     return $r{code} == 0 ? '' : $why || "code $r{code}";
 }
 
-# A step that is built with the change: what rejects it; '' if nothing does; undef: it does not compile.
+# Builds a step with the change. Returns the reason for its rejection; '' if there is none; undef if it does
+# not compile.
 sub try_step {
     my ($dir, $step, $file, $text) = @_;
     my ($folder) = $step =~ m{(.*)/};
@@ -254,7 +255,7 @@ sub try_step {
         spew($file =~ m{^\Q$folder\E/(.*)} ? "$dir/$1" : "$dir/$file", $text);
     }
     my ($source) = map { "$dir/" . s{.*/}{}r } $step;
-    # What most changes fail at comes first: small cases, then the checks, then all that a CPU runs.
+    # The checks that most changes fail come first: small cases, then --check, then all cases that a CPU runs.
     if ($file !~ /\.c$/) {
         my $same = same_code($dir, $step, $source);
         return $same ? 'equivalent: the same machine code' : undef if !defined $same || $same;
@@ -262,7 +263,7 @@ sub try_step {
     build($dir, $source, '', $harness) or return undef;
     my $why = fails("'$dir/step' " . small_cases("'$dir/step'"), 100);
     return "run: $why" if $why;
-    if (slurp($step) =~ /\.predicted/) { # what is wrong in one order of threads may be right in another
+    if (slurp($step) =~ /\.predicted/) { # a bug may show in only one order of threads
         $why = fails("CUDACPU_ORDER=reverse '$dir/step' " . small_cases("'$dir/step'"), 100);
         return "run in reverse: $why" if $why;
     }
@@ -277,8 +278,8 @@ sub try_step {
     return $r{code} == 1 ? 'counted: ' . ($r{out} =~ s/^\s+|\n.*//gsr) : '';
 }
 
-# The tests of a file, which the harness has and a few headers of kernels. The tree is a copy, and has
-# the steps that harness.t uses.
+# The tests of a file, for the harness and a few headers of kernels. The tree is a copy, with the steps that
+# harness.t uses.
 sub tests_of {
     my ($file) = @_;
     return 'tests/harness.t' if $file =~ /harness/;
@@ -325,7 +326,7 @@ sub try_site {
     for my $step (steps_of($file)) {
         $why = try_step("$temp/step$worker", $step, $file, $text);
         return $why if !defined $why;
-        next if $why =~ /^equivalent/; # what has changed is not of this step
+        next if $why =~ /^equivalent/; # this step does not use the changed code
         return $why if $why ne '';
         last if ++$tried == $most_steps;
     }
@@ -356,7 +357,7 @@ for (\@kernels, \@harness) {
 sub size { my ($by) = @_; my $n = 0; $n += @$_ for values %$by; return $n }
 my ($n_kernels, $n_harness) = (size(\%of_kernels), size(\%of_harness));
 srand $seed;
-# More than are asked for: some do not compile. The harness gets a quarter.
+# More changes than SAMPLE: some do not compile. The harness gets a quarter.
 my $quarter = !$n_kernels ? $sample : $n_harness ? int($sample / 4) : 0;
 my %drawn = (kernel => [draw(3 * ($sample - $quarter), \%of_kernels)], harness => [draw(3 * $quarter, \%of_harness)]);
 print "mutation: $n_kernels changes of kernels and $n_harness of the harness can be made;"
@@ -378,12 +379,13 @@ if ($quarter) {
         . "cd $temp/tree1 && make -s programs BACKEND=cpu");
     die "mutation: $r{err}" if $r{code};
     run("cp -a $temp/tree1 $temp/tree$_") for 2 .. $workers;
-    # What fails without a change would reject all.
+    # A test that fails without a change would reject all changes.
     %r = run("cd $temp/tree1 && perl tests/harness.t");
     die "mutation: tests/harness.t fails without a change: ", $r{out} =~ /^(not ok.*)/m, "\n" if $r{code};
 }
 
-# A line each, as they come. MUTATION_LOG keeps them, and what stands there already is not tried again.
+# One line per change, as results come. MUTATION_LOG keeps the lines, and a change that has one is not tried
+# again.
 my $log_file = $ENV{MUTATION_LOG} || "$temp/log";
 sub logged { return -e $log_file ? map { [split /\t/, $_, -1] } split /\n/, slurp($log_file) : () }
 my %done = map { ("$_->[1] $_->[0]" => 1) } logged();

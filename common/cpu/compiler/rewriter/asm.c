@@ -1,6 +1,6 @@
 /* asm.c: inline PTX. An asm statement becomes a call of the runtime: operands go to an array of
- * registers, ::cpu_asm executes the text, and what it writes comes back. The text is parsed here
- * too, so that a mistake in it is told when it is compiled.
+ * registers, ::cpu_asm executes the text, and its results come back. The text is parsed here too,
+ * so that a mistake in it is reported when the program is compiled.
  *
  *   asm("add.s32 %0, %1, 1;" : "=r"(a) : "r"(b));   ->
  *   do { static ::cpu_asm_site cpu_s0 = {"add.s32 %0, %1, 1;", "rr", 2, "user.cu", 7, 0};
@@ -145,8 +145,8 @@ static char *literal(const char *s)
     return formatted("%s\"", text);
 }
 
-/* What stands before and after the call, and the call. p: the program, NULL where it has strings.
- */
+/* The code before the call, the call, and the code behind it. p: the program, or NULL if the
+ * text has strings. */
 static char *call_with_operands(const struct statement *a, const ptx_program *p, int id)
 {
     char *in = formatted(""), *out = formatted(""), *held = in, *call;

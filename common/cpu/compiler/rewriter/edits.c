@@ -195,7 +195,7 @@ static void write_text(const char *s, size_t n)
         }
 }
 
-/* What is written next is the user's line. */
+/* The text that is written next is the user's line. */
 static void write_marker(const struct token *t)
 {
     printf("\n# %d \"%s\"\n", t->line, files[t->file]);

@@ -1,5 +1,5 @@
-/* What the files of the rewriter share. They stand here from the bottom to the top: each calls only
- * those before it. An array is written only by the file that it stands under. */
+/* Declarations that the files of the rewriter share, from the bottom to the top: each file calls
+ * only those above it here. An array is written only by the file under whose heading it stands. */
 #ifndef REWRITE_H
 #define REWRITE_H
 
@@ -106,17 +106,18 @@ void write_out(const char *text);
 
 /* Ends the program with exit code 2 and a line: FILE:LINE: WHAT. */
 void __attribute__((noreturn)) refuse(int file, int line, const char *what);
-/* The same of what the backend lacks. "mipmaps are" and token tex2DLod: "mipmaps (tex2DLod) are
- * not supported ..." */
+/* The same for a feature that the backend lacks. "mipmaps are" and token tex2DLod: "mipmaps
+ * (tex2DLod) are not supported ..." */
 void __attribute__((noreturn)) unsupported(int i, const char *what, const char *hint);
-/* What nvcc refuses as well, and a compiler of plain C++ would not: exit code 1 and a line. */
+/* An error that nvcc reports as well, and a compiler of plain C++ does not: exit code 1 and a
+ * line. */
 void __attribute__((noreturn)) mistake(int i, const char *what);
 
 /* `ours` is the folder of the backend's own headers, or NULL. */
 void check_headers(const char *ours);
 void check_limits(int i);
 int is_cuda_name(const char *s);
-/* What a compiler did not find becomes a line where it is CUDA's. Returns the exit code. */
+/* A name of CUDA that the compiler did not find gets a line of ours. Returns the exit code. */
 int explain_missing(const char *place, const char *header, const char *ours);
 int explain_unknown(const char *place, const char *name);
 

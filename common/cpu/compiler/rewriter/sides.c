@@ -1,6 +1,6 @@
 /* sides.c: refuses calls of a function of the wrong side, as nvcc does: of a host function in a
- * kernel, and of a __device__ function in the host's code. It does so where there is no doubt what
- * a name means: a function outside classes and no template, whose name is used for nothing else,
+ * kernel, and of a __device__ function in the host's code. It does so only where a name
+ * can mean just one thing: a function outside classes, no template, and nothing else has that name,
  * here or in a system header.
  *
  *   int f(int); __global__ void k(int *p) { *p = f(1); }
@@ -58,7 +58,7 @@ static void find_functions(void)
             int k = start;
             while (k < i && !is(k, "namespace") && !(is(k, "extern") && *tokens[k + 1].s == '"'))
                 k++;
-            if (k < i && !is(i - 1, ")")) { /* what is in it is looked at like what is outside */
+            if (k < i && !is(i - 1, ")")) { /* the body is read like the text around it */
                 start = i + 1;
                 continue;
             }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 static int plain_store; /* the access is the next store that is made */
-/* What a thread is about to load by ld.global.nc, __ldg or a texture. */
+/* The data that a thread is about to load by ld.global.nc, __ldg or a texture. */
 static struct {
     uintptr_t p;
     size_t bytes, left; /* left: not yet loaded */
@@ -646,7 +646,8 @@ void trace_wgmma(struct worker *w, uint64_t flops, unsigned bytes)
     (void)w, (void)flops, (void)bytes;
 }
 
-/* What a copy reads need not be a power of 2, and its address is as aligned as what it writes. */
+/* The bytes that a copy reads need not be a power of 2, and their address is as aligned as the
+ * one that it writes. */
 static int64_t copy_reads(struct worker *w, int lane, uintptr_t p, unsigned bytes, unsigned read)
 {
     int64_t at = -1;

@@ -16,8 +16,8 @@
 
 /* --- Arrays of known size --------------------------------------------------------------------- */
 
-/* What g++ -fsanitize=bounds passes on. Of a type: whether it is signed, how many bits it has, as a
- * power of two; its name, in quotes. */
+/* The argument that g++ -fsanitize=bounds passes. A type has: whether it is signed, its bits as
+ * a power of two, and its name in quotes. */
 struct bounds {
     const char *file;
     uint32_t line, column;
@@ -288,6 +288,6 @@ void trace_dies(void)
 
 static void __attribute__((destructor)) at_end(void)
 {
-    trace_reset(); /* what is still there leaks */
+    trace_reset(); /* allocations that are still there are leaks */
     findings_end();
 }

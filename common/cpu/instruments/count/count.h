@@ -49,7 +49,7 @@ void tally_add(const char *kernel, struct tally *t, const uint8_t registers[DEPT
 /* The sites of all kernels since the reset, in a list that the caller frees. */
 struct site *tally_sites(int *n);
 extern int tally_unprinted; /* kernels have run since the tables were printed */
-/* What cpu/trace.h has of these. */
+/* The tables behind the functions of cpu/trace.h. */
 extern const char *const tally_counter_names[CPU_COUNTERS];
 int tally_counts(const struct cpu_kernel_counts **list);
 int tally_named_counters(const char *const **names);

@@ -75,7 +75,7 @@ static int knows(const struct op *o, const struct waits *w, int me)
     return o->mbarrier >= 0 && clock_phases(me, o->mbarrier) > o->phase;
 }
 
-/* What a copy brings is accessed too early, after a wait on its mbarrier that returned at once. */
+/* True if a copy's data is accessed too early because the wait on its mbarrier returned at once. */
 static int idle_wait(struct op *o, int me, struct side side, uintptr_t p)
 {
     char text[200];
@@ -338,8 +338,9 @@ void proxy_read_done(int op, int thread)
     waited(&ops[op].read, &ops[op], thread);
 }
 
-/* What it wrote to global memory becomes an ordinary write, made now by the thread that waited:
- * threads of other blocks too are ordered with it as with that thread. */
+/* The operation's write to global memory becomes an ordinary write, made now by the thread that
+ * waited: threads of other blocks too are ordered after the write if they are ordered after that
+ * thread. */
 void proxy_done(int op, int thread)
 {
     struct op *o = &ops[op];
@@ -393,7 +394,7 @@ void proxy_waited(int mbarrier, uint32_t phases)
         waited_for[mbarrier] = phases;
 }
 
-/* What nobody waited for: its writes come after all that the block did. */
+/* Operations that no thread waited for: their writes come after all accesses of the block. */
 void proxy_block(void)
 {
     if (!proxy_used)

@@ -76,7 +76,7 @@ void registers_touched(const struct worker *w, int thread, uintptr_t p, unsigned
 
 void registers_fence(int warp)
 {
-    order_tick(); /* what was touched before has an earlier time */
+    order_tick(); /* earlier accesses have an earlier time */
     fenced[warp] = order.now;
     watching = 1;
 }
@@ -137,7 +137,8 @@ void registers_report(enum rule rule, int thread, uint32_t code, const char *tex
     finding_add(rule, order.kernel, &side, 1, 0, NULL, 0, text);
 }
 
-/* What the compiler gives each thread: as many as fit, where it knows how many blocks are to. */
+/* Registers per thread as the compiler assigns them: as many as fit, where __launch_bounds__
+ * says how many blocks are to fit. */
 static int at_entry(const struct worker *w)
 {
     if (w->bounds_blocks < 1)
@@ -170,7 +171,7 @@ void registers_count(struct worker *w, uint32_t code, int count, int more)
     *c = (struct cut){count, code, t->file, t->line};
 }
 
-/* What the warps of a block have in the end, where that cannot be. */
+/* Reports warps of a block that end with a number of registers that is impossible. */
 static void judge_cuts(void)
 {
     char text[400];

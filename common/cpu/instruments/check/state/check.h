@@ -1,4 +1,4 @@
-/* What the files of `check` share. */
+/* Declarations that the files of `check` share. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -133,8 +133,8 @@ extern struct ordering {
     uint32_t grid_start; /* the grid's last barrier, or the launch's start */
     int cached;          /* the launch has made a ld.global.nc */
     uint32_t early;      /* when the first of the launches began that may still run; 0: none may */
-    /* What a warp did before time sees[other][warp] happens before what `other` does now; likewise
-     * for lanes of a warp. */
+    /* Everything that a warp did before time sees[other][warp] happens before what `other` does
+     * now; likewise for lanes of a warp. */
     uint32_t sees[MAX_WARPS][MAX_WARPS], (*lane_sees[MAX_WARPS])[WARP];
     struct vector_clock *clock[MAX_THREADS]; /* or NULL: it has that of its warp */
 } order;

@@ -13,7 +13,7 @@
 enum { EPOCHS = 1 << 25 };
 
 struct ordering order = {.now = 1};
-static uint32_t joined[MAX_BARRIERS][MAX_WARPS]; /* what those who came knew of each warp */
+static uint32_t joined[MAX_BARRIERS][MAX_WARPS]; /* merged clocks of threads that have arrived */
 static struct start {
     uint32_t when;
     uint64_t block;

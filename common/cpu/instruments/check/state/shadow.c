@@ -109,7 +109,7 @@ void trace_allocated(void *p, size_t bytes, enum cudaMemoryType type)
     uint64_t guard = (at + bytes - 1) / PAGE + 1;
     for (uint64_t i = at / PAGE; i <= guard; i++)
         owner[i] = o;
-    /* What runs past the end is reported, and then goes on: there may be more to find. */
+    /* An access past the end is reported, and then goes on: there may be more to find. */
     if (mprotect((char *)region + guard * PAGE, PAGE, PROT_READ | PROT_WRITE) != 0)
         give_up(1, "check: no access to the page behind %zu bytes", bytes);
     wanted_site = NULL;
