@@ -22,8 +22,8 @@ typedef struct kf_spread {
 /* One place in the run: one work, timed once. */
 typedef struct kf_place {
     int work, repetition, samples, readings; /* repetition: of this work, from 1 on */
-    kf_spread us, mhz, watts;          /* the last two of as many readings as there are */
-    double capped;                     /* share of the readings */
+    kf_spread us, mhz, watts;                /* the last two of as many readings as there are */
+    double capped;                           /* share of the readings */
 } kf_place;
 int kf_places(int works, int repetitions);
 double kf_alone_seconds(enum kf_clock clock, int works, int repetitions); /* about */
