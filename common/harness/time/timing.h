@@ -27,7 +27,8 @@ typedef struct kf_place {
 } kf_place;
 int kf_places(int works, int repetitions);
 double kf_alone_seconds(enum kf_clock clock, int works, int repetitions); /* about */
-/* Each work has as many repetitions, work 0 one more; stat [n], places [kf_places(n, turns)]. */
+/* Each work has as many repetitions, work 0 one more; stat [n], places [kf_places(n, repetitions)].
+ */
 void kf_time_alone(const kf_work *works, int n, enum kf_clock clock, int repetitions, uint64_t seed,
                    kf_stat *stat, kf_place *places);
 void kf_rates_write(FILE *to, const char *variant, const kf_case *c, enum kf_clock clock, int place,
