@@ -1,4 +1,4 @@
-/* attention_args.cuh: what a kernel of attention is given, and where a block of it works.
+/* attention_args.cuh: the arguments of an attention kernel, and the share of each block.
  */
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { THREADS = 256 }; // a block
+enum { THREADS = 256 }; // per block
 
 // snippet: arguments
 struct attention_args {
@@ -18,12 +18,12 @@ struct attention_args {
     float scale; // of a score: 1 / sqrt(D)
 };
 
-// A block has one query of one head, or a few neighbours.
+// A block has one query of one head, or a few neighbouring queries.
 struct block_rows {
     int first, rows;        // the block's queries: rows first, first + 1, ... of Sq
-    int position;           // the row of the tables, and of k, in which query `first` stands
-    int visible;            // how many keys it sees; under a mask each further one sees a key more
-    const float *q, *k, *v; // from the block's first query on; the head's keys and values
+    int position;           // query `first` stands in this row of k and of the tables
+    int visible;            // keys that query `first` sees; under a mask one more per later query
+    const float *q, *k, *v; // q from the block's first query on; k and v of the head
     float *o;
 };
 // end snippet: arguments
@@ -44,7 +44,8 @@ static __device__ __forceinline__ block_rows rows_of_block(attention_args a, int
     return own;
 }
 
-/* The arguments for a run, with q and k from these tensors, of which R dimensions are to rotate. */
+/* The arguments for a run, with q and k from these two tensors. R dimensions are still to be
+ * rotated. */
 static inline attention_args arguments(const kf_run *run, const char *q, const char *k, int R)
 {
     const kf_shape s = run->shape;
@@ -65,7 +66,8 @@ static inline attention_args arguments(const kf_run *run, const char *q, const c
     return a;
 }
 
-/* As they came, for a version that rotates both itself; and rotated, by launch_rope_q and _k. */
+/* arguments_to_rotate: q and k as they came, for a kernel that rotates both itself.
+ * arguments_rotated: q and k as launch_rope_q and launch_rope_k have rotated them. */
 static inline attention_args arguments_to_rotate(const kf_run *run)
 {
     return arguments(run, "q", "k", run->shape.R);

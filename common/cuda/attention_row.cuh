@@ -1,10 +1,10 @@
 /* attention_row.cuh: the half of attention that no step of Part II changes.
  *
- * A kernel stages its query, scores the keys, and then multiplies P by V. The first two are what
- * the steps change. The last is here, the same in all of them, so that a ratio of two kernels says
- * something about what differs. V1 to V4 and the baseline do not inline the function that scores:
- * inlined, nvcc schedules its loads anew with whatever surrounds it, and a comparison measures
- * that. Step 04 has more on it. V5 to V7 inline it, in all their variants.
+ * A kernel stages its query, scores the keys, and then multiplies P by V. The steps change the
+ * first two. The last one is here, the same in all steps, so that a ratio of two kernels measures
+ * their difference alone. V1 to V4 and the baseline do not inline the function that scores: if it
+ * is inlined, nvcc schedules its loads together with the surrounding code, and a comparison
+ * measures that schedule. Step 04 says more about it. V5 to V7 inline it, in all their variants.
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 #include "cuda/count.cuh"
 
 // snippet: softmax-times-v
-// score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D], softmax and the
-// weighted sum of the values, one column a thread. Every thread of the block must call it. At least
-// one key is visible, for with RoPE there are no fewer keys than queries. Eight loads in a row,
-// written down before the first is used: left to nvcc, one, two or four are in flight, whatever the
-// registers of the kernel allow, and a comparison of kernels measures that.
-// cost: Sk exponentials a column, 2 Sk flops a column; reads v once
+// score [visible] in shared memory and each thread's largest, v [Sk][D] -> o [D]: softmax and the
+// weighted sum of the values, one column per thread. Every thread of the block must call it. At
+// least one key must be visible; with RoPE there are never fewer keys than queries. Eight loads in
+// a row are written before the first value is used. If nvcc chooses, one, two or four loads are in
+// flight, as the kernel's registers allow, and a comparison of kernels measures that.
+// cost: Sk exponentials per column, 2 Sk flops per column; reads v once
 static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
                                                        const float *v, float *o, int visible, int D,
                                                        float *scratch)

@@ -1,10 +1,10 @@
-/* attention_rows.cuh: the second half of attention where a block has several queries.
+/* attention_rows.cuh: the second half of attention for blocks with several queries.
  */
 #pragma once
 
 #include "cuda/attention_row.cuh"
 
-// The largest of the scores that this thread has written itself: no barrier is needed.
+// The largest of the scores that this thread has written itself. No barrier is needed.
 static __device__ __forceinline__ float own_largest(const float *score, int visible)
 {
     float largest = -INFINITY;
@@ -14,8 +14,8 @@ static __device__ __forceinline__ float own_largest(const float *score, int visi
     return largest;
 }
 
-// score [rows][Sk] -> o [rows][D], row after row. Not
-// inlined, so that it is the same machine code whatever came before it: chapter 2 has a reason.
+// score [rows][Sk] -> o [rows][D], row after row. Not inlined, so that its machine code does not
+// depend on the code before it: chapter 2 says why.
 static __device__ __noinline__ void softmax_times_v_of_rows(const float *score, const float *v,
                                                             float *o, int rows, int visible,
                                                             bool causal, int Sk, int D,

@@ -1,9 +1,9 @@
-/* block_reduce.cuh: the maximum and the sum of one value a thread, over a whole block.
+/* block_reduce.cuh: the maximum and the sum of one value per thread over a whole block.
  *
  * Every thread of the block must call, and every thread gets the result. The block has any whole
- * number of warps up to 32. partial is shared memory of 32 floats, free before the call and after
- * it, so calls in a row may share it. Step 04 shows what each of the three barriers is for by
- * taking them away.
+ * number of warps up to 32. partial is shared memory of 32 floats; it is free before and after the
+ * call, so that consecutive calls may share it. Step 04 takes each of the three barriers away to
+ * show its purpose.
  */
 #pragma once
 
@@ -11,7 +11,8 @@
 
 #include "warp_reduce.cuh"
 
-/* max and sum differ in how two values join and in what an absent value counts as. */
+/* max and sum differ in how they join two values, and in the value that stands for an absent
+ * one. */
 struct join_max {
     static __device__ float warp(float v)
     {
@@ -53,12 +54,12 @@ static __device__ float block_reduce(float v, float *partial)
             partial[0] = v;
         }
     }
-    // Barrier 2: all the warps read what warp 0 wrote. To return v here, which is the result in
-    // warp 0 only, is the bug of step 03.
+    // Barrier 2: all warps read the result of warp 0. Returning v here, which is the result in warp
+    // 0 only, is the bug of step 03.
     __syncthreads();
     v = partial[0];
-    // Barrier 3: a slow warp may still have to read partial[0]. Until all have, nobody may go on to
-    // the next reduction and overwrite it: that is the second bug, of step 04.
+    // Barrier 3: a slow warp may still have to read partial[0]. Until all warps have read it, no
+    // warp may start the next reduction and overwrite it: that is the second bug, of step 04.
     __syncthreads();
     return v;
 }
@@ -73,7 +74,7 @@ static __device__ inline float block_sum(float v, float *partial)
     return block_reduce<join_sum>(v, partial);
 }
 
-/* Both, for kernels that take their reduction as a parameter: one_query_attention.cuh. */
+/* Both, for kernels whose parameter is a reduction: one_query_attention.cuh. */
 struct block_reduction {
     static __device__ float max(float v, float *scratch)
     {

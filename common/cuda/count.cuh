@@ -1,10 +1,10 @@
-/* count.cuh: what only the author of a kernel can count.
+/* count.cuh: counts that only the author of a kernel can define.
  *
  *     COUNT("K rotations", 1);
  *
- * adds 1 for each thread that comes there, and `make step-NN count` has one more row (or column of
- * the recorded rows), under this name. On the GPU, and in a CPU program that is not built to count,
- * the line is nothing at all: neither name nor amount is looked at.
+ * adds 1 for each thread that executes it. `make step-NN count` then has one more row (a column of
+ * the recorded rows) of this name. On the GPU, and in a CPU program that is not built to count, the
+ * macro expands to nothing: name and amount are not evaluated.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
-/* exact_half.cuh: sums of fp16 numbers as they must come out, to the last bit.
+/* exact_half.cuh: correctly rounded sums of fp16 numbers, exact to the last bit.
  *
  * A sum of two fp16 numbers is a multiple of 2^-24 below 2^17, so a double holds it exactly. An
- * addition in fp16 rounds it once. There is one right result, and the bound is 0.
+ * addition in fp16 rounds it once. So there is exactly one right result, and the bound is 0.
  */
 #pragma once
 
@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 // snippet: nearest-half
-// The fp16 number nearest to x, of two equally near ones the even one. The step from one to the
-// next is 2^-24 below 2^-14, and above it 2^-10 of the power of two below x. What rounds to 65536
-// is infinite there.
+// The fp16 number nearest to x; of two equally near numbers the even one. The distance between
+// neighbouring fp16 numbers is 2^-24 below 2^-14; above it, it is 2^-10 of the power of two below
+// x. A result of 65536 becomes infinite.
 static inline double nearest_half(double x)
 {
     int exponent;
@@ -22,8 +22,8 @@ static inline double nearest_half(double x)
 }
 // end snippet: nearest-half
 
-// Pairs whose sums lie about the largest number, 65504: exactly there, rounded down to it, a half
-// of the last step above it and so infinite, of either sign; and large numbers that cancel.
+// Pairs whose sums are close to the largest number, 65504: exactly 65504, rounded down to it, and
+// half a step above it, which is infinite, with both signs; and large numbers that cancel.
 static inline void fill_near_largest(float *a, float *b, int64_t n)
 {
     static const float left[] = {65504, 65504, 65504, 60000, -65504, -65504, 40000, 65504, 32992};

@@ -1,6 +1,6 @@
-/* flash_backward.cuh: what the backward kernels of steps 24 to 27 are given, and the products of
- * tiles that they are made of. Fragments, g and t: tensor_cores.cuh. Tiles are swizzled as in step
- * 22: chunk c of 16 bytes of a row stands at c ^ row % 8.
+/* flash_backward.cuh: arguments of the backward kernels of steps 24 to 27, and the tile products
+ * that they use. Fragments, g and t: tensor_cores.cuh. Tiles are swizzled as in step 22: chunk c of
+ * 16 bytes of a row stands at c ^ row % 8.
  */
 #pragma once
 
@@ -8,14 +8,15 @@
 #include "harness/harness.h"
 
 struct backward_args {
-    const __half *q, *k, *v, *o, *dout; // q, o, dout [BH][Sq][D], k, v [BH][Sk][D]
+    const __half *q, *k, *v, *o, *dout; // q, o, dout [BH][Sq][D]; k, v [BH][Sk][D]
     const float *lse;                   // [BH][Sq]
-    __half *dq, *dk, *dv;               // [BH][Sq][D], dk and dv [BH][Sk][D]
+    __half *dq, *dk, *dv;               // dq [BH][Sq][D]; dk, dv [BH][Sk][D]
     int Sq, Sk;
     bool causal;
 };
 
-/* For a run that wants dq only; and for one that wants all three. */
+/* backward_dq_arguments: for a run that computes dq only. backward_arguments: for a run that
+ * computes all three gradients. */
 static inline backward_args backward_dq_arguments(const kf_run *run)
 {
     backward_args a = {};
@@ -40,14 +41,14 @@ static inline backward_args backward_arguments(const kf_run *run)
     return a;
 }
 
-/* Lets a block of this kernel have so many bytes of shared memory, of which 48 KB need no leave. */
+/* Allows this kernel so many bytes of dynamic shared memory per block. Up to 48 KB need no call. */
 template <typename kernel>
 static void allow_shared(kernel *k, int bytes)
 {
     CUDA_CHECK(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
-// The same, with inputs from this head on.
+// The same arguments, but all pointers begin at this head.
 template <int D>
 static __device__ __forceinline__ backward_args of_head(backward_args a, int64_t head)
 {
@@ -62,8 +63,8 @@ static __device__ __forceinline__ backward_args of_head(backward_args a, int64_t
 
 static const float LOG2E = 1.4426950408889634f;
 
-// Values first to first + ROWS of from [S] -> floats at this address of shared memory; past the end
-// zeros. A block has ROWS threads at least.
+// Values first to first + ROWS - 1 of from [S] -> floats at this address of shared memory, zeros
+// past the end. A block needs at least ROWS threads.
 template <int ROWS>
 static __device__ __forceinline__ void load_values(uint32_t to, const float *from, int first, int S)
 {
@@ -73,8 +74,9 @@ static __device__ __forceinline__ void load_values(uint32_t to, const float *fro
     }
 }
 
-// What a lane names to ldmatrix, from the start of 16 rows of a tile [.][D] on: for operand a as it
-// lies, or for two operands b transposed; and for two operands b as they lie.
+// The offset of the row that a lane passes to ldmatrix, counted from the first of 16 rows of a tile
+// [.][D]. lane_of_a: for operand a, not transposed, or for two operands b, transposed. lane_of_b:
+// for two operands b, not transposed.
 template <int D>
 static __device__ __forceinline__ uint32_t lane_of_a()
 {
@@ -91,7 +93,7 @@ static __device__ __forceinline__ uint32_t lane_of_b()
 
 // snippet: products
 // c [STRIPS * 16][N] += a b^T, with a [STRIPS * 16][D] and b [N][D] in shared memory: scores, from
-// rows of q and k. cost: 2 D flops an element
+// rows of q and k. cost: 2 D flops per element
 template <int D, int STRIPS, int N>
 static __device__ __forceinline__ void warp_add_scores(float (*c)[N / 8][4], uint32_t a, uint32_t b)
 {
@@ -116,7 +118,7 @@ static __device__ __forceinline__ void warp_add_scores(float (*c)[N / 8][4], uin
 }
 
 // c [STRIPS * 16][D] += p b, with p [STRIPS * 16][N] in fragments and b [N][D] in shared memory: a
-// sum of rows, each with its probability.
+// sum of rows, weighted with probabilities.
 template <int D, int STRIPS, int N>
 static __device__ __forceinline__ void warp_add_rows(float (*c)[D / 8][4],
                                                      const uint32_t (*p)[N / 16][4], uint32_t b)
@@ -137,14 +139,13 @@ static __device__ __forceinline__ void warp_add_rows(float (*c)[D / 8][4],
 }
 // end snippet: products
 
-// Rows of sums of dq: whole tiles, of any of the kernels.
+// Rows of the sums of dq, rounded up to whole tiles of any of the kernels.
 static __host__ __device__ __forceinline__ int64_t padded_rows(int Sq)
 {
     return ((int64_t)Sq + 127) / 128 * 128;
 }
 
-// The operand of STRIPS * 16 rows and N columns -> columns m to m + N of a tile [.][W] in shared
-// memory.
+// Columns m to m + N - 1 of STRIPS * 16 rows, in fragments -> a tile [.][W] in shared memory.
 template <int W, int STRIPS, int N>
 static __device__ __forceinline__ void
 warp_store_operand(__half *tile, const uint32_t (*operand)[N / 16][4], int m)
@@ -159,7 +160,7 @@ warp_store_operand(__half *tile, const uint32_t (*operand)[N / 16][4], int m)
     }
 }
 
-// c [STRIPS * 16][WIDTH] += columns m and after of a, transposed, times columns d and after of b; a
+// c [STRIPS * 16][WIDTH] += a^T b, of the columns of a from m on and the columns of b from d on; a
 // [N][W] and b [N][D] in shared memory.
 template <int D, int N, int W, int STRIPS, int WIDTH>
 static __device__ __forceinline__ void warp_add_transposed(float (*c)[WIDTH / 8][4], uint32_t a,
@@ -188,9 +189,9 @@ static __device__ __forceinline__ void warp_add_transposed(float (*c)[WIDTH / 8]
 }
 
 // snippet: probabilities
-// s, scores, become probabilities: 2^(scale s - lse log2(e)), which is exp(s / sqrt(D) - lse).
-// Queries are the rows of a fragment, and lse and delta those of row and row + 8 of each strip; or
-// queries are its columns, and lse and delta those of N neighbours in shared memory.
+// Scores s -> probabilities 2^(scale s - lse log2(e)), which is exp(s / sqrt(D) - lse). by_row:
+// queries are the rows of a fragment; lse and delta are those of row and row + 8 of each strip.
+// by_column: queries are the columns; lse and delta are those of N neighbours in shared memory.
 template <int STRIPS, int N>
 static __device__ __forceinline__ void probabilities_by_row(float (*s)[N / 8][4],
                                                             const float (*lse)[2], float scale)
@@ -226,7 +227,7 @@ static __device__ __forceinline__ void probabilities_by_column(float (*s)[N / 8]
     }
 }
 
-// What dP starts from, so that the product leaves dP - delta.
+// Starts dP at -delta, so that the product leaves dP - delta.
 template <int STRIPS, int N>
 static __device__ __forceinline__ void minus_by_row(float (*dp)[N / 8][4], const float (*delta)[2])
 {
@@ -254,8 +255,8 @@ static __device__ __forceinline__ void minus_by_column(float (*dp)[N / 8][4], co
     }
 }
 
-// Probabilities of keys that a query may not see, or that do not exist, become 0. query, key: the
-// first of the warp's strips. TURNED: rows of a fragment are keys.
+// Sets the probabilities of masked and missing keys to 0. query, key: the first of the warp's
+// strips. TRANSPOSED: rows of a fragment are keys.
 template <bool TRANSPOSED, int STRIPS, int N>
 static __device__ __forceinline__ void hide(float (*p)[N / 8][4], backward_args a, int query,
                                             int key)
@@ -278,7 +279,7 @@ static __device__ __forceinline__ void hide(float (*p)[N / 8][4], backward_args 
     }
 }
 
-// dp *= p: dS, of dP - delta.
+// dS = P (dP - delta), in place of dP - delta.
 template <int STRIPS, int N>
 static __device__ __forceinline__ void multiply(float (*dp)[N / 8][4], const float (*p)[N / 8][4])
 {
@@ -294,7 +295,7 @@ static __device__ __forceinline__ void multiply(float (*dp)[N / 8][4], const flo
     }
 }
 
-// Two results side by side, rounded, are an operand: step 22, rung e.
+// Rounds two neighbouring results into one operand: step 22, rung e.
 template <int STRIPS, int N>
 static __device__ __forceinline__ void pack(uint32_t (*operand)[N / 16][4],
                                             const float (*c)[N / 8][4])
@@ -309,7 +310,8 @@ static __device__ __forceinline__ void pack(uint32_t (*operand)[N / 16][4],
     }
 }
 
-// scale c [STRIPS * 16][D] -> rows first of to [S][D], in fp16; those past the end are left out.
+// scale c [STRIPS * 16][D] -> rows of to [S][D] from `first` on, in fp16. Rows past the end are not
+// stored.
 template <int D, int STRIPS>
 static __device__ __forceinline__ void warp_store_rows(__half *to, float (*c)[D / 8][4],
                                                        float scale, int first, int S)

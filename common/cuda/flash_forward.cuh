@@ -1,7 +1,7 @@
-/* flash_forward.cuh: the forward pass that gradients begin with: o and lse of large cases.
+/* flash_forward.cuh: the forward pass before the gradients: o and lse of large cases.
  *
- * A copy of step 22's last rung, e-registers, where it is explained and verified. No step that
- * includes this times it or changes it: kf_flash_backward_setup launches it once a case. */
+ * A copy of step 22's last rung, e-registers, which explains and verifies it. No step that
+ * includes this file times it or changes it: kf_flash_backward_setup launches it once per case. */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
@@ -11,10 +11,10 @@
 namespace flash_forward
 {
 
-enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries a warp
+enum { ROWS = 64, KEYS = 64, THREADS = ROWS / 16 * 32 }; // 16 queries per warp
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// cost: 4 D flops a pair of query and key; 4 D bytes of K and V a key and block
+// cost: 4 D flops per pair of query and key; 4 D bytes of K and V per key and block
 template <int D>
 __global__ void __launch_bounds__(THREADS, 3)
     flash(const __half *q, const __half *k, const __half *v, __half *o, float *lse, int Sq, int Sk,
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     v += head * Sk * D;
     const uint32_t k_tiles = shared_address(tiles);
     const uint32_t v_tiles = k_tiles + 2 * KEYS * D * 2;
-    // What this lane names to ldmatrix, as in c-swizzle of step 22.
+    // The address that this lane passes to ldmatrix, as in c-swizzle of step 22.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t v_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
@@ -110,7 +110,7 @@ static void launch_for(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// From q, k and v of the run to its o and lse; D is 64 or 128.
+// q, k and v of the run -> its o and lse; D is 64 or 128.
 static inline void launch(const kf_run *run, cudaStream_t stream)
 {
     (run->shape.D == 64 ? launch_for<64> : launch_for<128>)(run, stream);

@@ -1,13 +1,13 @@
-/* flash_rows.cuh: the rows of a FlashAttention forward kernel on tensor cores, 16 queries a warp:
- * how they come in, what a tile of keys does to them, how they go out. Steps 22 and 23 differ in
- * how tiles come and not in this. Fragments, g and t: tensor_cores.cuh.
+/* flash_rows.cuh: the rows of a FlashAttention forward kernel on tensor cores, 16 queries per warp:
+ * loading the query, the softmax step for a tile of keys, storing the result. Steps 22 and 23
+ * differ in how they load tiles, not in this. Fragments, g and t: tensor_cores.cuh.
  */
 #pragma once
 
 #include "cuda/tensor_cores.cuh"
 
-// q [Sq][D] -> query, the fragments of rows row and row + 8 (row: that of this lane's g), straight
-// from memory: they are read once. Rows past the end are zeros.
+// q [Sq][D] -> query, the fragments of rows row and row + 8 (row: that of this lane's g). Loaded
+// straight from global memory, because they are read once. Rows past the end are zeros.
 template <int D>
 static __device__ __forceinline__ void load_query(uint32_t (*query)[4], const __half *q, int row,
                                                   int Sq)
@@ -24,8 +24,8 @@ static __device__ __forceinline__ void load_query(uint32_t (*query)[4], const __
     }
 }
 
-// Scores of keys that a query may not see, or that do not exist, become -INFINITY. s: of rows row
-// and row + 8 and the tile whose first key is `first`.
+// Sets the scores of masked and missing keys to -INFINITY. s: scores of rows row and row + 8, and
+// of the tile whose first key is `first`.
 template <int KEYS>
 static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int first, int Sq,
                                                    int Sk, bool causal)
@@ -42,9 +42,9 @@ static __device__ __forceinline__ void mask_scores(float (*s)[4], int row, int f
 }
 
 // snippet: online-softmax
-// s, the scores of a tile, become 2^(scale (s - row_max)); row_max, row_sum and out, of the tiles
-// before, are brought to the new maximum. row_sum is of this lane's keys only. cost: a
-// multiplication and an exponential a score, D / 4 multiplications a lane
+// Scores s of a tile -> 2^(scale (s - row_max)). row_max, row_sum and out, from the tiles before,
+// are corrected to the new maximum. row_sum is of this lane's keys only.
+// cost: a multiplication and an exponential per score, D / 4 multiplications per lane
 template <int D, int KEYS>
 static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out)[4],
                                                       float *row_max, float *row_sum, float scale)
@@ -57,11 +57,11 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
             now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
         }
         now = quad_max(now);
-        // A row that has seen no key: -INFINITY - -INFINITY would be NaN.
+        // A row that has seen no key yet: -INFINITY - -INFINITY would be NaN.
         const float top = now == -INFINITY ? 0.0f : now;
-        // Exactly 1 where the maximum stays. The difference of two products would not be: nvcc
-        // makes an FMA of it, one of the two is rounded, and every tile multiplies the sum by a
-        // little more.
+        // Exactly 1 where the maximum does not change. A difference of two products would not be:
+        // nvcc makes it an FMA, which rounds only one of them, and that error would scale the sum
+        // again in every tile.
         const float correction = exp2_approx((row_max[half] - top) * scale);
         const float base = top * scale;
         row_max[half] = now;
@@ -82,8 +82,8 @@ static __device__ __forceinline__ void online_softmax(float (*s)[4], float (*out
 }
 // end snippet: online-softmax
 
-// out / row_sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row without
-// keys has o = 0 and lse = -INFINITY.
+// out / row_sum -> o [Sq][D], and the logarithm of the sum of exp(score) -> lse [Sq]. A row that
+// sees no key has o = 0 and lse = -INFINITY.
 template <int D>
 static __device__ __forceinline__ void store_rows(__half *o, float *lse, float (*out)[4],
                                                   const float *row_max, const float *row_sum,

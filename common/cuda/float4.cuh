@@ -1,6 +1,6 @@
-/* float4.cuh: four floats at a time, 16 bytes a load.
+/* float4.cuh: four floats at a time, 16 bytes per load.
  *
- * Addresses must be multiples of 16 bytes. The last functions are for templates that take one float
+ * Addresses must be multiples of 16 bytes. The last functions are for templates that load one float
  * or four: load<float>, load<float4>.
  */
 #pragma once
@@ -20,7 +20,7 @@ static __device__ __forceinline__ float dot_four(float4 a, float4 b)
     return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
-// dot + a . b, one product after the other, as a loop over single elements adds them.
+// dot + a . b, one product after the other, in the order of a loop over single elements.
 static __device__ __forceinline__ float add_products(float dot, float4 a, float4 b)
 {
     dot += a.x * b.x;
@@ -29,7 +29,7 @@ static __device__ __forceinline__ float add_products(float dot, float4 a, float4
     return dot + a.w * b.w;
 }
 
-// x c - y s and y c + x s: the lower elements of four pairs, then the upper
+// Four pairs (x, y) rotated: lower elements x c - y s, upper elements y c + x s
 static __device__ __forceinline__ float4 rotate_lower(float4 x, float4 y, float4 c, float4 s)
 {
     return make_float4(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y, x.z * c.z - y.z * s.z,

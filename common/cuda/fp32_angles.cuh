@@ -1,8 +1,8 @@
 /* fp32_angles.cuh: RoPE with angles computed in fp32, position * 10000^(-2i/R).
  *
- * Such an angle is rounded before its cosine is taken, and a unit in the last place of a large
- * angle is large: far from position 0 it says little. rope_angle.cuh has angles that do not suffer
- * from this.
+ * Such an angle is rounded before its cosine is taken. A unit in the last place of a large angle is
+ * large, so the results are inaccurate far from position 0. The angles of rope_angle.cuh are
+ * accurate there.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 #include <math.h>
 
 // snippet: frequencies
-// -> frequency [n] in shared memory: pair i rotates by position * frequency[i], those from R/2 on
-// by nothing
-// cost: n powers a block
+// -> frequency [n] in shared memory: pair i rotates by position * frequency[i]; pairs from R/2 on
+// have frequency 0
+// cost: n powers per block
 static __device__ __forceinline__ void list_frequencies(float *frequency, int n, int R)
 {
     for (int i = threadIdx.x; i < n; i += blockDim.x) {

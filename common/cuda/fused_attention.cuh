@@ -1,5 +1,5 @@
-/* fused_attention.cuh: the fused kernel that remedies are compared with: attention that rotates its
- * own tiles of q and k, with the tile's size as parameters.
+/* fused_attention.cuh: the fused kernel that improved kernels are compared with: attention that
+ * rotates its own tiles of q and k. The tile's size is a parameter.
  */
 #pragma once
 
@@ -13,17 +13,18 @@ namespace fused_attention
 
 // same as step 33
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// rotated: 3 D flops, 4 D bytes of tables
+// grid (Sq / ROWS, BH)
+// cost: 4 D flops per score; and a key is rotated once for every ROWS queries that see it: 3 D
+// flops, 4 D bytes of tables
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
 __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     fused(const __half *q, const __half *k, const __half *v, const float *cosine, const float *sine,
           __half *o, float *lse, int Sq, int Sk, bool causal)
 {
     constexpr int THREADS = WARPS * 32;
-    constexpr int STRIPS = ROWS / WARPS / 16;       // of 16 queries, a warp
+    constexpr int STRIPS = ROWS / WARPS / 16;       // of 16 queries, per warp
     constexpr int TILE = KEYS * D * 2;              // bytes
-    constexpr int AHEAD = STAGES - 1;               // tiles that are asked for before the loop
+    constexpr int AHEAD = STAGES - 1;               // tiles in flight before the loop
     extern __shared__ __align__(16) __half tiles[]; // q [ROWS][D], k and v [STAGES][KEYS][D]
     const int lane = threadIdx.x % 32;
     const int64_t head = blockIdx.y;
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The addresses that this lane passes to ldmatrix, as in step 22: for k, and for q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -53,7 +54,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     }
     load_tile<D, ROWS, THREADS>(q_tile, q, block_row, Sq);
     copy_async_commit();
-    // A group of copies a tile, also where nothing is left to copy, so that a wait can count them.
+    // Each tile has a group of copies, which may be empty at the end, so that a wait can count
+    // groups.
 #pragma unroll
     for (int i = 0; i < AHEAD; i++) {
         if (i * KEYS < visible) {
@@ -63,8 +65,8 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
     }
     copy_async_wait<AHEAD>();
-    __syncthreads(); // the tile of q is there for all
-    // Query i stands where key Sk - Sq + i stands.
+    __syncthreads(); // the tile of q is complete for all threads
+    // Query i has the position of key Sk - Sq + i.
     const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
     rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
     COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
@@ -75,7 +77,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         stage = first / KEYS % STAGES * TILE;
         next_stage = next / KEYS % STAGES * TILE;
         copy_async_wait<AHEAD - 1>();
-        __syncthreads(); // this tile is there for all, and nobody reads the one before
+        __syncthreads(); // this tile is complete, and no thread still reads the one before
         if (next < visible) {
             load_tile<D, KEYS, THREADS>(k_tiles + next_stage, k, next, Sk);
             load_tile<D, KEYS, THREADS>(v_tiles + next_stage, v, next, Sk);
@@ -83,7 +85,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
         copy_async_commit();
         rotate_tile<D, KEYS, THREADS>(tiles + ROWS * D + stage / 2, cosine, sine, first, Sk);
         COUNT("K rotations", threadIdx.x == 0 ? min(KEYS, Sk - first) : 0);
-        __syncthreads(); // all of it is rotated
+        __syncthreads(); // all threads have rotated their part
 
         float s[STRIPS][KEYS / 8][4] = {};
 #pragma unroll
@@ -160,7 +162,7 @@ static void launch_for(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// D is 64 or 128. With 128 queries, 64 keys, 4 warps and 2 stages it is the kernel of step 32.
+// D is 64 or 128. The kernel of step 32 has 128 queries, 64 keys, 4 warps and 2 stages.
 template <int ROWS, int KEYS, int WARPS, int STAGES>
 static void launch(const kf_run *run, cudaStream_t stream)
 {

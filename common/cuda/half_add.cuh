@@ -1,8 +1,8 @@
-/* half_add.cuh: c = a + b in fp16, eight halves a thread: step 38's best version, for what comes
- * after it.
+/* half_add.cuh: c = a + b in fp16, eight elements per thread: step 38's best version, for the steps
+ * that follow.
  *
- * Any n and any addresses of halves. Where the three arrays stand alike to multiples of 16 bytes,
- * loads and stores are of 16 bytes; where they do not, of one element. c may be a or b itself.
+ * Any n, and any addresses of halves. If the three arrays have the same offset from a multiple of
+ * 16 bytes, loads and stores are of 16 bytes; otherwise of one element. c may be a or b itself.
  * Every element is the correctly rounded sum.
  */
 #pragma once
@@ -43,7 +43,7 @@ static __device__ __forceinline__ struct eight sum_of(struct eight x, struct eig
     return x;
 }
 
-// a, b [n] -> c [n], an element a thread
+// a, b [n] -> c [n], one element per thread
 // cost: 6 n bytes, n additions
 static __global__ void add_plain(const __half *a, const __half *b, __half *c, int64_t n)
 {
@@ -53,8 +53,8 @@ static __global__ void add_plain(const __half *a, const __half *b, __half *c, in
     }
 }
 
-// a, b [n] -> c [n]; `before` elements stand in front of the first multiple of 16 bytes. Eight a
-// thread from there on; what stands before and what is left after, one a thread
+// a, b [n] -> c [n]. `before` elements stand in front of the first multiple of 16 bytes. A thread
+// adds eight elements from there on; the elements before and the rest are added one per thread.
 // cost: 6 n bytes, n additions
 static __global__ void add_eight(const __half *a, const __half *b, __half *c, int64_t n, int before)
 {
@@ -76,7 +76,7 @@ static inline unsigned add_blocks(int64_t threads)
     return (unsigned)((threads + ADD_THREADS - 1) / ADD_THREADS);
 }
 
-// One launch, whatever the addresses. n: 1 at least
+// One launch for any addresses. n is at least 1.
 static inline void add_halves(const __half *a, const __half *b, __half *c, int64_t n,
                               cudaStream_t stream)
 {

@@ -1,11 +1,11 @@
-/* one_query_attention.cuh: the attention kernel of step 02, with its block reduction left open.
+/* one_query_attention.cuh: the attention kernel of step 02 with its block reduction as a parameter.
  *
- * Steps that study the reduction hand in their own, as a struct with two static functions
- * max(value, scratch) and sum(value, scratch), scratch being shared memory of one float a thread
- * that both calls use. Everything else is as step 02 explains it, with one precaution: the loops
- * are functions that the compiler may not inline. Inlined, they are scheduled together with
- * whatever reduction surrounds them, and a comparison of reductions measures the schedule of loops
- * that nobody changed. Step 04 shows by how much.
+ * Steps that study the reduction pass their own, as a struct with two static functions max(value,
+ * scratch) and sum(value, scratch); scratch is shared memory of one float per thread, which both
+ * calls use. Step 02 explains everything else. There is one precaution: the loops are functions
+ * that the compiler may not inline. Inlined loops are scheduled together with the reduction, and a
+ * comparison of reductions would measure the schedule of loops that nobody changed. Step 04 shows
+ * by how much.
  */
 #pragma once
 
@@ -16,12 +16,12 @@
 
 enum { ONE_QUERY_THREADS = 256 };
 
-/* How the loops stand in a kernel: functions of their own, or inlined. Where whole kernels differ,
- * from step 05 on, functions of their own are not enough: nvcc schedules them for each kernel anew.
- * attention_row.cuh says what Part II does about that. */
+/* How the kernel contains its loops: as separate functions, or inlined. From step 05 on whole
+ * kernels differ, and separate functions are not enough: nvcc schedules them anew for each
+ * kernel. attention_row.cuh says what Part II does about that. */
 enum one_query_loops { LOOPS_APART, LOOPS_INLINED };
 
-// query [D], k [Sk][D] -> score [visible], one key a thread. Returns the thread's largest score.
+// query [D], k [Sk][D] -> score [visible], one key per thread. Returns the thread's largest score.
 static __device__ __forceinline__ float score_keys(const float *query, const float *k, float *score,
                                                    int visible, int D, float scale)
 {
@@ -37,8 +37,8 @@ static __device__ __forceinline__ float score_keys(const float *query, const flo
     return largest;
 }
 
-// score [visible], v [Sk][D] -> o [D], one column a thread. Each thread weighs the keys with its
-// own copy of largest and sum.
+// score [visible], v [Sk][D] -> o [D], one column per thread. Each thread computes the
+// probabilities with its own copy of largest and sum.
 static __device__ __forceinline__ void softmax_times_v(const float *score, const float *v, float *o,
                                                        int visible, int D, float largest, float sum)
 {
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void softmax_times_v(const float *score, const
         for (int j = 0; j < visible; j++) {
             out += expf(score[j] - largest) * v[(int64_t)j * D + d];
         }
-        o[d] = visible > 0 ? out / sum : 0.0f; // a query that sees no key has the result 0
+        o[d] = visible > 0 ? out / sum : 0.0f; // the result of a query that sees no key is 0
     }
 }
 
@@ -88,7 +88,8 @@ static __device__ __forceinline__ void finish_row(const float *score, float larg
 
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), ONE_QUERY_THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
+// cost: 4 D Sk flops per block; reads k and v of one head once per block; Sk exponentials per
+// column
 template <typename Reduce, one_query_loops loops>
 static __global__ void one_query_attention(const float *q, const float *k, const float *v, float *o,
                                            int Sq, int Sk, int D, bool causal, float scale)

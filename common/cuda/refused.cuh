@@ -1,4 +1,4 @@
-/* refused.cuh: whether a variant, or a candidate of a tuner, is one on this device.
+/* refused.cuh: whether a variant, or a candidate of a tuner, can run on this device.
  */
 #pragma once
 
@@ -6,8 +6,9 @@
 
 #include <stdio.h>
 
-// A block has `bytes` of shared memory, dynamic and static, and this device does not let it.
-// Returns the status of its rows and leaves the reason in why, or NULL.
+// A variant whose blocks have more shared memory than this device allows. bytes: dynamic and
+// static, per block. Returns the status of its rows and leaves the reason in why; NULL if it can
+// run.
 static inline const char *lacks_room(int bytes, char *why, size_t size)
 {
     int room = 0;
@@ -20,11 +21,11 @@ static inline const char *lacks_room(int bytes, char *why, size_t size)
 }
 
 // snippet: refuse
-// A candidate that this device does not run as it is meant: its tiles are more than a block may
-// have of shared memory, or its fragments more than a thread may have of registers. What the
-// compiler has no register for lies in local memory, and is read from there in the loop. A CPU has
-// as many registers as it wants. bytes: of dynamic shared memory. Returns the status of its rows
-// and leaves the reason in why, or NULL.
+// A candidate that does not run as intended on this device: its tiles need more shared memory than
+// a block may have, or its fragments more registers than a thread may have. The compiler spills
+// such registers to local memory, and the loop reads them from there. A CPU has no such limit of
+// registers. bytes: of dynamic shared memory. Returns the status of its rows and leaves the reason
+// in why; NULL if it can run.
 static inline const char *refused_here(const void *kernel, int bytes, char *why, size_t size)
 {
     cudaFuncAttributes made;
@@ -39,7 +40,7 @@ static inline const char *refused_here(const void *kernel, int bytes, char *why,
 }
 // end snippet: refuse
 
-// On a CPU candidates leave out cases that are large, or mostly padding.
+// On a CPU, candidates skip cases that are large or mostly padding.
 static inline bool takes_part_here(const kf_case *c)
 {
     const kf_shape s = c->shape;

@@ -1,9 +1,9 @@
-/* rope_alone.cuh: the shapes that RoPE alone is measured on, in Part III, and what lies in memory
- * between its operations.
+/* rope_alone.cuh: the shapes of Part III's measurements of RoPE alone, and the intermediate tensors
+ * of its operations.
  *
- * "large" is a tensor of 512 MiB, ten times what an L2 holds. "one" is a single sequence of it:
- * 4 MiB, which an L2 holds ten times over. "small" is there to be counted. The others are odd:
- * heads that fill no warp, that float4 cannot take, that are wider than a block; one row, many
+ * "large" is a tensor of 512 MiB, ten times the size of an L2 cache. "one" is a single sequence of
+ * it: 4 MiB, a tenth of an L2 cache. "small" is for counting. The others are odd: heads that do not
+ * fill a warp, that are not a multiple of a float4, or that are wider than a block; one row, many
  * rows, far positions.
  */
 #pragma once
@@ -53,8 +53,8 @@ static inline double rope_alone_angle_error(const kf_case *c)
     return kf_fp32_angle_error(&c->shape, false);
 }
 
-/* Of tables that are made in each call: input frequency [D/2], scratch cosine and sine [S][D] and
- * what leads there. */
+/* Tensors of variants that compute their tables in each call: input frequency [D/2], scratch
+ * cosine and sine [S][D] and the results in between. */
 static inline void tables_setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -71,7 +71,7 @@ static inline void tables_setup(kf_run *run)
     kf_scratch(run, "sine", "SD", KF_F32, whole);
 }
 
-/* Of the op chain: what its operations hand on. */
+/* Tensors of the op chain: the results that one operation passes to the next. */
 static inline void chain_setup(kf_run *run)
 {
     const kf_shape s = run->shape;

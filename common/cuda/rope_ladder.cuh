@@ -1,11 +1,11 @@
-/* rope_ladder.cuh: what the versions of Part II are compared with, and on what.
+/* rope_ladder.cuh: the baseline and the cases of Part II's versions.
  *
  * The baseline "separate" is step 02's: RoPE on q, RoPE on k, then attention, with the reduction of
- * step 04 and the second half that all versions share. So a ratio to this baseline is a ratio to
- * the same structure, the same staging and the same synchronisation.
+ * step 04 and the second half that all versions share. So a ratio to this baseline compares kernels
+ * of the same structure, the same staging and the same synchronisation.
  *
  * The cases are one head dimension after the other at 64 keys, whole and partial rotation, and odd
- * shapes; a step may add some of its own.
+ * shapes. A step may add its own cases.
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 
 // --- The baseline --------------------------------------------------------------------------------
 
-// x [D] at one position, cosine and sine [R/2] there -> y [D], global or shared memory; one thread
-// a pair, and one a dimension that is not rotated
-// cost: a load and a store an element, 2 table loads and 6 flops a pair
+// x [D] at one position, cosine and sine [R/2] there -> y [D], in global or shared memory. One
+// thread per pair, and one per dimension that is not rotated.
+// cost: a load and a store per element, 2 table loads and 6 flops per pair
 static __device__ __forceinline__ void rotate_row(const float *x, const float *cosine,
                                                   const float *sine, float *y, int D, int R)
 {
@@ -36,9 +36,9 @@ static __device__ __forceinline__ void rotate_row(const float *x, const float *c
     }
 }
 
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
-// tables; grid (S, H): step 02's kernel
-// cost: rotate_row's, once a row
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. Row i of x has row first + i of the tables.
+// grid (S, H): step 02's kernel
+// cost: that of rotate_row, once per row
 static __global__ void rope_q(const float *x, const float *cosine, const float *sine, float *y,
                               int S, int D, int R, int first)
 {
@@ -48,7 +48,8 @@ static __global__ void rope_q(const float *x, const float *cosine, const float *
     rotate_row(x + row, cosine + angles, sine + angles, y + row, D, R);
 }
 
-// The same for keys, which stand in the tables' rows from 0 on. Two kernels, to be told apart.
+// The same for keys, whose table rows begin at 0. Two kernels, so that their names distinguish
+// them.
 static __global__ void rope_k(const float *x, const float *cosine, const float *sine, float *y,
                               int S, int D, int R)
 {
@@ -78,8 +79,8 @@ static inline void launch_rope_k(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// query [D] and k [Sk][D], both rotated -> score [visible], one key a thread. Returns the thread's
-// largest score.
+// query [D] and k [Sk][D], both rotated -> score [visible], one key per thread. Returns the
+// thread's largest score.
 static __device__ __noinline__ float score_rotated_keys(attention_args a, block_rows own,
                                                         const float *query, float *score)
 {
@@ -96,9 +97,9 @@ static __device__ __noinline__ float score_rotated_keys(attention_args a, block_
     return largest;
 }
 
-// Step 02's attention on q and k that are rotated, or need not be: grid (Sq, H), THREADS threads,
-// (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block
+// Step 02's attention on rotated q and k, or at R = 0: grid (Sq, H), THREADS threads, (D + Sk)
+// floats of dynamic shared memory
+// cost: 4 D Sk flops per block; reads k and v of one head once per block
 static __global__ void attention(attention_args a)
 {
     extern __shared__ float shared[];
@@ -138,21 +139,22 @@ static inline void ladder_setup(kf_run *run)
     kf_scratch(run, "k_rotated", "BHSD", KF_F32, k);
 }
 
-/* For variants that compute their angles in fp32: so far out that the bound of a score exceeds the
- * score, a comparison says nothing, and they do not apply. Step 20 has the accurate way. */
+/* For variants that compute their angles in fp32. They do not apply to positions so far out that
+ * the bound of a score's error exceeds the score: there a comparison says nothing. Step 20 has
+ * the accurate way. */
 static inline bool ladder_near(const kf_case *c)
 {
     return c->shape.R == 0 || kf_fp32_angle_error(&c->shape, true) < 1e-3;
 }
 
-/* kf_variant's extra_error for them; it holds for frequencies that are handed in as well. */
+/* kf_variant's extra_error for these variants; it also holds where frequencies are an input. */
 static inline double ladder_angle_error(const kf_case *c)
 {
     return kf_fp32_angle_error(&c->shape, true);
 }
 
-/* For variants that explain a time: they are verified where they are timed, on a CPU at some of
- * these, and with few queries. */
+/* For variants that only explain a time. They are verified on the cases where they are timed (on
+ * a CPU on some of these) and on cases with few queries. */
 static inline bool ladder_explains(const kf_case *c)
 {
     const bool timed = c->shape.Sq == 64 && c->shape.H >= 4;
@@ -160,9 +162,9 @@ static inline bool ladder_explains(const kf_case *c)
     return c->shape.Sq < 20 || (timed && (!kf_on_cpu() || chosen));
 }
 
-/* Named after D, and R where only a part is rotated; odd shapes after what is odd in them. Those
- * that a CPU passes over are large, and "head" is one head of the largest partial case, to be
- * counted. */
+/* A case is named after D, and after R if only a part is rotated. An odd shape is named after
+ * what is odd. Cases that a CPU skips are large. "head" is one head of the largest partial case,
+ * for counting. */
 static const kf_case ladder_cases[] = {
     {.name = "D8", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 8, .R = 8}},
     {.name = "D16", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 16, .R = 16}},
@@ -205,14 +207,14 @@ static const kf_case ladder_cases[] = {
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "steep-D128", // a thread's largest score is not its last
+    {.name = "steep-D128", // the largest score of a thread is not its last one
      .shape = {.H = 2, .Sq = 7, .Sk = 600, .D = 128, .R = 128, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep-1", .shape = {.H = 64, .D = 64, .R = 64}, .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "tails",
      .shape = {.H = 2, .Sq = 3, .Sk = 41, .D = 272, .R = 264, .causal = true, .pos0 = 500},
      .flags = KF_VERIFY_ONLY},
-    {.name = "wide", // more pairs, and more fours of them, than a block has threads
+    {.name = "wide", // more pairs, and more groups of four pairs, than a block has threads
      .shape = {.Sq = 3, .Sk = 11, .D = 2064, .R = 2056, .causal = true},
      .flags = KF_VERIFY_ONLY},
     {.name = "D70",
@@ -222,9 +224,9 @@ static const kf_case ladder_cases[] = {
 
 static const kf_timing ladder_timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}};
 
-/* Eight times as many heads: as much work for each multiprocessor as the ladder's cases give to a
- * GPU with an eighth of them. And positions on both sides of 2^20: a shift of all
- * alike changes no attention. */
+/* Eight times as many heads: each multiprocessor then has as much work as the ladder's cases
+ * give to each one of a GPU with an eighth of the multiprocessors. And positions on both sides
+ * of 2^20: attention does not change when all positions are shifted alike. */
 static const kf_case ladder_more_heads[] = {
     {.name = "D128-H32",
      .shape = {.H = 32, .Sq = 64, .Sk = 64, .D = 128, .R = 128},
@@ -240,8 +242,8 @@ static const kf_case ladder_more_heads[] = {
      .flags = KF_VERIFY_ONLY},
 };
 
-/* For variants with a small L1 cache, which tells where many blocks share it: what shared memory
- * may take, in percent, is no cache. */
+/* Preferred share of shared memory, in percent, of variants with a small L1 cache. Such variants
+ * show the effect of the L1 cache where many blocks share it. */
 enum { ALL_TO_SHARED_MEMORY = 100 };
 
 static inline bool ladder_many_heads(const kf_case *c)
@@ -251,8 +253,8 @@ static inline bool ladder_many_heads(const kf_case *c)
 
 enum { LADDER_CASES = sizeof ladder_cases / sizeof *ladder_cases, OWN_CASES = 8 };
 
-/* A step's main: program's cases come behind the ladder's, OWN_CASES at most; what else it leaves
- * out is the ladder's. */
+/* The main function of a step. The program's cases follow those of the ladder, OWN_CASES at
+ * most. Fields that the program leaves out come from the ladder. */
 static inline int ladder_main(const kf_program *program, int argc, char **argv)
 {
     kf_case cases[LADDER_CASES + OWN_CASES];

@@ -1,9 +1,9 @@
-/* rope_passes.cuh: RoPE over rows of halves as a pass of its own, in front of attention and behind
- * its gradients: op by op, as a framework without a compiler runs it, and as one kernel.
+/* rope_passes.cuh: RoPE over rows of halves as a separate pass, before attention and after its
+ * gradients: op by op, as a framework without a compiler runs it, and as one kernel.
  *
- * op_by_op is step 16's chain for q and for k, with halves that become floats at the first product
- * and halves again at the end. A thread has four neighbours, so that each kernel is near the speed
- * of a copy. Angles are counted in revolutions (rope_angle.cuh), for those in fp32 are wrong at far
+ * op_by_op is step 16's chain for q and for k. Halves become floats at the first product, and
+ * halves again at the end. A thread has four neighbours, so that each kernel is nearly as fast as a
+ * copy. Angles are in revolutions (rope_angle.cuh), because angles in fp32 are wrong at far
  * positions.
  */
 #pragma once
@@ -18,9 +18,8 @@ namespace op_by_op
 
 enum { THREADS = 256 };
 
-// Four neighbours in memory. D is a multiple of 8. Kernels on rows have the grid (blocks for a
-// head, BH), so that an index within a head has 32 bits and an offset 64; N is the bytes of x in
-// fp16.
+// Four neighbours in memory. D is a multiple of 8. Kernels on rows have the grid (blocks per head,
+// BH), so that an index within a head has 32 bits and an offset 64. N is the bytes of x in fp16.
 struct __align__(8) four_halves
 {
     __half2 pair[2];
@@ -66,8 +65,8 @@ static __global__ void sine_of(const float4 *revolutions, float4 *y, int n)
     }
 }
 
-// a [BH][S][half] in rows of a_pitch, b likewise -> y, each row of a with b's behind it. half and
-// pitches are in units of four numbers, here and below
+// a [BH][S][half] in rows of a_pitch, b likewise -> y, each row of a followed by that of b. half
+// and pitches are in units of four elements, here and below.
 // cost: reads N, writes N
 template <typename four>
 __global__ void join_halves(const four *a, int a_pitch, const four *b, int b_pitch, four *y, int S,
@@ -82,8 +81,8 @@ __global__ void join_halves(const four *a, int a_pitch, const four *b, int b_pit
     }
 }
 
-// Half of each row of x [BH][S][2 half] -> y [BH][S][half], with the other sign; x: from that half
-// on
+// Half of each row of x [BH][S][2 half] -> y [BH][S][half], negated. x: the first element of that
+// half
 // cost: reads N/2, writes N/2
 static __global__ void negate_half(const four_halves *x, four_halves *y, int S, int half)
 {
@@ -141,7 +140,7 @@ static __global__ void round_to_halves(const float4 *x, four_halves *y, int64_t 
     }
 }
 
-// What lies in memory between two operations of the chain: all that launch_back needs.
+// The intermediate tensors of the chain: all that launch_back needs.
 static inline void setup_back(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -153,7 +152,7 @@ static inline void setup_back(kf_run *run)
     kf_scratch(run, "added", "BHSD", KF_F32, rows);
 }
 
-// And for launch the input frequency and what leads from there to cosines and sines.
+// The same for launch, with the input frequency and the tensors between it and the tables.
 static inline void setup(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -172,7 +171,8 @@ static inline unsigned blocks_for(int64_t n)
     return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-// Five launches: frequency -> cosine and sine [Sk][D], a row's angles twice, for x has two halves.
+// Five launches: frequency -> cosine and sine [Sk][D]; a row has its angles twice, once for each
+// half of x.
 static inline void launch_tables(const kf_run *run, cudaStream_t stream)
 {
     const int S = run->shape.Sk, D = run->shape.D;
@@ -197,15 +197,15 @@ static inline void launch_tables(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Rows that are rotated, and by what: tables [S][width], from the row of the first on.
+// Rows to rotate, and the tables [S][width] for them, from the first row on.
 typedef struct rows {
     const __half *from; // [BH][S][D]
-    __half *to;         // may be from
+    __half *to;         // may be `from`
     const float *cosine, *sine;
     int S, width; // width: D or D/2
 } rows;
 
-// Six launches: rows -> x * cosine + rotate_half(x) * sine; back: - rotate_half(x) * sine.
+// Six launches: rows -> x * cosine + rotate_half(x) * sine; if `back`, - rotate_half(x) * sine.
 static inline void launch_chain(const kf_run *run, rows r, bool back, cudaStream_t stream)
 {
     const int half = run->shape.D / 8, heads = run->shape.B * run->shape.H; // half: in fours
@@ -241,12 +241,12 @@ static inline void launch_chain(const kf_run *run, rows r, bool back, cudaStream
     CUDA_CHECK_LAUNCH();
 }
 
-// q -> q_rotated, k -> k_rotated: 17 launches, tables and all.
+// q -> q_rotated, k -> k_rotated: 17 launches, tables included.
 static inline void launch(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
     const float *cosine = kf_f32(run, "cosine"), *sine = kf_f32(run, "sine");
-    const int64_t first = (int64_t)(s.Sk - s.Sq) * s.D; // the first query's
+    const int64_t first = (int64_t)(s.Sk - s.Sq) * s.D; // that of the first query
     const rows q = {(const __half *)kf_memory(run, "q", KF_F16),
                     (__half *)kf_memory(run, "q_rotated", KF_F16),
                     cosine + first,
@@ -264,8 +264,8 @@ static inline void launch(const kf_run *run, cudaStream_t stream)
     launch_chain(run, k, false, stream);
 }
 
-// dq and dk, by rotated q and k, are rotated back where they lie: 12 launches, by the tables of the
-// run, as if the forward pass had kept them.
+// Rotates dq and dk, the gradients of rotated q and k, back in place: 12 launches, with the tables
+// of the run, as if the forward pass had kept them.
 static inline void launch_back(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
@@ -284,19 +284,19 @@ static inline void launch_back(const kf_run *run, cudaStream_t stream)
 namespace one_kernel
 {
 
-enum { THREADS = 256, HEADS = 4 }; // HEADS: of a thread
+enum { THREADS = 256, HEADS = 4 }; // HEADS: heads per thread
 
-// q [BH][Sq][D], k [BH][Sk][D], cosine and sine [Sk][D/2] -> q_to, k_to: rotated, or BACK; they may
-// be q and k
-// grid (blocks for Sk rows, BH / HEADS, 2): q, then k. A thread has 8 neighbours and their partners
-// of one position, in HEADS heads, for which it loads their angles once
+// q [BH][Sq][D], k [BH][Sk][D], cosine and sine [Sk][D/2] -> q_to, k_to: rotated, or rotated BACK;
+// q_to and k_to may be q and k
+// grid (blocks for Sk rows, BH / HEADS, 2): q, then k. A thread has 8 neighbours of one position
+// and their partners, in HEADS heads, and loads their angles once.
 // cost: reads and writes q and k
 template <int D, bool BACK>
 __global__ void __launch_bounds__(THREADS)
     rotate_rows(const __half *q, __half *q_to, const __half *k, __half *k_to, const float *cosine,
                 const float *sine, int heads, int Sq, int Sk)
 {
-    constexpr int CHUNKS = D / 16; // of 8 pairs, a row
+    constexpr int CHUNKS = D / 16; // of 8 pairs, per row
     const bool keys = blockIdx.z == 1;
     const int S = keys ? Sk : Sq;
     const int chunk = threadIdx.x % CHUNKS;
@@ -360,7 +360,7 @@ static inline void launch(const kf_run *run, cudaStream_t stream)
                                                   stream);
 }
 
-// dq and dk, by rotated q and k, are rotated back where they lie.
+// Rotates dq and dk, the gradients of rotated q and k, back in place.
 static inline void launch_back(const kf_run *run, cudaStream_t stream)
 {
     __half *dq = (__half *)kf_memory(run, "dq", KF_F16);

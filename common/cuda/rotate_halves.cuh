@@ -1,7 +1,8 @@
-/* rotate_halves.cuh: neighbours in a row of halves and their partners, rotated: what kernels of
- * step 32 and later have in common, wherever the row lies and wherever its angles come from.
+/* rotate_halves.cuh: rotates neighbours in a row of halves together with their partners. Kernels of
+ * step 32 and later share this, wherever the row is stored and wherever its angles come from.
  *
- * Pairs are NeoX halves (rope.h). fp32, and rounded to fp16 once, at the end.
+ * Pairs are NeoX halves (rope.h). Arithmetic is in fp32; results are rounded to fp16 once, at the
+ * end.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ static __device__ __forceinline__ four_angles load_angles(const float *cosine, c
 }
 
 // snippet: rotate-four
-// Two pairs, x with y, by two angles; both are two halves.
+// Rotates two pairs, x with y, by two angles. x and y are two halves each.
 template <bool BACK>
 static __device__ __forceinline__ void rotate_two(unsigned *x, unsigned *y, float2 cosine,
                                                   float2 sine)
@@ -32,12 +33,12 @@ static __device__ __forceinline__ void rotate_two(unsigned *x, unsigned *y, floa
     *y = pack_halves(b.x * cosine.x + a.x * s0, b.y * cosine.y + a.y * s1);
 }
 
-// Four halves of the first half of a row, and their partners in the second, become what they are
-// when they are rotated by the angles; BACK: by minus the angles. cost: 6 flops a pair
+// Rotates four halves of the first half of a row, and their partners in the second half, by the
+// angles; BACK: by minus the angles. cost: 6 flops per pair
 template <bool BACK>
 static __device__ __forceinline__ void rotate_four(uint2 *low, uint2 *high, four_angles by)
 {
-    uint2 x = *low; // whole, for parts of it would be read one by one
+    uint2 x = *low; // loaded as a whole; otherwise its parts are loaded one by one
     uint2 y = *high;
     rotate_two<BACK>(&x.x, &y.x, make_float2(by.cosine.x, by.cosine.y),
                      make_float2(by.sine.x, by.sine.y));

@@ -7,31 +7,32 @@
 #include "cuda/rotate_halves.cuh"
 
 // snippet: rotate-tile
-// Rows first to first + ROWS of x [S][D], which are the tile [ROWS][D], are rotated where they lie,
-// row r by row r of cosine and sine [S][D/2]. A thread has four neighbours of a row and their
-// partners, so that a warp reads tables without a gap. A barrier is before and behind it, for the
-// tile came by other threads. cost: 4 D bytes of tables a row, as many as a row of k and one of v
+// Rotates a tile [ROWS][D] in place: rows first to first + ROWS - 1 of x [S][D], row r by row r of
+// cosine and sine [S][D/2]. A thread has four neighbours of a row and their partners, so that a
+// warp reads the tables without a gap. The caller needs a barrier before and after the call,
+// because other threads load and read the tile. cost: 4 D bytes of tables per row, as many as a row
+// of k and one of v
 template <int D, int ROWS, int THREADS>
 static __device__ __forceinline__ void rotate_tile(__half *tile, const float *cosine,
                                                    const float *sine, int first, int S)
 {
-    constexpr int FOURS = D / 8;          // and as many partners, a row
+    constexpr int FOURS = D / 8;          // and as many partners, per row
     constexpr int STEP = THREADS / FOURS; // rows at a time, 4 or a multiple of 8
     static_assert(ROWS % STEP == 0, "each thread has as many rows, and one at least");
     constexpr int LOADED = ROWS / STEP < 8 ? ROWS / STEP : 8;
     const int four = threadIdx.x % FOURS;
     const int place = threadIdx.x / FOURS;
-    // At D = 64 half a warp has two rows: 0 and 4, 1 and 5 and so on, for the chunks of two that
-    // are four apart stand in different banks.
+    // At D = 64 half a warp has two rows: 0 and 4, 1 and 5 and so on, because the chunks of two
+    // rows that are four apart stand in different banks.
     const int thread_row = D == 64 ? place / 8 * 8 + place % 2 * 4 + place % 8 / 2 : place;
     const int at = (four / 2 ^ thread_row % 8) * 8 + four % 2 * 4; // its partner: at ^ D / 2
     tile += thread_row * D;
 #pragma unroll 1
     for (int i = 0; i < ROWS; i += LOADED * STEP) {
-        four_angles by[LOADED]; // all loads first, for they take long
+        four_angles by[LOADED]; // all loads first, to hide their latency
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
-            // Rows past the end are zeros, and stay zeros by any angle.
+            // Rows past the end are zeros, and any rotation leaves them zero.
             const int row = min(first + i + j * STEP + thread_row, S - 1);
             const int64_t angle = (int64_t)row * (D / 2) + four * 4;
             by[j] = load_angles(cosine + angle, sine + angle);
@@ -40,7 +41,7 @@ static __device__ __forceinline__ void rotate_tile(__half *tile, const float *co
 #pragma unroll
         for (int j = 0; j < LOADED; j++) {
             const int row = i + j * STEP;
-            const int here = at ^ j * STEP % 8 * 8; // at, but where STEP is 4
+            const int here = at ^ j * STEP % 8 * 8; // equals `at` unless STEP is 4
             rotate_four<false>((uint2 *)(tile + row * D + here),
                                (uint2 *)(tile + row * D + (here ^ D / 2)), by[j]);
             COUNT("element rotations", first + row + thread_row < S ? 8 : 0);

@@ -1,13 +1,13 @@
-/* tensor_cores.cuh: the instructions of steps 22 and later that C has no operator for, one a
+/* tensor_cores.cuh: the instructions of steps 22 and later that C has no operator for, one per
  * function.
  *
- * A warp holds a matrix in fragments: so many registers a lane, two halves or one float each. With
- * g = lane / 4 and t = lane % 4 a lane has of
+ * A warp holds a matrix in fragments: some registers per lane, two halves or one float each. With g
+ * = lane / 4 and t = lane % 4 a lane has of
  *     a [16][16] halves  a[0]: row g, columns 2t and 2t+1    a[1]: row g+8, the same columns
  *                        a[2]: row g, columns 2t+8, 2t+9     a[3]: row g+8, the same columns
  *     b [16][8]  halves  b[0]: rows 2t and 2t+1 of column g  b[1]: rows 2t+8 and 2t+9 of column g
  *     c [16][8]  floats  c[0], c[1]: row g, columns 2t, 2t+1 c[2], c[3]: row g+8, the same columns
- * so a row of c is held by the four lanes of one g, a quad. Fragments: PTX ISA, mma.m16n8k16.
+ * so the four lanes of one g, a quad, hold a row of c. Fragments: PTX ISA, mma.m16n8k16.
  */
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 // snippet: mma
-// c += a b. All 32 lanes call it together, as with every function here whose name begins with
-// warp_. cost: 4096 flops
+// c += a b. All 32 lanes call it together; the same holds for every function here whose name begins
+// with warp_. cost: 4096 flops
 static __device__ __forceinline__ void warp_mma(float *c, const uint32_t *a, const uint32_t *b)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
@@ -26,15 +26,15 @@ static __device__ __forceinline__ void warp_mma(float *c, const uint32_t *a, con
 }
 // end snippet: mma
 
-// Where p lies in shared memory, as the instructions below want to be told.
+// The address of p in shared memory, in the form that the instructions below take.
 static __device__ __forceinline__ uint32_t shared_address(const void *p)
 {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
 // snippet: ldmatrix
-// Four matrices [8][8] of halves from shared memory. Lane l gives the address of row l % 8 of
-// matrix l / 8, a multiple of 16; it gets m[i] of matrix i: row g, columns 2t and 2t+1.
+// Loads four matrices [8][8] of halves from shared memory. Lane l passes the address of row l % 8
+// of matrix l / 8, a multiple of 16; it gets m[i] of matrix i: row g, columns 2t and 2t+1.
 static __device__ __forceinline__ void warp_load_matrices(uint32_t *m, uint32_t row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void warp_load_matrices(uint32_t *m, uint32_t 
                  : "memory");
 }
 
-// The same, and each matrix transposed: m[i] is column g, rows 2t and 2t+1.
+// The same, with each matrix transposed: m[i] is column g, rows 2t and 2t+1.
 static __device__ __forceinline__ void warp_load_transposed(uint32_t *m, uint32_t row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -53,8 +53,8 @@ static __device__ __forceinline__ void warp_load_transposed(uint32_t *m, uint32_
 }
 // end snippet: ldmatrix
 
-// The way back: four matrices into shared memory. Lane l gives the address of row l % 8 of matrix
-// l / 8. Hopper and later; before it lanes ask each other for the addresses of their rows.
+// Stores four matrices into shared memory. Lane l passes the address of row l % 8 of matrix l / 8.
+// Hopper and later; on older devices lanes ask each other for the addresses of their rows.
 static __device__ __forceinline__ void warp_store_matrices(uint32_t row, const uint32_t *m)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void warp_store_matrices(uint32_t row, const u
 #endif
 }
 
-// The same, and each matrix transposed: m[i] is column g, rows 2t and 2t+1. Hopper and later.
+// The same, with each matrix transposed: m[i] is column g, rows 2t and 2t+1. Hopper and later.
 static __device__ __forceinline__ void warp_store_transposed(uint32_t row, const uint32_t *m)
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
@@ -83,8 +83,8 @@ static __device__ __forceinline__ void warp_store_transposed(uint32_t row, const
 }
 
 // snippet: cp-async
-// Starts a copy of 16 bytes into shared memory: `bytes` of them (16 or 0), the others zeros. Both
-// addresses are multiples of 16.
+// Starts a copy of 16 bytes into shared memory: `bytes` of them (16 or 0) are read, the others are
+// zeros. Both addresses are multiples of 16.
 static __device__ __forceinline__ void copy_async(uint32_t to, const void *from, int bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void copy_async(uint32_t to, const void *from,
                  : "memory");
 }
 
-// The same of 4 bytes (4 or 0), one float; both addresses are multiples of 4.
+// The same for 4 bytes (4 or 0), one float; both addresses are multiples of 4.
 static __device__ __forceinline__ void copy_async_float(uint32_t to, const float *from, int bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
@@ -102,13 +102,13 @@ static __device__ __forceinline__ void copy_async_float(uint32_t to, const float
                  : "memory");
 }
 
-// Makes a group of the copies that this thread has started since its last group.
+// Makes a cp.async group of the copies that this thread has started since its last group.
 static __device__ __forceinline__ void copy_async_commit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most GROUPS of this thread's groups, the youngest, are in flight.
+// Waits until at most the GROUPS youngest cp.async groups of this thread are in flight.
 template <int GROUPS>
 static __device__ __forceinline__ void copy_async_wait()
 {
@@ -133,7 +133,8 @@ static __device__ __forceinline__ uint32_t pack_halves(float low, float high)
     return both;
 }
 
-// The maximum and the sum of one value a lane over the four lanes of a quad, in each of them.
+// The maximum and the sum of one value per lane over the four lanes of a quad; each of them gets
+// the result.
 static __device__ __forceinline__ float quad_max(float v)
 {
     v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, 1));

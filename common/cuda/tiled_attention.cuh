@@ -1,9 +1,9 @@
-/* tiled_attention.cuh: attention by itself, as the fused kernels of step 32 and later are compared
+/* tiled_attention.cuh: attention alone, which the fused kernels of step 32 and later are compared
  * with.
  *
  * Step 23's kernel with one of its tiles: 128 queries and 64 keys, four warps, two stages, and q in
- * shared memory. Fused kernels differ from it in what they do to tiles of q and k, and in nothing
- * else. Offsets are of 64 bits.
+ * shared memory. Fused kernels differ from it only in what they do to tiles of q and k. Offsets
+ * have 64 bits.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ enum {
     KEYS = 64,  // of a tile
     WARPS = 4,
     THREADS = WARPS * 32,
-    STRIPS = ROWS / WARPS / 16, // of 16 queries, a warp
+    STRIPS = ROWS / WARPS / 16, // of 16 queries, per warp
 };
 
 // q [BH][Sq][D], k, v [BH][Sk][D] -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH). cost: 4 D flops a score. For each key a warp reads 4 D bytes of shared
+// grid (Sq / ROWS, BH). cost: 4 D flops per score. For each key a warp reads 4 D bytes of shared
 // memory, for all its queries
 template <int D>
 __global__ void __launch_bounds__(THREADS, 2)
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The addresses that this lane passes to ldmatrix, as in step 22: for k, and for q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-// Of shared memory, a block.
+// Of shared memory, per block.
 static inline int bytes_of_block(int D)
 {
     return (ROWS + 4 * KEYS) * D * (int)sizeof(__half);
@@ -153,7 +153,7 @@ static void launch_for(const kf_run *run, const __half *q, const __half *k, cuda
     CUDA_CHECK_LAUNCH();
 }
 
-// From tensors of the run with these names, and its v, to its o and lse; D is 64 or 128.
+// Input: the tensors of the run named q and k, and its v. Output: its o and lse. D is 64 or 128.
 static inline void launch(const kf_run *run, const char *q, const char *k, cudaStream_t stream)
 {
     (run->shape.D == 64 ? launch_for<64>

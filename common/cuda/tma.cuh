@@ -1,13 +1,14 @@
-/* tma.cuh: Hopper's copies of whole tiles (TMA), the barriers in shared memory that say when they
- * are done (mbarrier), and what stands around them. Compute capability 9.0.
+/* tma.cuh: Hopper's copies of whole tiles (TMA), the barriers in shared memory that signal their
+ * completion (mbarrier), and the fences and groups that they need. Compute capability 9.0.
  *
- * A tensor map says once, on the host, how an array lies in memory and how large a box of it is.
- * One thread then names a corner, and the copy engine fetches the box: addresses, bounds and
- * swizzle are its business. What lies outside of the array comes as zeros, and is not written.
+ * A tensor map, made once on the host, describes how an array lies in memory and how large a TMA
+ * box is. One thread then gives the corner of a box, and the TMA copies the box: it computes
+ * addresses, checks bounds, and swizzles the tile. Elements outside of the array are loaded as
+ * zeros, and are not stored.
  *
- * barrier, tile: addresses in shared memory, in bytes, as shared_address gives them. The copy
- * engine sees shared memory by a way of its own, the async proxy: what threads have written there
- * it sees after fence_async_proxy and a barrier of threads, in this order.
+ * barrier, tile: addresses in shared memory, in bytes, as shared_address gives them. The TMA
+ * accesses shared memory through the async proxy. To make writes of threads visible to it, first
+ * call fence_async_proxy, then a barrier of threads.
  */
 #pragma once
 
@@ -20,9 +21,9 @@
 // --- Barriers ------------------------------------------------------------------------------------
 
 // snippet: barrier
-// A barrier is 8 bytes of shared memory. It has phases: the first is complete when `arrivals`
-// threads have arrived and all bytes that they announced have come, and then the next one begins.
-// One thread makes it; then barrier_init_fence and __syncthreads before anyone uses it.
+// A barrier is 8 bytes of shared memory. It has phases: a phase completes when `arrivals` threads
+// have arrived and all bytes that they announced have been copied; then the next phase begins. One
+// thread initialises it; barrier_init_fence and __syncthreads follow before any thread uses it.
 static __device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
@@ -31,13 +32,13 @@ static __device__ __forceinline__ void barrier_init(uint32_t barrier, int arriva
                  : "memory");
 }
 
-// Makes barriers of this thread known to the copy engine.
+// Makes barriers that this thread has initialised visible to the TMA.
 static __device__ __forceinline__ void barrier_init_fence()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Arrives, and announces so many bytes, which copies will bring. In front of them.
+// Arrives, and announces this number of bytes, before the copies that bring them are started.
 static __device__ __forceinline__ void barrier_expect(uint32_t barrier, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
@@ -52,8 +53,8 @@ static __device__ __forceinline__ void barrier_arrive(uint32_t barrier)
 }
 
 // Waits until the phase of this parity is complete: 0 for the first, third and so on, 1 for the
-// others. The phase in front of the first counts as complete, and has parity 1. A thread that waits
-// for a phase two in front of the present one waits forever, or not at all.
+// others. The phase before the first counts as complete, and has parity 1. A thread that waits for
+// a phase two ahead of the present one waits forever, or not at all.
 static __device__ __forceinline__ void barrier_wait(uint32_t barrier, int parity)
 {
     asm volatile("{\n"
@@ -68,8 +69,8 @@ static __device__ __forceinline__ void barrier_wait(uint32_t barrier, int parity
 }
 // end snippet: barrier
 
-// Barriers of the hardware, 0 to 15, for a part of a block; __syncthreads is number 0. `threads`
-// meet at it, whole warps: those that sync wait for all, those that arrive go on.
+// Hardware barriers, 0 to 15, for a part of a block; __syncthreads uses number 0. `threads` threads
+// meet at a barrier, in whole warps: those that sync wait for all, those that arrive do not wait.
 template <int ID, int THREADS>
 static __device__ __forceinline__ void named_sync()
 {
@@ -82,8 +83,7 @@ static __device__ __forceinline__ void named_arrive()
     asm volatile("bar.arrive %0, %1;" : : "n"(ID), "n"(THREADS) : "memory");
 }
 
-// The same where the number is known only at run time; the compiler then keeps all 16 for the
-// block.
+// The same with a number known only at run time. The compiler then reserves all 16 for the block.
 static __device__ __forceinline__ void named_sync(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
@@ -96,23 +96,23 @@ static __device__ __forceinline__ void named_arrive(int id, int threads)
 
 // --- Tiles ---------------------------------------------------------------------------------------
 
-// What this thread has written to shared memory is there for copies and wgmma that it orders later,
-// and for those of threads that it has met at a barrier in between.
+// Makes this thread's writes to shared memory visible to copies and wgmma that it starts later, and
+// to those of threads that it meets at a barrier in between.
 static __device__ __forceinline__ void fence_async_proxy()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// The map will be needed soon.
+// Fetches the map into the cache, because it will be needed soon.
 static __device__ __forceinline__ void tma_prefetch(const CUtensorMap *map)
 {
     asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
 }
 
 // snippet: load
-// The box whose first element is x (innermost), y, z -> the tile; its bytes, all of the box, also
-// those outside of the array, count for the barrier. A map's alignment is 64 bytes, a tile's 128,
-// and 1024 where it is swizzled. One thread.
+// Starts the copy of the box whose first element is x (innermost), y, z -> the tile. Its bytes
+// count for the barrier: all of the box, also those outside of the array. A map is aligned to 64
+// bytes, a tile to 128, and to 1024 if it is swizzled. Called by one thread.
 static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap *map,
                                                 uint32_t barrier, int x, int y, int z)
 {
@@ -145,8 +145,8 @@ static __device__ __forceinline__ void tma_load(uint32_t tile, const CUtensorMap
 }
 
 // snippet: store
-// The tile -> the box, what lies in the array of it. The thread that asks for it also commits and
-// waits: stores have no barrier, they have groups, like cp.async.
+// Starts the copy of the tile -> the box, of those elements that lie in the array. The same thread
+// commits and waits: stores have bulk groups, like cp.async, and no barrier.
 static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_t tile, int x,
                                                  int y, int z)
 {
@@ -162,15 +162,15 @@ static __device__ __forceinline__ void bulk_commit()
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until at most GROUPS of this thread's groups, the youngest, are in flight.
+// Waits until at most the GROUPS youngest bulk groups of this thread are in flight.
 template <int GROUPS>
 static __device__ __forceinline__ void bulk_wait()
 {
     asm volatile("cp.async.bulk.wait_group %0;" : : "n"(GROUPS) : "memory");
 }
 
-// The same, of groups that have not read their tiles: these may be written again afterwards, and
-// nothing is said of the array.
+// The same for groups that still read their tiles. Afterwards the tiles may be overwritten; the
+// array need not be written yet.
 template <int GROUPS>
 static __device__ __forceinline__ void bulk_wait_read()
 {
@@ -197,7 +197,7 @@ static __device__ __forceinline__ void tma_store(const CUtensorMap *map, uint32_
                  : "memory");
 }
 
-// Adds the tile to the box, in the L2 cache and in any order.
+// Adds the tile to the box, in the L2 cache, in any order.
 static __device__ __forceinline__ void tma_reduce_add(const CUtensorMap *map, uint32_t tile, int x,
                                                       int y, int z)
 {
@@ -242,9 +242,9 @@ static __device__ __forceinline__ void bulk_reduce_add(float *to, uint32_t tile,
 // --- Maps ----------------------------------------------------------------------------------------
 
 // snippet: map
-// How an array lies in memory, the innermost dimension first: extents in elements; how many bytes
-// lie from one element to the next along each but the innermost, multiples of 16; and the box that
-// a copy moves, 256 elements at most a dimension.
+// The layout of an array in memory, innermost dimension first: extents in elements; strides in
+// bytes along each dimension but the innermost, multiples of 16; and the box that a copy moves, at
+// most 256 elements per dimension.
 typedef struct tensor_layout {
     int rank; // 1 to 5
     cuuint64_t extent[5], stride[4];
@@ -252,7 +252,7 @@ typedef struct tensor_layout {
 } tensor_layout;
 // end snippet: map
 
-// The driver's function: it is asked for by name, so that nobody has to link the driver.
+// The driver's function. It is looked up by name, so that programs need not link the driver.
 static inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder()
 {
     void *found = NULL;
@@ -269,8 +269,8 @@ static inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder()
     return (decltype(&cuTensorMapEncodeTiled))found;
 }
 
-// A map of this array, for boxes that lie swizzled in shared memory as `swizzle` says. A layout
-// that the driver refuses ends the program with a line.
+// A map of this array. `swizzle` is the swizzle of its boxes in shared memory. A layout that the
+// driver refuses ends the program with a line.
 static inline CUtensorMap tensor_map(const void *array, CUtensorMapDataType type,
                                      const tensor_layout *layout, CUtensorMapSwizzle swizzle)
 {

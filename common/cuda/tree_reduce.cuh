@@ -1,7 +1,8 @@
-/* tree_reduce.cuh: step 02's block reduction, for later steps to compare with.
+/* tree_reduce.cuh: step 02's block reduction, which later steps are compared with.
  *
  * Every thread of a 256-thread block must call, every thread gets the result. values is shared
- * memory of 256 floats, free before the call and after it, so calls in a row may share it.
+ * memory of 256 floats; it is free before and after the call, so that consecutive calls may share
+ * it.
  */
 #pragma once
 

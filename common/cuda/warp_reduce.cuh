@@ -1,4 +1,4 @@
-/* warp_reduce.cuh: the maximum and the sum of one value a lane, over the 32 lanes of a warp.
+/* warp_reduce.cuh: the maximum and the sum of one value per lane, over the 32 lanes of a warp.
  *
  * Every lane of the warp must call, and every lane gets the result. Five shuffles, no shared
  * memory, no barrier. In round r each lane exchanges with the lane whose number differs in bit r;
@@ -23,9 +23,10 @@ static __device__ inline float warp_sum(float v)
 }
 
 // snippet: sum-of-four
-// Four values a lane in; lane l gets the sum over the warp of value number l / 8. In the first
-// exchange a lane gives away the two values that it will not need, in the second one of two.
-// cost: 6 shuffles, where warp_sum for each of the four is 20
+// Four values per lane; lane l gets the sum of value number l / 8 over the warp. In the first
+// exchange a lane passes on the two values that it does not need, in the second one of the
+// remaining two.
+// cost: 6 shuffles; warp_sum for each of the four takes 20
 static __device__ __forceinline__ float warp_sum_of_four(const float *v)
 {
     const bool high = threadIdx.x & 16;

@@ -1,57 +1,58 @@
 /* wgmma.cuh: products of a warpgroup on Hopper's tensor cores, sm_90a. A warpgroup is four warps,
- * the first of them a multiple of 4. It starts products, goes on, and waits for them: until then
- * nobody may touch c, or a where it lies in registers.
+ * the first of them a multiple of 4. It starts products, goes on, and waits for them later. Until
+ * then no thread may access c, or a if it is in registers.
  *
- * c [64][N] floats: 16 rows a warp, c[j] are columns 8j to 8j+7 as a fragment of tensor_cores.cuh.
- * a [64][16], b [16][N] halves: tiles in shared memory, which a descriptor tells; or a as a
- * fragment, 16 rows a warp, of tensor_cores.cuh too.
+ * c [64][N] floats: 16 rows per warp, c[j] is columns 8j to 8j+7 as a fragment of tensor_cores.cuh.
+ * a [64][16], b [16][N] halves: tiles in shared memory, given by descriptors; or a as a fragment of
+ * tensor_cores.cuh, 16 rows per warp.
  */
 #pragma once
 
 #include "cuda/tensor_cores.cuh"
 
-// A tile in shared memory of boxes [rows][64] as TMA leaves them, swizzled by 128 bytes; base is a
-// multiple of 1024. Along k, 16 further on is 32 bytes within a box where rows of the tile are rows
-// of a or columns of b. Where they lie along k, and the tile is `transposed`, it is 16 rows, 2048
-// bytes; box: bytes of a box, from which the next 64 columns are found. The 1024 are 8 rows. Bits:
-// PTX ISA, matrix descriptor format.
+// The descriptor of a tile in shared memory of boxes [rows][64] as TMA writes them, swizzled by 128
+// bytes; base is a multiple of 1024. If rows of the tile are rows of a or columns of b, a step of
+// 16 along k is 32 bytes within a box. If rows lie along k, the tile is `transposed`, and the step
+// is 16 rows, 2048 bytes; box is then the bytes of a box, the distance to the next 64 columns. The
+// 1024 are 8 rows. Bits: PTX ISA, matrix descriptor format.
 static __device__ __forceinline__ uint64_t tile_descriptor(uint32_t base, int box)
 {
     return (uint64_t)(base >> 4) | (uint64_t)(box >> 4) << 16 | (uint64_t)(1024 >> 4) << 32 |
            (uint64_t)1 << 62;
 }
 
-// Descriptors count in 16 bytes: this many bytes on.
+// Bytes to add to a descriptor's address, in its unit of 16 bytes.
 static __host__ __device__ constexpr uint64_t advance(int bytes)
 {
     return (uint64_t)bytes >> 4;
 }
 
 // snippet: order
-// In front of products whose c or a this warp has written.
+// Call it before products whose c or a this warp has written.
 static __device__ __forceinline__ void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-// Makes a group of the products that were started since the last one.
+// Makes a wgmma group of the products that were started since the last group.
 static __device__ __forceinline__ void wgmma_commit()
 {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Waits until at most GROUPS of the groups, the youngest, are in flight.
+// Waits until at most the GROUPS youngest wgmma groups are in flight.
 template <int GROUPS>
 static __device__ __forceinline__ void wgmma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(GROUPS) : "memory");
 }
 
-// To the compiler c is made here: it moves no access to c across, to where products are in flight.
+// Makes the compiler treat c as written here, so that it moves no access to c across, into the time
+// when products are in flight.
 template <int TILES>
 static __device__ __forceinline__ void fence_registers(float (&c)[TILES][4])
 {
-    (void)c; // of a CPU's compiler nothing is asked
+    (void)c; // a CPU's compiler needs no fence
 #pragma unroll
     for (int i = 0; i < TILES; i++) {
         asm volatile("" : "+f"(c[i][0]), "+f"(c[i][1]), "+f"(c[i][2]), "+f"(c[i][3])::"memory");
@@ -59,8 +60,8 @@ static __device__ __forceinline__ void fence_registers(float (&c)[TILES][4])
 }
 // end snippet: order
 
-// Registers that each thread of this warpgroup has from here on, a multiple of 8. What one gives up
-// another may take; it waits until they are there.
+// Sets the registers per thread of this warpgroup, a multiple of 8. setmaxnreg_inc waits until
+// other warpgroups have released enough with setmaxnreg_dec.
 template <int COUNT>
 static __device__ __forceinline__ void setmaxnreg_inc()
 {
@@ -73,8 +74,8 @@ static __device__ __forceinline__ void setmaxnreg_dec()
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(COUNT));
 }
 
-// c = a b, or c += a b where `add`. TRANSPOSE_A, TRANSPOSE_B: 1 where that tile's rows lie along k.
-// One function for each number of columns; the compiler chooses by c. cost: 2 x 64 x 16 x N flops
+// c = a b, or c += a b if `add`. TRANSPOSE_A, TRANSPOSE_B: 1 if that tile's rows lie along k. There
+// is one function per number of columns; the type of c selects it. cost: 2 x 64 x 16 x N flops
 template <int TRANSPOSE_A, int TRANSPOSE_B>
 static __device__ __forceinline__ void wgmma(float (&d)[8][4], uint64_t a, uint64_t b, int add)
 {

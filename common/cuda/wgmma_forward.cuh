@@ -1,5 +1,5 @@
-/* wgmma_forward.cuh: attention, step 29's g-work-tiles, where it is explained: what steps 31 and 37
- * compare others with.
+/* wgmma_forward.cuh: attention, step 29's g-work-tiles, which steps 31 and 37 compare others with.
+ * Step 29 explains it.
  */
 #pragma once
 
@@ -27,8 +27,9 @@ static constexpr int bytes_of_block()
 }
 
 // same as step 29, g-work-tiles.cuh
-// Work tiles in the order in which they are handed out: all large ones, then the small ones; of
-// both at_once heads together, and of these the last rows first, which under a mask see most keys.
+// The number-th work tile in the order of handing out: first all large ones, then the small ones.
+// In both parts at_once heads are taken together, and their last rows come first, because under a
+// mask these see most keys.
 static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, int at_once, int Sq,
                                                          int small, int large)
 {
@@ -39,7 +40,7 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, 
         first_row = 0;
         rows = SMALL;
     }
-    const int first = number / (at_once * of_head) * at_once; // of the heads together
+    const int first = number / (at_once * of_head) * at_once; // of the heads taken together
     const int place = number - first * of_head;
     const int together = min(at_once, heads - first);
     const int row = first_row + (of_head - 1 - place / together) * rows;
@@ -48,19 +49,20 @@ static __device__ __forceinline__ work_tile work_tile_of(int number, int heads, 
 }
 
 // same as step 29, g-work-tiles.cuh
-// Work tiles handed out beside the first of each block, and blocks that have none left. A launch
-// leaves zeros for the next.
+// [0]: work tiles handed out in addition to the first of each block. [1]: blocks that have none
+// left. A launch resets both to zero for the next.
 static __device__ int counters[2];
 
-// The producer: work tiles until there is none left, their queries and tiles of keys and values.
+// The producer: loads the queries of one work tile after the other, and their tiles of keys and
+// values.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorMap *k_map,
                 const CUtensorMap *v_map, work_tile *handed_out, int heads, int at_once, int small,
                 int Sq, int Sk, bool causal);
 
-// A consumer warpgroup: its 64 rows of a work tile, from first on, of which those below end exist
-// -> o, and lse, that of the head. step: counts the tiles of all work tiles.
+// A consumer warpgroup: its 64 rows of a work tile, from `first` on -> o and lse; rows from `end`
+// on do not exist. lse is that of the head. step: counts the tiles of all work tiles.
 template <int D, int WARPGROUPS>
 static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
@@ -68,7 +70,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
 
 // same as step 29, g-work-tiles.cuh
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
-// -> o, lse [BH][Sq]; one launch at a time
+// -> o, lse [BH][Sq]; only one launch may run at a time
 // cost: as step 29's d-overlap, without the products of tiles that a warpgroup does not see
 template <int D, int WARPGROUPS>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
@@ -80,9 +82,10 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     const block_memory m = memory_at<D, WARPGROUPS, KEYS, STAGES>(shared_address(memory));
     work_tile *const handed_out =
         (work_tile *)(memory + bytes_of_memory<D, WARPGROUPS, KEYS, STAGES>());
-    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // the same for the warp
+    const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); // uniform within a warp
     init_barriers<WARPGROUPS, STAGES>(m);
-    // Launched so, the next kernel begins when blocks of this one end, and waits here for the last.
+    // A programmatic launch lets the next kernel begin as blocks of this one end; that kernel waits
+    // here for the last block.
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
 
@@ -97,7 +100,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     setmaxnreg_inc<WARPGROUPS == 3 ? 160 : 240>();
     if (warpgroup == WARPGROUPS - 1) {
-        named_arrive(1, 256); // the turn of the first warpgroup
+        named_arrive(1, 256); // passes the first turn to the first warpgroup
     }
     const float scale = 1.4426950408889634f / sqrtf((float)D); // to exponents of 2
     int step = 0;
@@ -129,7 +132,7 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
     int step = 0;
     int number = blockIdx.x;
     for (int iteration = 0;; iteration++) {
-        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first time there is nothing to wait for
+        barrier_wait(m.q_empty, iteration % 2 ^ 1); // the first wait returns at once
         if (number >= work_tiles) {
             handed_out->head = -1;
             barrier_arrive(m.q_full);
@@ -152,8 +155,8 @@ load_work_tiles(const block_memory &m, const CUtensorMap *q_map, const CUtensorM
 }
 
 // same as step 29, g-work-tiles.cuh
-// A consumer warpgroup: tiles, from the last one down, that begin behind the keys that it sees,
-// `mine`.
+// A consumer warpgroup passes over tiles, from the last one down, that begin behind the keys that
+// it sees, `mine`.
 template <int WARPGROUPS>
 static __device__ __forceinline__ void skip_tiles(const block_memory &m, int warpgroup, int mine,
                                                   int &tile, int &step)
@@ -180,10 +183,10 @@ static __device__ __forceinline__ void
 attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, int warpgroup,
                  int head, int first, int end, int &step, int Sq, int Sk, bool causal, float scale)
 {
-    constexpr bool HELD = WARPGROUPS == 2; // queries, in registers: three warpgroups have too few
+    constexpr bool HELD = WARPGROUPS == 2; // queries in registers; three warpgroups have too few
     constexpr int Q_TILE = 64 * D * 2, TILE = KEYS * D * 2; // bytes
     const int lane = threadIdx.x % 32;
-    const bool leader = threadIdx.x % 128 == 0; // speaks for its warpgroup
+    const bool leader = threadIdx.x % 128 == 0; // arrives for its warpgroup
     const int own_handoff = 1 + warpgroup,
               next_handoff = 1 + (warpgroup + 1) % WARPGROUPS; // hardware barriers
     const uint64_t q_tile = tile_descriptor(m.q_tiles + warpgroup * Q_TILE, 64 * 128);
@@ -191,10 +194,11 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
     const uint64_t v_tile = tile_descriptor(m.v_tiles, KEYS * 128);
     const uint32_t o_tile = m.o_tiles + warpgroup * Q_TILE;
     const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4; // of this lane, and row + 8
-    // Keys that the last row of the work tile sees, and that of the warpgroup, which may have none.
+    // visible: keys that the last row of the work tile sees; mine: the same for the warpgroup,
+    // which may have no row.
     const int visible = causal ? min(Sk, Sk - Sq + end) : Sk;
     const int mine = first >= end ? 0 : causal ? min(Sk, Sk - Sq + min(first + 64, end)) : Sk;
-    // The first query of the warpgroup sees so many, and tiles from `whole` on are not all seen.
+    // seen: keys that the first query of the warpgroup sees. Tiles from `whole` on need the mask.
     const int seen = causal ? min(Sk, Sk - Sq + first + 1) : Sk;
     const int whole = max(0, seen) / KEYS;
     uint32_t query[D / 16][4];
@@ -239,13 +243,13 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
             step++;
             const int stage = step % STAGES, filled = step / STAGES % 2;
             barrier_wait(m.k_full + 8 * stage, filled);
-            named_sync(own_handoff, 256); // with the warpgroup that passes it
+            named_sync(own_handoff, 256); // waits for the turn, which another warpgroup passes
             wgmma_fence();
             start_qk<D, KEYS, HELD>(s, query, q_tile, k_tile + stage * advance(TILE));
             wgmma_commit();
             barrier_wait(m.v_full + 8 * before, before_filled);
             fence_registers(out);
-            wgmma_fence(); // again: between products there was a wait
+            wgmma_fence(); // again, because there was a wait between products
             start_pv<D, KEYS>(out, p, v_tile + before * advance(TILE));
             wgmma_commit();
             named_arrive(next_handoff, 256);
@@ -259,7 +263,7 @@ attend_work_tile(const block_memory &m, const CUtensorMap *o_map, float *lse, in
                 mask_scores<KEYS>(s, row, tile * KEYS, Sq, Sk, causal);
             }
             softmax_step<KEYS>(s, row_max, row_sum, correction, scale);
-            wgmma_wait<0>(); // for the values
+            wgmma_wait<0>(); // for the product with the values
             fence_registers(out);
             if (leader) {
                 barrier_arrive(m.v_empty + 8 * before);

@@ -1,11 +1,11 @@
-/* wgmma_keys.cuh: what a warpgroup does with its 64 keys in FlashAttention's backward pass, step 30
+/* wgmma_keys.cuh: the work of a warpgroup on its 64 keys in FlashAttention's backward pass, step 30
  * and later; and the kernels before and after.
  *
- * A block has 128 keys, two warpgroups of consumers, and takes tiles of queries one after the
- * other. Scores are computed transposed, rows are keys: so P and dS are operands as they come, and
- * never leave the registers on their way to dv and dk. Only for dq dS goes through shared memory.
- * Tiles in shared memory are boxes [rows][64] of TMA, swizzled by 128 bytes, D / 64 of them one
- * after the other. Fragments: tensor_cores.cuh.
+ * A block has 128 keys, two consumer warpgroups, and takes tiles of queries one after the other.
+ * Scores are computed transposed, with keys as rows: so P and dS already are operands of the
+ * products for dv and dk, and stay in registers. Only for dq does dS go through shared memory.
+ * Tiles in shared memory are TMA boxes [rows][64], swizzled by 128 bytes, D / 64 of them one after
+ * the other. Fragments: tensor_cores.cuh.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 enum { BLOCK_KEYS = 128 };
 
-// Queries of a tile: as many as registers allow.
+// Queries per tile: as many as registers allow.
 template <int D>
 static __host__ __device__ constexpr int tile_queries()
 {
@@ -40,8 +40,8 @@ static __host__ __device__ constexpr int bytes_of_slopes()
     return tile_queries<D>() * BLOCK_KEYS * 2;
 }
 
-// The same descriptor, but what is computed from it is computed where it is used: otherwise the
-// compiler keeps each of them in a register through the loop, and has too few.
+// The same descriptor, but the compiler computes derived descriptors where they are used. Otherwise
+// it keeps each of them in a register through the loop, and runs out of registers.
 static __device__ __forceinline__ uint64_t recomputed(uint64_t descriptor)
 {
     asm volatile("" : "+l"(descriptor));
@@ -49,8 +49,8 @@ static __device__ __forceinline__ uint64_t recomputed(uint64_t descriptor)
 }
 
 // snippet: products
-// c += a b^T, 64 keys times a tile of queries. a: descriptor of 64 rows of k or v, b: of the tile
-// of q or dout. Starts the products; those of start_qk begin from nothing.
+// c += a b^T, 64 keys times a tile of queries. a: descriptor of 64 rows of k or v; b: of the tile
+// of q or dout. Starts the products. start_qk overwrites c instead of adding.
 template <int D>
 static __device__ __forceinline__ void start_adding(float (&c)[tile_queries<D>() / 8][4],
                                                     uint64_t a, uint64_t b)
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void start_adding(float (&c)[tile_queries<D>()
 }
 
 // dq = dS k, the share of a warpgroup: 64 queries of the tile at D = 64, half of the columns at D =
-// 128. ds: descriptor of the tile of dS, k: of all keys of the block, both where that share begins.
+// 128. ds: descriptor of the tile of dS; k: of all keys of the block. Both begin at that share.
 template <int D>
 static __device__ __forceinline__ void start_dq(float (&dq)[8][4], uint64_t ds, uint64_t k)
 {
@@ -76,9 +76,9 @@ static __device__ __forceinline__ void start_dq(float (&dq)[8][4], uint64_t ds, 
 // end snippet: products
 
 // snippet: columns
-// Queries are columns here. s, scores, become probabilities: 2^(scale s - lse); what dP starts
-// from, so that the product leaves dP - delta. lse, minus_delta: of the tile's queries, in shared
-// memory.
+// Queries are columns here. softmax_columns: scores s -> probabilities 2^(scale s - lse).
+// start_from: starts dP at -delta, so that the product leaves dP - delta. lse and minus_delta are
+// those of the tile's queries, in shared memory.
 template <int ROWS>
 static __device__ __forceinline__ void softmax_columns(float (*s)[4], const float *lse, float scale)
 {
@@ -122,13 +122,13 @@ static __device__ __forceinline__ void pack_slopes(uint32_t (*p)[4], uint32_t (*
 }
 
 // snippet: slopes
-// The operand dS^T of this warp's 16 keys -> the tile of dS, rows are queries: transposed on the
-// way. slopes: where the tile of these 64 keys begins.
+// The operand dS^T of this warp's 16 keys -> the tile of dS, whose rows are queries; it is
+// transposed on the way. slopes: the start of the tile of these 64 keys.
 template <int ROWS>
 static __device__ __forceinline__ void store_slopes(uint32_t slopes, const uint32_t (*ds)[4])
 {
     const int lane = threadIdx.x % 32;
-    const int query = lane / 16 * 8 + lane % 8; // whose row this lane names to stmatrix
+    const int query = lane / 16 * 8 + lane % 8; // whose row this lane passes to stmatrix
     const int chunk = threadIdx.x / 32 % 4 * 2 + lane / 8 % 2; // of 8 keys
     slopes += query * 128 + (chunk ^ lane % 8) * 16;
 #pragma unroll
@@ -139,9 +139,9 @@ static __device__ __forceinline__ void store_slopes(uint32_t slopes, const uint3
 // end snippet: slopes
 
 // snippet: add-rows
-// dq, 16 rows and 64 columns of this warp, is added to sums, 8 tiles of 16 x 8 as step 26's
-// b-vector arranges them: by way of shared memory, 4096 bytes of the warp, in which a lane's part
-// begins at `staged`. The copy engine does the rest.
+// Adds dq, 16 rows and 64 columns of this warp, to sums: 8 tiles of 16 x 8, arranged as in step
+// 26's b-vector. They go through 4096 bytes of shared memory of the warp, in which this lane's part
+// begins at `staged`; the TMA adds them from there.
 static __device__ __forceinline__ void add_rows(float *sums, float4 *staged, float (&dq)[8][4])
 {
     const int lane = threadIdx.x % 32;
@@ -167,7 +167,7 @@ template <int D>
 static __device__ __forceinline__ void store_keys(uint32_t tile, float (&c)[D / 8][4], float scale)
 {
     const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane passes to stmatrix
     tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {
@@ -184,14 +184,14 @@ static __device__ __forceinline__ void store_keys(uint32_t tile, float (&c)[D / 
 // --- The kernels before and after ----------------------------------------------------------------
 
 // snippet: dependent
-// What the kernel in front of this one in the stream has written may be read from here on. Without
-// a launch that lets it begin early there is nothing to wait for.
+// Waits until the results of the previous kernel in the stream may be read. If this kernel was not
+// launched to begin early, it does not wait.
 static __device__ __forceinline__ void wait_for_previous()
 {
     cudaGridDependencySynchronize();
 }
 
-// The kernel behind this one may begin.
+// Allows the next kernel in the stream to begin.
 static __device__ __forceinline__ void let_next_begin()
 {
     cudaTriggerProgrammaticLaunchCompletion();
@@ -199,8 +199,8 @@ static __device__ __forceinline__ void let_next_begin()
 // end snippet: dependent
 
 // o, dout [BH][Sq][D], lse [BH][Sq] -> lse2, in exponents of 2, and minus_delta [BH][padded]; zeros
-// -> sums [BH][padded][D]. Of rows past the end lse2 is infinite: probabilities become 0.
-// grid (padded D / 2048, BH), 256 threads, D / 8 for a row. cost: 8 bytes an element
+// -> sums [BH][padded][D]. For rows past the end lse2 is infinite, so that probabilities become 0.
+// grid (padded D / 2048, BH), 256 threads, D / 8 per row. cost: 8 bytes per element
 template <int D>
 __global__ void before(const __half *o, const __half *dout, const float *lse, float *lse2,
                        float *minus_delta, float *sums, int Sq)
@@ -241,8 +241,8 @@ __global__ void before(const __half *o, const __half *dout, const float *lse, fl
 
 // sums [BH][padded][D] in tiles of 16 x 8, as step 26's b-vector leaves them -> dq [BH][Sq][D],
 // times 1 / sqrt(D). Through shared memory, so that rows are read and written in whole sectors.
-// grid (padded / 128 (D / 64), BH), 256 threads, a warp for 16 rows and 64 columns. cost: 6 bytes
-// an element
+// grid (padded / 128 (D / 64), BH), 256 threads, one warp per 16 rows and 64 columns. cost: 6 bytes
+// per element
 template <int D>
 __global__ void after(const float *sums, __half *dq, int Sq)
 {

@@ -1,5 +1,5 @@
-/* wgmma_launch.cuh: the host's way to kernels of steps 29 to 31 and 37: maps of their tensors,
- * and launches that may begin early.
+/* wgmma_launch.cuh: host functions for kernels of steps 29 to 31 and 37: maps of their tensors, and
+ * launches that may begin early.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 // snippet: map
-// A tensor [BH][S][D] -> a map whose boxes are tiles of so many rows: the columns are split, as a
-// swizzled box has 64 at most. S is that of keys for k, v and their gradients, else of queries.
+// A tensor [BH][S][D] -> a map whose boxes are tiles of `rows` rows. The columns are split, because
+// a swizzled box has at most 64. S is Sk for k, v and their gradients, else Sq.
 static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
 {
     const kf_shape s = run->shape;
@@ -24,16 +24,16 @@ static CUtensorMap map_of(const kf_run *run, const char *name, int rows)
 }
 // end snippet: map
 
-// The launcher for the width of the heads.
+// The launcher for the run's D.
 template <kf_launch *for_64, kf_launch *for_128>
 static void launch_by_width(const kf_run *run, cudaStream_t stream)
 {
     (run->shape.D == 64 ? for_64 : for_128)(run, stream);
 }
 
-// How a kernel is launched that calls cudaGridDependencySynchronize. early: it may begin before the
-// one in front of it in the stream has ended; else only then. attribute: lives as long as what is
-// returned.
+// The launch configuration of a kernel that calls cudaGridDependencySynchronize. early: the kernel
+// may begin before the previous one in the stream has ended. attribute: must live as long as the
+// result.
 static cudaLaunchConfig_t launch_config(cudaLaunchAttribute *attribute, bool early, dim3 grid,
                                         int threads, int bytes, cudaStream_t stream)
 {

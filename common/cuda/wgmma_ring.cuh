@@ -1,6 +1,6 @@
 /* wgmma_ring.cuh: shared memory of the kernels of steps 29, 31 and 37 whose blocks take one work
  * tile of attention after the other: their tiles, and a ring of STAGES tiles of keys and of values
- * that the producer fills and WARPGROUPS consumer warpgroups leave.
+ * that the producer fills and WARPGROUPS consumer warpgroups empty.
  */
 #pragma once
 
@@ -56,8 +56,8 @@ static __device__ __forceinline__ void init_barriers(const block_memory &m)
     __syncthreads();
 }
 
-// The producer: so many tiles of keys and values of a head, from the last one down, each as soon as
-// its stage is left. step: counts the tiles of all work tiles.
+// The producer: loads this many tiles of keys and values of a head, from the last one down, each as
+// soon as its stage is empty. step: counts the tiles of all work tiles.
 template <int D, int KEYS, int STAGES>
 static __device__ __forceinline__ void load_keys(const block_memory &m, const CUtensorMap *k_map,
                                                  const CUtensorMap *v_map, int head, int tiles,

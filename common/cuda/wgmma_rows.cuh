@@ -1,6 +1,6 @@
-/* wgmma_rows.cuh: what a warpgroup does with its 64 queries in FlashAttention's forward pass, step
- * 29 and later. Tiles in shared memory are boxes [rows][64] of TMA, swizzled by 128 bytes, D / 64
- * of them one after the other. Rows and fragments: flash_rows.cuh, tensor_cores.cuh.
+/* wgmma_rows.cuh: the work of a warpgroup on its 64 queries in FlashAttention's forward pass, step
+ * 29 and later. Tiles in shared memory are TMA boxes [rows][64], swizzled by 128 bytes, D / 64 of
+ * them one after the other. Rows and fragments: flash_rows.cuh, tensor_cores.cuh.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ static __device__ __forceinline__ void start_qk(float (&s)[KEYS / 8][4], uint64_
     }
 }
 
-// out += p v. p: fragments of 16 keys each; v: of a tile [KEYS][D], its boxes told. Starts them.
+// out += p v. p: fragments of 16 keys each; v: descriptor of a tile [KEYS][D], made with the size
+// of its boxes. Starts the products.
 template <int D, int KEYS>
 static __device__ __forceinline__ void start_pv(float (&out)[D / 8][4], uint32_t (&p)[KEYS / 16][4],
                                                 uint64_t v)
@@ -37,7 +38,7 @@ template <int D>
 static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], uint32_t tile)
 {
     const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to ldmatrix
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane passes to ldmatrix
     tile += row * 128 + (lane / 16 ^ lane % 8) * 16;
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void load_queries(uint32_t (&q)[D / 16][4], ui
     }
 }
 
-// start_qk with q as fragments where they are HELD, else from its tile.
+// start_qk with q as fragments if it is HELD in registers, else from its tile.
 template <int D, int KEYS, bool HELD>
 static __device__ __forceinline__ void start_qk(float (&s)[KEYS / 8][4], uint32_t (&q)[D / 16][4],
                                                 uint64_t q_tile, uint64_t k)
@@ -60,8 +61,8 @@ static __device__ __forceinline__ void start_qk(float (&s)[KEYS / 8][4], uint32_
     }
 }
 
-// As online_softmax, but for out, which may be in use: what it is to be multiplied by ->
-// correction.
+// As online_softmax, but out is left alone, because a product may still write it. The caller
+// multiplies it by `correction` later.
 template <int KEYS>
 static __device__ __forceinline__ void softmax_step(float (*s)[4], float *row_max, float *row_sum,
                                                     float *correction, float scale)
@@ -101,7 +102,7 @@ static __device__ __forceinline__ void rescale(float (&out)[D / 8][4], const flo
     }
 }
 
-// s rounded -> p, fragments of 16 keys each.
+// s, rounded -> p, fragments of 16 keys each.
 template <int KEYS>
 static __device__ __forceinline__ void pack_probabilities(uint32_t (&p)[KEYS / 16][4],
                                                           float (*s)[4])
@@ -115,7 +116,7 @@ static __device__ __forceinline__ void pack_probabilities(uint32_t (&p)[KEYS / 1
     }
 }
 
-// out / row_sum, 64 rows in fp16 -> a tile [64][D]; and lse [Sq] as store_rows makes it. row: of
+// out / row_sum, 64 rows in fp16 -> a tile [64][D]; and lse [Sq] as in store_rows. row: that of
 // this lane, and row + 8.
 template <int D>
 static __device__ __forceinline__ void
@@ -134,7 +135,7 @@ rows_to_tile(uint32_t tile, float *lse, float (&out)[D / 8][4], const float *row
             lse[i_row] = total > 0.0f ? row_max[half] * scale * LN2 + logf(total) : -INFINITY;
         }
     }
-    const int tile_row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane names to stmatrix
+    const int tile_row = threadIdx.x / 32 % 4 * 16 + lane % 16; // that this lane passes to stmatrix
     tile += tile_row * 128 + (lane / 16 ^ lane % 8) * 16;
 #pragma unroll
     for (int d = 0; d < D / 16; d++) {

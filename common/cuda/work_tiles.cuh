@@ -1,6 +1,7 @@
-/* work_tiles.cuh: how attention is cut for as many blocks as there are multiprocessors, which take
- * one work tile of a head after the other: what steps 29, 31 and 37 work out before a launch. Of
- * kernels that take work tiles, clang++ counts other requests than g++.
+/* work_tiles.cuh: how attention is cut into work tiles for as many blocks as there are
+ * multiprocessors, each of which takes one work tile of a head after the other. Steps 29, 31 and 37
+ * compute this before a launch. Of kernels that take work tiles, clang++ counts other requests than
+ * g++.
  */
 #pragma once
 
@@ -14,7 +15,8 @@ namespace work_tiles
 
 enum { SMALL = 128 }; // rows of a small work tile
 
-// Work tiles of `large` rows in a head, whose first rows are in so many small work tiles.
+// Large work tiles of a head, `large` rows each. The head's first rows are in `small` small work
+// tiles.
 static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small, int large)
 {
     return (Sq - small * SMALL + large - 1) / large;
@@ -23,11 +25,11 @@ static __host__ __device__ __forceinline__ int large_tiles(int Sq, int small, in
 } // namespace work_tiles
 
 // snippet: at-once
-// How many heads are worked on at a time: as many as have their keys and values in half of the L2
-// cache; without a mask all rows are equally long, and it is one.
+// How many heads run at a time: as many as have their keys and values in half of the L2 cache.
+// Without a mask all rows are equally long, and it is one.
 static int heads_at_once(const kf_shape *s)
 {
-    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // on a CPU small, as its cases are
+    const int64_t room = kf_on_cpu() ? 40000 : 16 << 20; // small on a CPU, as its cases are
     const int64_t head = (int64_t)s->Sk * s->D * 2 * (int)sizeof(__half);
     const int64_t fit = room / head;
     return !s->causal || fit < 1 ? 1 : fit < s->B * s->H ? (int)fit : s->B * s->H;
@@ -36,28 +38,29 @@ static int heads_at_once(const kf_shape *s)
 
 static int multiprocessors()
 {
-    int n = 2; // on a CPU any number will do: the same on each
+    int n = 2; // on a CPU any number will do, if it is always the same
     if (!kf_on_cpu()) {
         CUDA_CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0));
     }
     return n;
 }
 
-// How a head is cut: into work tiles of so many warpgroups of 64 rows, but for the first rows,
-// which are in small ones.
+// The cut of a head: large work tiles of `warpgroups` times 64 rows, and `small` small ones for the
+// first rows.
 typedef struct cut {
     int warpgroups, small;
 } cut;
 
 // snippet: cut
 // When the last multiprocessor ends, if each takes a new work tile as soon as it can. A work tile
-// of 192 rows takes 1, one of 128 takes 0.77 of that: it reads each tile of keys for fewer queries.
+// of 192 rows takes time 1. One of 128 rows takes 0.77, more than its share of rows, because it
+// reads each tile of keys for fewer queries.
 static double ends_after(const kf_shape *s, cut c)
 {
     const int blocks = multiprocessors(), heads = s->B * s->H;
     const int large = work_tiles::large_tiles(s->Sq, c.small, c.warpgroups * 64) * heads;
     const double takes = c.warpgroups == 3 ? 1.0 : 0.77;
-    // Those that take a work tile less than others, and the others.
+    // Blocks with one large work tile less than the others, and the others.
     int blocks_free[2] = {blocks - large % blocks, large % blocks};
     double free_at[2] = {large / blocks * takes, (large / blocks + 1) * takes};
     double end = blocks_free[1] > 0 ? free_at[1] : free_at[0];
@@ -70,7 +73,7 @@ static double ends_after(const kf_shape *s, cut c)
     return end;
 }
 
-// The cut that ends first; of several the one with more small work tiles.
+// The cut that ends first; of equal ones that with more small work tiles.
 static cut best_cut(const kf_shape *s)
 {
     cut best = {2, 0};

@@ -5,25 +5,25 @@
  * Tests: fixed shapes; case n63 is counted in all orders; also on aarch64
  *
  * Idea     y is a copy of x. In every variant each element is loaded once and stored once. What
- *          changes is which lane of a warp takes which element, and by which way it comes. A warp
- *          asks for its 32 elements in one request. Global memory answers in sectors of 32 bytes,
- *          shared memory in wavefronts of at most one word from each of 32 banks.
- * Predict  Sectors a request: 4 when 32 lanes ask for 32 neighbours, 5 when these are shifted by
+ *          changes is which lane of a warp takes which element, and on which path. A warp asks for
+ *          its 32 elements in one request. Global memory answers in sectors of 32 bytes, shared
+ *          memory in wavefronts of at most one word from each of 32 banks.
+ * Predict  Sectors per request: 4 when 32 lanes ask for 32 neighbours, 5 when these are shifted by
  *          one, 8 with every second element, 32 with every 32nd or down a column, 16 for a float4
- *          a lane, 1 when all ask for the same element. Wavefronts: the stride in words, and 1 with
- *          rows padded by a word. Time on large arrays: all bytes come from device memory once, so
- *          only 32 sectors a request and 32-way conflicts show. float4 changes nothing.
+ *          per lane, 1 when all ask for the same element. Wavefronts: the stride in words, and 1
+ *          with rows padded by a word. Time on large arrays: all bytes come from device memory
+ *          once, so only 32 sectors per request and 32-way conflicts show. float4 changes nothing.
  * Outcome  The counts come out, and the GPU counts the same; both of the slow ways do show. But
- *          float4 is much faster: one load of 4 bytes a thread leaves the memory waiting. Four
+ *          float4 is much faster: with one load of 4 bytes per thread the memory has to wait. Four
  *          loads of 4 bytes do as well as one of 16 (four-loads was added to find that out).
  */
 #include "harness/harness.h"
 
-enum { TILE = 1024 }; // elements of a block, one a thread (float4: four a thread, 256 threads)
+enum { TILE = 1024 }; // elements per block, one per thread (float4: four per thread, 256 threads)
 
 // snippet: coalesced
 // x [n] -> y [n], thread t of a block takes element t of the block's 1024
-// cost: 8 bytes an element, no flops; a warp loads 4 sectors and stores 4
+// cost: 8 bytes per element, no flops; a warp loads 4 sectors and stores 4
 __global__ void coalesced(const float *x, float *y, int n)
 {
     const int e = blockIdx.x * TILE + threadIdx.x;
@@ -34,15 +34,15 @@ __global__ void coalesced(const float *x, float *y, int n)
 // end snippet: coalesced
 
 // snippet: strided
-// Deals 0..1023 out anew: neighbouring t get places that are stride apart, and every place is used.
+// Permutes 0..1023: neighbouring t get places that are `stride` apart, each used once.
 template <int stride>
 __device__ int spread(int t)
 {
     return t % (TILE / stride) * stride + t / (TILE / stride);
 }
 
-// x [n] -> y [n], the same 1024 elements a block, another thread for each
-// cost: 8 bytes an element, no flops; a warp loads and stores 4 x stride sectors, at most 32 each
+// x [n] -> y [n], the same 1024 elements per block, each copied by another thread
+// cost: 8 bytes per element, no flops; a warp loads and stores 4 x stride sectors, at most 32 each
 template <int stride>
 __global__ void strided(const float *x, float *y, int n)
 {
@@ -54,8 +54,8 @@ __global__ void strided(const float *x, float *y, int n)
 // end snippet: strided
 
 // snippet: float4
-// x [n] -> y [n], thread i takes elements 4 i to 4 i + 3; the n % 4 left over are taken one by one
-// cost: 8 bytes an element, no flops; a warp loads 16 sectors and stores 16, for 128 elements
+// x [n] -> y [n], thread i copies elements 4 i to 4 i + 3; the other n % 4 one by one
+// cost: 8 bytes per element, no flops; a warp loads 16 sectors and stores 16, for 128 elements
 __global__ void four_a_lane(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -70,9 +70,9 @@ __global__ void four_a_lane(const float *x, float *y, int n)
 // end snippet: float4
 
 // snippet: four-loads
-// x [n] -> y [n], in blocks of 256 threads; thread t takes elements t, t + 256, t + 512, t + 768 of
-// the block's 1024, and has asked for all four before it stores one
-// cost: 8 bytes an element, no flops; a warp loads 4 times 4 sectors and stores 4 times 4
+// x [n] -> y [n], in blocks of 256 threads; thread t copies elements t, t + 256, t + 512, t + 768
+// of the block's 1024. All four loads are in flight before the first store.
+// cost: 8 bytes per element, no flops; a warp loads 4 times 4 sectors and stores 4 times 4
 __global__ void four_loads(const float *x, float *y, int n)
 {
     const int e = blockIdx.x * TILE + threadIdx.x;
@@ -96,8 +96,8 @@ __global__ void four_loads(const float *x, float *y, int n)
 // end snippet: four-loads
 
 // snippet: misaligned
-// x [n] -> y [n], every thread one element further on, the last one takes the first
-// cost: 8 bytes an element, no flops; a warp loads 5 sectors and stores 5
+// x [n] -> y [n], every thread copies the element after its own, the last thread copies the first
+// cost: 8 bytes per element, no flops; a warp loads 5 sectors and stores 5
 __global__ void misaligned(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * TILE + threadIdx.x;
@@ -109,8 +109,8 @@ __global__ void misaligned(const float *x, float *y, int n)
 // end snippet: misaligned
 
 // snippet: column-walk
-// x [S][D] -> y [S][D], neighbouring threads take neighbouring rows
-// cost: 8 bytes an element, no flops; a warp loads 32 sectors and stores 32 (S >= 32, D >= 8)
+// x [S][D] -> y [S][D], neighbouring threads copy elements of neighbouring rows
+// cost: 8 bytes per element, no flops; a warp loads 32 sectors and stores 32 (S >= 32, D >= 8)
 __global__ void column_walk(const float *x, float *y, int S, int D)
 {
     const int i = blockIdx.x * TILE + threadIdx.x;
@@ -122,8 +122,8 @@ __global__ void column_walk(const float *x, float *y, int S, int D)
 // end snippet: column-walk
 
 // snippet: broadcast
-// x [n], scale [n / 32], all of it 1 -> y [n]; the lanes of a warp share a scale
-// cost: 8 bytes and 1 flop an element, 4 bytes a scale; a warp loads 4 sectors and then 1, stores 4
+// x [n], scale [n / 32], all of it 1 -> y [n]; the lanes of a warp share one element of scale
+// cost: 8 bytes and 1 flop per element, 4 bytes per scale; a warp loads 4 + 1 sectors, stores 4
 __global__ void broadcast(const float *x, const float *scale, float *y, int n)
 {
     const int e = blockIdx.x * TILE + threadIdx.x;
@@ -136,15 +136,15 @@ __global__ void broadcast(const float *x, const float *scale, float *y, int n)
 // --- Through shared memory ----------------------------------------------------------------------
 
 // snippet: staged
-// x [n] -> y [n] by way of shared memory, neighbours ways words apart
-// cost: 8 bytes an element, no flops, 1 barrier; a warp stores and loads in ways wavefronts each
+// x [n] -> y [n] through shared memory, neighbours `ways` words apart
+// cost: 8 bytes per element, no flops, 1 barrier; a warp stores and loads in `ways` wavefronts each
 template <int ways>
 __global__ void staged(const float *x, float *y, int n)
 {
     __shared__ float tile[TILE];
     const int first = blockIdx.x * TILE;
     const int mine = threadIdx.x;
-    const int other = threadIdx.x ^ 32; // of the warp next door
+    const int other = threadIdx.x ^ 32; // of the neighbouring warp
     if (first + mine < n) {
         tile[spread<ways>(mine)] = x[first + mine];
     }
@@ -157,7 +157,7 @@ __global__ void staged(const float *x, float *y, int n)
 
 // snippet: padded
 // x [n] -> y [n] as staged<32>, a warp's elements in one column of the tile
-// cost: 8 bytes an element, no flops, 1 barrier; a warp stores and loads in 1 wavefront each
+// cost: 8 bytes per element, no flops, 1 barrier; a warp stores and loads in 1 wavefront each
 __global__ void padded(const float *x, float *y, int n)
 {
     const int first = blockIdx.x * TILE;
@@ -177,8 +177,8 @@ __global__ void padded(const float *x, float *y, int n)
 // end snippet: padded
 
 // snippet: shared-broadcast
-// x [n], scale [n / 32], all of it 1 -> y [n]; the block's 32 scales go through shared memory
-// cost: 8 bytes and 1 flop an element, 4 bytes a scale, 1 barrier; 1 wavefront a warp
+// x [n], scale [n / 32], all of it 1 -> y [n]; the 32 scales of a block go through shared memory
+// cost: 8 bytes and 1 flop per element, 4 bytes per scale, 1 barrier; 1 wavefront per warp
 __global__ void shared_broadcast(const float *x, const float *scale, float *y, int n)
 {
     __shared__ float factor[32];
@@ -302,7 +302,7 @@ static void setup(kf_run *run)
     kf_output(run, "y", "SD", KF_F32, matrix);
 }
 
-// Nothing is rounded here, so nothing may differ: the bound of every element is 0.
+// Nothing is rounded here, so every element must be exact: its bound is 0.
 static void reference(kf_run *run)
 {
     const kf_tensor *x = kf_find(run, "x");
@@ -333,11 +333,10 @@ static const kf_case cases[] = {
     {.name = "tile", .shape = MATRIX(1, 1024), .flags = KF_VERIFY_ONLY},
     {.name = "n63", .shape = MATRIX(9, 7), .flags = KF_VERIFY_ONLY},
     {.name = "n1000", .shape = MATRIX(8, 125), .flags = KF_VERIFY_ONLY},
-    // Four a lane: 255 threads for fours and three more, in two blocks of 256.
+    // Four per lane: 255 threads for groups of four and three more, in two blocks of 256.
     {.name = "n1023", .shape = MATRIX(33, 31), .flags = KF_VERIFY_ONLY},
     {.name = "n1025", .shape = MATRIX(25, 41), .flags = KF_VERIFY_ONLY},
-    // The last of a thread's four loads that is in the array: the second, and whole scales; the
-    // third.
+    // A thread's last load inside the array is its second (here, with whole scales) or third.
     {.name = "n1312", .shape = MATRIX(32, 41), .flags = KF_VERIFY_ONLY},
     {.name = "n1632", .shape = MATRIX(32, 51), .flags = KF_VERIFY_ONLY},
     {.name = "n10007", .shape = MATRIX(10007, 1), .flags = KF_VERIFY_ONLY},

@@ -5,14 +5,14 @@
  *
  * Idea     Write down the definition. One kernel for the scores q k^T / sqrt(D), one for the
  *          softmax of each row, one for the weighted sum of v. Each is a page of plain loops. Two
- *          of them hand a matrix of Sq x Sk numbers to the next one through device memory.
+ *          of them hand a matrix of Sq x Sk elements to the next one through device memory.
  * Predict  Inputs and output grow with S, the matrix with S squared: doubling S should cost four
  *          times the memory and, once the GPU is full, four times the time. From the bytes of the
  *          matrix alone one can say at which S the device runs out. A causal mask halves the
  *          arithmetic, not the memory.
  * Outcome  As predicted, to the byte for memory. Time reaches its factor of four only from the
- *          length on at which the GPU is full; below, three launches are what one pays for. And
- *          it is nowhere near the limit: see chapter 1 for what the limit is.
+ *          length on at which the GPU is full; below, the time is that of three launches. And it is
+ *          nowhere near the limit: see chapter 1 for what the limit is.
  */
 #include "problems/attention.h"
 #include "cuda/warp_reduce.cuh"
@@ -22,8 +22,8 @@
 enum { THREADS = 256, ROWS_PER_BLOCK = THREADS / 32 };
 
 // snippet: scores
-// q [BH][Sq][D], k [BH][Sk][D] -> s [BH][Sq][Sk], one thread a score
-// cost: 2 D flops a score; writes 4 bytes a score, reads 8 D bytes a score, nearly all from cache
+// q [BH][Sq][D], k [BH][Sk][D] -> s [BH][Sq][Sk], one thread per score
+// cost: 2 D flops per score; writes 4 bytes and reads 8 D bytes per score, nearly all from cache
 __global__ void scores(const float *q, const float *k, float *s, int Sq, int Sk, int D, bool causal)
 {
     const int64_t i = blockIdx.x;
@@ -49,8 +49,8 @@ __global__ void scores(const float *q, const float *k, float *s, int Sq, int Sk,
 // end snippet: scores
 
 // snippet: softmax
-// s [rows][Sk] -> s, each row exp(s - max) / sum, one warp a row
-// cost: reads the matrix three times and writes it twice, 20 bytes a score
+// s [rows][Sk] -> s, each row exp(s - max) / sum, one warp per row
+// cost: reads the matrix three times and writes it twice, 20 bytes per score
 __global__ void softmax(float *s, int64_t rows, int Sk)
 {
     const int lane = threadIdx.x % 32;
@@ -74,7 +74,7 @@ __global__ void softmax(float *s, int64_t rows, int Sk)
     }
     sum = warp_sum(sum);
 
-    // A query that sees no key, under a mask with more queries than keys, has probabilities of 0.
+    // A query that sees no key (under a mask, with more queries than keys) has probabilities of 0.
     for (int j = lane; j < Sk; j += 32) {
         s[j] = largest > -INFINITY ? s[j] / sum : 0.0f;
     }
@@ -83,8 +83,8 @@ __global__ void softmax(float *s, int64_t rows, int Sk)
 // end snippet: softmax
 
 // snippet: weighted-sum
-// p [BH][Sq][Sk], v [BH][Sk][D] -> o [BH][Sq][D], one thread an element of o
-// cost: 2 Sk flops an element; reads the matrix once, v from cache
+// p [BH][Sq][Sk], v [BH][Sk][D] -> o [BH][Sq][D], one thread per element of o
+// cost: 2 Sk flops per element; reads the matrix once, v from cache
 __global__ void weighted_sum(const float *p, const float *v, float *o, int Sq, int Sk, int D)
 {
     const int d = blockIdx.x * blockDim.x + threadIdx.x;
@@ -168,7 +168,7 @@ static const kf_case cases[] = {
     CAUSAL(1024, KF_LARGE),
     CAUSAL(4096, KF_LARGE),
     CAUSAL(16384, KF_LARGE),
-    // Odd shapes: no extent divides a block, queries fewer than keys, more queries than keys.
+    // Odd shapes: no extent divides a block; fewer queries than keys; more queries than keys.
     {.name = "odd",
      .shape = {.B = 2, .H = 3, .Sq = 33, .Sk = 77, .D = 80},
      .flags = KF_VERIFY_ONLY},
@@ -181,7 +181,7 @@ static const kf_case cases[] = {
     {.name = "more-queries",
      .shape = {.H = 2, .Sq = 45, .Sk = 19, .D = 40},
      .flags = KF_VERIFY_ONLY},
-    {.name = "no-key", // the first 26 queries of a head see none
+    {.name = "no-key", // the first 26 queries of a head see no key
      .shape = {.H = 2, .Sq = 45, .Sk = 19, .D = 40, .causal = true},
      .flags = KF_VERIFY_ONLY},
     {.name = "steep",

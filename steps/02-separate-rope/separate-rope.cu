@@ -6,7 +6,7 @@
  *
  * Idea     Rotate q and k with one small kernel each, then run attention on the rotated copies.
  *          Attention is one kernel now: a block of 256 threads owns one query, and its row of
- *          scores never leaves shared memory. This is what every fused version has to beat.
+ *          scores never leaves shared memory. Every fused version has to beat this one.
  * Predict  Three launches where one would do. At S = 64 the data is small (2 MiB each for q, k, v
  *          and o at D = 2048) and the kernels are short, so the three clocks should disagree about
  *          the price of a launch: least when a graph replays them, more from a stream. When the
@@ -20,9 +20,9 @@
 #include "problems/rope.h"
 
 // snippet: rope
-// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D], row i of x stands in row first + i of the
-// tables; one thread a pair, and one a dimension that is not rotated
-// cost: 8 bytes an element and 8 a pair of the table; 6 flops a pair
+// x [H][S][D], cosine and sine [P][R/2] -> y [H][S][D]. Row i of x has row first + i of the tables.
+// One thread per pair, and one per dimension that is not rotated.
+// cost: 8 bytes per element and 8 per pair of the table; 6 flops per pair
 __device__ void rope_row(const float *x, const float *cosine, const float *sine, float *y, int D,
                          int R)
 {
@@ -53,9 +53,9 @@ __global__ void rope(const float *x, const float *cosine, const float *sine, flo
 // end snippet: rope
 
 // snippet: tree
-// One value a thread in, the maximum (or the sum) over the block out, for every thread. values
-// [THREADS] is shared memory, free before the call and after it. Half of the threads add the other
-// half's values, then a quarter, and so on.
+// One value per thread -> the maximum (or the sum) over the block, for every thread. values
+// [THREADS] is shared memory, free before and after the call. Half of the threads add the values of
+// the other half, then a quarter, and so on.
 // cost: 10 barriers for 256 threads
 template <bool is_sum>
 __device__ float block_tree(float v, float *values)
@@ -77,7 +77,7 @@ __device__ float block_tree(float v, float *values)
 // end snippet: tree
 
 // snippet: attention
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score);
 static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
@@ -86,7 +86,7 @@ static __device__ __forceinline__ void softmax_times_v(const float *score, float
 
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; Sk exponentials a column
+// cost: per block 4 D Sk flops and one read of a head's k and v; Sk exponentials per column
 static __global__ void attention(attention_args a)
 {
     extern __shared__ float shared[];
@@ -103,9 +103,9 @@ static __global__ void attention(attention_args a)
     softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
-// query [D], k [Sk][D] -> score [visible], one key a thread: with 64 keys, 192 of the 256 threads
-// have nothing to do here. Returns the thread's largest score.
-// cost: 2 D flops a key
+// query [D], k [Sk][D] -> score [visible], one key per thread: with 64 keys, 192 of the 256 threads
+// are idle here. Returns the thread's largest score.
+// cost: 2 D flops per key
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
 {
@@ -122,10 +122,10 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
     return largest;
 }
 
-// score [visible] and each thread's largest, v [Sk][D] -> o [D], softmax and the weighted sum of
-// the values, one column a thread. Each thread weighs the keys with its own copy of largest and
-// sum. A query that sees no key at all has the result 0.
-// cost: Sk exponentials and 2 Sk flops a column
+// score [visible] and each thread's largest, v [Sk][D] -> o [D]: softmax and the weighted sum of
+// the values, one column per thread. Each thread computes the probabilities with its own copy of
+// largest and sum. The result of a query that sees no key is 0.
+// cost: Sk exponentials and 2 Sk flops per column
 static __device__ __forceinline__ void softmax_times_v(const float *score, float largest,
                                                        const float *v, float *o, int visible, int D,
                                                        float *scratch)
@@ -172,7 +172,7 @@ static void launch_separate(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// Both rotations in one launch: grid (Sq + Sk, H), the first Sq blocks of a head rotate q.
+// Both rotations in one launch: grid (Sq + Sk, H). The first Sq blocks of a head rotate q.
 __global__ void rope_both(const float *q, const float *k, const float *cosine, const float *sine,
                           float *q_rotated, float *k_rotated, int Sq, int Sk, int D, int R,
                           int first)
@@ -196,7 +196,7 @@ static void launch_two(const kf_run *run, cudaStream_t stream)
     launch_attention(run, arguments_rotated(run), stream);
 }
 
-// Nothing to rotate at R = 0: attention alone, to see what the two rotations cost beside it.
+// Attention alone, at R = 0, to see what the two rotations cost in addition.
 static void launch_alone(const kf_run *run, cudaStream_t stream)
 {
     launch_attention(run, arguments_to_rotate(run), stream);
@@ -245,8 +245,8 @@ static const kf_case cases[] = {
     PARTIAL(128, 0),
     PARTIAL(512, 0),
     PARTIAL(2048, 0),
-    // Odd shapes: D = 80 with a quarter rotated as in GPT-NeoX, few queries over many keys, a mask,
-    // and the largest position a 131072-token context has.
+    // Odd shapes: D = 80 with a quarter rotated as in GPT-NeoX; few queries over many keys; a mask;
+    // and the last position of a 131072-token context.
     {.name = "neox",
      .shape = {.H = 3, .Sq = 37, .Sk = 37, .D = 80, .R = 20, .causal = true},
      .flags = KF_VERIFY_ONLY},
@@ -265,7 +265,7 @@ static const kf_case cases[] = {
     {.name = "steep",
      .shape = {.H = 4, .Sq = 33, .Sk = 33, .D = 64, .R = 64, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "no-key", // the first four queries of a head see none
+    {.name = "no-key", // the first four queries of a head see no key
      .shape = {.H = 2, .Sq = 9, .Sk = 5, .D = 40, .causal = true},
      .flags = KF_VERIFY_ONLY},
     {.name = "one", .shape = {.D = 8, .R = 8, .pos0 = 5}, .flags = KF_VERIFY_ONLY},

@@ -12,9 +12,9 @@
  * Outcome  Hardly faster, and wrong. The result is right in warp 0 only; the other warps go on with
  *          what they had: their own maximum, their own sum. Threads of warp 1 divide by a sum over
  *          half of the keys, so their columns are about twice too large. Warps 2 to 7 hold no key
- *          (64 keys, one a thread): their maximum is minus infinity, their sum is 0, and their
+ *          (64 keys, one per thread): their maximum is minus infinity, their sum is 0, and their
  *          columns come out NaN or infinite. A check that computes `diff > tolerance` does not see
- *          NaN. This step passes when exactly that shows.
+ *          NaN. This step passes if exactly these errors show.
  */
 #include "problems/attention.h"
 #include "cuda/block_reduce.cuh"
@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 // snippet: bug
-// One value a thread in; out: the result over the block, in warp 0. partial: shared, 32 floats.
+// One value per thread -> the result over the block, in warp 0 only. partial: 32 shared floats.
 // cost: 2 barriers, 10 shuffles in warp 0 and 5 in the others
 template <typename Join>
 __device__ float reduce_into_warp_0(float v, float *partial)
@@ -82,7 +82,7 @@ struct bug_in_both : bug_in_max {
 // end snippet: variants
 
 // snippet: predict
-// What must show in column d of the output, before anything has run. Thread d % 256 writes it.
+// Predicts column d of the output before the kernel runs. Thread d % 256 writes the column.
 enum column { RIGHT, TOO_LARGE, NOT_FINITE };
 
 static enum column expect_column(int64_t d, int Sk)
@@ -103,17 +103,16 @@ static bool predicted(const kf_run *run, const kf_diagnosis *seen, char *why, si
 {
     const int64_t rows = seen->total / seen->columns;
     int64_t not_finite = 0;
-    int64_t other = -1; // the first column in which something else shows
+    int64_t other = -1; // the first column that contradicts the prediction
     for (int64_t d = 0; d < seen->columns; d++) {
         const enum column expected = expect_column(d, run->shape.Sk);
         const int64_t wrong = seen->wrong_in_column[d];
         const int64_t lost = expected == NOT_FINITE ? rows : 0;
         not_finite += lost;
         bool as_expected = seen->nonfinite_in_column[d] == lost;
-        // A row whose largest probabilities all lie among the warp's own keys is right all the
-        // same.
+        // A row is right, too, if all of its largest probabilities belong to the warp's own keys.
         as_expected = as_expected && (expected != TOO_LARGE || wrong > 0);
-        // With the right maximum, warp 0 holds the right sum as well.
+        // If the maximum is right, the sum in warp 0 is right as well.
         as_expected = as_expected && (expected != RIGHT || !max_is_right || wrong == 0);
         other = other < 0 && !as_expected ? d : other;
     }
@@ -150,10 +149,10 @@ static const kf_case cases[] = {
     {.name = "D64", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 64}},
     {.name = "D512", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 512}},
     {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
-    // 16 keys: warp 0 holds them all, and half of the output is not finite.
+    // 16 keys: warp 0 has all of them, and half of the output is not finite.
     {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
     {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
-    // One key is with warp 1; and more keys than threads, so that every warp has some.
+    // S33: one key belongs to warp 1. Then more keys than threads, so that every warp has some.
     {.name = "S33", .shape = {.H = 2, .Sq = 5, .Sk = 33, .D = 64}, .flags = KF_VERIFY_ONLY},
     {.name = "S300", .shape = {.H = 2, .Sq = 5, .Sk = 300, .D = 256}, .flags = KF_VERIFY_ONLY},
 };

@@ -6,7 +6,7 @@
  * Tests: fix races on scratch: wrong forward, right in reverse
  *
  * Idea     Warp 0 writes the result to partial[0], and after the barrier every thread reads it.
- * Predict  Every element right, at the price of nothing: the barrier was there already.
+ * Predict  Every element right, at no cost: the barrier was there already.
  * Outcome  Every test passes, on the GPU and, with most thread orders, on the CPU. It is wrong all
  *          the same. The last barrier used to say "partial is free again". Now every warp reads
  *          partial[0] after it, and nothing stops warp 0 from starting the next reduction and
@@ -27,7 +27,7 @@
 #include <string.h>
 
 // snippet: fix
-// One value a thread in, the result over the block out. partial: shared, 32 floats.
+// One value per thread -> the result over the block. partial: 32 floats of shared memory.
 // cost: 2 barriers, 10 shuffles in warp 0 and 5 in the others
 template <typename Join>
 __device__ float reduce_and_broadcast(float v, float *partial)
@@ -54,7 +54,7 @@ __device__ float reduce_and_broadcast(float v, float *partial)
 // end snippet: fix
 
 // snippet: right
-// One value a thread in, the result over the block out. partial: shared, 32 floats.
+// One value per thread -> the result over the block. partial: 32 floats of shared memory.
 // cost: 3 barriers, 10 shuffles in warp 0 and 5 in the others
 template <typename Join>
 __device__ float reduce_without_race(float v, float *partial)
@@ -84,7 +84,7 @@ __device__ float reduce_without_race(float v, float *partial)
 // end snippet: right
 
 // snippet: every-warp
-// One value a thread in, the result over the block out. partial: shared, 32 floats.
+// One value per thread -> the result over the block. partial: 32 floats of shared memory.
 // cost: 2 barriers, 10 shuffles in every warp
 template <typename Join>
 __device__ float reduce_in_every_warp(float v, float *partial)
@@ -151,8 +151,8 @@ struct every_warp {
 };
 
 // snippet: predict
-// The race needs a warp 0 that runs ahead of the others: forward order makes it do so each time,
-// reverse order never. Random order and hardware may show it or not; both outcomes are the race's.
+// The race shows if warp 0 runs ahead of the others: in forward order always, in reverse order
+// never. In random order and on hardware it may or may not show; the race explains both outcomes.
 static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const char *order = kf_thread_order();
@@ -169,7 +169,7 @@ static bool race_as_predicted(const kf_run *run, const kf_diagnosis *seen, char 
 }
 // end snippet: predict
 
-// Where one score may be far from the next, a sum read as a maximum makes NaN as well.
+// In steep cases scores are far apart, and a sum in place of the maximum makes NaN as well.
 static bool not_steep(const kf_case *c)
 {
     return !(c->flags & KF_STEEP);
@@ -185,7 +185,7 @@ static const kf_case cases[] = {
     {.name = "D2048", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 2048}},
     {.name = "D64-S16", .shape = {.H = 4, .Sq = 16, .Sk = 16, .D = 64}, .flags = KF_VERIFY_ONLY},
     {.name = "odd", .shape = {.H = 3, .Sq = 37, .Sk = 77, .D = 80}, .flags = KF_VERIFY_ONLY},
-    {.name = "no-key", // the first four queries of a head see none
+    {.name = "no-key", // the first four queries of a head see no key
      .shape = {.H = 2, .Sq = 49, .Sk = 45, .D = 40, .causal = true},
      .flags = KF_VERIFY_ONLY},
     {.name = "long",
@@ -197,7 +197,7 @@ static const kf_case cases[] = {
     {.name = "steep-D134",
      .shape = {.H = 2, .Sq = 7, .Sk = 33, .D = 134, .causal = true},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
-    {.name = "steep", // one key: many a largest score is far below 0
+    {.name = "steep", // one key, so that many largest scores are far below 0
      .shape = {.H = 2, .Sq = 16, .Sk = 1, .D = 64},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
 };

@@ -6,19 +6,19 @@
  *
  * Idea     One launch instead of three. A block rotates its query once, while it copies it to
  *          shared memory. Each thread rotates the key that it is about to use in registers, pair by
- *          pair. Rotated q and k never go to memory: 4 S D floats a head are neither written nor
+ *          pair. Rotated q and k never go to memory: 4 S D floats per head are neither written nor
  *          read.
  * Predict  Less traffic and two launches less, so less time: that was the hope. But a head has 64
- *          queries, and each block rotates all keys again: 64 x 64 K rotations a head instead of
+ *          queries, and each block rotates all keys again: 64 x 64 K rotations per head instead of
  *          64, and 64 times as many table loads. Where attention takes longer than the two launches
  *          (D = 512 and 2048) the work added should cost more than the launches saved.
  * Outcome  As predicted, and from D = 64 on already. The cost is neither the arithmetic nor the
- *          bytes but bank conflicts in the L1 cache: one unused float a row of the table takes most
- *          of it away (v1-padded).
+ *          bytes but bank conflicts in the L1 cache: one unused float per row of the table takes
+ *          most of it away (v1-padded).
  */
 #include "cuda/rope_ladder.cuh"
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score);
@@ -26,7 +26,7 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
 // snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+// cost: per block 4 D Sk flops, 3 R Sk for the rotations, and one read of k, v and the tables
 static __global__ void attention_v1(attention_args a)
 {
     extern __shared__ float shared[];
@@ -44,7 +44,7 @@ static __global__ void attention_v1(attention_args a)
 
 // snippet: rotate-query
 // q [D] of the block's query -> query [D] in shared memory, rotated
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
     const int half = a.R / 2;
@@ -67,9 +67,9 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // end snippet: rotate-query
 
 // snippet: score-keys
-// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way.
-// Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key
+// query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
+// in registers. Returns the thread's largest score.
+// cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
@@ -110,8 +110,8 @@ static void launch_v1(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// How a table lies in memory: a row a position, as it comes; the same with one float more a row; or
-// a row a pair.
+// The layout of a table in memory: one row per position, as it is given; the same with one unused
+// float per row; or one row per pair.
 enum layout { BY_POSITION, PADDED, BY_PAIR };
 
 template <layout lies>
@@ -122,8 +122,8 @@ static __device__ __forceinline__ int64_t table_entry(int j, int i, int Sk, int 
                             : (int64_t)j * half + i;
 }
 
-// As score_keys; `lanes` threads share a key, and each has every lanes-th pair. The keys' cosines
-// and sines are in tables that lie so.
+// As score_keys, but `lanes` threads share a key, each with every lanes-th pair. cosine and sine
+// have this layout.
 template <int lanes, layout lies>
 static __device__ __noinline__ float score_keys_by(attention_args a, block_rows own,
                                                    const float *cosine, const float *sine,
@@ -178,7 +178,7 @@ static __global__ void attention_v1_by(attention_args a, const float *cosine, co
     softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
-// By layout.
+// Names of the tables, by layout.
 static const char *const cosines[] = {"cos", "cos_padded", "cos_by_pair"};
 static const char *const sines[] = {"sin", "sin_padded", "sin_by_pair"};
 
@@ -206,7 +206,7 @@ static void launch_busy(const kf_run *run, cudaStream_t stream)
     enqueue<4, BY_POSITION>(run, arguments_to_rotate(run), stream);
 }
 
-// The same kernel with nothing left to rotate, behind the two kernels that rotate.
+// The same kernel at R = 0, after the two kernels that rotate.
 static void launch_separate_busy(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);

@@ -1,5 +1,5 @@
-/* attention_v1.cuh: step 05's V1, to be compared with what came later, and for rows of which
- * 16-byte loads can take no part.
+/* attention_v1.cuh: step 05's V1, for comparison with later versions, and for rows that cannot be
+ * loaded with 16 bytes at a time.
  */
 #pragma once
 
@@ -10,7 +10,7 @@ namespace step_05
 
 // same as step 05
 // q [D] of the block's query -> query [D] in shared memory, rotated
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
     const int half = a.R / 2;
@@ -32,9 +32,9 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // same as step 05
-// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way.
-// Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key
+// query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
+// in registers. Returns the thread's largest score.
+// cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
@@ -66,7 +66,7 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
 // same as step 05
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+// cost: per block 4 D Sk flops, 3 R Sk for the rotations, and one read of k, v and the tables
 static __global__ void attention_v1(attention_args a)
 {
     extern __shared__ float shared[];

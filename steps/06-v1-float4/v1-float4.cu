@@ -19,14 +19,14 @@
 #include "cuda/rope_ladder.cuh"
 #include "attention_v1.cuh"
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score);
 
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D], cosine and sine [Sk][R/2] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k, v and the tables once a block
+// cost: per block 4 D Sk flops, 3 R Sk for the rotations, and one read of k, v and the tables
 static __global__ void attention_v1(attention_args a)
 {
     extern __shared__ __align__(16) float staged[];
@@ -43,7 +43,7 @@ static __global__ void attention_v1(attention_args a)
 
 // q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
 // at multiples of 16 bytes.
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
     const int half = a.R / 2;
@@ -67,9 +67,9 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // snippet: score-keys
-// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way,
-// four pairs at a time. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; 2 table loads a pair, R a key, 4 floats each
+// query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
+// in registers, four pairs at a time. Returns the thread's largest score.
+// cost: Sk K rotations per block, S Sk per head; 2 table loads per pair, R per key, 4 floats each
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
@@ -82,7 +82,7 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
         float dot = 0.0f;
         COUNT("K rotations", a.R > 0);
         // solution: rotate-four -- rotate four pairs of the key at a time, and add eight products
-#pragma unroll 2 // what nvcc chooses when it is left alone
+#pragma unroll 2 // nvcc's choice when it is left alone
         for (int i = 0; i < half; i += 4) {
             const float4 x = load_four(key + i);
             const float4 y = load_four(key + i + half);
@@ -105,7 +105,7 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
 // end snippet: score-keys
 
 // snippet: launch
-// Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
+// Rows begin at multiples of 16 bytes if D % 4 == 0. Their halves do, too, if R / 2 % 4 == 0.
 static bool is_wide(attention_args a)
 {
     return a.D % 4 == 0 && a.R % 8 == 0;
@@ -137,7 +137,7 @@ static void launch_v1(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// The same kernel with nothing left to rotate, behind the two kernels that rotate.
+// The same kernel at R = 0, after the two kernels that rotate.
 static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
@@ -145,18 +145,18 @@ static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
     enqueue(run, arguments_rotated(run), stream);
 }
 
-// Which loads are 16 bytes wide: ways to write float4 that may gain less, and the two versions
-// again, as kernels whose L1 cache may be made small.
+// Which loads are 16 bytes wide: uses of float4 that may gain less. NARROW and WIDE are the two
+// versions again, as kernels whose L1 cache may be made small.
 enum loads {
     NARROW,    // none
-    WIDE,      // all, and two steps of the loop over pairs are loaded at a time
-    ONE_STEP,  // all, but one step at a time
-    WIDE_Q,    // those of q and its row of the table
-    WIDE_QK,   // these and those of k, not those of the keys' rows of the table
-    VIA_ARRAYS // all, but arrays in local memory take what was loaded
+    WIDE,      // all, and two iterations of the loop over pairs are loaded at a time
+    ONE_STEP,  // all, but one iteration at a time
+    WIDE_Q,    // those of q and of its row of the table
+    WIDE_QK,   // those of WIDE_Q and of k, but not of the keys' rows of the table
+    VIA_ARRAYS // all, but the loaded elements go to arrays in local memory
 };
 
-// Four loads, which nvcc does not join: it knows of no address that it is a multiple of 16 bytes.
+// Four loads. nvcc does not join them, because it knows no address to be a multiple of 16 bytes.
 static __device__ __forceinline__ float4 load_each(const float *x)
 {
     return make_float4(x[0], x[1], x[2], x[3]);
@@ -164,8 +164,8 @@ static __device__ __forceinline__ float4 load_each(const float *x)
 
 // snippet: by-index
 // Four pairs x and y of the key, their cosines c and sines s, query [R] from the first of the four
-// pairs on -> dot and their eight products
-// A register has no index. What a loop indexes that is not unrolled lies in local memory.
+// pairs on -> dot plus their eight products
+// Registers cannot be indexed: an array that a loop indexes is in local memory, unless unrolled.
 static __device__ __forceinline__ float add_four_by_index(float dot, const float *query, float4 x,
                                                           float4 y, float4 c, float4 s, int half)
 {
@@ -183,7 +183,7 @@ static __device__ __forceinline__ float add_four_by_index(float dot, const float
 }
 // end snippet: by-index
 
-// As score_keys
+// As score_keys, with loads of this kind.
 template <loads wide>
 static __device__ __noinline__ float score_keys_by(attention_args a, block_rows own,
                                                    const float *query, float *score)
@@ -286,7 +286,7 @@ static void launch_separate_small_l1(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// What float4 may gain, where the log says what it gained.
+// Cases for which the log says how much float4 gained.
 static bool claimed(const kf_case *c)
 {
     return c->shape.H >= 4 && c->shape.D >= 128 && c->shape.R == c->shape.D;

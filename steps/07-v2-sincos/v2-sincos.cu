@@ -20,15 +20,15 @@
 #include "cuda/rope_angle.cuh"
 #include "cuda/rope_ladder.cuh"
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score);
 
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations, R / 2 angles a key; reads k and v once a
-// block
+// cost: per block 4 D Sk flops, 3 R Sk for the rotations, and one read of k and v; R / 2 angles
+// per key
 static __global__ void attention_v2(attention_args a)
 {
     extern __shared__ __align__(16) float staged[];
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void four_angles(int position, int i, int R, f
 
 // q [D] of the block's query -> query [D] in shared memory, rotated. Rows and halves of rows begin
 // at multiples of 16 bytes.
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
     const int half = a.R / 2;
@@ -87,9 +87,9 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // snippet: score-keys
-// query [D] rotated, k [Sk][D] as it came -> score [visible], one key a thread, rotated on its way,
-// four pairs at a time. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; R / 2 angles a key
+// query [D] rotated, k [Sk][D] not rotated -> score [visible], one key per thread, which rotates it
+// in registers, four pairs at a time. Returns the thread's largest score.
+// cost: Sk K rotations per block, S Sk per head; R / 2 angles per key
 static __device__ __noinline__ float score_keys(attention_args a, block_rows own,
                                                 const float *query, float *score)
 {
@@ -119,13 +119,13 @@ static __device__ __noinline__ float score_keys(attention_args a, block_rows own
 // end snippet: score-keys
 
 // same as step 06
-// Rows begin at multiples of 16 bytes if D % 4 == 0, their halves if R / 2 % 4 == 0 as well.
+// Rows begin at multiples of 16 bytes if D % 4 == 0. Their halves do, too, if R / 2 % 4 == 0.
 static bool is_wide(attention_args a)
 {
     return a.D % 4 == 0 && a.R % 8 == 0;
 }
 
-// The same with loads of 4 bytes: below.
+// The same with loads of 4 bytes; defined below.
 static void launch_v2_narrow(const kf_run *run, cudaStream_t stream);
 
 static void launch_v2(const kf_run *run, cudaStream_t stream)
@@ -141,10 +141,10 @@ static void launch_v2(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// Where cosine and sine come from: step 06's table, as in V2, or in other ways.
+// The source of cosines and sines: step 06's table; V2's fast functions; or other ones.
 enum angles { FROM_TABLE, FAST, ACCURATE, NO_POWF, INTEGER };
 
-// Frequencies that are handed in, [R/2]: radians a position, and rope_angle.cuh's.
+// Frequencies that are inputs, [R/2]: in radians per position, and those of rope_angle.cuh.
 struct frequencies {
     const float *radians;
     const rope_frequency *revolutions;
@@ -194,7 +194,7 @@ static __device__ __forceinline__ void angle_by(attention_args a, frequencies gi
     angle_by<from>(a, given, j, i + 3, &c->w, &s->w);
 }
 
-// As rotate_query; floats: float or float4, what a load takes
+// As rotate_query. floats: float or float4, the type of a load
 template <angles from, typename floats>
 static __device__ __forceinline__ void rotate_query_by(attention_args a, block_rows own,
                                                        frequencies given, float *query)
@@ -216,7 +216,7 @@ static __device__ __forceinline__ void rotate_query_by(attention_args a, block_r
     }
 }
 
-// As score_keys
+// As score_keys, with angles and loads of this kind.
 template <angles from, typename floats>
 static __device__ __noinline__ float
 score_keys_by(attention_args a, block_rows own, frequencies given, const float *query, float *score)
@@ -245,7 +245,7 @@ score_keys_by(attention_args a, block_rows own, frequencies given, const float *
     return largest;
 }
 
-// l1: one kernel for each size of the L1 cache, which is a kernel's property.
+// One kernel for each size of the L1 cache, because the size is an attribute of a kernel.
 enum l1_cache { USUAL_L1, SMALL_L1 };
 
 template <angles from, typename floats, l1_cache l1>
@@ -293,7 +293,7 @@ static void launch_v2_narrow(const kf_run *run, cudaStream_t stream)
     enqueue<FAST, float, USUAL_L1>(run, arguments_to_rotate(run), stream);
 }
 
-// Step 06's: its kernel with nothing left to rotate, behind the two kernels that rotate.
+// As in step 06: its kernel at R = 0, after the two kernels that rotate.
 static void launch_separate_float4(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
@@ -323,7 +323,7 @@ static double accurate_error(const kf_case *c)
     return kf_fp32_angle_error(&c->shape, false);
 }
 
-// For variants that explain a time with angles in fp32.
+// For variants with fp32 angles that only explain a time.
 static bool explains_near(const kf_case *c)
 {
     return ladder_explains(c) && ladder_near(c);

@@ -6,7 +6,7 @@
  * Idea     A block owns four queries in place of one. It stages all four, and a thread that has
  *          rotated a pair of its key uses the pair four times. So a head rotates its keys S/4 times
  *          in place of S times, with a quarter of the calls of powf and __sincosf. The log's V3
- *          reads a float a load, so this one does as well; V2 and V3 are here both ways.
+ *          reads one float per load, so this one does as well; V2 and V3 are here both ways.
  * Predict  Counts: a quarter of V2's. Time: four heads of 64 queries are 64 blocks of four, too few
  *          for 132 multiprocessors, and the work that is saved was done elsewhere at the same time.
  *          V3 should gain nothing at D = 512 and 2048, and lose at D = 128, where it finishes four
@@ -21,9 +21,9 @@
 #include "cuda/refused.cuh"
 #include "cuda/rope_ladder.cuh"
 
-enum { QUERIES = 4 }; // a block
+enum { QUERIES = 4 }; // per block
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
                                                       float *query);
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
@@ -33,7 +33,7 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), THREADS threads,
 // QUERIES x (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a query; Sk K rotations a block; reads k once a block, and v once a query
+// cost: 4 D Sk flops per query; Sk K rotations per block; reads k once per block, v once per query
 static __global__ void __launch_bounds__(THREADS) attention_v3(attention_args a)
 {
     extern __shared__ float shared[];
@@ -60,9 +60,9 @@ static __device__ __forceinline__ void angle(int position, int i, int R, float *
 }
 
 // snippet: rotate-queries
-// q [rows][D] of the block's queries -> query [QUERIES][D] in shared memory, rotated. Rows that do
-// not exist (the last block of a head may have fewer) are zero.
-// cost: one rotation a query
+// q [rows][D] of the block's queries -> query [QUERIES][D] in shared memory, rotated. Missing rows
+// are zero: the last block of a head may have fewer.
+// cost: one rotation per query
 static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
                                                       float *query)
 {
@@ -90,9 +90,9 @@ static __device__ __forceinline__ void rotate_queries(attention_args a, block_ro
 // end snippet: rotate-queries
 
 // snippet: score-keys
-// query [QUERIES][D] rotated, k [Sk][D] as it came -> score [QUERIES][Sk], one key a thread, all
-// that the block's last query sees. Each is rotated once, and multiplied with every query.
-// cost: Sk K rotations a block, S Sk / QUERIES a head; R / 2 angles a key
+// query [QUERIES][D] rotated, k [Sk][D] not rotated -> score [QUERIES][Sk], one key per thread, for
+// all keys that the block's last query sees. A key is rotated once, and multiplied by all queries.
+// cost: Sk K rotations per block, S Sk / QUERIES per head; R / 2 angles per key
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
                                                float *score)
 {
@@ -143,7 +143,7 @@ static void launch_v3(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// V3 with nothing left to rotate, behind the two kernels that rotate.
+// V3 at R = 0, after the two kernels that rotate.
 static void launch_separate_four(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_rotated(run);
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void angle(int position, int i, int R, float4 
     angle(position, i + 3, R, &c->w, &s->w);
 }
 
-// As rotate_queries
+// As rotate_queries, for this number of queries.
 template <int queries>
 static __device__ __forceinline__ void rotate_queries_by(attention_args a, block_rows own,
                                                          float *query)
@@ -190,7 +190,7 @@ static __device__ __forceinline__ void rotate_queries_by(attention_args a, block
     }
 }
 
-// As score_keys; floats: what a load takes, float or float4.
+// As score_keys. floats: the type of a load, float or float4.
 template <int queries, typename floats>
 static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
                                                   const float *query, float *score)
@@ -202,7 +202,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
         float dot[queries] = {};
         COUNT("K rotations", a.R > 0);
         // solution: share-by -- the same, with load<floats>, rotate_lower, rotate_upper,
-        // add_products
+        // as add_products does
         for (int i = 0; i < half; i += width) {
             const floats x = load<floats>(key + i);
             const floats y = load<floats>(key + i + half);
@@ -250,8 +250,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v3_by(attention_args
 }
 
 // snippet: launch
-// Beyond 48 KB of shared memory a block gets only what was asked for: eight queries at D = 2048
-// need 66 KB.
+// A kernel must ask for more than 48 KB of shared memory: eight queries at D = 2048 need 66 KB.
 template <int queries, typename floats>
 static void launch_by(const kf_run *run, cudaStream_t stream)
 {
@@ -265,7 +264,7 @@ static void launch_by(const kf_run *run, cudaStream_t stream)
 }
 // end snippet: launch
 
-// float4 wants rows, and halves of rows, that begin at a multiple of 16 bytes.
+// Loads of float4 need rows, and halves of rows, that begin at multiples of 16 bytes.
 template <int queries>
 static void launch_wide(const kf_run *run, cudaStream_t stream)
 {
@@ -278,16 +277,16 @@ static void launch_wide(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// A CPU takes its time over barriers: there, the other numbers of queries are tried where they
-// could go wrong in a way of their own, and V3 everywhere.
+// A CPU is slow at barriers. So on a CPU the other numbers of queries run only the cases that could
+// show an error of their own. V3 runs everywhere.
 static bool worth_a_try(const kf_case *c)
 {
     return ladder_near(c) && (!kf_on_cpu() || c->shape.D == 128 || c->shape.Sq < 40);
 }
 
-// More heads: more blocks, until one query a block fills the device too.
-// And positions that do not begin at 0, as near as fp32 angles can be compared. D44: rows begin at
-// multiples of 16 bytes, and their halves do not.
+// More heads: more blocks, until blocks of one query fill the device, too. Also positions that do
+// not begin at 0, as far out as fp32 angles can be compared. D44: rows begin at multiples of 16
+// bytes, and their halves do not.
 static const kf_case more_heads[] = {
     {.name = "D512-H8",
      .shape = {.H = 8, .Sq = 64, .Sk = 64, .D = 512, .R = 512},
@@ -312,7 +311,7 @@ static const kf_case more_heads[] = {
      .flags = KF_VERIFY_ONLY},
 };
 
-// Eight wide queries are more than 64 KB, which is what a block gets with compute capability 7.5.
+// Eight queries at this width need more than 64 KB, the limit per block of compute capability 7.5.
 static const char *eight_refused(const kf_case *c, char *why, size_t size)
 {
     attention_args a = {};

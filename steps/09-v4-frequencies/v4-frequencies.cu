@@ -9,19 +9,20 @@
  *          192 threads idle; then they have to add up what each has found, at every key.
  * Predict  Without powf a thread's loop should take two thirds of its time at every D. A key that
  *          all threads share takes as long at D = 512 as at D = 8, for a load, the shuffles and the
- *          barrier: slower than V3 up to D = 128, faster from 512 on. A warp a key needs no barrier
- *          and has eight keys in flight: it should be the fastest at every D.
+ *          barrier: slower than V3 up to D = 128, faster from 512 on. A warp per key needs no
+ *          barrier and has eight keys in flight: it should be the fastest at every D.
  * Outcome  Listing gains at every D, so it is no overhead where D is small. Sharing a key among all
- *          threads loses at D = 128 and wins at 2048, by less than predicted. The barriers are not
- *          why, but that there is one key at a time: v4-four-keys and v4-barriers show it. A warp a
- *          key beats the three launches from D = 128 on, and is not the fastest where D is small.
+ *          threads loses at D = 128 and wins at 2048, by less than predicted. The cause is not the
+ *          barriers but that only one key is in flight: v4-four-keys and v4-barriers show it. A
+ *          warp per key beats the three launches from D = 128 on, and is not the fastest where D is
+ *          small.
  */
 #include "cuda/attention_rows.cuh"
 #include "cuda/rope_ladder.cuh"
 
-enum { QUERIES = 4, WARPS = THREADS / 32 }; // a block
+enum { QUERIES = 4, WARPS = THREADS / 32 }; // per block
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void list_frequencies(float *frequency, int R);
 static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
                                                       const float *frequency, float *query);
@@ -32,8 +33,8 @@ static __device__ __noinline__ void score_keys(attention_args a, block_rows own,
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq / QUERIES rounded up, H), THREADS threads,
 // QUERIES x (D + Sk) + R/2 floats of dynamic shared memory
-// cost: 4 D Sk flops a query; Sk K rotations a block, R/2 calls of powf; reads k once a block, and
-// v once a query
+// cost: 4 D Sk flops per query; Sk K rotations per block, R/2 calls of powf; reads k once per
+// block, and v once per query
 static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
 {
     extern __shared__ float shared[];
@@ -47,15 +48,15 @@ static __global__ void __launch_bounds__(THREADS) attention_v4(attention_args a)
     rotate_queries(a, own, frequency, query);
     __syncthreads();
     score_keys(a, own, query, frequency, scratch, score);
-    __syncthreads(); // from here on a thread reads what others wrote
+    __syncthreads(); // from here on a thread reads what other threads wrote
     softmax_times_v_of_rows(score, own.v, own.o, own.rows, own.visible, a.causal, a.Sk, a.D,
                             scratch);
 }
 
 // snippet: frequency
-// -> frequency [R/2] in shared memory, by which the angle of a pair grows with the position. A
-// thread may read its own at once, the others' behind a barrier.
-// cost: R/2 calls of powf a block
+// -> frequency [R/2] in shared memory: the angle of pair i is position * frequency[i]. A thread may
+// read its own elements at once, those of others after a barrier.
+// cost: R/2 calls of powf per block
 static __device__ __forceinline__ void list_frequencies(float *frequency, int R)
 {
     for (int i = threadIdx.x; i < R / 2; i += blockDim.x) {
@@ -64,10 +65,10 @@ static __device__ __forceinline__ void list_frequencies(float *frequency, int R)
 }
 // end snippet: frequency
 
-// q [rows][D] of the block's queries -> query [QUERIES][D] in shared memory, rotated. Rows that do
-// not exist (the last block of a head may have fewer) are zero. frequency [R/2]: a thread reads
-// what it has written itself.
-// cost: one rotation a query
+// q [rows][D] of the block's queries -> query [QUERIES][D] in shared memory, rotated. Missing rows
+// are zero: the last block of a head may have fewer. frequency [R/2]: a thread reads only elements
+// that it has written itself.
+// cost: one rotation per query
 static __device__ __forceinline__ void rotate_queries(attention_args a, block_rows own,
                                                       const float *frequency, float *query)
 {
@@ -94,9 +95,9 @@ static __device__ __forceinline__ void rotate_queries(attention_args a, block_ro
 }
 
 // snippet: add-up
-// dot [QUERIES] of each thread, summed over the block -> score [QUERIES][Sk] of key j.
-// partial [2][WARPS][QUERIES] in shared memory, halves that keys take in turn. busy: how many
-// threads have a pair.
+// dot [QUERIES] of each thread, summed over the block -> score [QUERIES][Sk] of key j. partial
+// [2][WARPS][QUERIES] in shared memory: keys use its halves alternately. busy: the number of
+// threads that have a pair.
 // cost: 6 shuffles in every warp that is busy, and a barrier
 static __device__ __forceinline__ void add_up(attention_args a, const float *dot, int j, int busy,
                                               float *partial, float *score)
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void add_up(attention_args a, const float *dot
     const int warp = threadIdx.x / 32;
     const int warps = min(WARPS, (busy + 31) / 32);
     // solution: barrier -- sum over the warps -> score: one barrier, two halves of partial
-    // A half is written again only behind the barrier of the next key: by then all have read it.
+    // A half is overwritten only after the barrier of the next key, when all threads have read it.
     partial += j % 2 * QUERIES * WARPS;
     if (warp < warps) {
         const float sum = warp_sum_of_four(dot);
@@ -126,9 +127,10 @@ static __device__ __forceinline__ void add_up(attention_args a, const float *dot
 // end snippet: add-up
 
 // snippet: score-keys
-// query [QUERIES][D] rotated, k [Sk][D] as it came, frequency [R/2] -> score [QUERIES][Sk], one key
-// after the other, all that the block's last query sees. Each thread takes every 256th pair.
-// cost: Sk K rotations a block, S Sk / QUERIES a head; a barrier a key
+// query [QUERIES][D] rotated, k [Sk][D] not rotated, frequency [R/2] -> score [QUERIES][Sk], one
+// key after the other, for all keys that the block's last query sees. A thread has every 256th
+// pair.
+// cost: Sk K rotations per block, S Sk / QUERIES per head; a barrier per key
 static __device__ __noinline__ void score_keys(attention_args a, block_rows own, const float *query,
                                                const float *frequency, float *partial, float *score)
 {
@@ -175,7 +177,7 @@ static void launch_v4(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// How many threads share a key, and where the angle of a pair comes from.
+// The number of threads that share a key, and the source of the angles.
 enum crew_size { ONE_THREAD = 1, ONE_WARP = 32, ALL_THREADS = THREADS };
 enum powers { POWF, LISTED };
 
@@ -184,7 +186,7 @@ static __device__ __forceinline__ float frequency_of(int i, int R)
     return powf(10000.0f, -2.0f * (float)i / (float)R);
 }
 
-// As rotate_queries, with a power for every pair of every query
+// As rotate_queries, but with a powf for every pair of every query.
 static __device__ __forceinline__ void rotate_queries_by_powf(attention_args a, block_rows own,
                                                               float *query)
 {
@@ -210,8 +212,8 @@ static __device__ __forceinline__ void rotate_queries_by_powf(attention_args a, 
     }
 }
 
-// As add_up, over the threads that share key j
-// cost: nothing; 6 shuffles; what add_up takes
+// As add_up, but over the threads that share key j.
+// cost: ONE_THREAD: nothing; ONE_WARP: 6 shuffles; ALL_THREADS: as add_up
 template <crew_size crew>
 static __device__ __forceinline__ void add_up_by(attention_args a, const float *dot, int j,
                                                  int busy, float *partial, float *score)
@@ -232,9 +234,9 @@ static __device__ __forceinline__ void add_up_by(attention_args a, const float *
     }
 }
 
-// As score_keys. The threads that share a key, a crew, have `keys` keys in flight, and their loads;
-// beyond the last key they rotate the last one again, and store nothing. idle: barriers at every
-// key that nothing needs.
+// As score_keys. The threads that share a key are a crew. A crew has `keys` keys in flight, with
+// their loads. Past the last key it rotates the last one again, and stores nothing. idle: barriers
+// per key that nothing needs.
 template <crew_size crew, powers from, int keys, int idle>
 static __device__ __noinline__ void score_keys_by(attention_args a, block_rows own,
                                                   const float *query, const float *frequency,
@@ -287,7 +289,7 @@ static __device__ __noinline__ void score_keys_by(attention_args a, block_rows o
 #pragma unroll
         for (int m = 0; m < keys; m++) {
             const int j = first + m * crews;
-            if (keys == 1 || j < visible) { // the same for a whole crew
+            if (keys == 1 || j < visible) { // the condition is the same for all threads of a crew
                 add_up_by<crew>(a, dot[m], j, max(half, a.D - a.R), partial, score);
                 for (int n = 0; n < idle; n++) {
                     __syncthreads();
@@ -346,8 +348,8 @@ static void launch_four_keys(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// A CPU takes its time over barriers: there, the other variants are tried where they
-// could go wrong in a way of their own, and V4 everywhere.
+// A CPU is slow at barriers. So on a CPU the other variants run only the cases that could show an
+// error of their own. V4 runs everywhere.
 static bool worth_a_try(const kf_case *c)
 {
     return ladder_near(c) && (!kf_on_cpu() || c->shape.D == 128 || c->shape.Sq < 40);

@@ -24,16 +24,16 @@
 
 enum {
     WARPS = THREADS / 32,
-    LOADS = 8, // of a thread, on their way at the same time
-    BLOCKS = 2 // that share a multiprocessor: 256 on 132
+    LOADS = 8, // in flight per thread
+    BLOCKS = 2 // per multiprocessor: 256 on 132
 };
 
 struct tile_plan {
     int rows, stride;
-    size_t bytes; // of dynamic shared memory, all in all
+    size_t bytes; // of dynamic shared memory in all
 };
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query);
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
@@ -43,7 +43,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 // snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, dynamic shared memory as plan_tile says
-// cost: 4 D Sk flops a block and 3 R Sk for the rotations; reads k and v once a block;
+// cost: 4 D Sk flops per block and 3 R Sk for the rotations; reads k and v once per block;
 // ceil(Sk / rows) tiles
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     attention_v5(attention_args a, tile_plan plan)
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 // end snippet: kernel
 
 // q [D] of the block's query, frequency [R/2] -> query [D] in shared memory, rotated
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query)
 {
@@ -83,7 +83,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // snippet: stage
-// k [n][D] -> tile [n][stride] in shared memory; a warp copies up to 32 LOADS neighbours of a row
+// k [n][D] -> tile [n][stride] in shared memory. A warp copies up to 32 LOADS neighbours at a time.
 // cost: 4 n D bytes
 static __device__ __forceinline__ void stage_keys(const float *k, float *tile, int n, int D,
                                                   int stride)
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void stage_keys(const float *k, float *tile, i
     for (int item = threadIdx.x / 32; item < n * segments; item += WARPS) {
         const int r = item / segments;
         const int d = item % segments * 32 * LOADS + lane;
-        // All the loads first. Copied one by one, each would wait for memory before the next.
+        // All loads first: copied one by one, each element would wait for memory before the next.
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             kept[i] = d + 32 * i < D ? k[(int64_t)r * D + d + 32 * i] : 0.0f;
@@ -114,9 +114,10 @@ static __device__ __forceinline__ void stage_keys(const float *k, float *tile, i
 // end snippet: stage
 
 // snippet: score-keys
-// query [D] rotated, frequency [R/2], k [Sk][D] as it came -> score [visible], one key a thread,
-// rotated on its way from tile [rows][stride]. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; R/2 sincos a key; two barriers a tile
+// query [D] rotated, frequency [R/2], k [Sk][D] not rotated -> score [visible], one key per thread,
+// which reads it from tile [rows][stride] and rotates it in registers. Returns the thread's largest
+// score.
+// cost: Sk K rotations per block, S Sk per head; R/2 sincos per key; two barriers per tile
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own, tile_plan plan,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
@@ -162,8 +163,8 @@ static int beside_tile(attention_args a)
     return a.D + a.R / 2 + a.Sk;
 }
 
-// How many rows of `stride` floats fit in a budget of bytes, with the scratch of the reductions and
-// `beside` floats more.
+// The number of rows of `stride` floats that fit in a budget of bytes, together with the scratch of
+// the reductions and `beside` floats more.
 static tile_plan plan_tile(attention_args a, int budget, int beside, int stride)
 {
     const int fit = (budget / (int)sizeof(float) - THREADS - beside) / stride;
@@ -182,7 +183,7 @@ static void launch_v5(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-enum { EVERYTHING = 0 }; // a budget: all that the device lets a block have
+enum { EVERYTHING = 0 }; // a budget: as much as the device allows per block
 
 static int bytes_of(int budget)
 {
@@ -194,7 +195,7 @@ static int bytes_of(int budget)
     return bytes;
 }
 
-// More than 48 KB have to be asked for.
+// A kernel must ask for more than 48 KB.
 typedef void tiled_kernel(attention_args a, tile_plan plan);
 static void ask_for_all(tiled_kernel *kernel)
 {
@@ -217,8 +218,7 @@ static void launch_within(const kf_run *run, cudaStream_t stream)
     enqueue(run, a, plan_tile(a, bytes_of(budget), beside_tile(a), a.D + 1), stream);
 }
 
-// The block asks for all that the device has and does not use it, so that a multiprocessor holds a
-// single block.
+// The block asks for all shared memory, unused, so that a multiprocessor holds one block.
 static void launch_alone(const kf_run *run, cudaStream_t stream)
 {
     const attention_args a = arguments_to_rotate(run);
@@ -233,11 +233,11 @@ static void launch_unpadded(const kf_run *run, cudaStream_t stream)
     enqueue(run, a, plan_tile(a, LOG_BUDGET, beside_tile(a), a.D), stream);
 }
 
-// What differs from V5: every barrier of the tiles is there twice, or all threads have work.
+// The difference from V5: every barrier of the tiles is doubled, or all threads have work.
 enum difference { TWICE_THE_BARRIERS, ALL_THREADS };
 
-// query [D] rotated, key [D] as it came, frequency [R/2], all in shared memory -> the share of
-// their product that lies in the pairs and dimensions first, first + step, ...
+// query [D] rotated, key [D] not rotated, frequency [R/2], all in shared memory -> the part of
+// their product from the pairs and dimensions first, first + step, ...
 static __device__ __forceinline__ float rotated_share(attention_args a, const float *query,
                                                       const float *key, const float *frequency,
                                                       float position, int first, int step)
@@ -257,7 +257,7 @@ static __device__ __forceinline__ float rotated_share(attention_args a, const fl
     return dot;
 }
 
-// Every key is cut in as many chunks as there are warps to take one; see score_chunks.
+// A key is cut into as many chunks as there are warps for them; see score_chunks.
 static __host__ __device__ int chunks_of(int D)
 {
     const int chunks = D / 64;
@@ -265,8 +265,8 @@ static __host__ __device__ int chunks_of(int D)
 }
 
 // snippet: all-threads
-// query [D], tile [n][stride], frequency [R/2] -> partial [chunks][Sk], columns first ...
-// first + n - 1: a warp takes a chunk of a key, so all threads work even on a single row
+// query [D], tile [n][stride], frequency [R/2] -> columns first to first + n - 1 of partial
+// [chunks][Sk]. A warp has one chunk of a key, so all threads have work even on a single row.
 static __device__ __forceinline__ void score_chunks(attention_args a, int first, int n, int stride,
                                                     const float *query, const float *frequency,
                                                     float *partial, const float *tile)
@@ -287,7 +287,7 @@ static __device__ __forceinline__ void score_chunks(attention_args a, int first,
 }
 // end snippet: all-threads
 
-// As score_keys; partial [chunks][Sk] if all threads have work
+// As score_keys. partial [chunks][Sk] is used if all threads have work.
 template <difference by>
 static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, tile_plan plan, const float *query,
@@ -373,7 +373,7 @@ static void launch_all_within(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// Counting these takes a CPU long. It leaves out shapes that differ from others in size alone.
+// Counting these takes a CPU long, so a CPU skips shapes that differ from others only in size.
 static bool shown(const kf_case *c)
 {
     return c->shape.Sq < 64 || c->shape.R == 128 || !kf_on_cpu();
@@ -384,25 +384,26 @@ static bool near(const kf_case *c)
     return ladder_near(c) && shown(c);
 }
 
-// Where 40 KB hold all keys, a larger budget changes nothing. Few queries cost nothing to verify.
+// Cases in which a larger budget may matter: 40 KB do not hold all keys. Few queries are cheap to
+// verify.
 static bool large(const kf_case *c)
 {
     return c->shape.D >= 512 || c->shape.Sq < 4;
 }
 
-// The same, where there is time to measure: "head" is counted only. A CPU takes few queries.
+// The same for variants that are timed: not "head", which is only counted. A CPU runs few queries.
 static bool timed(const kf_case *c)
 {
     return (c->shape.D >= 512 && c->shape.H > 1) || (kf_on_cpu() && c->shape.Sq < 10);
 }
 
-// One tile of 64 rows is where neighbouring threads meet in a bank.
+// Cases with one tile of 64 rows, where neighbouring threads have bank conflicts.
 static bool full_tile(const kf_case *c)
 {
     return ladder_near(c) && ((c->shape.R == 128 && c->shape.D == 128) || c->shape.Sq < 4);
 }
 
-// A budget that is more than this device lets a block have.
+// Refuses a budget that is more than this device allows per block.
 template <int budget>
 static const char *budget_refused(const kf_case *, char *why, size_t size)
 {
@@ -486,7 +487,7 @@ static const kf_variant variants[] = {
      .extra_error = ladder_angle_error},
 };
 
-// More keys than fit in any budget, so that each tile is as large as it may be.
+// More keys than fit in any budget, so that each tile has its largest size.
 static const kf_case own_cases[] = {
     {.name = "past-opt-in",
      .shape = {.Sk = 500, .D = 128, .R = 128, .causal = true},

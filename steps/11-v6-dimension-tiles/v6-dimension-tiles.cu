@@ -23,14 +23,14 @@
 
 enum {
     WARPS = THREADS / 32,
-    KEYS = 32,              // of a chunk
-    PAIRS = 128,            // of each of them
-    STRIDE = 2 * PAIRS + 1, // of their rows in the tile
-    LOADS = 2 * PAIRS / 32, // of a thread, on their way at the same time
-    BLOCKS = 2              // that share a multiprocessor
+    KEYS = 32,              // per chunk
+    PAIRS = 128,            // per key of a chunk
+    STRIDE = 2 * PAIRS + 1, // of a key's row in the tile
+    LOADS = 2 * PAIRS / 32, // in flight per thread
+    BLOCKS = 2              // per multiprocessor
 };
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query);
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
@@ -40,7 +40,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 // snippet: kernel
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (3/2 D + Sk + KEYS STRIDE) floats of dynamic shared memory
-// cost: 4 D Sk flops a block, and the rotations; reads k and v once a block;
+// cost: 4 D Sk flops per block, and the rotations; reads k and v once per block;
 // ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
 static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention_args a)
 {
@@ -61,8 +61,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 // end snippet: kernel
 
 // snippet: pairs
-// D/2 pairs in all: first those that rotate, (p, p + R/2), then the rest of the dimensions, halves
-// again, which rotate by nothing. member 0 or 1 -> the dimension
+// The D/2 pairs: first those that rotate, (p, p + R/2); then the other dimensions, paired by halves
+// as well, whose angle is 0. member 0 or 1 of pair p -> the dimension
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
@@ -78,8 +78,8 @@ static __device__ __forceinline__ int dimension_of(int p, int member, int D, int
 }
 
 // q [D] of the block's query, frequency [D/2] -> query [2][D/2] in shared memory, rotated: first
-// members, then second
-// cost: one rotation a block
+// members, then second members
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query)
 {
@@ -94,8 +94,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 // end snippet: pairs
 
 // snippet: stage
-// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
-// row the first members, then the second; a warp copies a row
+// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 to p0 + width - 1 of n keys. A row has
+// the first members, then the second. A warp copies a row.
 // cost: 8 n width bytes
 static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
                                                   int n, int p0, int width)
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
     const int lane = threadIdx.x % 32;
     float kept[LOADS];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
-        // All the loads first. Copied one by one, each would wait for memory before the next.
+        // All loads first: copied one by one, each element would wait for memory before the next.
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             const int c = lane + 32 * i;
@@ -115,16 +115,18 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
-            tile[r * STRIDE + lane + 32 * i] = kept[i]; // what is beyond the chunk is never read
+            tile[r * STRIDE + lane + 32 * i] = kept[i]; // elements beyond the chunk are never read
         }
     }
 }
 // end snippet: stage
 
 // snippet: score-keys
-// query [2][D/2] rotated, frequency [D/2], k [Sk][D] as it came -> score [visible], one key a
-// thread, rotated on its way from tile [KEYS][STRIDE]. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; D/2 sincos and 3 D flops each; two barriers a chunk
+// query [2][D/2] rotated, frequency [D/2], k [Sk][D] not rotated -> score [visible], one key per
+// thread, which reads it from tile [KEYS][STRIDE] and rotates it in registers. Returns the thread's
+// largest score.
+// cost: Sk K rotations per block, S Sk per head; D/2 sincos and 3 D flops each; two barriers per
+// chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
@@ -179,10 +181,10 @@ static void launch_v6(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// What differs from V6: the size of a chunk alone, or how it is staged, or all threads have work.
+// The difference from V6: only the size of a chunk; or how it is staged; or all threads have work.
 enum difference { SIZE, ONE_LOAD, ALL_THREADS };
 
-// As stage_keys, rows 2 pairs + 1 apart
+// As stage_keys, with rows of 2 pairs + 1 floats.
 template <int pairs>
 static __device__ __forceinline__ void stage_keys_by(attention_args a, const float *k, float *tile,
                                                      int n, int p0, int width)
@@ -206,7 +208,7 @@ static __device__ __forceinline__ void stage_keys_by(attention_args a, const flo
 }
 
 // snippet: copy
-// As stage_keys, one value at a time: each is stored before the next is asked for.
+// As stage_keys, but one element at a time: each is stored before the next is loaded.
 static __device__ __forceinline__ void copy_keys(attention_args a, const float *k, float *tile,
                                                  int n, int p0, int width, int stride)
 {
@@ -221,7 +223,7 @@ static __device__ __forceinline__ void copy_keys(attention_args a, const float *
 }
 // end snippet: copy
 
-// As score_keys. If all threads have work, a lane has a key and a warp every eighth pair of it.
+// As score_keys. If all threads have work, a lane has a key and a warp has every eighth pair of it.
 template <int keys, int pairs, difference by>
 static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, const float *query, const float *frequency,
@@ -308,7 +310,7 @@ static void launch_by(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// Counting these takes a CPU long. It leaves out shapes that differ from others in size alone.
+// Counting these takes a CPU long, so a CPU skips shapes that differ from others only in size.
 static bool shown(const kf_case *c)
 {
     return c->shape.Sq < 64 || c->shape.R == 128 || !kf_on_cpu();

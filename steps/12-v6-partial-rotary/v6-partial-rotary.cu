@@ -25,14 +25,14 @@
 
 enum {
     WARPS = THREADS / 32,
-    KEYS = 32,              // of a chunk
-    PAIRS = 128,            // of each of them
-    STRIDE = 2 * PAIRS + 1, // of their rows in the tile
-    LOADS = 2 * PAIRS / 32, // of a thread, on their way at the same time
-    BLOCKS = 2              // that share a multiprocessor
+    KEYS = 32,              // per chunk
+    PAIRS = 128,            // per key of a chunk
+    STRIDE = 2 * PAIRS + 1, // of a key's row in the tile
+    LOADS = 2 * PAIRS / 32, // in flight per thread
+    BLOCKS = 2              // per multiprocessor
 };
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query);
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
@@ -42,7 +42,7 @@ static __device__ __forceinline__ float score_keys(attention_args a, block_rows 
 // same as step 11
 // q [H][Sq][D], k [H][Sk][D], v [H][Sk][D] -> o [H][Sq][D]
 // grid (Sq, H), THREADS threads, (3/2 D + Sk + KEYS STRIDE) floats of dynamic shared memory
-// cost: 4 D Sk flops a block, and the rotations; reads k and v once a block;
+// cost: 4 D Sk flops per block, and the rotations; reads k and v once per block;
 // ceil(Sk / KEYS) ceil(D / (2 PAIRS)) chunks
 static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention_args a)
 {
@@ -62,8 +62,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6(attention
 }
 
 // same as step 11
-// D/2 pairs in all: first those that rotate, (p, p + R/2), then the rest of the dimensions, halves
-// again, which rotate by nothing. member 0 or 1 -> the dimension
+// The D/2 pairs: first those that rotate, (p, p + R/2); then the other dimensions, paired by halves
+// as well, whose angle is 0. member 0 or 1 of pair p -> the dimension
 static __device__ __forceinline__ int dimension_of(int p, int member, int D, int R)
 {
     const int half = R / 2;
@@ -77,8 +77,8 @@ static __device__ __forceinline__ int dimension_of(int p, int member, int D, int
 }
 
 // q [D] of the block's query, frequency [D/2] -> query [2][D/2] in shared memory, its first R/2
-// pairs rotated: first members, then second
-// cost: one rotation a block
+// pairs rotated: first members, then second members
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query)
 {
@@ -97,8 +97,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 }
 
 // same as step 11
-// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 ... p0 + width - 1 of n keys, in each
-// row the first members, then the second; a warp copies a row
+// k [n][D] -> tile [n][STRIDE] in shared memory: pairs p0 to p0 + width - 1 of n keys. A row has
+// the first members, then the second. A warp copies a row.
 // cost: 8 n width bytes
 static __device__ __forceinline__ void stage_keys(attention_args a, const float *k, float *tile,
                                                   int n, int p0, int width)
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
     const int lane = threadIdx.x % 32;
     float kept[LOADS];
     for (int r = threadIdx.x / 32; r < n; r += WARPS) {
-        // All the loads first. Copied one by one, each would wait for memory before the next.
+        // All loads first: copied one by one, each element would wait for memory before the next.
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             const int c = lane + 32 * i;
@@ -118,14 +118,16 @@ static __device__ __forceinline__ void stage_keys(attention_args a, const float 
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
-            tile[r * STRIDE + lane + 32 * i] = kept[i]; // what is beyond the chunk is never read
+            tile[r * STRIDE + lane + 32 * i] = kept[i]; // elements beyond the chunk are never read
         }
     }
 }
 
-// query [2][D/2], of which R rotated, frequency [D/2], k [Sk][D] as it came -> score [visible], one
-// key a thread, rotated on its way from tile [KEYS][STRIDE]. Returns the thread's largest score.
-// cost: Sk K rotations a block, S Sk a head; R/2 sincos and 3 R flops each; two barriers a chunk
+// query [2][D/2], of which R dimensions are rotated, frequency [D/2], k [Sk][D] not rotated ->
+// score [visible], one key per thread, which reads it from tile [KEYS][STRIDE] and rotates it in
+// registers. Returns the thread's largest score.
+// cost: Sk K rotations per block, S Sk per head; R/2 sincos and 3 R flops each; two barriers per
+// chunk
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, const float *frequency,
                                                    float *score, float *tile)
@@ -191,7 +193,7 @@ static void launch_v6_partial(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: tiled
-// Separate with V6's tiles: rotated by kernels of their own, q and k have nothing left to rotate.
+// Separate with V6's tiles: separate kernels rotate q and k, so the attention kernel runs at R = 0.
 static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
 {
     launch_rope_q(run, stream);
@@ -202,12 +204,12 @@ static void launch_separate_tiled(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// What differs from this V6, one thing or two.
+// The differences from this step's V6, which can be combined.
 enum differences {
-    ALL_PAIRS = 1, // all pairs rotate, those beyond R by nothing, as in step 11
-    NO_PAIRS = 2,  // no pair of a key rotates, which is wrong and shows what all the rotation costs
-    DIRECT = 4,    // the pairs beyond R are not staged
-    ALL_THREADS = 8 // all threads have work: a lane has a key and a warp every eighth pair of it
+    ALL_PAIRS = 1,  // all pairs rotate, those beyond R by an angle of 0, as in step 11
+    NO_PAIRS = 2,   // no pair of a key rotates: wrong results, to see the cost of all rotations
+    DIRECT = 4,     // the pairs beyond R are not staged
+    ALL_THREADS = 8 // all threads have work: a lane has a key, a warp every eighth pair of it
 };
 
 namespace step_11
@@ -215,8 +217,8 @@ namespace step_11
 
 // same as step 11
 // q [D] of the block's query, frequency [D/2] -> query [2][D/2] in shared memory, rotated: first
-// members, then second
-// cost: one rotation a block
+// members, then second members
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own,
                                                     const float *frequency, float *query)
 {
@@ -232,7 +234,7 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 } // namespace step_11
 
 // snippet: direct
-// query [2][D/2], key [D] in global memory -> the share of their product in the pairs beyond R
+// query [2][D/2], key [D] in global memory -> the part of their product from the pairs beyond R
 static __device__ __forceinline__ float direct_product(const float *query, const float *key, int D,
                                                        int R)
 {
@@ -245,7 +247,7 @@ static __device__ __forceinline__ float direct_product(const float *query, const
 }
 // end snippet: direct
 
-// As score_keys
+// As score_keys, with these differences.
 template <int by>
 static __device__ __forceinline__ float
 score_keys_by(attention_args a, block_rows own, const float *query, const float *frequency,
@@ -327,7 +329,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) attention_v6_by(attent
         rotate_query(a, own, frequency, query);
     }
     if (by & DIRECT) {
-        __syncthreads(); // with R = 0 there is no chunk, so no other barrier before query is read
+        __syncthreads(); // at R = 0 there is no chunk, so no other barrier before query is read
     }
     const float largest = score_keys_by<by>(a, own, query, frequency, score, tile, partial);
     softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
@@ -356,8 +358,7 @@ static void launch_separate_tiled_all(const kf_run *run, cudaStream_t stream)
 // --- Tables --------------------------------------------------------------------------------------
 
 // snippet: predict
-// Attention over keys that are not rotated: that over keys rotated back, which the reference
-// rotates.
+// Attention over unrotated keys. The reference rotates keys, so they are rotated back before.
 static void unrotated_reference(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -390,8 +391,8 @@ static void unrotated_reference(kf_run *run)
     free(key);
 }
 
-// Keys that do not rotate give other scores. With nothing to rotate, or with a single key, whose
-// probability is 1 whatever its score, all is right.
+// Unrotated keys give other scores. The result is right only if nothing rotates (R = 0), or for a
+// single key: its probability is 1 for any score.
 static bool unrotated_as_predicted(const kf_run *run, const kf_diagnosis *seen, char *why,
                                    size_t size)
 {
@@ -407,13 +408,13 @@ static bool unrotated_as_predicted(const kf_run *run, const kf_diagnosis *seen, 
 }
 // end snippet: predict
 
-// "head" is there to compare two counts, and many queries are much work for a CPU.
+// "head" is for comparing two counts, and many queries take a CPU long: both are left out.
 static bool explains(const kf_case *c)
 {
     return ladder_near(c) && (c->shape.D < 2048 || c->shape.H > 1) && c->shape.Sq < 65;
 }
 
-// Nothing beyond R: nothing to leave unstaged.
+// Cases with dimensions beyond R, which can be left unstaged.
 static bool beyond(const kf_case *c)
 {
     return c->shape.R < c->shape.D && explains(c);
@@ -480,7 +481,7 @@ static const kf_variant variants[] = {
      .block = THREADS},
 };
 
-// The ladder's partial cases, and R swept at one D. What is verified only is odd, or small.
+// The ladder's partial cases, and a sweep of R at one D. Verify-only cases are odd, or small.
 static const kf_case cases[] = {
     {.name = "D80-R20", .shape = {.H = 4, .Sq = 64, .Sk = 64, .D = 80, .R = 20}, .flags = KF_LARGE},
     {.name = "D128-R64",

@@ -7,11 +7,11 @@
  * Idea     A query is used by one block, a key by all the blocks of its head. So the query is
  *          rotated inside attention, while it is staged, and the keys by a kernel of their own,
  *          before. The dot product loads 16 bytes at a time, 64 keys at a time. Two launches.
- * Predict  K rotations fall from 64 x 64 a head to 64. Against the baseline, which has as few,
- *          one launch is saved and one round trip of q: about 1 us, so 1.05x at D = 128 and
- *          nothing at 2048. The loads of 16 bytes are a quarter as many: if half of the time
- *          goes into scores, and they get twice as fast, that gives 1.3x, at 512 and 2048 too.
- *          So V7 wins everywhere, and what wins is the width of a load.
+ * Predict  K rotations fall from 64 x 64 per head to 64. Against the baseline, which has as few,
+ *          one launch is saved and one round trip of q: about 1 us, so 1.05x at D = 128 and nothing
+ *          at 2048. The loads of 16 bytes are a quarter as many: if half of the time goes into
+ *          scores, and they get twice as fast, that gives 1.3x, at 512 and 2048 too. So V7 wins
+ *          everywhere, and what wins is the width of a load.
  * Outcome  V7 beats separate by more than predicted, and what wins is the width of a load: where
  *          separate has it too, the verdict is that of the loads which nvcc keeps in flight. The
  *          log's program loses on an H200 at D = 2048: v7-serial, which has one load of v in
@@ -21,16 +21,16 @@
 #include "cuda/float4.cuh"
 #include "cuda/rope_ladder.cuh"
 
-// What the kernel calls, in its order; each is explained where it is defined, below.
+// Functions that the kernel calls, in this order. Their definitions, below, explain them.
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query);
 template <int KEYS>
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score);
 
 // snippet: kernel
-// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2]
-// -> o [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: 4 D Sk flops a block; reads k and v of one head once a block; one Q rotation
+// q [H][Sq][D] not rotated, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2] -> o
+// [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: 4 D Sk flops per block; reads k and v of one head once per block; one Q rotation
 static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
 {
     extern __shared__ float shared[];
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(THREADS) attention_v7(attention_args a)
 
 // same as step 05
 // q [D] of the block's query -> query [D] in shared memory, rotated
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
     const int half = a.R / 2;
@@ -71,8 +71,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
 
 // snippet: score-keys
 // query [D] in shared memory, k [Sk][D], both rotated -> score [visible]; KEYS keys at a time, one
-// a thread. D is a multiple of 4. Returns the thread's largest score.
-// cost: D / 4 loads of 16 bytes a key; each load of a warp touches 32 rows
+// per thread. D is a multiple of 4. Returns the thread's largest score.
+// cost: D / 4 loads of 16 bytes per key; each load of a warp touches 32 rows
 template <int KEYS>
 static __device__ __forceinline__ float score_keys(attention_args a, block_rows own,
                                                    const float *query, float *score)
@@ -111,7 +111,7 @@ static void launch_v7(const kf_run *run, cudaStream_t stream)
 // --- Variants that explain -----------------------------------------------------------------------
 
 // snippet: serial
-// As softmax_times_v, one load of v in flight at a time
+// As softmax_times_v, but with one load of v in flight at a time.
 static __device__ __forceinline__ void softmax_times_v_serially(const float *score, float largest,
                                                                 const float *v, float *o,
                                                                 int visible, int D, float *scratch)
@@ -136,10 +136,10 @@ static __device__ __forceinline__ void softmax_times_v_serially(const float *sco
 // end snippet: serial
 
 // snippet: variants
-// V7, and what each variant does in another way.
+// V7. A variant overrides what it does in another way.
 struct v7 {
     static const bool ROTATES_QUERY = true;
-    static const int BLOCKS = 0; // that it is compiled for, a multiprocessor; 0: not said
+    static const int BLOCKS = 0; // that it is compiled for, per multiprocessor; 0: unspecified
     static const bool SERIAL = false;
     static __device__ __forceinline__ float score(attention_args a, block_rows own,
                                                   const float *query, float *score)
@@ -227,14 +227,14 @@ static bool by_four(const kf_case *c)
     return c->shape.D % 4 == 0;
 }
 
-// For variants that only explain a time: they are verified where they are timed, at the dimensions
-// of the log, and on a CPU at some queries.
+// For variants that only explain a time. They are verified on the cases where they are timed, at
+// the dimensions of the log. A CPU runs those with few queries.
 static bool explains(const kf_case *c)
 {
     return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
 }
 
-// The same, and counted: on a CPU at one head as well.
+// The same for variants that are counted: a CPU also runs cases with one head.
 static bool counted(const kf_case *c)
 {
     return explains(c) || (by_four(c) && c->shape.H == 1);
@@ -284,8 +284,8 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_STREAM, KF_WARM}, {KF_CALL, KF_WARM}};
 
-// The grid of the ladder is 256 blocks. On 132 multiprocessors that is two on each at the most;
-// with 12 heads it is six. D44: a multiple of 4 and not of 8.
+// The grid of the ladder is 256 blocks: at most two on each of 132 multiprocessors. With 12 heads
+// it is six. D44: a multiple of 4 and not of 8.
 static const kf_case own_cases[] = {
     {.name = "D2048-R128-H12",
      .shape = {.H = 12, .Sq = 64, .Sk = 64, .D = 2048, .R = 128},

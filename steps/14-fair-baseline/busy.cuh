@@ -1,7 +1,7 @@
 /* busy.cuh: V7 with all threads at work on the scores.
  *
- * A warp takes a key, its lanes lie side by side along the row. So each sector that comes is used
- * whole and at once, and no warp is idle. D is a multiple of 4.
+ * A warp has a key, and its lanes read neighbouring parts of the row. So every loaded sector is
+ * used whole and at once, and no warp is idle. D is a multiple of 4.
  */
 #pragma once
 
@@ -60,8 +60,7 @@ static __device__ __forceinline__ void score_keys_by_warp(const float *query, co
     }
 }
 
-// score [Sk] -> probabilities in its place; one warp. A key that the query does not see has
-// probability 0.
+// score [Sk] -> probabilities, in place; called by one warp. Masked keys have probability 0.
 static __device__ __forceinline__ void softmax_by_warp(float *score, int visible, int Sk)
 {
     const int lane = threadIdx.x % 32;
@@ -81,8 +80,8 @@ static __device__ __forceinline__ void softmax_by_warp(float *score, int visible
     }
 }
 
-// probability [QUERIES][Sk], v [Sk][D] -> o [queries][D], or partial [QUERIES][groups][D] if groups
-// of threads share the keys, as they do where there are fewer columns of 4 than threads
+// probability [QUERIES][Sk], v [Sk][D] -> o [queries][D]; or partial [QUERIES][groups][D] if groups
+// of threads share the keys, because there are fewer columns of 4 than threads
 // cost: each value is loaded once for all queries
 template <int QUERIES>
 static __device__ __forceinline__ void
@@ -130,10 +129,10 @@ static __device__ __forceinline__ void add_groups(const float *partial, float *o
     }
 }
 
-// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine -> o [H][Sq][D]
+// q [H][Sq][D] not rotated, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine -> o [H][Sq][D]
 // grid (Sq / QUERIES, H), THREADS threads; dynamic shared memory: QUERIES (D + Sk) floats, and 4
-// QUERIES a thread where groups of threads share the keys
-// cost: reads k and v of one head once for QUERIES queries; an exponential a query and key
+// QUERIES per thread if groups of threads share the keys
+// cost: reads k and v of one head once for QUERIES queries; an exponential per query and key
 template <int QUERIES>
 static __global__ void __launch_bounds__(THREADS, 2) attention_busy(attention_args a)
 {

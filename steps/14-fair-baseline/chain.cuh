@@ -1,4 +1,4 @@
-/* chain.cuh: what leads from the log's baseline to V7, one change at a time, and on to V7 with
+/* chain.cuh: the variants between the log's baseline and V7, one change at a time, and from V7 to
  * fewer exponentials. Step 14 times the chain.
  */
 #pragma once
@@ -8,8 +8,8 @@
 
 // --- From the log's separate to ours -------------------------------------------------------------
 
-// query [D], k [Sk][D], both rotated -> score [visible], one key a thread, 16 bytes a load. Returns
-// the thread's largest score.
+// query [D], k [Sk][D], both rotated -> score [visible], one key per thread, 16 bytes per load.
+// Returns the thread's largest score.
 static __device__ __forceinline__ float score_keys_float4(attention_args a, block_rows own,
                                                           const float *query, float *score)
 {
@@ -29,7 +29,7 @@ static __device__ __forceinline__ float score_keys_float4(attention_args a, bloc
 
 // q [H][Sq][D], k [H][Sk][D], both rotated, v [H][Sk][D] -> o [H][Sq][D]; q stays in global memory
 // grid (Sq, H), THREADS threads, Sk floats of dynamic shared memory
-// cost: the baseline's, and D loads of q a key instead of one copy of q a block
+// cost: the baseline's, and D loads of q per key instead of one copy of q per block
 static __global__ void attention_unstaged(attention_args a)
 {
     extern __shared__ float score[];
@@ -40,7 +40,7 @@ static __global__ void attention_unstaged(attention_args a)
     softmax_times_v(score, largest, own.v, own.o, own.visible, a.D, scratch);
 }
 
-// The same, 16 bytes a load in the dot product
+// The same, 16 bytes per load in the dot product
 static __global__ void attention_unstaged_float4(attention_args a)
 {
     extern __shared__ float score[];
@@ -52,7 +52,7 @@ static __global__ void attention_unstaged_float4(attention_args a)
 }
 
 // snippet: synchronise
-// What the log did between its kernels. In a graph there is no host that could wait.
+// The log's wait between its kernels. In a graph no host can wait.
 static void synchronise(cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus status;
@@ -97,8 +97,8 @@ static void launch_unstaged(const kf_run *run, cudaStream_t stream)
 
 // --- One launch less -----------------------------------------------------------------------------
 
-// q [H][Sq][D], k [H][Sk][D] -> q_rotated, k_rotated; grid (Sq + Sk, H): the first Sq blocks rotate
-// q cost: that of both kernels which it joins
+// q [H][Sq][D], k [H][Sk][D] -> q_rotated, k_rotated; grid (Sq + Sk, H), blocks for q first
+// cost: that of the two kernels that it replaces
 static __global__ void rope_both(const float *q, const float *k, const float *cosine,
                                  const float *sine, float *q_rotated, float *k_rotated, int Sq,
                                  int Sk, int D, int R, int first)
@@ -114,7 +114,7 @@ static __global__ void rope_both(const float *q, const float *k, const float *co
                (is_query ? q_rotated : k_rotated) + row, D, R);
 }
 
-/* Separate, two launches of three. */
+/* Separate with two launches instead of three. */
 static void launch_joined(const kf_run *run, cudaStream_t stream)
 {
     const kf_shape s = run->shape;
@@ -131,7 +131,7 @@ static void launch_joined(const kf_run *run, cudaStream_t stream)
 
 // same as step 05
 // q [D] of the block's query -> query [D] in shared memory, rotated
-// cost: one rotation a block
+// cost: one rotation per block
 static __device__ __forceinline__ void rotate_query(attention_args a, block_rows own, float *query)
 {
     const int half = a.R / 2;
@@ -152,8 +152,8 @@ static __device__ __forceinline__ void rotate_query(attention_args a, block_rows
     }
 }
 
-// probability [visible] in shared memory, v [Sk][D] -> o [D], one column a thread: softmax_times_v
-// of the other versions, its exponentials taken out
+// probability [visible] in shared memory, v [Sk][D] -> o [D], one column per thread:
+// softmax_times_v of the other versions, without its exponentials
 static __device__ __forceinline__ void add_values(const float *probability, const float *v,
                                                   float *o, int visible, int D)
 {
@@ -179,8 +179,8 @@ static __device__ __forceinline__ void add_values(const float *probability, cons
     }
 }
 
-// As softmax_times_v, and the scores become probabilities.
-// cost: one exponential a key, where the baseline has one a key and column
+// As softmax_times_v, but score becomes the probabilities first.
+// cost: one exponential per key; the baseline has one per key and column
 static __device__ __forceinline__ void softmax_times_v_once(float *score, float largest,
                                                             const float *v, float *o, int visible,
                                                             int D, float *scratch)
@@ -199,9 +199,9 @@ static __device__ __forceinline__ void softmax_times_v_once(float *score, float 
     add_values(score, v, o, visible, D);
 }
 
-// What V7 has that separate has not, one thing after the other.
+// V7's differences from separate, one after the other.
 struct hybrid {
-    static const int BLOCKS = 0; // that it is compiled for, a multiprocessor; 0: not said
+    static const int BLOCKS = 0; // that it is compiled for, per multiprocessor; 0: unspecified
     static const bool FLOAT4 = false;
     static const bool ONCE = false;
 };
@@ -218,9 +218,9 @@ struct two_blocks : once {
     static const int BLOCKS = 2;
 };
 
-// q [H][Sq][D] as it came, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2]
-// -> o [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
-// cost: step 13's
+// q [H][Sq][D] not rotated, k [H][Sk][D] rotated, v [H][Sk][D], cosine and sine [Sk][R/2] -> o
+// [H][Sq][D]; grid (Sq, H), THREADS threads, (D + Sk) floats of dynamic shared memory
+// cost: that of step 13
 template <typename way>
 static __global__ void __launch_bounds__(THREADS, way::BLOCKS) attention_by(attention_args a)
 {

@@ -4,29 +4,29 @@
  * Architecture: 75
  * Tests: clang++ counts other requests
  *
- * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel
- *          that we have. Each changes one thing of the one before: the waits of the host, q
- *          staged, a launch less, q rotated inside, loads of 16 bytes (V7), exponentials once a
- *          key, more loads in flight, all threads at work, D split over blocks.
+ * Idea     A chain of variants from the log's baseline to V7, and from V7 to the best kernel that
+ *          we have. Each changes one thing of the one before: the waits of the host, q staged, a
+ *          launch less, q rotated inside, loads of 16 bytes (V7), exponentials once per key, more
+ *          loads in flight, all threads at work, D split over blocks.
  * Predict  A wait costs 5 us, and there are two. q staged and q rotated inside save little, a
  *          launch less 1 us in a graph. Loads of 16 bytes: 1.3x. Exponentials once: 5 %. All
- *          threads at work: 2x. Two queries a block, half the traffic: 1.5x at D = 2048. D
- *          split: 5 us at any D, for what is left is latency.
- * Outcome  What was said of the waits, of q and of the launch is right: fusion proper is the
+ *          threads at work: 2x. Two queries per block, half the traffic: 1.5x at D = 2048. D split:
+ *          5 us at any D, for what is left is latency.
+ * Outcome  The predictions about the waits, q and the launch are right: fusion proper is the
  *          smallest part of V7's gain. Wide loads give most of it, for they spare the L1 and not
- *          just instructions. All threads at work are worth as much again, two queries a block
- *          next to nothing. D split takes as long as one block of each kernel does. The first
- *          forms were far slower, with loads that nvcc had put one behind the other. See chapter 7.
+ *          just instructions. All threads at work are worth as much again, two queries per block
+ *          next to nothing. D split takes as long as one block of each kernel does. The first forms
+ *          were far slower, with loads that nvcc had put one behind the other. See chapter 7.
  */
 #include "busy.cuh"
 #include "chain.cuh"
 #include "softmax_parts.cuh"
 
-// The subject is D split over blocks, the end of the chain. What leads there from the log's
-// baseline is in chain.cuh, "busy" in busy.cuh; both stand beside this file.
+// This file has the end of the chain: D split over blocks. The variants before it, from the log's
+// baseline on, are in chain.cuh, and "busy" is in busy.cuh, in the same folder.
 
-// A row's D dimensions are taken as D / 2 couples. Couple t is the pair (t, t + R/2) where it is
-// rotated, and two neighbours (2t, 2t + 1) where not. A dot product does not mind the order.
+// The D dimensions of a row are D / 2 couples. Couple t is the pair (t, t + R/2) if it is rotated,
+// and two neighbours (2t, 2t + 1) if not. A dot product does not depend on the order.
 enum { TILE = 64, PAD = 4 };
 
 template <int COUPLES>
@@ -35,10 +35,10 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
                                      bool rotating);
 
 // snippet: partial-scores
-// q [H][Sq][D] as it came, k [H][Sk][D] as it came or rotated -> partial [chunks][H][Sq][pitch]
+// q [H][Sq][D] not rotated, k [H][Sk][D] rotated or not -> partial [chunks][H][Sq][pitch]
 // grid (chunks, tiles of queries x tiles of keys, H), THREADS threads
-// cost: a block multiplies 64 queries by 64 keys over 2 COUPLES dimensions, 16 sums a thread. Each
-// element of q and k is read, and rotated, by one block for each 64 rows of the other
+// cost: a block multiplies 64 queries by 64 keys over 2 COUPLES dimensions, 16 sums per thread.
+// Each element of q and k is read, and rotated, by one block for every 64 rows of the other
 template <int COUPLES, bool rotate_keys>
 __global__ void __launch_bounds__(THREADS, 1)
     partial_scores(const float *q, const float *k, const float *cosine, const float *sine,
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                            rotate_keys);
     __syncthreads();
 
-    // Thread (x, y) of 16 x 16 owns queries y + 16 i and keys x + 16 j. Neighbours in pairs, of one
-    // x or of one y, read the same 16 bytes: that halves the passes of a load (chapter 3).
+    // Thread (x, y) of 16 x 16 has queries y + 16 i and keys x + 16 j. Neighbours in pairs, of one
+    // x or of one y, read the same 16 bytes: that halves the wavefronts of a load (chapter 3).
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int x = lane / 2 % 8 + warp % 2 * 8;
@@ -96,10 +96,10 @@ __global__ void __launch_bounds__(THREADS, 1)
 // end snippet: partial-scores
 
 // snippet: stage-couples
-// x [S][D] from row first on, COUPLES couples from couple on -> tile [TILE][2 COUPLES + PAD], their
-// first elements and then their second ones; rotated on the way if `rotating` says so. What lies
-// beyond S or D counts as zero.
-// cost: all the loads of a thread are in flight before it waits for the first
+// x [S][D] from row `first` on, COUPLES couples from `couple` on -> tile [TILE][2 COUPLES + PAD],
+// first members and then second members, rotated if `rotating` says so. Elements beyond S or D are
+// zero.
+// cost: all loads of a thread are in flight before it waits for the first
 template <int COUPLES>
 static __device__ void stage_couples(const float *x, const float *cosine, const float *sine,
                                      float *tile, int first, int S, int couple, int D, int R,
@@ -146,11 +146,11 @@ static __device__ void stage_couples(const float *x, const float *cosine, const 
 
 // snippet: softmax-partial
 // partial [chunks][H][Sq][pitch], v [H][Sk][D] -> o [H][Sq][D]
-// grid (D / COLUMNS, Sq / SOFTMAX_ROWS, H), THREADS threads. A thread owns 4 columns, all of
-// the block's queries, and the keys of its group; the groups' sums meet in shared memory.
+// grid (D / COLUMNS, Sq / SOFTMAX_ROWS, H), THREADS threads. A thread has 4 columns, all of the
+// block's queries, and the keys of its group. The sums of the groups are added in shared memory.
 // dynamic shared memory: SOFTMAX_ROWS floats for each of Sk probabilities, rounded up to TILE, and
 // of SHARES pitches of scores; or for each thread's 4 columns, whichever is more
-// cost: reads chunks SOFTMAX_ROWS pitch floats and Sk COLUMNS of v a block; Sk SOFTMAX_ROWS
+// cost: reads chunks SOFTMAX_ROWS pitch floats and Sk COLUMNS of v per block; Sk SOFTMAX_ROWS
 // exponentials
 template <int COLUMNS>
 __global__ void __launch_bounds__(THREADS, 1)
@@ -159,8 +159,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 {
     const int ACROSS = COLUMNS / 4;
     const int GROUPS = THREADS / ACROSS;
-    const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS; // values and chunks in flight together, for
-    const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16; // the cases that are timed
+    const int EARLY = GROUPS < 8 ? 8 : 64 / GROUPS; // values and chunks in flight together,
+    const int BATCH = COLUMNS < 128 ? 4 : COLUMNS < 512 ? 8 : 16; // as suits the timed cases
     extern __shared__ float shared[];
     float *probability = shared;
     const int keys = (Sk + TILE - 1) / TILE * TILE;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     v += head * Sk * D + min(column, D - 4);
     o += (head * Sq + first) * D;
 
-    float4 x[EARLY]; // the first values are on their way while the scores are added up
+    float4 x[EARLY]; // the first values are in flight while the scores are added up
     load_values<EARLY, GROUPS>(v, x, group, Sk, D);
     add_chunks<BATCH>(partial, score, chunks, stride, rows, pitch);
     __syncthreads();
@@ -218,7 +218,7 @@ static void launch_partial(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Floats in a block's shared memory.
+// Floats of shared memory per block.
 static int scores_and_probabilities(const kf_shape *s)
 {
     const int keys = (s->Sk + TILE - 1) / TILE * TILE;
@@ -250,7 +250,7 @@ static void launch_tiles(const kf_run *run, cudaStream_t stream)
     launch_softmax<COLUMNS>(run, chunks_of(&run->shape, COUPLES), stream);
 }
 
-// The smaller D, the smaller a tile, so that there are blocks for all multiprocessors.
+// A smaller D has a smaller tile, so that there are blocks for all multiprocessors.
 template <bool rotate_keys>
 static void launch_split(const kf_run *run, cudaStream_t stream)
 {
@@ -274,14 +274,14 @@ static bool by_four(const kf_case *c)
     return c->shape.D % 4 == 0;
 }
 
-// Split, which asks for no more shared memory than the 48 KB that every kernel may have.
+// Cases for split, whose blocks have at most the 48 KB of shared memory that need no request.
 static bool in_shares(const kf_case *c)
 {
     return by_four(c) && scores_and_probabilities(&c->shape) * sizeof(float) <= 48 * 1024;
 }
 
-// For variants that only explain a time: they are verified where they are timed, at the dimensions
-// of the log, and on a CPU at some queries.
+// For variants that only explain a time. They are verified on the cases where they are timed, at
+// the dimensions of the log. A CPU runs those with few queries.
 static bool explains(const kf_case *c)
 {
     return by_four(c) && c->shape.D >= 128 && (!kf_on_cpu() || c->shape.Sq < 64);
@@ -292,7 +292,7 @@ static bool split_explains(const kf_case *c)
     return explains(c) && in_shares(c);
 }
 
-// As explains, and counted: on a CPU at one head as well.
+// The same for variants that are counted: a CPU also runs cases with one head.
 static bool counted(const kf_case *c)
 {
     return explains(c) || (by_four(c) && c->shape.H == 1);
@@ -377,14 +377,14 @@ static const kf_variant variants[] = {
 
 static const kf_timing timings[] = {{KF_GRAPH, KF_WARM}, {KF_CALL, KF_WARM}};
 
-// Its scores fit into split's shared memory.
+// A steep case whose scores fit into split's shared memory.
 static const kf_case steep_split = {
     .name = "steep-split",
     .shape = {.H = 2, .Sq = 7, .Sk = 300, .D = 128, .R = 128, .causal = true},
     .flags = KF_VERIFY_ONLY | KF_STEEP};
 
-// The ladder's cases, and that one. Those below D = 128 are not timed: the log has none. The ones
-// in between are left to a GPU, or to who names them.
+// The ladder's cases and steep_split. Cases below D = 128 are not timed, because the log has none.
+// A CPU skips the cases in between unless they are named.
 static kf_case cases[LADDER_CASES + 1];
 
 int main(int argc, char **argv)

@@ -1,9 +1,9 @@
 /* softmax_parts.cuh: the parts of step 14's second kernel, which gets scores in chunks.
  *
- * A block has SOFTMAX_ROWS queries and some of the columns. It adds the chunks up, in SHARES sums
- * side by side so that all its threads have work, takes the softmax, and multiplies P by V. Groups
- * of threads share the keys there, a thread owning 4 columns and all the queries.
- * Arrays are handed on by reference: behind a pointer they would count as memory on a CPU.
+ * A block has SOFTMAX_ROWS queries and some of the columns. It adds up the chunks, in SHARES sums
+ * side by side so that all its threads have work, computes the softmax, and multiplies P by V. In
+ * that product groups of threads share the keys; a thread has 4 columns and all queries. Arrays are
+ * passed by reference: behind a pointer they would count as memory on a CPU.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 enum { SOFTMAX_ROWS = 8, SHARES = 2 };
 
 // partial [chunks][rows][pitch], chunks a stride apart -> score [SHARES][SOFTMAX_ROWS][pitch], each
-// the sum of every SHARES-th chunk; what lies beyond rows is zero
+// the sum of every SHARES-th chunk; rows beyond `rows` are zero
 // cost: BATCH loads of 16 bytes are in flight together
 template <int BATCH>
 static __device__ __forceinline__ void add_chunks(const float *partial, float *score, int chunks,
@@ -44,8 +44,8 @@ static __device__ __forceinline__ void add_chunks(const float *partial, float *s
     }
 }
 
-// score [SHARES][SOFTMAX_ROWS][pitch] -> column m of probability [keys][SOFTMAX_ROWS]; one warp.
-// The probabilities of keys that the query does not see, or that are not there, are zero.
+// score [SHARES][SOFTMAX_ROWS][pitch] -> column m of probability [keys][SOFTMAX_ROWS]; called by
+// one warp. Masked and missing keys have probability 0.
 static __device__ void softmax_of_shares(float *score, float *probability, int m, int visible,
                                          int keys, int pitch, float scale)
 {
@@ -82,9 +82,9 @@ static __device__ __forceinline__ void load_values(const float *v, float4 (&x)[E
     }
 }
 
-// probability [keys][SOFTMAX_ROWS], v as above, x [EARLY] of it loaded from key j on -> out
-// [SOFTMAX_ROWS], the sums over keys j, j + GROUPS, ...
-// cost: the next EARLY values are on their way while the thread multiplies
+// probability [keys][SOFTMAX_ROWS]; v as above, and x [EARLY], its elements loaded from key j on ->
+// out [SOFTMAX_ROWS], the sums over keys j, j + GROUPS, ...
+// cost: the next EARLY values are in flight while the thread multiplies
 template <int EARLY, int GROUPS>
 static __device__ __forceinline__ void
 probabilities_times_v(const float *probability, const float *v, float4 (&x)[EARLY],
@@ -111,8 +111,8 @@ probabilities_times_v(const float *probability, const float *v, float4 (&x)[EARL
     }
 }
 
-// out [SOFTMAX_ROWS], 4 columns of each thread -> o [rows][D] from column first on, the groups'
-// sums added up in shared [GROUPS][SOFTMAX_ROWS][COLUMNS]
+// out [SOFTMAX_ROWS], 4 columns of each thread -> o [rows][D] from column `first` on. The sums of
+// the groups are added in shared [GROUPS][SOFTMAX_ROWS][COLUMNS].
 template <int COLUMNS, int GROUPS>
 static __device__ __forceinline__ void join_groups(const float4 (&out)[SOFTMAX_ROWS], float *shared,
                                                    float *o, int first, int rows, int D)

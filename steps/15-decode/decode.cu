@@ -23,16 +23,16 @@
 #include "rotate_rows.cuh"
 
 enum {
-    BATCH = 4,          // keys and values that a thread has in flight
-    MOST_SPLITS = 64,   // of the keys of a head
-    BLOCKS_ON_A_CPU = 8 // so that counts are those of any CPU
+    BATCH = 4,          // keys and values in flight per thread
+    MOST_SPLITS = 64,   // shares of the keys of a head
+    BLOCKS_ON_A_CPU = 8 // a constant, so that counts are the same on any CPU
 };
 
-// What a group of lanes has summed up for one query.
+// The partial result of a group of lanes for one query.
 template <int D>
 struct summed_up {
     float row_max = -INFINITY; // of the scores
-    float row_sum = 0.0f;      // of the probabilities, with it subtracted
+    float row_sum = 0.0f;      // of the probabilities, with row_max subtracted
     chunks<D> out = {};
 };
 
@@ -40,7 +40,7 @@ struct summed_up {
 // q [H][Sq][D], k and v [H][Sk][D], cosine and sine [Sk][R/2]
 // -> part [H][splits][Sq][D], stat [H][splits][Sq]
 // grid (Sq / QUERIES, splits, H), THREADS threads
-// cost: reads k, v and the tables once for QUERIES queries; one K rotation a key
+// cost: reads k, v and the tables once for QUERIES queries; one K rotation per key
 template <int D, int QUERIES>
 __global__ void attend_share(const decode_args a)
 {
@@ -69,7 +69,7 @@ __global__ void attend_share(const decode_args a)
 }
 // end snippet: attend
 
-// What it calls, in this order. (Templates may be called above the line in which they stand.)
+// Functions that the kernel calls, in this order. (Templates may be called above their definition.)
 
 // q [H][Sq][D] -> query [QUERIES], rotated
 template <int D, int QUERIES>
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void load_angles(const decode_args &a, const l
 }
 
 // k and v [H][Sk][D] -> key and value [N], of rows first, first + GROUPS and so on. Past the end
-// the last row is loaded again, and no query sees it.
+// the last row is loaded again; it is masked for all queries.
 template <int D, int N>
 static __device__ __forceinline__ void load_rows(const decode_args &a, const block_share &own,
                                                  const lane_of<D> &mine, int first,
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void load_rows(const decode_args &a, const blo
     }
 }
 
-// The same, the keys rotated. All loads are in flight at the same time, those of the table first.
+// The same with rotated keys. All loads are in flight at the same time, those of the table first.
 template <int D, int N>
 static __device__ __forceinline__ void rotate_keys(const decode_args &a, const block_share &own,
                                                    const lane_of<D> &mine, int first,
@@ -159,16 +159,16 @@ static __device__ __forceinline__ void score_keys(const decode_args &a, const bl
 }
 
 // snippet: merge
-// The weight of what was summed up with `mine` subtracted, when `largest` is to be. Where no key
-// was seen both are minus infinity, and the probability is 0.
+// The factor of a partial result that has `mine` subtracted, when row_max is to be subtracted. If
+// it has seen no key, both are minus infinity, and the factor is 0.
 static __device__ __forceinline__ float exp_difference(float mine, float row_max)
 {
     return exp2f(mine - (row_max == -INFINITY ? 0.0f : row_max));
 }
 
-// Parts p < n, stat [n][rows] and part [n][rows][D], both handed over at the element wanted -> the
-// weighted value of all, and in *whole their largest score and the sum of their probabilities.
-// cost: an exponential, 3 loads and 4 flops a part
+// Parts p < n, stat [n][rows] and part [n][rows][D], both from this thread's element on -> returns
+// the sum of all parts for that element, and sets *whole to their row_max and row_sum.
+// cost: an exponential, 3 loads and 4 flops per part
 static __device__ __forceinline__ float merge(const float2 *stat, const float *part, int n,
                                               int rows, int D, float2 *whole)
 {
@@ -193,7 +193,7 @@ static __device__ __forceinline__ float merge(const float2 *stat, const float *p
 
 // snippet: add
 // score [N], value [N] -> added to q
-// cost: an exponential a key, and one more
+// cost: an exponential per key, and one more
 template <int D, int N>
 static __device__ __forceinline__ void add_values(const float (&score)[N],
                                                   const chunks<D> (&value)[N], summed_up<D> *q)
@@ -226,7 +226,7 @@ static __device__ __forceinline__ void add_values(const float (&score)[N],
 }
 // end snippet: add
 
-// so_far [QUERIES] of each group, by way of shared memory -> the block's part and stat
+// so_far [QUERIES] of each group, joined in shared memory -> the block's part and stat
 template <int D, int QUERIES>
 static __device__ __forceinline__ void
 join_groups(const decode_args &a, const block_share &own, const lane_of<D> &mine, int group,
@@ -256,7 +256,7 @@ join_groups(const decode_args &a, const block_share &own, const lane_of<D> &mine
 
 // snippet: join
 // part [H][splits][Sq][D], stat [H][splits][Sq] -> o [H][Sq][D]; grid (Sq, H), D threads
-// cost: reads part once and stat once a thread
+// cost: reads part once, and stat once per thread
 __global__ void join_shares(const float *part, const float2 *stat, float *o, int splits, int Sq,
                             int D)
 {
@@ -268,8 +268,9 @@ __global__ void join_shares(const float *part, const float2 *stat, float *o, int
 // end snippet: join
 
 // snippet: splits
-// How many blocks of the kernel the device holds at a time: that depends on the kernel's registers
-// and shared memory. The GPU is asked anew for each launch; in a graph that is no part of the time.
+// The number of blocks of the kernel that the device holds at a time. It depends on the kernel's
+// registers and shared memory. The GPU is asked anew for each launch; in a graph this is not part
+// of the time.
 template <class kernel>
 static int resident_blocks(kernel *of)
 {
@@ -283,9 +284,9 @@ static int resident_blocks(kernel *of)
     return processors * on_each;
 }
 
-// As many blocks as the device holds at a time, so that none waits for another to end, and equal
-// shares in whole steps of the kernel's loop, so that none ends early. Or shares of about as many
-// keys as are wanted. Returns the grid, with `queries` in a block.
+// As many blocks as the device holds at a time, so that none waits for another to end; and equal
+// shares in whole iterations of the kernel's loop, so that none ends early. If a->share is given,
+// shares have about as many keys. Returns the grid, with `queries` per block.
 static dim3 share_keys(const kf_run *run, decode_args *a, int blocks, int queries, int step)
 {
     const kf_shape s = run->shape;
@@ -316,7 +317,7 @@ static void launch_shares(const kf_run *run, decode_args a, cudaStream_t stream)
 }
 // end snippet: splits
 
-// Launchers for D = 80 and D = 128, with 1, 2 or 4 queries in a block.
+// Launchers for D = 80 and D = 128, with 1, 2 or 4 queries per block.
 typedef void launcher(const kf_run *run, decode_args a, cudaStream_t stream);
 typedef launcher *const launchers[2][3];
 
@@ -325,7 +326,7 @@ static launchers fused = {
     {launch_shares<128, 1>, launch_shares<128, 2>, launch_shares<128, 4>},
 };
 
-// The one for the run's D; there is none for another D, or another number of queries.
+// The launcher for the run's D. Another D, or another number of queries, ends the program.
 static launcher *pick(launchers &from, const kf_run *run, int queries)
 {
     const int D = run->shape.D;
@@ -341,7 +342,7 @@ static void launch_fused_table(const kf_run *run, cudaStream_t stream)
     pick(fused, run, run->shape.Sq)(run, arguments(run), stream);
 }
 
-// A block has one query, as in V1: every key is read and rotated once a query.
+// A block has one query, as in V1: every key is read and rotated once per query.
 static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
 {
     pick(fused, run, 1)(run, arguments(run), stream);
@@ -349,12 +350,12 @@ static void launch_fused_per_query(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// How a kernel finds the keys. If it rotates them: with cosines and sines that are loaded before
-// the keys, loaded when the keys have come, or computed then.
+// How the kernel rotates keys: not at all, because they are rotated already; with cosines and sines
+// loaded before the keys; loaded after the keys; or computed.
 enum keys_are { ROTATED, TO_ROTATE, TO_ROTATE_TABLE_LAST, TO_ROTATE_COMPUTED };
 
 // snippet: batch-by
-// Of a lane's pairs in a row, computed or from the table.
+// Cosines and sines of a lane's pairs in a row, computed or from the table.
 template <keys_are KEYS, int D, int WIDTH>
 static __device__ __forceinline__ void angles_by(const decode_args &a, const lane_of<D> &mine,
                                                  int pos0, const rope_frequency (&frequency)[WIDTH],
@@ -369,7 +370,7 @@ static __device__ __forceinline__ void angles_by(const decode_args &a, const lan
     }
 }
 
-// As rotate_keys, but in the way that KEYS says.
+// As rotate_keys, in the way that KEYS says.
 template <keys_are KEYS, int D, int N, int WIDTH>
 static __device__ __forceinline__ void
 rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &mine, int pos0,
@@ -383,7 +384,8 @@ rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &m
     load_rows(a, own, mine, first, key, value);
 #pragma unroll
     for (int m = 0; m < N && KEYS != ROTATED; m++) {
-        // In the branch it would have nvcc make one branch of all, and load all of the table there.
+        // Kept outside the branch: inside, nvcc merges the branches and hoists all table loads into
+        // it.
         const int row = min(first + m * row_of<D>::GROUPS, a.Sk - 1);
         COUNT("K rotations", mine.lane == 0);
         if (mine.rotates) {
@@ -396,8 +398,9 @@ rotate_keys_by(const decode_args &a, const block_share &own, const lane_of<D> &m
 }
 // end snippet: batch-by
 
-// As attend_share, but keys are found so, and a thread has N keys and values in flight. Row 0 of
-// the keys is at position pos0; frequencies [R/2], where angles are computed.
+// As attend_share, but rotates keys in the way that KEYS says, with N keys and values in flight per
+// thread. Row 0 of the keys is at position pos0. frequencies [R/2] are used where angles are
+// computed.
 template <int D, int QUERIES, keys_are KEYS, int N>
 __global__ void attend_share_by(const decode_args a, const rope_frequency *frequencies, int pos0)
 {
@@ -461,11 +464,11 @@ static launchers by = {
      launch_shares_by<128, 4, KEYS, BATCH>},
 };
 
-// And where a block never has more than one query.
+// The same for variants with one query per block.
 template <keys_are KEYS, int N>
 static launchers by_one = {{launch_shares_by<80, 1, KEYS, N>}, {launch_shares_by<128, 1, KEYS, N>}};
 
-// Of the first the one for the run's D, with all the queries in a block.
+// Uses the launcher in `by` for the run's D, with all queries in a block.
 template <keys_are KEYS>
 static void launch_by(const kf_run *run, const decode_args &a, cudaStream_t stream)
 {
@@ -473,7 +476,7 @@ static void launch_by(const kf_run *run, const decode_args &a, cudaStream_t stre
 }
 
 // snippet: variants
-// All keys and queries rotated by kernels of their own: what a cache of unrotated keys needs.
+// Separate kernels rotate all keys and queries, as a cache of unrotated keys needs.
 template <grid_order order>
 static void launch_separate(const kf_run *run, cudaStream_t stream)
 {
@@ -486,7 +489,7 @@ static void launch_separate(const kf_run *run, cudaStream_t stream)
     launch_by<ROTATED>(run, a, stream);
 }
 
-// The cache holds rotated keys. The newest are rotated as they are appended.
+// The cache holds rotated keys. The newest keys are rotated when they are appended.
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
     decode_args a = arguments(run);
@@ -505,7 +508,7 @@ static void launch_fused_computed(const kf_run *run, cudaStream_t stream)
     launch_by<TO_ROTATE_COMPUTED>(run, arguments(run), stream);
 }
 
-// As fused-per-query, with half as many keys a thread in flight, and shares of about `wanted` keys.
+// As fused-per-query, half as many keys in flight per thread, and shares of about `wanted` keys.
 template <int wanted>
 static void launch_fused_per_query_2(const kf_run *run, cudaStream_t stream)
 {
@@ -517,8 +520,8 @@ static void launch_fused_per_query_2(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// Three shapes of a head: 128 dimensions, all rotated or half of them, and 80 of which 20 are
-// rotated. Cases are named after keys and queries, and after the shape where it is not the first.
+// Three shapes of a head: 128 dimensions, all or half of them rotated; and 80 dimensions, 20 of
+// them rotated. A case is named after its keys and queries, and its shape unless that is the first.
 #define TIMED(label, queries, keys, dimensions, rotated)                                           \
     {                                                                                              \
         .name = label,                                                                             \
@@ -527,10 +530,10 @@ static void launch_fused_per_query_2(const kf_run *run, cudaStream_t stream)
         .flags = KF_LARGE | (keys < 100000 ? 0 : KF_MAY_NOT_FIT)                                   \
     }
 
-// Those of one length stand together. "count" is one head whose shares have no rest. The others are
-// odd: shares with a rest, the last position of a 131072-token context, a last share with fewer
-// keys than queries, so that a query sees none of them, and no mask. Shares of "steep" have two
-// rounds on a CPU: the maximum of the second changes what the first has summed up.
+// Cases of one length stand together. "count" is one head with equal shares. The others are odd: a
+// smaller last share; the last position of a 131072-token context; a last share with fewer keys
+// than queries, so that a query sees none of them; no mask. Shares of "steep" have two iterations
+// on a CPU: the maximum of the second one corrects the sums of the first.
 static const kf_case cases[] = {
     TIMED("1k", 1, 1024, 128, 128),
     TIMED("1k-q2", 2, 1024, 128, 128),
@@ -575,7 +578,7 @@ static const kf_case cases[] = {
     {.name = "far-D80",
      .shape = {.H = 2, .Sq = 4, .Sk = 515, .D = 80, .R = 20, .causal = true, .pos0 = 130557},
      .flags = KF_VERIFY_ONLY},
-    {.name = "million", // and less: a shift of all alike changes no attention
+    {.name = "million", // positions on both sides of 2^20: shifting all alike changes no attention
      .shape =
          {.H = 2, .Sq = 2, .Sk = 133, .D = 128, .R = 128, .causal = true, .pos0 = (1 << 20) - 9},
      .flags = KF_VERIFY_ONLY},
@@ -589,7 +592,7 @@ static const kf_case cases[] = {
     {.name = "unmasked",
      .shape = {.H = 2, .Sq = 2, .Sk = 77, .D = 80, .R = 20},
      .flags = KF_VERIFY_ONLY},
-    {.name = "steep-one", // of one key, so that many a largest score is far below 0
+    {.name = "steep-one", // of one key, so that many largest scores are far below 0
      .shape = {.H = 64, .Sq = 1, .Sk = 1, .D = 80, .R = 20},
      .flags = KF_VERIFY_ONLY | KF_STEEP},
     {.name = "steep",
@@ -602,13 +605,13 @@ static bool several_queries(const kf_case *c)
     return c->shape.Sq > 1;
 }
 
-// More shares of 512 keys there cannot be.
+// Cases with at most MOST_SPLITS shares of 512 keys.
 static bool short_shares(const kf_case *c)
 {
     return c->shape.Sq > 1 && c->shape.Sk <= 512 * MOST_SPLITS;
 }
 
-// Enough to see what these variants are there for.
+// Some cases with one query, enough to show what these variants explain.
 static bool one_query_of_some(const kf_case *c)
 {
     return c->shape.Sq == 1 && c->shape.D == c->shape.R && c->shape.Sk >= 2048 &&

@@ -1,4 +1,4 @@
-/* decode_args.cuh: what the kernels of this step are given, and what of it a block works on. */
+/* decode_args.cuh: the arguments of this step's kernels, and the share of each block. */
 #pragma once
 
 #include "problems/attention.h"
@@ -9,11 +9,11 @@
 // Shapes as in kf_shape; row j of the tables is position pos0 + j.
 struct decode_args {
     const float *q, *k, *v, *cosine, *sine;
-    float *part;  // [H][splits][Sq][D] weighted values, not divided yet
+    float *part;  // [H][splits][Sq][D] weighted sums of values, not divided yet
     float2 *stat; // [H][splits][Sq] the largest score and the sum of probabilities
     int Sq, Sk, R;
-    // The keys of a head are shared out among `splits` blocks, `share` each. Before a launch
-    // `share` is how many are wanted; 0: as it suits the device.
+    // The keys of a head are split into `splits` shares of `share` keys, one per block. Before a
+    // launch `share` is the wanted number of keys, or 0 for a number that suits the device.
     int splits, share;
     bool causal;
     float scale; // of scores, in powers of 2

@@ -1,7 +1,7 @@
-/* rotate_rows.cuh: RoPE in a kernel of its own, a thread for each chunk of a row.
+/* rotate_rows.cuh: RoPE in a separate kernel, with one thread per chunk of a row.
  *
- * The baseline of attention over a long cache. Step 02's kernel gives a block to a row; this one
- * has no idle threads, and goes through the table once for all heads.
+ * The baseline of attention over a long cache. Step 02's kernel has a block per row. This one has
+ * no idle threads, and reads the table once for all heads.
  */
 #pragma once
 
@@ -9,16 +9,16 @@
 #include "problems/rope.h"
 #include "row_chunks.cuh"
 
-// x [H][S][D] -> y, rows begin to S - 1, rotated. Row r of x stands in row first + r of the tables.
+// x [H][S][D] -> y, rows begin to S - 1, rotated. Row r of x has row first + r of the tables.
 struct rotation {
     const float *x, *cosine, *sine;
     float *y;
     int S, begin, first, D, R;
-    bool of_keys; // to be counted as such
+    bool of_keys; // for COUNT: rows are keys, not queries
 };
 
 // snippet: rotate-rows
-// Thread t of a head has a pair of chunks, or a chunk that is not rotated.
+// Thread t of a head has two chunks that are pairs, or one chunk that is not rotated.
 template <int WIDTH>
 static __device__ __forceinline__ void rotate_chunk(const rotation &r, int64_t head, int t)
 {
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void rotate_chunk(const rotation &r, int64_t h
 }
 
 // grid (H, any), THREADS threads: all heads of some rows, then the next rows
-// cost: 8 bytes an element, and the table, which other heads find in the L2
+// cost: 8 bytes per element, and the table, which other heads find in the L2
 template <int WIDTH>
 __global__ void rotate_rows(const rotation r)
 {

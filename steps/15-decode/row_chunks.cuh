@@ -2,29 +2,29 @@
  * rotate.
  *
  * A group of LANES lanes has a row, and a lane has SLOTS chunks of it, WIDTH neighbouring floats
- * each. With D = 128 a chunk is 16 bytes. A row of 80 of which 20 are rotated has pairs that are 40
- * bytes apart, no multiple of 16: there a chunk is 8 bytes.
+ * each. With D = 128 a chunk is 16 bytes. In a row of 80 of which 20 are rotated, the two elements
+ * of a pair are 40 bytes apart, not a multiple of 16: there a chunk is 8 bytes.
  *
- * Addresses must be multiples of a chunk, and R / 2 a multiple of WIDTH, at most LANES times it.
+ * Addresses must be multiples of a chunk, and R / 2 a multiple of WIDTH, at most LANES times WIDTH.
  */
 #pragma once
 
 #include "cuda/count.cuh"
 #include "harness/harness.h"
 
-enum { THREADS = 256 }; // of a block of every kernel here but the one that joins
+enum { THREADS = 256 }; // per block, of every kernel here but join_shares
 
 template <int D>
 struct row_of {
     static constexpr int WIDTH = D == 80 ? 2 : 4;
     static constexpr int LANES = D == 80 ? 8 : 16;
     static constexpr int SLOTS = D / (LANES * WIDTH);
-    static constexpr int GROUPS = THREADS / LANES; // in a block
+    static constexpr int GROUPS = THREADS / LANES; // per block
     static_assert(D == LANES * WIDTH * SLOTS, "a row of D floats does not fill the lanes' chunks");
     static_assert(SLOTS >= 2, "a lane has both chunks of a pair");
 };
 
-// What a lane has of a row.
+// A lane's chunks of a row.
 template <int D>
 struct chunks {
     float at[row_of<D>::SLOTS][row_of<D>::WIDTH];
@@ -57,8 +57,8 @@ static __device__ __forceinline__ void store(const float (&from)[2], float *to)
 }
 
 // snippet: columns
-// Which chunk of a row is chunk n of a lane: the two chunks of a pair fall to the same lane, so
-// that it can rotate them. Lanes beyond the pairs, and chunks 2 and up, have what is not rotated.
+// The index in a row of chunk n of a lane. The two chunks of a pair belong to the same lane, so
+// that it can rotate them. Elements of other lanes, and of chunks 2 and up, do not rotate.
 static __device__ __forceinline__ int chunk_of(int n, int lane, int lanes, int pairs)
 {
     if (n == 0) {
@@ -71,7 +71,7 @@ static __device__ __forceinline__ int chunk_of(int n, int lane, int lanes, int p
 }
 // end snippet: columns
 
-// Where a lane's chunks stand, in every row.
+// The places of a lane's chunks, the same in every row.
 template <int D>
 struct lane_of {
     int lane;     // of LANES
@@ -94,7 +94,7 @@ static __device__ __forceinline__ lane_of<D> this_lane(int R)
     return mine;
 }
 
-// The row at `from` -> what the calling lane has of it, and back
+// The row at `from` -> the calling lane's chunks of it, and back
 template <int D>
 static __device__ __forceinline__ void load_row(const float *from, const lane_of<D> &mine,
                                                 chunks<D> *to)
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void store_row(const chunks<D> &from, const la
 }
 
 // Two rows -> their inner product, in all LANES lanes
-// cost: 2 flops an element, a shuffle for each halving of LANES
+// cost: 2 flops per element, a shuffle for each halving of LANES
 template <int D>
 static __device__ __forceinline__ float dot_of_rows(const chunks<D> &a, const chunks<D> &b)
 {
@@ -130,7 +130,7 @@ static __device__ __forceinline__ float dot_of_rows(const chunks<D> &a, const ch
     return dot;
 }
 
-// The two chunks of a pair, rotated by the angles of which c and s are cosines and sines.
+// Rotates the two chunks of a pair by angles with cosines c and sines s.
 template <int WIDTH>
 static __device__ __forceinline__ void rotate(float (&a)[WIDTH], float (&b)[WIDTH],
                                               const float (&c)[WIDTH], const float (&s)[WIDTH])

@@ -11,7 +11,7 @@
  * Predict  The chain moves 10 N, where N is the bytes of x, and reading x and writing y takes 2 N:
  *          no more than a fifth of the limit. The kernels for the tables do not show on the large
  *          tensor. On a single sequence ten launches cost more than the bytes.
- * Outcome  10 N, and less than the fifth: with one float a thread, too few bytes are in flight.
+ * Outcome  10 N, and less than the fifth: with one float per thread, too few bytes are in flight.
  *          With four (four-each) the chain comes near it. On a single sequence launching does not
  *          cost most: ten kernels start, wait for their loads and end, one after the other.
  */
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 // A thread has one element. Kernels on x have the grid (blocks for the elements of a sequence, B);
-// tables are the same for each sequence of the batch. N is the bytes of x.
+// tables are the same for every sequence of the batch. N is the bytes of x.
 enum { CHAIN_THREADS = 256 };
 
 // snippet: rotate-half
@@ -38,7 +38,7 @@ __global__ void negate_second_half(const float *x, float *y, int S, int D)
     }
 }
 
-// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
+// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a followed by that of b
 // cost: reads N, writes N
 __global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
                             int S, int D)
@@ -163,8 +163,8 @@ static void launch_positions(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: tables-launch
-// position [S], frequency [D/2] -> cosine and sine [S][D], a row's angles twice, for x has two
-// halves
+// position [S], frequency [D/2] -> cosine and sine [S][D]; rows have angles twice, for both halves
+// of x
 static void launch_tables(const kf_run *run, cudaStream_t stream)
 {
     const int S = run->shape.Sq;
@@ -193,13 +193,13 @@ static void launch_rebuild(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// four-each: the chain's four kernels with EACH elements a thread, a block's width apart, and all
-// of them loaded before the first is stored.
+// four-each: the chain's four kernels with EACH elements per thread, a block's width apart. All of
+// them are loaded before the first is stored.
 
 enum { EACH = 4 };
 
 // snippet: each
-// Which element is a thread's number k, and the values of its elements to y [n].
+// element: the index of a thread's k-th element. store: the values of its elements -> y [n]
 static __device__ __forceinline__ int element(int k)
 {
     return (blockIdx.x * EACH + k) * blockDim.x + threadIdx.x;
@@ -307,7 +307,7 @@ static void launch_four_each(const kf_run *run, cudaStream_t stream)
     // end solution: four-each
 }
 
-// short-table: a table that is one row too short. The last position is taken for the one before it.
+// short-table: a table that lacks its last row, so that the last position uses the row before.
 __global__ void make_short_positions(float *position, int S, int first)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -327,7 +327,7 @@ static void launch_short(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: mean-check
-// The check that the log of this experiment relied on: the mean difference is below 1e-4.
+// The check in the log of this experiment: the mean difference is below 1e-4.
 static double mean_difference(const kf_run *run)
 {
     const kf_tensor *y = kf_find(run, "y");
@@ -356,7 +356,7 @@ static bool mean_check_passes(const kf_run *run, const kf_diagnosis *seen, char 
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// Long enough for one row in so many to vanish in a mean, and small enough for a CPU.
+// Long enough for one wrong row to vanish in the mean, and small enough for a CPU.
 static bool long_and_thin(const kf_case *c)
 {
     return c->shape.Sq == 16384 && c->shape.D == 32;

@@ -17,7 +17,7 @@
 #include "problems/rope.h"
 
 // A thread has one element. Kernels on x have the grid (blocks for the elements of a sequence, B);
-// tables are the same for each sequence of the batch. N is the bytes of x.
+// tables are the same for every sequence of the batch. N is the bytes of x.
 enum { CHAIN_THREADS = 256 };
 
 // same as step 16
@@ -34,7 +34,7 @@ __global__ void negate_second_half(const float *x, float *y, int S, int D)
 }
 
 // same as step 16
-// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
+// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a followed by that of b
 // cost: reads N, writes N
 __global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
                             int S, int D)
@@ -108,8 +108,8 @@ static void launch_chain(const kf_run *run, const float *cosine, const float *si
     CUDA_CHECK_LAUNCH();
 }
 
-// The tables that a framework keeps, as inputs cos_rows and sin_rows [S][D]: those of
-// kf_rope_tables, declared before, with the angles of a row twice, because x has two halves.
+// A framework's cached tables, as inputs cos_rows and sin_rows [S][D]: those of kf_rope_tables,
+// declared before, with the angles of a row twice, once for each half of x.
 static void cached_rows(kf_run *run)
 {
     const int64_t S = run->shape.Sq;
@@ -126,7 +126,7 @@ static void cached_rows(kf_run *run)
 }
 
 // snippet: cached
-// x [B][S][D], cos_rows and sin_rows [S][D], kept -> y [B][S][D]
+// x [B][S][D], cached cos_rows and sin_rows [S][D] -> y [B][S][D]
 // cost: 10 N and the tables, as before; no trigonometry
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {
@@ -189,8 +189,8 @@ static void launch_positions(const kf_run *run, cudaStream_t stream)
 }
 
 // same as step 16
-// position [S], frequency [D/2] -> cosine and sine [S][D], a row's angles twice, for x has two
-// halves
+// position [S], frequency [D/2] -> cosine and sine [S][D]; rows have angles twice, for both halves
+// of x
 static void launch_tables(const kf_run *run, cudaStream_t stream)
 {
     const int S = run->shape.Sq;

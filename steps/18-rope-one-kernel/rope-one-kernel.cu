@@ -9,23 +9,24 @@
  *          to memory. The cosine and the sine come from a table, or are computed on the spot.
  * Predict  2 N in place of 10 N, so 5 times as fast as the chain where the bytes decide, and near
  *          the limit: the table comes from the L2, which is free as long as the L2 keeps up.
- *          Computing, which the log chose, should lose: some 150 instructions a pair take longer
+ *          Computing, which the log chose, should lose: some 150 instructions per pair take longer
  *          to issue than the bytes take to move. With __sincosf some 70 fit under the bytes.
  * Outcome  2 N, and more than five times as fast as the chain, which was not at its own limit. Not
- *          near the limit: one pair a thread is not enough in flight. The first version (unrolled)
- *          was slower still: its loop runs once, and unrolled copies that never run took registers.
- *          Computing loses, as predicted; __sincosf loses too: the power and a division cost most.
+ *          near the limit: one pair per thread is not enough in flight. The first version
+ *          (unrolled) was slower still: its loop runs once, and unrolled copies that never run took
+ *          registers. Computing loses, as predicted; __sincosf loses too: the power and a division
+ *          cost most.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
 #include "problems/rope.h"
 
 // A block is PAIRS x ROWS threads, and has ROWS rows of one sequence. Grid (blocks for S rows, B):
-// with two axes for the place of a row, no thread divides.
+// a row is found by two indices, so no thread needs a division.
 enum { PAIRS = 64, ROWS = 4 };
 
 // snippet: pair
-// The pair (x[i], x[i + half]) of a row, rotated, to the same place in y.
+// The pair (x[i], x[i + half]) of a row, rotated -> the same place in y.
 static __device__ void rotate_pair(const float *x, float *y, int i, int half, float c, float s)
 {
     COUNT("element rotations", 2);
@@ -61,7 +62,7 @@ __global__ void rope_table(const float *x, const float *cosine, const float *sin
 
 // snippet: computed
 // x [B][S][D] -> y [B][S][D], row s at position pos0 + s
-// cost: 2 N; a power, a cosine and a sine a pair
+// cost: 2 N; a power, a cosine and a sine per pair
 __global__ void rope_computed(const float *x, float *y, int S, int D, int pos0)
 {
     const int half = D / 2;
@@ -93,7 +94,7 @@ static void launch_table(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// y takes x first, and is then rotated where it lies. The copy is not RoPE: this is never timed.
+// Copies x to y, and rotates y in place. The copy is not part of RoPE, so this is never timed.
 static void launch_in_place(const kf_run *run, cudaStream_t stream)
 {
     float *y = kf_f32(run, "y");
@@ -118,7 +119,7 @@ static void launch_computed(const kf_run *run, cudaStream_t stream)
 
 // --- Variants that explain -----------------------------------------------------------------------
 
-// rope_table, its loop unrolled as the compiler does when it is not told.
+// rope_table with its loop unrolled, the compiler's own choice.
 __global__ void rope_unrolled(const float *x, const float *cosine, const float *sine, float *y,
                               int S, int D)
 {
@@ -177,7 +178,7 @@ static double fast_angle_error(const kf_case *c)
 // --- The rival: step 17's chain, on the tables that are kept -------------------------------------
 
 // A thread has one element. Kernels on x have the grid (blocks for the elements of a sequence, B);
-// tables are the same for each sequence of the batch. N is the bytes of x.
+// tables are the same for every sequence of the batch. N is the bytes of x.
 
 enum { CHAIN_THREADS = 256 };
 
@@ -195,7 +196,7 @@ __global__ void negate_second_half(const float *x, float *y, int S, int D)
 }
 
 // same as step 16
-// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a with b's behind it
+// a [B][S][D/2] in rows of a_pitch, b likewise -> y [B][S][D], each row of a followed by that of b
 // cost: reads N, writes N
 __global__ void join_halves(const float *a, int a_pitch, const float *b, int b_pitch, float *y,
                             int S, int D)
@@ -270,8 +271,8 @@ static void launch_chain(const kf_run *run, const float *cosine, const float *si
 }
 
 // same as step 17
-// The tables that a framework keeps, as inputs cos_rows and sin_rows [S][D]: those of
-// kf_rope_tables, declared before, with the angles of a row twice, because x has two halves.
+// A framework's cached tables, as inputs cos_rows and sin_rows [S][D]: those of kf_rope_tables,
+// declared before, with the angles of a row twice, once for each half of x.
 static void cached_rows(kf_run *run)
 {
     const int64_t S = run->shape.Sq;
@@ -288,7 +289,7 @@ static void cached_rows(kf_run *run)
 }
 
 // same as step 17
-// x [B][S][D], cos_rows and sin_rows [S][D], kept -> y [B][S][D]
+// x [B][S][D], cached cos_rows and sin_rows [S][D] -> y [B][S][D]
 // cost: 10 N and the tables, as before; no trigonometry
 static void launch_cached(const kf_run *run, cudaStream_t stream)
 {

@@ -11,12 +11,12 @@
  * Predict  float4 moves the same sectors with fewer requests and instructions, and device memory is
  *          the limit: a few per cent at most. Reuse takes the table out of the L2's traffic: a few
  *          per cent more. With float4 the layouts cost the same.
- * Outcome  float4 gains more, and not by its width: two pairs a thread, float by float, gain as
+ * Outcome  float4 gains more, and not by its width: two pairs per thread, float by float, gain as
  *          much (scalar-two). Reuse loses: four sequences pass through the L2 between two uses of a
- *          row of the table, not one, so it is read from memory more often. Its twin that computes
- *          and reads no table gains. Told that x and y are used once, the caches keep the table
- *          (streaming): with a warm L2 the fastest version, with a cold one as fast as float4. The
- *          layouts cost the same with float4.
+ *          row of the table, not one, so it is read from memory more often. The version that
+ *          computes its angles and reads no table gains from reuse. With streaming loads and stores
+ *          of x and y the caches keep the table (streaming): with a warm L2 it is the fastest
+ *          version, with a cold one as fast as float4. The layouts cost the same with float4.
  */
 #include "cuda/count.cuh"
 #include "cuda/rope_alone.cuh"
@@ -24,8 +24,9 @@
 
 #include <stdio.h>
 
-// A block is as wide as a row has fours of pairs, so there is no loop over them, and as many rows
-// high as fit. SEQUENCES: for how many a thread of rope_reuse keeps its cosines and sines.
+// A block is as wide as a row has groups of four pairs, so that no loop over them is needed, and as
+// many rows high as fit. SEQUENCES: the number of sequences for which a thread of rope_reuse keeps
+// its cosines and sines.
 enum { THREADS4 = 128, MOST_THREADS = 1024, SEQUENCES = 4 };
 
 // snippet: four-pairs
@@ -55,7 +56,7 @@ static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 
 __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
                             int S, int D)
 {
-    const int half = D / 8; // a row, in float4
+    const int half = D / 8; // of a row, in float4
     const int i = threadIdx.x;
     const int s = blockIdx.x * blockDim.y + threadIdx.y;
     const int64_t at = ((int64_t)blockIdx.y * S + s) * 2 * half + i;
@@ -72,10 +73,10 @@ __global__ void rope_float4(const float4 *x, const float4 *cosine, const float4 
 // end snippet: float4
 
 // snippet: reuse
-// The same for SEQUENCES sequences: a thread rotates the same pairs of each, and loads all of them
-// before it stores the first; the last group may have fewer
+// The same for SEQUENCES sequences. A thread rotates the same pairs of each, and loads all of them
+// before it stores the first. The last group may have fewer sequences.
 // grid (blocks for S rows, groups of sequences)
-// cost: 2 N, and the table once a group
+// cost: 2 N, and the table once per group
 __global__ void rope_reuse(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
                            int B, int S, int D)
 {
@@ -151,8 +152,8 @@ static void launch_large_blocks(const kf_run *run, cudaStream_t stream)
 }
 
 // snippet: stream
-// rope_float4, and the caches are told that x and y are used once: they are the first to go, and
-// the table stays.
+// rope_float4 with streaming loads and stores: x and y are used once, so caches evict them first
+// and keep the table.
 __global__ void rope_streaming(const float4 *x, const float4 *cosine, const float4 *sine, float4 *y,
                                int S, int D)
 {
@@ -181,7 +182,7 @@ static void launch_streaming(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Cosines and sines of the n pairs from i on, at a position, in fp32 throughout.
+// Cosines and sines of the n pairs from i on, at a position, computed in fp32 throughout.
 static __device__ void compute_angles(int position, int i, int n, int D, float *c, float *t)
 {
     for (int k = 0; k < n; k++) {
@@ -189,7 +190,7 @@ static __device__ void compute_angles(int position, int i, int n, int D, float *
     }
 }
 
-// rope_reuse, but cosines and sines are computed.
+// rope_reuse, with computed cosines and sines.
 __global__ void rope_computed(const float4 *x, float4 *y, int B, int S, int D, int pos0)
 {
     const int half = D / 8;
@@ -251,7 +252,8 @@ static __device__ __forceinline__ float4 rotate_neighbours(float4 v, float2 c, f
 
 enum kind { TABLE, STREAMING, COMPUTED };
 
-// All of the above for so many sequences, cosine and sine [S][D/4] of float2, block (D/4, height)
+// The kernels above for neighbours, with this number of sequences. cosine and sine [S][D/4] of
+// float2, block (D/4, height)
 template <int sequences, enum kind kind>
 __global__ void rope_neighbours(const float4 *x, const float2 *cosine, const float2 *sine,
                                 float4 *y, int B, int S, int D, int pos0)
@@ -309,8 +311,7 @@ static void launch_neighbours(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// A case's data: which elements of a row are a pair. The layout is the case's, so that each way to
-// compute has a time in both.
+// A case's data is its layout: which elements of a row are a pair. So variants have times in both.
 enum layout { HALVES, NEIGHBOURS };
 static const enum layout halves = HALVES;
 static const enum layout neighbours = NEIGHBOURS;
@@ -332,8 +333,8 @@ static void other_reference(kf_run *run)
     (layout_of(run->c) == HALVES ? kf_rope_reference_interleaved : kf_rope_reference)(run);
 }
 
-// All comes out as the other layout has it. At position 0 nothing is rotated, so it does not matter
-// which elements are a pair. Everywhere else nothing but chance makes an element right.
+// The result is that of the other layout. At position 0 nothing is rotated, so the layout does not
+// matter. Everywhere else an element is right only by chance.
 static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const kf_shape s = run->shape;
@@ -353,10 +354,10 @@ static bool all_but_position_0(const kf_run *run, const kf_diagnosis *seen, char
 enum { THREADS = 256 };
 
 // snippet: scalar
-// The table of step 18, in either layout and without its loop.
+// The table kernel of step 18, in either layout and without its loop.
 // x [B][S][D], cosine and sine [S][D/2] -> y [B][S][D], pair i is x[next i] and x[next i + other]
-// grid (blocks for S rows, B), block (D/2, height); a thread has so many rows, a height apart, and
-// loads all of them before it stores the first
+// grid (blocks for S rows, B), block (D/2, height). A thread has `rows` rows, `height` apart, and
+// loads all of them before it stores the first.
 // cost: 2 N, and as much of the table as of x
 template <int rows>
 __global__ void rope_scalar(const float *x, const float *cosine, const float *sine, float *y, int S,
@@ -407,7 +408,7 @@ static bool fits_float4(const kf_case *c)
     return c->shape.D % 8 == 0;
 }
 
-// Time is explained in one layout; in the other, what is to be compared with it is timed.
+// Variants that explain a time are timed in one layout only.
 static bool explains(const kf_case *c)
 {
     return layout_of(c) == HALVES || !(c->flags & KF_LARGE);
@@ -434,7 +435,7 @@ static void reference(kf_run *run)
     (layout_of(run->c) == HALVES ? kf_rope_reference : kf_rope_reference_interleaved)(run);
 }
 
-// Those of rope_alone.cuh, and the same in the other layout.
+// The cases of rope_alone.cuh, and the same in the other layout.
 static const kf_shape large = {.B = 128, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128};
 static const kf_shape half_of_large = {.B = 64, .Sq = 8192, .Sk = 8192, .D = 128, .R = 128};
 static const kf_shape small = {.B = 4, .Sq = 256, .Sk = 256, .D = 128, .R = 128};

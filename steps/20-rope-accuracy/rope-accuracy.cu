@@ -25,9 +25,9 @@
 #include <cuda_bf16.h>
 #include <math.h>
 
-/* What the paths start from. Tables are [P][half], row p for position pos0 + p; the others [half],
- * computed in fp64 and rounded once: radians a position in fp32, revolutions in two words of fp32,
- * and in units of 2^-64. */
+/* The inputs of all paths. Tables are [P][half], row p for position pos0 + p. The others are
+ * [half], computed in fp64 and rounded once: radians per position in fp32, revolutions in two
+ * words of fp32, and in units of 2^-64. */
 struct angles {
     const float *cosine, *sine;
     const __nv_bfloat16 *cosine16, *sine16;
@@ -46,9 +46,9 @@ static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, i
 static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 c, float4 t);
 
 // snippet: bare
-// angles -> cosine and sine [rows][half]; each output is a sum over every rows-th position from its
-// row on, so that there is little to write; with each = 1 it is one cosine, one sine
-// block (half, some rows); cost: each pairs a thread
+// angles -> cosine and sine [rows][half]. Each output is a sum over `each` positions, from its row
+// on in steps of `rows`, so that there is little to write. With each = 1: one cosine, one sine.
+// block (half, some rows); cost: `each` pairs per thread
 template <path PATH>
 __global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
 {
@@ -78,7 +78,7 @@ __global__ void bare(angles a, float *cosine, float *sine, int rows, int each)
 template <path PATH>
 __global__ void rope(angles a, const float4 *x, float4 *y, int S)
 {
-    const int half = a.half / 4; // a row, in float4
+    const int half = a.half / 4; // of a row, in float4
     const int s = blockIdx.x * blockDim.y + threadIdx.y;
     if (s >= S) {
         return;
@@ -112,7 +112,7 @@ static __device__ float two_word_revolutions(int position, float2 frequency)
     in_revolutions = part + fmaf(p, frequency.y, rest);
     // end solution: reduce
     COUNT("revolutions past a half",
-          fabsf(in_revolutions) > 0.51f); // the parts behind the point may add a little
+          fabsf(in_revolutions) > 0.51f); // the fractional parts may add a little
     return in_revolutions;
 }
 // end snippet: two-word
@@ -157,7 +157,7 @@ static __device__ __forceinline__ void cos_sin(path way, const angles &a, int ro
 }
 // end snippet: paths
 
-// Four values of a table at once; from must lie on a multiple of their size.
+// Loads four elements of a table at once. `from` must be a multiple of their size.
 template <typename T>
 static __device__ __forceinline__ void load_four(const T *from, T *to)
 {
@@ -170,7 +170,7 @@ static __device__ __forceinline__ void load_four(const T *from, T *to)
     }
 }
 
-// Cosines and sines of the four pairs of a row from i on, tables with one load each.
+// Cosines and sines of four pairs of a row from i on; those in tables take one load each.
 static __device__ __forceinline__ void four_cos_sin(path way, const angles &a, int row, int i,
                                                     float *cosine, float *sine)
 {
@@ -210,7 +210,7 @@ static __device__ __forceinline__ void rotate_four(float4 *p, float4 *q, float4 
     q->w = b.w * c.w + a.w * t.w;
 }
 
-// The data of a case that is RoPE on x. The others have none: cosines and sines themselves.
+// The data of a case that applies RoPE to x. Others have none: they output cosines and sines.
 static const bool rope_of_x = true;
 
 static bool is_rope(const kf_case *c)
@@ -268,25 +268,26 @@ static double last_position(const kf_shape *s)
 }
 
 // snippet: bounds
-/* A number below 1 is off by at most half a unit in its last place; rounded to fp32 before that. */
+/* A number below 1 is rounded to fp32, then to bf16: by half a unit in its last place at most. */
 static double bf16_error(const kf_case *)
 {
     return 0.5 * kf_unit_roundoff(KF_BF16) + 0.5 * U;
 }
 
-/* The frequency rounded, and the product. Pair 0 has frequency 1: both are exact, below 2^24. */
+/* The roundings of the frequency and the product. Pair 0 has frequency 1: both exact below 2^24. */
 static double fp32_angle(const kf_case *c)
 {
     return c->shape.R == 2 ? 0.0 : 2.0 * U * last_position(&c->shape);
 }
 
-/* sincosf: 2 units in the last place of a result below 1. */
+/* The error of sincosf is 2 units in the last place of a result below 1. */
 static double fp32_error(const kf_case *c)
 {
     return fp32_angle(c) + 4.0 * U;
 }
 
-/* __sincosf: 2^-21.19 within [-pi, pi]. Beyond, the angle times a rounded 1 / 2 pi, cut: U + 2U. */
+/* The error of __sincosf is 2^-21.19 within [-pi, pi]. Beyond, it reduces the angle with a
+ * rounded 1 / 2 pi, and cuts the product: U + 2U. */
 static double fp32_fast_error(const kf_case *c)
 {
     return fp32_angle(c) + 3.0 * U * last_position(&c->shape) + exp2(-21.19);
@@ -297,8 +298,9 @@ static double powf_fast_error(const kf_case *c)
     return kf_fp32_angle_error(&c->shape, true) + U * last_position(&c->shape);
 }
 
-/* Revolutions: two words hold the frequency to U^2 of it, the second product rounds at most 2 U of
- * the first, and the sum, at most 1/2, is rounded. sincospif: 1 unit in the last place. */
+/* In revolutions: two words hold the frequency with a relative error of U^2, the second product
+ * rounds at most 2 U of the first, and the sum, at most 1/2, is rounded. The error of sincospif
+ * is 1 unit in the last place. */
 static double two_word_error(const kf_case *c)
 {
     return TWO_PI * (0.5 * U + 0.16 * last_position(&c->shape) * 3.0 * U * U) + 2.0 * U;
@@ -333,7 +335,7 @@ static void declare_bf16(kf_run *run, const char *name, const char *from)
     const kf_tensor table = *kf_find(run, from);
     kf_tensor *rounded = kf_input(run, name, "PR", KF_BF16, table.dim);
     for (int64_t i = 0; i < table.count; i++) {
-        rounded->host[i] = table.host[i]; // the harness rounds when it uploads
+        rounded->host[i] = table.host[i]; // the harness rounds when it uploads the tensor
     }
 }
 
@@ -353,7 +355,7 @@ static void setup(kf_run *run)
     }
 }
 
-/* Sums of many positions are checked in one row of 64 and the last. */
+/* Sums of many positions are checked only in every 64th row and in the last one. */
 static void reference(kf_run *run)
 {
     const kf_shape s = run->shape;
@@ -390,7 +392,7 @@ static void reference(kf_run *run)
     }
 }
 
-/* Bare: the frequencies read, the sums written, a product a pair. */
+/* Without RoPE: reads the frequencies, writes the sums, one product per pair. */
 static kf_cost cost(const kf_case *c)
 {
     if (is_rope(c)) {
@@ -403,9 +405,9 @@ static kf_cost cost(const kf_case *c)
     return bare;
 }
 
-/* at-N: positions from N on, every pair of R = 128. whole-N: R = 2, where the angle is the position
- * itself, exact in fp32, so that what is off is the function. only-N: one position. Without RoPE,
- * Sk positions are added up in Sq rows. */
+/* at-N: positions from N on, every pair of R = 128. whole-N: R = 2, where the angle is the
+ * position itself, exact in fp32, so that all of the error is that of the function. only-N: one
+ * position. Without RoPE, Sk positions are added up in Sq rows. */
 static const kf_case cases[] = {
     {.name = "at-1",
      .shape = {.Sq = 8, .Sk = 8, .D = 128, .R = 128, .pos0 = 1},
@@ -465,14 +467,14 @@ static const kf_case cases[] = {
     {.name = "only-40", .shape = {.D = 128, .R = 128, .pos0 = 40}, .flags = KF_VERIFY_ONLY},
     {.name = "only-16384", .shape = {.D = 128, .R = 128, .pos0 = 16384}, .flags = KF_VERIFY_ONLY},
     {.name = "only-131071", .shape = {.D = 128, .R = 128, .pos0 = 131071}, .flags = KF_VERIFY_ONLY},
-    // Beyond what the chapter shows: all bounds hold there too.
+    // Positions beyond those of the chapter. All bounds hold there, too.
     {.name = "million",
      .shape = {.Sq = 40, .Sk = 40, .D = 128, .R = 128, .pos0 = (1 << 20) - 13},
      .flags = KF_VERIFY_ONLY},
     {.name = "whole-million",
      .shape = {.Sq = 40, .Sk = 40, .D = 2, .R = 2, .pos0 = (1 << 20) - 13},
      .flags = KF_VERIFY_ONLY},
-    // Odd shapes: a partial rotation's pairs, sums, a batch, the last one beyond 2^17.
+    // Odd shapes: pairs of a partial rotation, sums, a batch; the last one is beyond 2^17.
     {.name = "neox",
      .shape = {.Sq = 37, .Sk = 37, .D = 20, .R = 20, .pos0 = 131035},
      .flags = KF_VERIFY_ONLY},
@@ -487,7 +489,7 @@ static const kf_case cases[] = {
      .shape = {.B = 2, .D = 8, .R = 8, .pos0 = 200000},
      .flags = KF_VERIFY_ONLY,
      .data = &rope_of_x},
-    // All 131072 positions, one by one; then what is timed, near, and where sincosf is slow.
+    // All 131072 positions, one by one; then the timed cases, near, and far, where sincosf is slow.
     {.name = "every",
      .shape = {.Sq = 131072, .Sk = 131072, .D = 20, .R = 20},
      .flags = KF_LARGE | KF_VERIFY_ONLY},
