@@ -30,11 +30,11 @@
 typedef void flash_kernel(const __half *q, const __half *k, const __half *v, __half *o, float *lse,
                           int Sq, int Sk, bool causal);
 
-// tiles: of KEYS rows in dynamic shared memory
+// tiles: the number of tiles, of KEYS rows each, in dynamic shared memory
 template <flash_kernel for_64, flash_kernel for_128, int tiles>
 static void launch(const kf_run *run, cudaStream_t stream)
 {
-    const int ROWS = 64, KEYS = 64, THREADS = 128; // those of every rung
+    const int ROWS = 64, KEYS = 64, THREADS = 128; // as in every rung
     const kf_shape s = run->shape;
     flash_kernel *kernel = s.D == 64 ? for_64 : for_128;
     const int bytes = tiles * KEYS * s.D * (int)sizeof(__half);
