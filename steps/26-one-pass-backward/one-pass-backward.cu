@@ -29,11 +29,11 @@
 
 enum way { SCALAR, VECTOR, ORDERED, ORDERED_VECTOR };
 
-// What a launch needs to know of a run.
+// The arguments of a launch, from a run.
 typedef struct job {
     backward_args a;
     float *delta, *sums; // [BH][Sq], [BH][padded][D]
-    int *counters;       // one, and one for each tile of queries
+    int *counters;       // one, and one per tile of queries
     int heads;
     size_t bytes_of_sums, bytes_of_counters;
     cudaStream_t stream;
