@@ -21,8 +21,8 @@ static constexpr int bytes_of_block()
 
 // Maps of q and o [BH][Sq][D] in boxes of 64 rows, k and v [BH][Sk][D] in boxes of KEYS
 // -> o, lse [BH][Sq]
-// cost: 4 D flops a score on tensor cores, an exponential a score; K and V from the L2 cache once
-// for 64 WARPGROUPS queries
+// cost: 4 D flops per score on tensor cores, one exponential per score; K and V from the L2 cache
+// once per 64 WARPGROUPS queries
 template <int D, int WARPGROUPS>
 __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
     flash(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {

@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
 #pragma unroll
     for (int edge = 1; edge >= 0; edge--) {
         for (; tile >= (edge ? whole : 0); tile--, step++) {

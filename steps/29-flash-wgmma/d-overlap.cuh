@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
 
     barrier_wait(q_full, 0);
     int step = 0;
-    int tile = tiles - 1; // from the last one down: the first may need a mask
+    int tile = tiles - 1; // from the last one down: it may need a mask
     if (tiles > 0) {
         barrier_wait(k_full, 0);
         named_sync(own_handoff, 256);
