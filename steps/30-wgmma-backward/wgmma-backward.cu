@@ -26,12 +26,12 @@
 #include "cuda/wgmma_launch.cuh"
 #include "problems/flash_backward_cases.h"
 
-// What a launch needs to know of a run.
+// The arguments of a launch, from a run.
 typedef struct job {
     backward_args a;
     float *lse2, *minus_delta, *sums; // [BH][padded], [BH][padded][D]
     CUtensorMap q, k, v, dout, dk, dv;
-    int heads, blocks; // of keys, a head
+    int heads, blocks; // blocks of keys per head
     cudaStream_t stream;
 } job;
 
@@ -89,8 +89,8 @@ static void launch_for(const kf_run *run, cudaStream_t stream)
     CUDA_CHECK_LAUNCH();
 }
 
-// Heads that are worked on at a time: as many as have q, dout and their sums of dq in 32 MB of the
-// L2 cache; without a mask all work is equally long, and it is one.
+// Heads in flight together: as many as have q, dout and their sums of dq in 32 MB of the L2 cache.
+// Without a mask all blocks have equally much work, and it is one head.
 static int heads_at_once(const job *j, int D)
 {
     const int64_t room = kf_on_cpu() ? 140000 : 32 << 20; // on a CPU small, as its cases are
@@ -131,11 +131,11 @@ static void setup(kf_run *run)
 }
 
 static const kf_case cases[] = {KF_FLASH_TIMED_WITH(0, KF_ALONE), KF_FLASH_BACKWARD_ODD,
-                                // Work of two heads, then of one.
+                                // Blocks of two heads together, then of one.
                                 KF_FLASH_ONE("uneven-heads", 3, 131, 150, 64, true, 0),
-                                // The first query that sees a block of keys is no tile's first.
+                                // The first query that sees a block of keys is not a tile's first.
                                 KF_FLASH_ONE("mask-within-tiles", 1, 200, 150, 64, true, 0),
-                                // A stage that is filled thrice.
+                                // A stage that is filled three times.
                                 KF_FLASH_ONE("many-tiles", 1, 641, 5, 64, false, 0),
                                 KF_FLASH_ONE("many-tiles-D128", 1, 321, 5, 128, false, 0)};
 
