@@ -26,7 +26,7 @@
 #include "problems/rope_flash_cases.h"
 
 enum {
-    ROWS = 128, // queries of a block; this and what follows is as in tiled_attention.cuh
+    ROWS = 128, // queries per block; this and what follows is as in tiled_attention.cuh
     KEYS = 64,  // of a tile
     WARPS = 4,
     THREADS = WARPS * 32,
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -216,7 +216,7 @@ static void launch_attention(const kf_run *run, cudaStream_t stream)
 
 // --- Tables --------------------------------------------------------------------------------------
 
-// What a case is about.
+// The pass that a case runs.
 typedef struct pass {
     void (*setup)(kf_run *run), (*reference)(kf_run *run);
     kf_cost (*cost)(const kf_case *c);
@@ -250,7 +250,7 @@ static bool is_forward(const kf_case *c)
     return pass_of(c) == &forward;
 }
 
-// Of cosines and sines that are computed; gradients are rotated back by the tables of the run.
+// The error of computed cosines and sines; gradients are rotated back by the tables of the run.
 static double op_by_op_error(const kf_case *c)
 {
     return is_forward(c) ? rope_angle_error(c) : 0.0;
@@ -271,7 +271,7 @@ static kf_cost cost(const kf_case *c)
     return pass_of(c)->cost(c);
 }
 
-// Of all lengths a few, at D = 128, and the small cases.
+// A few of the lengths, at D = 128, and the small cases.
 static bool has_causes(const kf_case *c)
 {
     const int S = c->shape.Sq;
