@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
     const uint32_t q_tile = shared_address(tiles);
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + STAGES * TILE;
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -162,10 +162,10 @@ __global__ void __launch_bounds__(WARPS * 32, 8 / WARPS)
 typedef void fused_kernel(const __half *q, const __half *k, const __half *v, const float *cosine,
                           const float *sine, __half *o, float *lse, int Sq, int Sk, bool causal);
 
-// A candidate for one D, and what its launch needs.
+// A candidate for one D, and the arguments of its launch.
 typedef struct tiles {
     fused_kernel *kernel;
-    int rows, threads, bytes; // of a block
+    int rows, threads, bytes; // per block
 } tiles;
 
 template <int D, int ROWS, int KEYS, int WARPS, int STAGES>
@@ -251,7 +251,7 @@ static const kf_variant variants[] = {
      .about = "the tile of step 32",
      .launch = launch<128, 64, 4, 2>,
      .refused = refused<128, 64, 4, 2>},
-    // As the log would have it.
+    // As the log proposes.
     TILE(64, 64, 4, 2),
     TILE(64, 64, 4, 3),
     TILE(64, 32, 4, 3),
@@ -259,12 +259,12 @@ static const kf_variant variants[] = {
     TILE(32, 64, 2, 2),
     TILE(32, 32, 2, 3),
     TILE(32, 32, 2, 4),
-    // As many rows, and fewer keys, or more warps, or more stages.
+    // As many rows, and fewer keys, more warps or more stages.
     TILE(128, 32, 4, 3),
     TILE(128, 64, 4, 3),
     TILE(128, 64, 8, 2),
     TILE(128, 128, 8, 2),
-    // The other way.
+    // The opposite: more rows.
     TILE(256, 64, 8, 2),
     TILE(256, 32, 8, 3),
     TILE(256, 128, 8, 2),
