@@ -31,9 +31,9 @@ enum {
 };
 
 // q [BH][Sq][D], k, v [BH][Sk][D], cosine and sine [Sk][D/2] -> o [BH][Sq][D], lse [BH][Sq]
-// grid (Sq / ROWS, BH). cost: 4 D flops a score, and for each ROWS queries that see it a key is
-// rotated: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
-// small, registers suffice for three blocks a multiprocessor
+// grid (Sq / ROWS, BH). cost: 4 D flops per score, and a key is rotated once per ROWS queries that
+// see it: 3 D flops, 4 D bytes of tables, which come by cp.async with the tile. Where sums are
+// small, registers suffice for three blocks per multiprocessor
 template <int D, int KEYS, int TABLES>
 __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     staged(const __half *q, const __half *k, const __half *v, const float *cosine,
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     const uint32_t k_tiles = q_tile + ROWS * D * 2;
     const uint32_t v_tiles = k_tiles + 2 * TILE;
     const uint32_t tables = v_tiles + 2 * TILE;
-    const float *table = (const float *)(tiles + (ROWS + 4 * KEYS) * D); // the same place
-    // What this lane names to ldmatrix, as in step 22: of k, and of q and v.
+    const float *table = (const float *)(tiles + (ROWS + 4 * KEYS) * D); // as a pointer
+    // The offsets that this lane gives to ldmatrix, as in step 22: of k, and of q and v.
     const uint32_t k_lane = (lane / 16 * 8 + lane % 8) * D * 2 + (lane / 8 % 2 ^ lane % 8) * 16;
     const uint32_t qv_lane = lane % 16 * D * 2 + (lane / 16 ^ lane % 8) * 16;
     const float scale = 1.4426950408889634f / sqrtf((float)D);             // to exponents of 2
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(THREADS, D *KEYS > 2048 ? 2 : 3)
     copy_async_commit();
     copy_async_wait<1>();
     __syncthreads(); // the tile of q is there for all
-    // Query i stands where key Sk - Sq + i stands. Angles of q are used once: they are not staged.
+    // Query i stands where key Sk - Sq + i stands. Angles of q are not staged: they are used once.
     const int64_t first_angle = (int64_t)(Sk - Sq) * (D / 2);
     rotate_tile<D, ROWS, THREADS>(tiles, cosine + first_angle, sine + first_angle, block_row, Sq);
     COUNT("Q rotations", threadIdx.x == 0 ? min(ROWS, Sq - block_row) : 0);
