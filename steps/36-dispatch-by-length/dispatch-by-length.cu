@@ -43,20 +43,20 @@ static void launch_fused(const kf_run *run, cudaStream_t stream)
 typedef struct way {
     const char *name;
     kf_launch *launch;
-    double (*extra_error)(const kf_case *c); // NULL: none
+    double (*extra_error)(const kf_case *c); // NULL if there is none
 } way;
 
 static const way fused_way = {"fused", launch_fused, NULL};
 static const way op_by_op_way = {"op-by-op", launch_op_by_op, rope_angle_error};
 
-// The log's crossover, of its own device and its own two ways.
+// The choice by the log's crossover, which is that of its own device and its own two ways.
 static way log_way(const kf_shape *s)
 {
     return s->Sk <= 4096 ? fused_way : op_by_op_way;
 }
 
-// What is the faster of the two on this device, at the nearest length that was timed. Without a
-// table it is the log's.
+// The faster way on this device, at the nearest length that was timed. Without a table it is the
+// log's choice.
 static way tuned_way(const kf_shape *s)
 {
     way chosen = log_way(s);
@@ -74,7 +74,7 @@ static way tuned_way(const kf_shape *s)
 }
 // end snippet: dispatch
 
-static way of_table, of_log; // of this case
+static way of_table, of_log; // for this case
 
 static void launch_tuned(const kf_run *run, cudaStream_t stream)
 {
@@ -133,7 +133,7 @@ static const char forward[] = "the pass that cases are of";
 
 static const kf_case cases[] = {
     KF_ROPE_FLASH_TIMED(forward, 0),
-    // Lengths in between, where the two may cross.
+    // Lengths in between, where the two ways may cross.
     KF_ROPE_FLASH_ONE(forward, 2, 8, 3072, 64, 0),
     KF_ROPE_FLASH_ONE(forward, 1, 8, 6144, 64, 0),
     KF_ROPE_FLASH_ONE(forward, 2, 32, 3072, 128, 0),
@@ -157,8 +157,8 @@ static int launches_of(const kf_run *run, kf_launch *launch)
     return (int)launches;
 }
 
-// Both ways are right, so no result shows a wrong choice. It ends the program: of a case that is
-// run or of any other.
+// Both ways are right, so no result shows a wrong choice. Instead a wrong choice, for the case that
+// runs or for any other, ends the program.
 static void check_choices(void)
 {
     for (int i = 0; i < KF_COUNT_OF(cases); i++) {
@@ -175,7 +175,7 @@ static void check_choices(void)
     }
 }
 
-// And so does a launch of another way than the chosen one, whichever is chosen.
+// So does a launch of a way that was not chosen, whichever way that is.
 static void check_dispatch(const kf_run *run)
 {
     const way chosen = of_table;
