@@ -63,7 +63,7 @@ static void reference(kf_run *run)
     free(cosines);
 }
 
-// Read once and written once.
+// Each element is read once and written once.
 static kf_cost cost(const kf_case *c)
 {
     const double elements = (double)c->shape.B * c->shape.H * c->shape.Sk * c->shape.D;

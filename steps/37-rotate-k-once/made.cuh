@@ -62,8 +62,8 @@ static void setup(kf_run *run)
     kf_scratch(run, "k_rotated", "BHSD", KF_F16, key);
 }
 
-// Of the first head, one in the middle, and the last three: where a tensor has more than 2^31
-// elements, the first of these is where they begin that an int cannot count.
+// Rows of the first head, of one in the middle, and of the last three. In a tensor of more than
+// 2^31 elements, those that an int cannot index begin in the first of these three.
 static void reference(kf_run *run)
 {
     const int64_t heads = (int64_t)run->shape.B * run->shape.H;
