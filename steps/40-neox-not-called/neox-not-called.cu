@@ -25,7 +25,7 @@
 #include <string.h>
 
 // snippet: not-called
-// The layer, copied to be changed: the new add is to do the two sums at its end.
+// The layer, copied to be changed: the new add should do the two sums at its end.
 static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
                          cudaStream_t stream)
 {
@@ -39,7 +39,7 @@ static void copied_layer(const neox_net *net, int layer, const half *x, half *y,
 // end snippet: not-called
 
 // snippet: miscounted
-// From so many elements on, eight a thread was faster in the benchmark.
+// From this many elements on, eight per thread were faster in the benchmark.
 enum { WORTH_IT = 4096 };
 
 static int fast_adds; // the proof that the new add is used
@@ -94,8 +94,8 @@ static void launch(const kf_run *run, cudaStream_t stream)
 // --- The test -----------------------------------------------------------------------------------
 
 // snippet: predict
-// What every integration of a kernel must pass. The new kernel is launched so often; as many plain
-// adds are gone; nothing else has been added or has vanished; a replay leaves nothing out.
+// The test that every integration of a kernel must pass: the new kernel is launched `due` times, as
+// many plain adds are gone, no other launch was added or has vanished, and a replay omits nothing.
 static bool launches(const kf_run *run, kf_launch *changed, int due, char *why, size_t size)
 {
     kf_launch *const before = launch<parallel_layer>;
@@ -118,7 +118,7 @@ static bool never(const kf_run *run, const kf_diagnosis *seen, char *why, size_t
     return launches(run, launch<copied_layer>, 0, why, size) && kf_wrong(run, seen) == 0;
 }
 
-// The new add rounds as the old one does: in the same order it leaves the same bits.
+// The new add rounds as the old one does: in the same order it gives the same bits.
 static bool always(const kf_run *run, const kf_diagnosis *seen, char *why, size_t size)
 {
     const int due = 2 * neox_config_of(run->c).layers;
