@@ -5,18 +5,18 @@
  * Profile: --case D64-S2048 --case D128-S2048 --variant flash
  *
  * Idea     A block takes 64 queries and goes through the keys in tiles of 64, which it keeps in
- *          shared memory. A softmax needs the largest score first; it starts with the largest so
- *          far, and where a tile has a larger one, what is summed up is scaled down. fp16 in and
+ *          shared memory. A softmax needs the largest score first; this one starts with the largest
+ *          so far, and if a tile has a larger one, the sums so far are scaled down. fp16 in and
  *          out, fp32 and plain threads in between, each with 8 x 4 scores in registers.
- * Predict  No matrix: memory grows with S. At 32 heads of S = 4096, 2 GiB of it and 28 bytes of
- *          traffic a score go. For 128 multiply-adds a warp loads 12 times 16 bytes a lane from
- *          shared memory, 32 wavefronts: with four schedulers to one shared memory both are as
- *          busy. Half the fp32 rate at best, 15 to 30 TFLOP/s, 20 times naive. `two-passes` finds
- *          the largest score first and computes scores twice: 1.5 times the time. `no-rescale` is
- *          wrong in rows whose maximum rises after the first tile, `no-max` where exp overflows.
+ * Predict  No matrix: memory grows with S; at 32 heads of S = 4096 that saves 2 GiB, and 28 bytes
+ *          of traffic per score. For 128 multiply-adds a warp loads 12 times 16 bytes per lane from
+ *          shared memory, 32 wavefronts: with four schedulers per shared memory both are as busy.
+ *          Half the fp32 rate at best, 15 to 30 TFLOP/s, 20 times as fast as naive. `two-passes`,
+ *          with the largest score first, computes scores twice: 1.5 times the time. `no-rescale` is
+ *          wrong where a maximum rises after the first tile, `no-max` where exp overflows.
  * Outcome  Memory, wavefronts and both mistakes are as predicted, the mistakes to the row. Time is
- *          a little better at long S: both units are busy side by side. Naive is slower than the
- *          guess, for its loads of keys do not coalesce.
+ *          a little better at long S: both units are busy at the same time. Naive is slower than
+ *          guessed, because its loads of keys do not coalesce.
  */
 #include "tiles.cuh"
 #include "other_ways.cuh"

@@ -1,5 +1,5 @@
-/* naive.cuh: step 01's three kernels for fp16, with the log-sum-exp: what steps 21 to 23
- * are compared with. The S x S matrix stays fp32, and lies in memory.
+/* naive.cuh: step 01's three kernels for fp16, with the log-sum-exp. Steps 21 to 23 are compared
+ * with them. The S x S matrix is fp32, in device memory.
  */
 #pragma once
 

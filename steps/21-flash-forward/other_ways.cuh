@@ -1,5 +1,5 @@
-/* other_ways.cuh: what explains step 21: the softmax with a pass of its own for the largest score,
- * and the two mistakes that one pass invites.
+/* other_ways.cuh: variants that explain step 21: the softmax with a pass of its own for the largest
+ * score, and the two mistakes that one pass invites.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
-/* tiles.cuh: how a block of step 21 divides a tile among its threads, and the parts of its kernels
- * that are products and copies.
+/* tiles.cuh: how a block of step 21 divides a tile among its threads, and the products and copies
+ * of its kernels.
  *
- * 16 threads have eight neighbouring queries. In a tile of scores each has every 16th key for them,
- * in a tile of output four neighbouring columns of every 64. So for four steps along D, or along
- * the keys, a thread loads 8 + 4 vectors of four, and has 128 multiply-adds to do with them. That
- * there are more of the 8, which threads share, is deliberate: 16 bytes for each of 32 lanes are
- * four wavefronts, and two if groups of eight lanes load the same.
+ * 16 threads share eight neighbouring queries. For these queries each thread has every 16th key of
+ * a tile of scores, and four neighbouring columns of every 64 of a tile of output. So for four
+ * steps along D, or along the keys, a thread loads 8 + 4 vectors of four, and does 128
+ * multiply-adds with them. The 8 are the vectors that threads share, which is deliberate: 16 bytes
+ * for each of 32 lanes are four wavefronts, but two if groups of eight lanes load the same.
  */
 #pragma once
 
