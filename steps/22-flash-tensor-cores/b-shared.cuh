@@ -1,8 +1,8 @@
 /* b-shared: tiles of K and V in shared memory, rows as they are in device memory.
  *
- * Four warps read what one block has loaded, in loads of 16 bytes. But the rows of a tile are 2 D
- * bytes apart, a multiple of all 32 banks: what eight lanes want of eight rows lies in the same
- * banks. */
+ * Four warps read tiles that their block has loaded once, in loads of 16 bytes. But the rows of a
+ * tile are 2 D bytes apart, a multiple of all 32 banks: eight lanes that read the same column of
+ * eight rows need the same banks. */
 #pragma once
 
 #include "cuda/flash_rows.cuh"

@@ -1,6 +1,6 @@
 /* c-swizzle: the same tiles, swizzled, and fragments by ldmatrix.
  *
- * Chunk c of row r, 16 bytes, stands at chunk c ^ (r % 8): eight rows of one column lie in all 32
+ * Chunk c of row r, 16 bytes, is stored as chunk c ^ (r % 8): eight rows of one column use all 32
  * banks. ldmatrix then reads four matrices of 8 x 8 in one instruction, transposed where V needs
  * it. */
 #pragma once

@@ -1,8 +1,8 @@
 /* e-registers: P stays in registers, as the next operand.
  *
- * What mma leaves in a lane, two 16 x 8 tiles of floats side by side, are the very elements that it
- * wants of that lane as one 16 x 16 operand of halves. Rounded and packed in place, P needs no
- * shared memory. */
+ * mma leaves its result in the lanes: two 16 x 8 tiles of floats, side by side. The elements of a
+ * lane are the very ones that mma needs from that lane as one 16 x 16 operand of halves. Rounded
+ * and packed in place, P needs no shared memory. */
 #pragma once
 
 #include "cuda/flash_rows.cuh"
