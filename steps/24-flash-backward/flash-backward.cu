@@ -5,17 +5,17 @@
  * Record: --tuned tuned-flash-backward.tsv
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048 --variant log
  *
- * Idea     From o, lse and the gradient of o, the gradients of q, k and v. A probability is one
- *          exponential of a score and lse, so no matrix has to be kept. As the log has it: one
- *          kernel owns queries and makes dq, one owns keys and makes dk and dv; both make the
- *          scores again, and delta.
- * Predict  Seven products where five are needed: 1.4 times the time, and that before anything
- *          else. dq's kernel has three of them, 43 % of the time. The gradients' sums take twice
- *          the registers of the forward pass: the best tiles are smaller.
- * Outcome  Both kernels run at the rate of the forward pass, so the seven are what is paid for.
- *          dkv takes more than its four sevenths: a third tile is loaded, and delta is made
- *          between two barriers. Smaller tiles win at D = 128 only: there registers end the list
- *          of tiles.
+ * Idea     From o, lse and the gradient of o follow the gradients of q, k and v. A probability is
+ *          one exponential of a score and lse, so no matrix has to be kept. As in the log, one
+ *          kernel owns queries and computes dq, the other owns keys and computes dk and dv; both
+ *          compute the scores again, and delta.
+ * Predict  Seven products where five are needed: 1.4 times the time, before anything else is
+ *          counted. dq's kernel has three of them, 43 % of the time. The sums of the gradients take
+ *          twice the registers of the forward pass, so the best tiles are smaller.
+ * Outcome  Both kernels run at the rate of the forward pass, so the seven products are what is paid
+ *          for. dkv's kernel takes more than its four sevenths: it loads a third tile, and computes
+ *          delta between two barriers. Smaller tiles win at D = 128 only: there registers end the
+ *          list of tiles.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
