@@ -1,4 +1,4 @@
-/* by_dq: dq's kernel of step 24 keeps the delta that it computes. */
+/* by_dq: dq's kernel of step 24, which keeps the delta that it computes. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"

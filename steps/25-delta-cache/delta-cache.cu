@@ -4,14 +4,16 @@
  * Architecture: 80
  * Profile: kernels=backward each --case D64-S2048 --case D128-S2048
  *
- * Idea     delta is one number a query. dq's kernel has it in a register, and the other one makes
- *          it again in every block. Keep it: by dq's kernel, as the log does, or by a small
- *          kernel first, as FlashAttention-2 does. dkv no longer loads o.
- * Predict  A third of what dkv loads goes, and a barrier a tile. Its loads are hidden by the
- *          products, so the gain is small, as the log says: a few per cent of the whole.
- * Outcome  Five per cent at D = 64, nine at D = 128, and hardly any from the bytes. What dkv
- *          saves is the work on the tile of o. A kernel of its own costs as much as dq's kernel
- *          is spared. At D = 128 a tile that did not fit beside o gains a little more.
+ * Idea     delta is one float per query. dq's kernel has it in a register, and dkv's kernel
+ *          computes it again in every block. Keep it instead: from dq's kernel, as the log does, or
+ *          from a small kernel in front, as FlashAttention-2 does. Then dkv's kernel no longer
+ *          loads o.
+ * Predict  dkv's kernel loads a third less, and has one barrier per tile less. Its loads are hidden
+ *          by the products, so the gain is small, as the log says: a few per cent of the whole.
+ * Outcome  The gain is five per cent at D = 64, nine at D = 128, and hardly any of it comes from
+ *          the bytes: dkv's kernel saves the work on the tile of o. A separate kernel for delta
+ *          costs as much as it saves dq's kernel. At D = 128 a tile that did not fit beside o gains
+ *          a little more.
  */
 #include "by_dq.cuh"
 #include "cuda/flash_backward.cuh"
