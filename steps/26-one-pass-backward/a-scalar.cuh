@@ -1,8 +1,8 @@
 /* a-scalar: one pass, and dq by atomic additions of one float.
  *
- * A block has one tile of keys and meets all queries, so it holds dk and dv to the end; but every
- * block has something to add to every row of dq. The sums are floats in memory of their own, laid
- * out as dq is. */
+ * A block has one tile of keys and goes through all queries, so it keeps dk and dv to the end; but
+ * every block adds to every row of dq. The sums are floats in an array of their own, laid out as dq
+ * is. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"

@@ -1,8 +1,8 @@
 /* b-vector: sums of dq are added to four at a time.
  *
- * The four elements that a lane has of a 16 x 8 tile are not neighbours in a row of dq. But nobody
- * reads the sums but the kernel that converts them: so they lie as they come, each lane's four side
- * by side, and one red.v4 takes the place of four additions. */
+ * The four elements that a lane has of a 16 x 8 tile are not neighbours in a row of dq. But only
+ * the kernel that converts the sums reads them. So the sums are stored in the order in which they
+ * come, each lane's four side by side, and one red.v4 takes the place of four additions. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"

@@ -1,9 +1,9 @@
 /* c-ordered: blocks add to a tile of dq one after the other, always in the same order, and need no
  * atomic additions.
  *
- * A tile of queries has a counter. The block whose turn it is finds its own number there, adds, and
- * counts on. A block may only wait for blocks that have begun, or it waits for ever: so it draws
- * its keys from a counter too, in the order in which tiles are added to. */
+ * Each tile of queries has a counter. A block waits until the counter shows the block's own number,
+ * adds, and increments the counter. A block may only wait for blocks that have begun, or it waits
+ * for ever. So it draws its keys from a counter too, in the order in which tiles are added to. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"

@@ -1,7 +1,8 @@
 /* d-ordered-vector: in turn, and yet by atomic additions.
  *
- * In its turn a block is alone with the tile, and needs no atomic addition. But it has to read the
- * sums before it can write them, and wait for them. red.v4 is sent off and not waited for. */
+ * In its turn a block is alone with the tile, and needs no atomic addition. But to add without one,
+ * it has to read the sums, wait for them, and then write. A red.v4 is sent off, and no thread waits
+ * for it. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"

@@ -1,5 +1,5 @@
-/* two_kernels: what step 25 came to: delta by a kernel of its own, then dq's kernel, then dk's and
- * dv's. Seven products. */
+/* two_kernels: the final kernels of step 25: one for delta, then dq's kernel, then dk's and dv's.
+ * Seven products. */
 #pragma once
 
 #include "cuda/flash_backward.cuh"
