@@ -4,17 +4,16 @@
  * Architecture: 80
  * Profile: kernels=backward|transpose each --case D64-S2048 --case D128-S2048
  *
- * Idea     For q k^T k's rows are operands as they lie, for dS k its columns. A transposed copy
- *          of k in memory, made by a pass of its own, has its columns as rows: nothing is
- *          transposed
- *          on the chip.
- * Predict  It loses. The pass costs 4 bytes an element, and the kernel loads three tiles for two.
- *          If only the copy is loaded, the other product has to be transposed. ldmatrix.trans costs
- *          what ldmatrix costs, so there is nothing to gain.
- * Outcome  It loses: by the pass at short S, and at D = 128 by a quarter at any, for the third
- *          tile takes the room of a second block. The copy alone is a draw at long S. What would
- *          pay for a copy is a machine without ldmatrix: by hand the transposition costs a tenth to
- *          a quarter.
+ * Idea     For q k^T the rows of k are operands as they lie, for dS k its columns. A transposed
+ *          copy of k in memory, made by a pass of its own, has these columns as rows: nothing is
+ *          transposed on the chip.
+ * Predict  It loses. The pass costs 4 bytes per element, and the kernel loads three tiles instead
+ *          of two. If only the copy is loaded, the other product has to be transposed.
+ *          ldmatrix.trans costs as much as ldmatrix, so there is nothing to gain.
+ * Outcome  It loses: at short S by the pass, and at D = 128 by a quarter at any S, because the
+ *          third tile takes the shared memory of a second block. The copy alone is a draw at long
+ *          S. A copy would pay on a machine without ldmatrix: a transposition by plain loads costs
+ *          a tenth to a quarter.
  */
 #include "cuda/flash_backward.cuh"
 #include "cuda/flash_forward.cuh"
