@@ -1,5 +1,5 @@
 /* a-threads: tiles by cp.async, as in step 23: each thread computes addresses and copies chunks of
- * 16 bytes. What the other rungs are measured against. */
+ * 16 bytes. The other rungs are measured against this one. */
 #pragma once
 
 #include "boxes.cuh"

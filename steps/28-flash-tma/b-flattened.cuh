@@ -1,9 +1,9 @@
 /* b-flattened: tiles by bulk tensor copies, with the map that the log has: all rows of all heads
  * are one array [BH * S][D].
  *
- * One thread asks for a tile of K and V, and for a tile of results to be stored; the copy engine
- * does the rest. Wrong where S is not a multiple of the tile: for the engine a head's rows do not
- * end. */
+ * One thread requests the copies of a tile of K and V, and the store of a tile of results; the
+ * TMA does the rest. Wrong where S is not a multiple of the tile: to the TMA a head's rows do
+ * not end. */
 #pragma once
 
 #include "boxes.cuh"

@@ -1,5 +1,5 @@
-/* boxes.cuh: what the rungs of step 28 share: where a tile's elements lie that came as boxes, and
- * the way of the results into such a tile.
+/* boxes.cuh: shared by the rungs of step 28: the places of a tile's elements that came as TMA
+ * boxes, and the store of results into such a tile.
  */
 #pragma once
 

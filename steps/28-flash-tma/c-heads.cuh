@@ -1,7 +1,7 @@
-/* c-heads: the same with a map of three dimensions, [BH][S][D].
+/* c-heads: as b-flattened, with a map of three dimensions, [BH][S][D].
  *
- * A head is a dimension of its own, so the copy engine knows where its rows end: those past the end
- * come as zeros and are not written. */
+ * A head is a dimension of its own, so the TMA knows where its rows end: rows past the end come as
+ * zeros and are not written. */
 #pragma once
 
 #include "boxes.cuh"

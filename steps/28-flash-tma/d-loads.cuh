@@ -1,4 +1,4 @@
-/* d-loads: as c-heads, but threads store the results, as in a-threads: loads alone. */
+/* d-loads: as c-heads, but threads store the results, as in a-threads: TMA for loads alone. */
 #pragma once
 
 #include "boxes.cuh"

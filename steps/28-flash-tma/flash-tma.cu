@@ -6,17 +6,17 @@
  * Data: --case D64-S2048-causal --case D128-S2048-causal --repeats step-28-repeats.tsv
  * Profile: --case D64-S8192 --case D128-S8192
  *
- * Idea     Hopper copies whole tiles (TMA): one thread names a box of an array, and the copy engine
- *          computes addresses, swizzles, checks bounds, and says when the bytes are there. The
- *          products stay those of step 23, and the tile is the one that was best at long S.
- * Predict  Loads were hidden behind products before, so what is saved is their instructions: one in
- *          twenty, and the log's tenth is more than that can give. With a map of all rows of all
- *          heads, as the log has it, the tail of a head's last tile is stored into the next head.
- * Outcome  More instructions are saved than predicted, and time by less than them, for issue slots
- *          were free. The store and a third stage bring nothing. Barriers that come with the engine
- *          do: with them warps need not meet once a tile, and the log's tenth is reached at
- *          D = 128. At S = 512 and D = 64 all of it loses. The store overwrites as predicted, or
- *          does not: the block that comes last decides, and a test may pass for ever.
+ * Idea     Hopper copies whole tiles (TMA, the copy engine): one thread names a box of an array,
+ *          and the TMA computes addresses, swizzles, checks bounds, and reports when the bytes are
+ *          there. The products are those of step 23, and the tile is the best one at long S.
+ * Predict  Loads were hidden behind products before, so only their instructions are saved: one in
+ *          twenty, which cannot give the log's tenth. With a map of all rows of all heads, as the
+ *          log has it, the tail of a head's last tile is stored into the next head.
+ * Outcome  More instructions are saved than predicted, and time falls by less, because issue slots
+ *          were free. The store and a third stage gain nothing. The barriers of the TMA do: with
+ *          them warps need not meet once per tile, and the log's tenth is reached at D = 128. At S
+ *          = 512 and D = 64 all of it loses. The store overwrites as predicted, or does not: the
+ *          block that comes last decides, and a test may pass for ever.
  */
 #include "a-threads.cuh"
 #include "b-flattened.cuh"
