@@ -1,8 +1,8 @@
 /* a-one-role: wgmma, tiles brought by TMA, and all warps do the same.
  *
- * A warpgroup has 64 queries. One thread asks for the next tiles of K and V when all have finished
- * with those that lay there; between the two products of a tile everyone computes probabilities,
- * and the tensor cores have what the other warpgroups left them. */
+ * A warpgroup has 64 queries. One thread requests the next tiles of K and V when all warps have
+ * finished with the tiles in that place. Between the two products of a tile every warpgroup
+ * computes its softmax; meanwhile the tensor cores have only the work of other warpgroups. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"

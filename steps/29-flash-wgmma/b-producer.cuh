@@ -1,8 +1,9 @@
 /* b-producer: a warpgroup of its own brings the tiles.
  *
- * One of its threads asks for tiles as soon as a stage is empty; the others, the consumers, say so
- * tile by tile and wait for nobody else, so that one may compute probabilities while another has
- * the tensor cores. The producer gives most of its registers to them. */
+ * One thread of this producer requests tiles as soon as a stage is empty. The other warpgroups, the
+ * consumers, report each tile that they have read and wait for no other consumer, so one may
+ * compute its softmax while another has the tensor cores. The producer gives most of its registers
+ * to the consumers. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"

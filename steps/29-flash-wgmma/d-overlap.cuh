@@ -1,8 +1,8 @@
-/* d-overlap: a warpgroup's next scores are in flight while it computes probabilities.
+/* d-overlap: a warpgroup's next scores are in flight while it computes its softmax.
  *
- * Each warpgroup starts the scores of a tile before the values of the tile before, and waits for
- * the scores alone: what it computes then, the tensor cores need not wait for. It records as c
- * does. */
+ * Each warpgroup starts the scores of a tile before the values of the previous tile, and waits for
+ * the scores alone: the tensor cores multiply the values while it computes its softmax. It records
+ * as c-ping-pong does. */
 #pragma once
 
 #include "recorded.cuh"

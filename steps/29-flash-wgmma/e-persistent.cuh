@@ -1,11 +1,11 @@
-/* e-persistent: a block for each multiprocessor, which takes work until there is none.
+/* e-persistent: one block per multiprocessor, which takes work tiles until there are none.
  *
- * What a block has to set up it sets up once, and the first tiles of its next work come while it
- * still finishes the last: the producer runs ahead. Work is handed out by a counter, so that who is
- * early takes more; under a mask the longest rows go first, and the short ones fill the end. Of
- * several heads at a time, whose keys and values stay in the L2 cache meanwhile. EARLY asks for the
- * next work tile when one begins, and so takes it away from who ends before. SOFTMAX turns scores
- * into probabilities: wgmma_rows.cuh's weigh, or that of rung f. */
+ * A block sets up once, and the first tiles of its next work tile come while it still finishes the
+ * last: the producer runs ahead. A counter hands out work tiles, so a block that is early takes
+ * more. Under a mask the longest rows go first, and the short ones fill the end. Several heads are
+ * in flight at a time, whose keys and values stay in the L2 cache meanwhile. EARLY requests the
+ * next work tile when one begins, and so takes it away from a block that ends before. SOFTMAX turns
+ * scores into probabilities: softmax_step of wgmma_rows.cuh, or that of rung f. */
 #pragma once
 
 #include "cuda/wgmma_ring.cuh"

@@ -1,9 +1,9 @@
-/* polynomial.cuh: rung f, the kernel of e-persistent.cuh, but one exponential in eight is computed
- * by FMA units.
+/* polynomial.cuh: rung f, the kernel of e-persistent.cuh, but FMA units compute one exponential in
+ * eight.
  *
- * A multiprocessor computes 16 exponentials a cycle, and at D = 64 these take as long as the
- * products. So some are taken from that unit: 2^x by a polynomial, nine instructions that other
- * units carry out. The kernel is launched with softmax_step_shared in place of weigh. */
+ * A multiprocessor computes 16 exponentials per cycle, and at D = 64 these take as long as the
+ * products. So other units take over some of them: 2^x by a polynomial, in nine instructions. The
+ * kernel is launched with softmax_step_shared in place of softmax_step. */
 #pragma once
 
 #include "cuda/wgmma_rows.cuh"

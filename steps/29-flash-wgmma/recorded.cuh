@@ -1,4 +1,4 @@
-/* recorded.cuh: what the rungs c and d say of themselves when they are given a recorder: who did
+/* recorded.cuh: the events that rungs c and d record when they are given a recorder: which role did
  * what, for which tile. */
 #pragma once
 
