@@ -1,8 +1,8 @@
 /* a-red: step 26's b-vector with wgmma, tiles brought by TMA, and all warps do the same.
  *
  * Scores are computed transposed, so that P and dS are operands as they come; only for dq does dS
- * go through shared memory. One thread asks for the tile after this one. dq is added to its sums as
- * there, four floats a request. */
+ * go through shared memory. One thread requests the next tile. dq is added to its sums as in
+ * b-vector, four floats per request. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"

@@ -1,7 +1,7 @@
-/* b-bulk: dq goes through shared memory, and the copy engine adds it to its sums.
+/* b-bulk: dq goes through shared memory, and the TMA adds it to its sums.
  *
- * A warp's share of dq is 4096 bytes in a row of the sums: one request takes the place of eight for
- * each lane, and nobody waits for it but who wants to write to the same place again. */
+ * A warp's share of dq is 4096 contiguous bytes of the sums: one request takes the place of eight
+ * for each lane. Only a warp that writes to the same shared memory again waits for it. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"

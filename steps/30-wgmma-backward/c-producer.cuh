@@ -1,7 +1,8 @@
 /* c-producer: a warpgroup of its own brings the tiles.
  *
- * It asks for tiles as soon as a stage is empty, and gives most of its registers to the consumers.
- * These meet twice a tile: when nobody reads the last dS any more, and when this one is there. */
+ * It requests tiles as soon as a stage is empty, and gives most of its registers to the consumers.
+ * The consumers meet twice per tile: when nobody reads the last dS any more, and when the new one
+ * is there. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"

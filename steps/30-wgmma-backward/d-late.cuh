@@ -1,11 +1,11 @@
-/* d-late: dq of a tile is computed one tile later, and passes next to each other overlap.
+/* d-late: dq of a tile is computed one tile later, and kernels next to each other overlap.
  *
- * In c the two warpgroups meet twice a tile, so that both want the tensor cores at the same time
- * and leave them idle at the same time. Here a warpgroup multiplies by the dS of the tile before,
- * which the other has had a whole tile's time to write: they wait for each other rarely, and drift
- * apart until one multiplies while the other weighs. Tiles that need a mask have a loop of their
- * own; under one the longest work goes first, of several heads at a time; and a kernel begins while
- * the one in front of it ends. */
+ * In c-producer the two warpgroups meet twice per tile, so that both want the tensor cores at the
+ * same time and leave them idle at the same time. Here a warpgroup multiplies by the dS of the
+ * previous tile, which the other warpgroup has had a whole tile's time to write: they rarely wait
+ * for each other, and drift apart until one multiplies while the other computes its softmax. Tiles
+ * that need a mask have a loop of their own. Under a mask the longest work goes first, of several
+ * heads at a time. And a kernel begins while the kernel in front of it ends. */
 #pragma once
 
 #include "cuda/wgmma_keys.cuh"

@@ -8,15 +8,16 @@
  * Profile: kernels=backward --case D64-S8192 --case D64-S8192-causal --case D128-S8192
  * Profile: --case D128-S8192-causal
  *
- * Idea     Step 26's kernel with what step 29 has taught: TMA brings tiles, warpgroups multiply
+ * Idea     Step 26's kernel with the means of step 29: TMA brings tiles, warpgroups multiply
  *          straight from them, and scores are transposed so that P and dS are operands as they
- *          come. One thing a rung, a to d.
- * Predict  a: twice as fast as step 26. b: the copy engine adds up dq: a tenth. c: a producer: a
- *          twentieth. d: warpgroups no longer meet, for dq comes a tile late: a tenth or more;
- *          order is worth another tenth under a mask, and beginning early nothing at these lengths.
- * Outcome  a gains a third at D = 64 and more than half at D = 128. b loses a twentieth at D = 64:
- *          its engine is waited for, and additions in a are not. c gains a thirtieth, d a tenth.
- *          It passes cuDNN everywhere. Order and beginning early bring little.
+ *          come. One change per rung, a to d.
+ * Predict  a: twice as fast as step 26. b: the TMA adds up dq: a tenth. c: a producer: a twentieth.
+ *          d: warpgroups no longer meet, because dq comes a tile late: a tenth or more; order is
+ *          worth another tenth under a mask, and beginning early nothing at these lengths.
+ * Outcome  Wgmma (a) gains a third at D = 64, over half at D = 128. Adding by TMA (b) loses a
+ *          twentieth at D = 64: it is waited for, and additions in a-red are not. The producer (c)
+ *          gains a thirtieth, late dq (d) a tenth. It passes cuDNN everywhere. Order and early
+ *          starts bring little.
  */
 #include "a-red.cuh"
 #include "b-bulk.cuh"
