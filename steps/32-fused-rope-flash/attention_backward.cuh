@@ -1,5 +1,5 @@
-/* attention_backward.cuh: the gradients of attention by itself, as the fused kernel is compared
- * with.
+/* attention_backward.cuh: the gradients of attention alone, with which the fused kernel is
+ * compared.
  *
  * Step 26's b-vector: five products in one kernel, sums of dq added to four floats at a time, with
  * the tile that its tuner prefers: 128 keys and 64 queries.

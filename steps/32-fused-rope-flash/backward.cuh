@@ -1,6 +1,6 @@
-/* The backward pass of step 32: tiled_backward.cuh's kernels, and what rotates tiles, and gradients
- * back, in them. y = R x is a row that is rotated, so the gradient by x is R^T times that by y: it
- * is rotated by minus the angle. */
+/* The backward pass of step 32: tiled_backward.cuh's kernels, in which tiles are rotated, and
+ * gradients rotated back. y = R x is a rotated row, so the gradient by x is R^T times the gradient
+ * by y: it is rotated by minus the angle. */
 #pragma once
 
 #include "attention_backward.cuh"

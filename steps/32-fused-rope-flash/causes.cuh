@@ -1,6 +1,6 @@
-/* The causes of what rotating tiles costs, one more with each kernel: the attention of
- * tiled_attention.cuh on rows that are rotated already, and to each tile of k a part is done of
- * what step 32's kernel does. Where it is rotated, it is by cosine 1 and sine 0, so that results
+/* The causes of the cost of rotating tiles, one more with each kernel. Each kernel is the attention
+ * of tiled_attention.cuh on rows that are rotated already, and does to each tile of k a part of
+ * what step 32's kernel does. Kernels that rotate do so by cosine 1 and sine 0, so that results
  * stay right. */
 #pragma once
 

@@ -6,17 +6,17 @@
  * Profile: --case forward-D128-S65536 --case backward-D128-S8192
  *
  * Idea     RoPE in attention itself: a block rotates its tile of q once, and each tile of k as it
- *          comes, by cosines and sines from a table. No pass over q and k, nothing written and
- *          read again. Against it RoPE op by op and as one kernel, and the same attention alone.
- *          Then its causes one after the other, by kernels that do a part of what it does.
- * Predict  Of the win at S = 512 most is launches: against one kernel little is left. A key is
- *          rotated S / 256 times and a half, so the loss grows with S and ends at 0.7 of attention
- *          alone, as both then grow alike. Tables are as many bytes as k and v: reading them costs
- *          more than rotation. Backward it loses less: a tile has five products instead of two.
- * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Beside
- *          attention alone fusing loses as much at every length; what shrinks is what it saves. Of
- *          that loss angles are more than half, the way through registers is more than a third,
- *          arithmetic nothing. Backward loses less at D = 64, and as much at D = 128.
+ *          comes, by cosines and sines from a table. No pass over q and k, nothing written and read
+ *          again. Rivals are RoPE op by op, RoPE as one kernel, and the same attention alone. Then
+ *          the causes of its cost one after the other, by kernels that do a part of its work.
+ * Predict  Most of the win at S = 512 is launches: against one kernel little is left. A key is
+ *          rotated S / 256 + 1/2 times, so the loss grows with S and ends at 0.7 of the speed of
+ *          attention alone, as both then grow alike. Tables have as many bytes as k and v: reading
+ *          them costs more than rotation. Backward loses less: a tile has five products, not two.
+ * Outcome  At 512 one kernel has nearly all of the win, from 16384 on op by op is faster. Compared
+ *          with attention alone fusing loses as much at every length; what shrinks is its saving.
+ *          Of that loss angles are more than half, the way through registers is more than a third,
+ *          arithmetic nothing. The backward pass loses less at D = 64, and as much at D = 128.
  */
 #include "backward.cuh"
 #include "causes.cuh"
