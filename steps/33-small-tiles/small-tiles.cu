@@ -5,18 +5,18 @@
  * Record: --tuned tuned-fused.tsv
  * Profile: kernels=fused --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's second remedy for long sequences, of the forward pass: 32 to 64 queries a
- *          block and more stages, and none of 128. Step 32's kernel with the tile's size, warps
+ * Idea     The log's second remedy for long sequences, in the forward pass: 32 to 64 queries per
+ *          block and more stages, and no tile of 128. Step 32's kernel with the tile's size, warps
  *          and stages as parameters, and each of its tiles at every length; 256 queries, too.
  * Predict  The log: 0.9 to 1.0 of op by op at S = 8192 and 16384, and 0.8 to 0.9 beyond. Ours: a
  *          key is rotated S / ROWS times. Half of the rows rotate it twice as often, and at long S
  *          half of the time is rotation: 64 rows take 1.3 to 1.5 times as long as 128, 32 rows
- *          twice, and 256 rows four fifths. A stage more gains nothing: what is waited for are
- *          the tables, and these are in no stage. Small tiles win at D = 64, S = 512 alone, where
- *          128 rows leave multiprocessors without a block.
- * Outcome  Small tiles lose more than the multiplier says: half of the products hide half as much
- *          rotation. 256 rows gain a little from 16384 on, and lose to op by op. A stage more costs
- *          a block at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
+ *          twice as long, and 256 rows four fifths. One more stage gains nothing: the wait is for
+ *          the tables, which are in no stage. Small tiles win only at D = 64, S = 512, where 128
+ *          rows leave multiprocessors without a block.
+ * Outcome  Small tiles lose more than predicted: half of the products hide half as much rotation.
+ *          256 rows gain a little from 16384 on, and lose to op by op. One more stage costs a block
+ *          at D = 128. At D = 64, S = 512 more keys and warps win by more than small tiles.
  */
 #include "cuda/refused.cuh"
 #include "cuda/rope_passes.cuh"
