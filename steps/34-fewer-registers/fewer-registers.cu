@@ -4,19 +4,19 @@
  * Architecture: 80
  * Profile: kernels=fused|attention --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's third remedy, of the forward pass: fewer values alive, by writing rotated ones
- *          over raw ones. Step 32's kernel with its tiles rotated so: raw and rotated values of all
- *          rows of a thread; the same, overwritten; one row after the other. Then a bound by which
- *          the compiler has to make room for a third block; and 16 queries a warp in place of 32,
- *          whose sums take half of the registers.
- * Predict  The log: registers are 20 to 40 % more, and the cause; a gain. Ours: none. A compiler
- *          knows what is read again, whatever it is called: kept and overwritten are the same
- *          machine code. Most is alive in the products, not here. Row after row waits for every
- *          load: slower. At D = 128 tiles leave room for two blocks, whatever registers do, so the
- *          bound can only spill. 16 warps in place of 8 hide more of the waiting: a tenth gained.
+ * Idea     The log's third remedy, in the forward pass: fewer values alive, by writing rotated
+ *          values over raw ones. Step 32's kernel with its tiles rotated in three ways: raw and
+ *          rotated values of all rows of a thread are kept; the same, overwritten; one row after
+ *          the other. Then a launch bound that makes the compiler leave registers for a third
+ *          block; and 16 queries per warp in place of 32, whose sums take half of the registers.
+ * Predict  The log: 20 to 40 % more registers are the cause, so it gains. Ours: no gain. A compiler
+ *          knows what is read again, whatever its name: kept and overwritten are the same machine
+ *          code. Most are alive in the products, not here. Row after row waits for every load:
+ *          slower. At D = 128 tiles leave shared memory for two blocks, whatever registers do, so
+ *          the bound can only spill. 16 warps in place of 8 hide more waiting: a tenth gained.
  * Outcome  Kept and overwritten are the same machine code. Both are a little faster than step 32's
- *          kernel, by another order of loads, and still lose from 16384 on. Row after row and
- *          the bound lose much; more warps lose, too, but where blocks are few.
+ *          kernel, by another order of loads, and still lose from 16384 on. Row after row and the
+ *          bound lose much; more warps lose, too, except where blocks are few.
  */
 #include "cuda/fused_attention.cuh"
 #include "cuda/rope_passes.cuh"
