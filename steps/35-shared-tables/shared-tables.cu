@@ -4,18 +4,18 @@
  * Architecture: 80
  * Profile: kernels=fused|staged --case forward-D64-S8192 --case forward-D128-S8192
  *
- * Idea     The log's fourth remedy, of the forward pass: angles of a tile of keys come into shared
- *          memory with the tile, by cp.async, and a thread reads them there. In two stages like
- *          the tiles, or in one that is filled again as soon as the tile is rotated. They are as
- *          many bytes as k and v, so also with tiles of 32 keys, for which there is room.
- * Predict  The log: a gain. Ours: at D = 128 a block has 160 KB in place of 96, 128 with one
- *          stage, and a multiprocessor room for one block in place of two: slower, by a fifth.
- *          With 32 keys two blocks fit. The same bytes come from the L2 cache, and go through
- *          shared memory as well, twice: what is gained is that nobody waits for them, a tenth at
- *          most. At D = 64 two blocks fit either way, and registers allow no third: a tenth, too.
- * Outcome  At D = 128 half as slow again, for the other block's room is gone. With 32 keys, and at
- *          D = 64, hardly anything changes: that angles come from far is the smaller part of
- *          their price.
+ * Idea     The log's fourth remedy, in the forward pass: angles of a tile of keys come into shared
+ *          memory with the tile, by cp.async, and threads read them there. In two stages like the
+ *          tiles, or in one that is filled again as soon as the tile is rotated. They have as many
+ *          bytes as k and v, so also with tiles of 32 keys, for which shared memory suffices.
+ * Predict  The log: a gain. Ours: at D = 128 a block takes 160 KB in place of 96, 128 with one
+ *          stage, so a multiprocessor has one block in place of two: a fifth slower. With 32 keys
+ *          two blocks fit. The same bytes come from the L2 cache, and go through shared memory as
+ *          well, twice: the gain is that no thread waits for them, a tenth at most. At D = 64 two
+ *          blocks fit either way, and registers allow no third: a tenth, too.
+ * Outcome  At D = 128 half as slow again, because the second block no longer fits. With 32 keys,
+ *          and at D = 64, hardly anything changes: that angles come from far is the smaller part of
+ *          their cost.
  */
 #include "tables.cuh"
 #include "cuda/fused_attention.cuh"

@@ -1,4 +1,4 @@
-/* How angles come into shared memory, and how a tile is rotated by them there. */
+/* The copy of angles into shared memory, and the rotation of a tile by them. */
 #pragma once
 
 #include "cuda/rotate_tile.cuh"
