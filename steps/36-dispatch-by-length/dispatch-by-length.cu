@@ -5,18 +5,18 @@
  * Record: --tuned tuned-dispatch.tsv
  * Tests: no kernel of its own
  *
- * Idea     The log's first remedy, of the forward pass: where fusing loses, do not fuse. Both ways
- *          are candidates of step 23's tuner, which finds on this device which is faster at which
- *          length; a call looks its length up. Beside it the log's own rule, fused up to 4096. And
- *          a rival that asks nothing: one good RoPE kernel in front of attention.
+ * Idea     The log's first remedy, in the forward pass: where fusing loses, do not fuse. Both ways
+ *          are candidates of step 23's tuner, which finds the faster one on this device at each
+ *          length; a call looks its length up. One rival is the log's own rule, fused up to 4096.
+ *          The other needs no rule: one good RoPE kernel in front of attention.
  * Predict  The log: as fast as the faster of the two everywhere, by a crossover of 4096. Ours: so
- *          it is, but it depends on the device and on what the two ways cost: a crossover that is
+ *          it is, but the crossover depends on the device and on the cost of both ways: one that is
  *          off by a factor of two loses a quarter of the time in between. And one kernel in front
- *          is as fast as either at most lengths: it has no crossover, so nothing to be wrong in.
+ *          is as fast as either way at most lengths, without a crossover that may be wrong.
  * Outcome  The two cross between 8192 and 12288 at D = 128, later than in the log, and at D = 64
  *          not at all up to 8192. The log's crossover loses a sixth at worst, less than predicted:
- *          near a crossing both ways take much the same. But one kernel is ahead of both at nearly
- *          every length: a choice between two that lose is no remedy.
+ *          near a crossing both ways take about the same time. But one kernel is ahead of both at
+ *          nearly every length: a choice between two ways that lose is no remedy.
  */
 #include "cuda/fused_attention.cuh"
 #include "cuda/rope_passes.cuh"
