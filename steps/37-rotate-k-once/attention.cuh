@@ -1,4 +1,4 @@
-/* attention.cuh: attention alone, what rotating is compared with: the backward pass is step 30's
+/* attention.cuh: attention alone, with which rotating is compared. The backward pass is step 30's
  * d-late, where it is explained. */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* backward.cuh: step 30's d-late over rotated queries and keys, with dk rotated back where it
- * leaves the registers; and the kernels before and after, which rotate q and rotate dq back on
- * their way. */
+/* backward.cuh: step 30's d-late over rotated queries and keys, with dk rotated back before it
+ * leaves the registers; and the kernels before and after, which also rotate q and rotate dq
+ * back. */
 #pragma once
 
 #include "attention.cuh"

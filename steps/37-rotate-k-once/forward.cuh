@@ -1,11 +1,11 @@
 /* forward.cuh: step 29's g-work-tiles, whose consumers rotate their queries themselves.
  *
- * Rows come by TMA and are rotated in shared memory, where a request for angles is whole rows of
- * the tables. Two warpgroups then take their rows as fragments; three have too few registers, so
- * products read the tile, of which there are two, so that the next one comes early. What takes long
- * are the angles: those of the first work tile are there before the kernel in front has ended,
- * those of the next are in flight while the last values of this one are multiplied and stored. Keys
- * come rotated.
+ * Rows come by TMA and are rotated in shared memory, where a request for angles reads whole rows of
+ * the tables. Two warpgroups then take their rows as fragments. Three have too few registers, so
+ * products read the tile; there are two such tiles, so that the next one comes early. The angles
+ * take long: those of the first work tile are there before the kernel in front has ended, those of
+ * the next are in flight while the last values of this one are multiplied and stored. Keys come
+ * rotated.
  */
 #pragma once
 

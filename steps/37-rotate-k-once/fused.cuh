@@ -1,7 +1,6 @@
-/* fused.cuh: attention that rotates both its queries and its keys: forward.cuh, in whose producer's
- * warpgroup three warps have had nothing to do. Here they rotate each tile of keys where it has
- * come to lie, before the consumers may multiply by it. Each work tile rotates all keys that it
- * sees again. */
+/* fused.cuh: attention that rotates both its queries and its keys: forward.cuh with work for three
+ * idle warps of the producer's warpgroup. They rotate each tile of keys in shared memory, before
+ * the consumers may multiply by it. Each work tile rotates all keys that it sees again. */
 #pragma once
 
 #include "attention.cuh"

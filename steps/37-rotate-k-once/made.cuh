@@ -1,8 +1,8 @@
-/* made.cuh: a case whose keys and values do not fit on the host: each number is a hash of its
- * place, so the device makes all of them, and the host those that a reference needs.
+/* made.cuh: a case whose keys and values do not fit on the host: each value is a hash of its index,
+ * so the device computes all of them, and the host those that a reference needs.
  *
  * Scores are so steep that a query sees a few keys well: o is a sum of few values, and a row of
- * another head, or rotated for another position, is another result. */
+ * another head, or rotated for another position, gives another result. */
 #pragma once
 
 #include "harness/problem.h"

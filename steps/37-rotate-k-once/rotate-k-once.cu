@@ -7,15 +7,16 @@
  * Profile: kernels=flash|rotate_keys|backward each --case forward-D64-S8192
  * Profile: --case forward-D128-S8192 --case backward-D128-S8192
  *
- * Idea     A key is used by every query that sees it: it is rotated once, by a pass of its own, or
- *          was when it was stored. A query is used by one block: attention rotates it on its way
+ * Idea     Every query that sees a key uses it, so the key is rotated once, by a pass of its own,
+ *          or was when it was stored. Only one block uses a query: attention rotates it on its way
  *          in. The backward pass rotates dk and dq back before they leave.
- * Predict  The pass over k is a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
- *          queries a fiftieth at 512, nothing from 2048 on. So it loses to nothing. Keys rotated in
- *          the kernel as well (fused): three warps are too few, and all others wait for them.
- * Outcome  Ahead of compiled RoPE + cuDNN at every length, both passes; of op by op and of one
- *          kernel too, or level with them. Where rows are short queries cost more than predicted:
- *          there the limit is missed. Fused loses everywhere.
+ * Predict  The pass over k takes a fifth of attention at S = 512, a fiftieth at 8192, then nothing;
+ *          queries take a fiftieth at 512, nothing from 2048 on. So it loses to no rival. Keys
+ *          rotated in the kernel as well (fused): three warps are too few, and all others wait for
+ *          them.
+ * Outcome  Ahead of compiled RoPE + cuDNN at every length, in both passes; ahead of op by op and of
+ *          one kernel too, or level with them. Where rows are short queries cost more than
+ *          predicted: there the limit is missed. Fused loses everywhere.
  */
 #include "attention.cuh"
 #include "backward.cuh"

@@ -1,6 +1,6 @@
-/* rotate_fragments.cuh: rows that RoPE rotates where a warp has them in fragments. A lane has
- * columns 8n + 2t and the next of rows g and g + 8, and of the other half of the row the same: both
- * of a pair. Fragments, g and t: tensor_cores.cuh.
+/* rotate_fragments.cuh: RoPE on rows that a warp has as fragments. A lane has columns 8n + 2t and
+ * the next of rows g and g + 8, and the same columns of the other half of the row: both elements of
+ * a pair. Fragments, g and t: tensor_cores.cuh.
  */
 #pragma once
 
