@@ -6,17 +6,17 @@
  * Tests: fixed shapes
  *
  * Idea     The add of a transformer's residual stream, c = a + b, at the log's size, [1024, 2560]
- *          in fp16: one element a thread, a pair a thread, eight a thread with 16-byte loads.
- *          Beside it the log's other kernel, which adds and norms the sum in one go, and its rival,
+ *          in fp16: one element per thread, a pair per thread, eight per thread with 16-byte loads.
+ *          Beside it the log's other kernel, which adds and norms the sum at once, and its rival,
  *          the same add and then the same norm.
  * Predict  Let N be the bytes of one tensor. Every add moves 3 N, whatever its loads look like, so
  *          near the limit no add can gain 1.25 over another. An add and a norm move 3 N and 2 N,
- *          both in one kernel 4 N: 5/4 = 1.25. One element a thread should lose to both others, for
- *          it has the fewest bytes in flight. With a warm L2 all of it fits there, and the limit of
- *          device memory does not hold.
- * Outcome  Cold, as predicted: a pair and eight nearly tie, an element a thread is far behind, and
- *          the one kernel gains its quarter. No kernel this short nears the limit. Warm, eight beat
- *          a pair clearly: the L2 needs more bytes in flight. PyTorch's add ties with eight.
+ *          both in one kernel 4 N: 5/4 = 1.25. One element per thread should lose to both others,
+ *          because it has the fewest bytes in flight. With a warm L2 all of it fits there, and
+ *          device memory is no limit.
+ * Outcome  Cold, as predicted: a pair and eight nearly tie, one element per thread is far behind,
+ *          and the one kernel gains its quarter. No kernel this short nears the limit. Warm, eight
+ *          beat a pair clearly: the L2 needs more bytes in flight. PyTorch's add ties with eight.
  */
 #include "cuda/block_reduce.cuh"
 #include "cuda/exact_half.cuh"
