@@ -5,18 +5,18 @@
  * Tests: no kernel of its own
  *
  * Idea     A model that writes one token at a time adds one row, [1, 1, 2560], not 1024. Step 38's
- *          kernels at that size and at every power of two up to 4096 rows, on the three clocks.
- *          And 64 of them in a row, two for each of 32 layers, each on the sum before it: launched
- *          one by one, and as a CUDA graph, which the host launches once.
+ *          kernels at that size and at every power of two up to 4096 rows, on the three clocks. And
+ *          64 adds in a row, two for each of 32 layers, each on the sum before it: launched one by
+ *          one, and as a CUDA graph, which the host launches once.
  * Predict  A row is 15 KB of traffic: 4 ns at the copy bandwidth, a thousandth of a launch. So no
- *          kernel is faster than another, and each clock shows what it shows of an empty one. The
- *          bytes take as long as a launch near 140 rows on the graph clock, 840 on the stream
+ *          kernel is faster than another, and each clock shows what it shows of an empty kernel.
+ *          The bytes take as long as a launch near 140 rows on the graph clock, 840 on the stream
  *          clock, 2300 on the call clock. 64 adds in a graph cost the host one launch, so every
- *          clock has the graph clock's time for an add.
+ *          clock has the graph clock's time per add.
  * Outcome  One row costs the same however it is added, and a graph saves most of a token's time. Of
- *          the crossovers only the stream clock's came out: there host and device work side by
- *          side. On the call clock they add up. On the graph clock a kernel waits for its loads,
- *          few or many, and with a warm L2 memory's bandwidth is no limit.
+ *          the crossovers only the stream clock's came out: there host and device work at the same
+ *          time. On the call clock their times add up. On the graph clock a kernel waits for its
+ *          loads, few or many, and with a warm L2 the bandwidth of device memory is no limit.
  */
 #include "cuda/exact_half.cuh"
 #include "cuda/half_add.cuh"
