@@ -5,17 +5,17 @@
  * Libraries: cublasLt
  * Tests: no kernel of its own; also on aarch64
  *
- * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds a layer, and the
- *          add of step 38, tested and fast, is to take their place. It does so three times.
+ * Idea     A small GPT-NeoX decodes a token. Its residual stream is two plain adds per layer, which
+ *          the add of step 38, tested and fast, is to replace. There are three attempts.
  *          not-called: the layer was copied in order to be changed, and its two adds were not.
  *          miscounted: the layer calls a wrapper, which counts its calls and sends small tensors to
  *          the plain add. called: it is done. A test that does not believe the source tells them
  *          apart: it counts, by kernel, the launches in a CUDA graph of one call.
- * Predict  The outputs of all are right, so no check of outputs finds anything. The test finds 0
- *          launches of the new kernel in not-called, and 2 a layer in called, where as many plain
- *          adds are gone. In miscounted the wrapper says 2 a layer, too; the graph says 0 for one
- *          token, and agrees for a prompt of 48. All take the time of plain, called within 2%: one
- *          add of a token takes as long as the other, for both take as long as a launch.
+ * Predict  All outputs are right, so no check of outputs finds anything. The test finds 0 launches
+ *          of the new kernel in not-called, and 2 per layer in called, where as many plain adds are
+ *          gone. In miscounted the wrapper says 2 per layer, too; the graph says 0 for one token,
+ *          and agrees for a prompt of 48. All take the time of plain, called within 2%: both adds
+ *          of one token take as long as a launch.
  * Outcome  As predicted, on each clock. Only the count of launches tells the three apart.
  */
 #include "neox/calls.cuh"
