@@ -5,18 +5,18 @@
  * Libraries: cublasLt
  * Tests: case odd-length also with --once
  *
- * Idea     A kernel that is handed an address and a length takes the rest for granted: elements one
+ * Idea     A kernel that gets an address and a length takes the rest for granted: elements one
  *          after the other, of its own type, a multiple of eight, at a multiple of 16 bytes, and a
- *          stream on which somebody waits. An add as raw as it can be meets tensors for which one
- *          of these does not hold. Beside it stand the framework's way, which follows strides, and
- *          an add that is told all of it and looks. Then all three in the model.
- * Predict  raw is right where elements lie one after the other. Else it is wrong by a rule that
- *          gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest unwritten. Two
+ *          stream on which somebody waits. A raw add meets tensors for which one of these does not
+ *          hold. Beside it stand the framework's way, which follows strides, and an add that is
+ *          given all of it and checks. Then all three in the model.
+ * Predict  raw is right where elements lie one after the other. Elsewhere it is wrong by a rule
+ *          that gives each value: 1 + 1 = 256 in bf16, and of an odd length the rest unwritten. Two
  *          bytes off, it breaks a rule that ends a program on a GPU. The checked add is right
- *          everywhere. In the model raw is right too. An add on another stream than its caller's
- *          is right in an eager program and absent from a graph, which is faster for it.
+ *          everywhere. In the model raw is right too. An add on another stream than its caller's is
+ *          right in an eager program and absent from a graph, which is faster without it.
  * Outcome  As predicted. The graph without its adds gains a little, with a narrow spread, as one
- *          hopes of a better add. So our harness poisons the outputs now before a replay.
+ *          hopes of a better add. So our harness now poisons the outputs before a replay.
  */
 #include "cuda/exact_half.cuh"
 #include "neox/calls.cuh"
