@@ -5,13 +5,13 @@
  * Libraries: cublasLt
  * Data: --errors step-42-layers.tsv --seed 1
  *
- * Idea     The hand-written add is called now, and right. Around it somebody has written the layer
- *          of another family of models: attention first, then the MLP on what attention has made
- *          of x. GPT-NeoX gives the same x to both. Three checks look at it: each add against the
+ * Idea     The hand-written add is called now, and right. But the layer around it is that of
+ *          another family of models: attention first, then the MLP on the sum of x and attention's
+ *          output. GPT-NeoX gives the same x to both. Three checks look at it: each add against the
  *          exact sum of its own inputs, x behind each layer against fp64, and the text.
- * Predict  The adds are right, all of them: no test of a kernel can see what it is handed. x is
- *          wrong from layer 1 on, or behind the one layer that is serial, and so is the text. A
- *          right layer with an add that cuts where it should round is the other way about.
+ * Predict  All adds are right: no test of a kernel can see which inputs it is given. x is wrong
+ *          from layer 1 on, or behind the one layer that is serial, and so is the text. In a right
+ *          layer with an add that cuts where it should round the reverse is true.
  * Outcome  As predicted. What was not: one serial layer writes good English, which nobody would
  *          have called wrong. And the mended layer, at the shape of Pythia-2.8B, is further off
  *          than the model's own. Step 43 has more of that.
