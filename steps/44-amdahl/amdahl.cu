@@ -7,16 +7,16 @@
  *
  * Idea     One decode step of the model, taken apart by kind of operation, in two ways that must
  *          agree: each kind alone, on the real operands, and the step without a kind. Then the add
- *          that three steps were about, put into the model; and the same with a host that takes
- *          longer to call it, because that is what the log's path did.
- * Predict  The products read all weights, so at Pythia's size they take four fifths of the time at
- *          least, and the adds, 64 launches of 15 KB, 3% on the graph clock. In the small model a
- *          kind's share is its share of the launches. A host that spends 18 us more on each call
+ *          of the last three steps, put into the model; and the same with a host that takes longer
+ *          to call it, as in the log's path.
+ * Predict  The products read all weights, so at Pythia's size they take at least four fifths of the
+ *          time, and the adds, 64 launches of 15 KB, 3% on the graph clock. In the small model a
+ *          kind's share of time is its share of launches. A host that spends 18 us more per call
  *          changes nothing on the graph clock, and costs elsewhere what the device does not hide.
- * Outcome  The two ways agree, where alone is alone with a cold L2. At Pythia's size products take
- *          less than predicted and attention more; the better add gives nothing. In the small model
- *          launches are not alike: the adds take less than their share. The slow calls cost nothing
- *          on the graph clock, and a host that is the slower of the two pays them in full.
+ * Outcome  The two ways agree, if alone is with a cold L2. At Pythia's size products take less than
+ *          predicted and attention more; the better add gives nothing. In the small model launches
+ *          are not alike: the adds take less than their share. The slow calls cost nothing on the
+ *          graph clock. Where the host is slower than the device, they cost all of their time.
  */
 #include "neox/calls.cuh"
 #include "neox/layers.cuh"
