@@ -1,5 +1,5 @@
-/* rows.cuh: a row of weights times a vector, as a warp or several read it, and kernels that begin
- * before the one in front of them has ended.
+/* rows.cuh: a row of weights times a vector, read by one warp or by several, and kernels that begin
+ * before the kernel in front of them has ended.
  */
 #pragma once
 

@@ -6,15 +6,15 @@
  * Data: --case pythia --variant plain --variant together --out step-45-alone.tsv
  *
  * Idea     A faster add changes a share of a few hundredths. Remove launches instead: one add of
- *          three for two of two; the next layer's norms in the same kernel; the products in pairs,
- *          because the layer is parallel; down beside attention, on two streams or in one kernel;
+ *          three terms for two adds; the next layer's norms in the same kernel; the products in
+ *          pairs, as the layer is parallel; down beside attention, on two streams or in one kernel;
  *          kernels that begin before the one in front has ended; all of it as one CUDA graph.
  * Predict  A layer is 11 launches: 10 with an add of three, 8 with the norms in it, 4 with pairs.
- *          Each is 2 to 3 us of a device that waits. The graph saves nothing on the device, and on
- *          a small model nearly all of the host's time. All together take at most 1.4 times what
- *          reading the weights takes.
- * Outcome  As predicted in order, and below the goal. But the pairs save more, for our products of
- *          a row are faster than the library's; the graph saves on the device as well; and the one
+ *          Each launch is 2 to 3 us in which the device waits. The graph saves nothing on the
+ *          device, and on a small model nearly all of the host's time. All together take at most
+ *          1.4 times as long as reading the weights.
+ * Outcome  As predicted in order, and below the goal. But the pairs save more, as our products of a
+ *          row are faster than the library's; the graph saves on the device as well; and the one
  *          kernel saves less, but leaves a layer in one stream, where every kernel may begin early.
  */
 #include "cuda/half_add.cuh"
